@@ -1,0 +1,103 @@
+/* The configuration that the `heddle` command hands to the library in the environment: HEDDLE_CONFIG, a JSON object. Every key is
+ * optional; one that is unknown, of the wrong type or out of range is an error, never ignored. */
+#include "cuda/internal.h"
+
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/text.h"
+
+enum option_type { OPTION_BOOLEAN, OPTION_U32, OPTION_U64, OPTION_SECONDS };
+
+struct option {
+    const char *name;
+    enum option_type type;
+    void *value;
+    uint64_t least, most;
+};
+
+static bool refuse(const struct option *option) {
+    switch (option->type) {
+    case OPTION_BOOLEAN:
+        cuda_print("HEDDLE_CONFIG: \"%s\" must be true or false", option->name);
+        break;
+    case OPTION_SECONDS:
+        cuda_print("HEDDLE_CONFIG: \"%s\" must be a number of seconds, 0 for no limit", option->name);
+        break;
+    default:
+        cuda_print("HEDDLE_CONFIG: \"%s\" must be a whole number from %llu to %llu", option->name,
+                   (unsigned long long)option->least, (unsigned long long)option->most);
+    }
+    return false;
+}
+
+static bool set_option(const struct option *option, const json_t *value) {
+    if (option->type == OPTION_BOOLEAN) {
+        if (!json_is_boolean(value))
+            return refuse(option);
+        *(bool *)option->value = json_is_true(value);
+        return true;
+    }
+    if (option->type == OPTION_SECONDS) {
+        if (!json_is_number(value) || json_number_value(value) < 0)
+            return refuse(option);
+        *(double *)option->value = json_number_value(value);
+        return true;
+    }
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return refuse(option);
+    uint64_t number = (uint64_t)json_integer_value(value);
+    if (number < option->least || number > option->most)
+        return refuse(option);
+    if (option->type == OPTION_U32)
+        *(uint32_t *)option->value = (uint32_t)number;
+    else
+        *(uint64_t *)option->value = number;
+    return true;
+}
+
+static bool read_object(json_t *object, const struct option *options, size_t n_options) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        struct base_nearest nearest = base_nearest_to(key);
+        size_t i = 0;
+        while (i < n_options && strcmp(options[i].name, key) != 0)
+            base_nearest_offer(&nearest, options[i++].name);
+        if (i == n_options) {
+            cuda_print("HEDDLE_CONFIG: unknown key \"%s\"%s%s%s", key, nearest.best ? "; did you mean \"" : "",
+                       nearest.best ? nearest.best : "", nearest.best ? "\"?" : "");
+            return false;
+        }
+        if (!set_option(&options[i], value))
+            return false;
+    }
+    return true;
+}
+
+bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose) {
+    const struct option options[] = {
+        {"max_instructions", OPTION_U64, &config->max_instructions, 0, INT64_MAX},
+        {"timeout_seconds", OPTION_SECONDS, &config->timeout_seconds, 0, 0},
+        {"progress", OPTION_BOOLEAN, &config->shows_progress, 0, 0},
+        {"n_sms", OPTION_U32, &config->n_sms, 1, 4096},
+        {"stack_bytes", OPTION_U32, &config->stack_bytes, 16, 1u << 30},
+        {"heap_bytes", OPTION_U64, &config->heap_bytes, 0, INT64_MAX},
+        {"memory_bytes", OPTION_U64, &config->memory_bytes, 1u << 20, INT64_MAX},
+        {"verbose", OPTION_BOOLEAN, is_verbose, 0, 0},
+    };
+    json_error_t error;
+    json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &error);
+    if (!object) {
+        cuda_print("HEDDLE_CONFIG: %s at column %d", error.text, error.column);
+        return false;
+    }
+    bool is_good = json_is_object(object);
+    if (!is_good)
+        cuda_print("HEDDLE_CONFIG must be a JSON object");
+    else
+        is_good = read_object(object, options, sizeof(options) / sizeof(options[0]));
+    json_decref(object);
+    return is_good;
+}

@@ -1,0 +1,75 @@
+/* Starting the driver, its version, and the profiler's switches, which have nothing to switch here. */
+#include "cuda/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_results(void) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result == CUDA_SUCCESS)
+        cuda_results_write(call.state);
+}
+
+static CUresult start(struct cuda_state *state) {
+    struct gpu_config config = gpu_default_config();
+    const char *json = getenv("HEDDLE_CONFIG");
+    if (json && *json && !cuda_read_config(json, &config, &state->is_verbose))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct gpu_error error = {.status = GPU_OK};
+    state->gpu = gpu_new(&config, &error);
+    if (!state->gpu) {
+        cuda_print("%s", error.message);
+        return cuda_result_of(error.status);
+    }
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    state->is_launch_blocking = blocking && strcmp(blocking, "1") == 0;
+    const char *path = getenv("HEDDLE_RESULTS");
+    if (path && *path) {
+        state->results_path = cuda_allocate(strlen(path) + 1);
+        strcpy(state->results_path, path);
+    }
+    state->pid = getpid();
+    state->n_changes = 1; /* a program that launches nothing has results too */
+    state->is_initialized = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned flags) {
+    CUDA_CALL call = cuda_enter_any();
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (call.state->is_initialized)
+        return CUDA_SUCCESS;
+    CUresult result = start(call.state);
+    /* Beside the library's own destructor: exit handlers of the program may still call the API after this one, which the
+     * destructor catches; and a program that ends in _exit() after its handlers has results from this one. */
+    if (result == CUDA_SUCCESS)
+        atexit(write_results);
+    return result;
+}
+
+CUresult cuDriverGetVersion(int *version) {
+    if (!version)
+        return CUDA_ERROR_INVALID_VALUE;
+    *version = CUDA_DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerStart(void) {
+    CUDA_CALL call = cuda_enter_context();
+    return call.result;
+}
+
+CUresult cuProfilerStop(void) {
+    CUDA_CALL call = cuda_enter_context();
+    return call.result;
+}
+
+/* The tables are NVIDIA's private interface between its own libraries. */
+CUresult cuGetExportTable(const void **table, const CUuuid *table_id) {
+    if (!table || !table_id)
+        return CUDA_ERROR_INVALID_VALUE;
+    *table = NULL;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}

@@ -1,0 +1,301 @@
+/* Inside libcuda: the state of the process, its objects, and how every API function begins and ends.
+ *
+ * An API function reads
+ *     CUDA_CALL call = cuda_enter_context();
+ *     if (call.result != CUDA_SUCCESS)
+ *         return call.result;
+ * and then does its work; the lock taken on entry is released when `call` goes out of scope. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda.h"
+#include "gpu/gpu.h"
+
+/* The library exports cu*; what begins with cuda_ stays inside. */
+#pragma GCC visibility push(hidden)
+
+enum {
+    CUDA_DRIVER_VERSION = 13000,
+    CUDA_PITCH_ALIGNMENT = 512,   /* what allocations with a pitch and arrays use for their lines */
+    CUDA_ALLOCATION_ALIGNMENT = 256,
+    CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
+    CUDA_STREAM_LEAST_PRIORITY = 0,
+    CUDA_STREAM_GREATEST_PRIORITY = -5,
+};
+
+/* ---- Tables: 64-bit key to pointer (table.c) -------------------------------------------------------------------- */
+
+struct cuda_table {
+    struct cuda_entry *entry;
+    size_t capacity, count; /* count includes removed entries */
+};
+
+struct cuda_entry {
+    uint64_t key; /* 0: never used */
+    void *value;  /* NULL: removed */
+};
+
+void *cuda_table_get(const struct cuda_table *table, uint64_t key);
+void cuda_table_put(struct cuda_table *table, uint64_t key, void *value);
+void *cuda_table_remove(struct cuda_table *table, uint64_t key);
+/* The next used entry at or after *at, which is advanced past it; NULL at the end. Removing while walking is allowed. */
+struct cuda_entry *cuda_table_next(const struct cuda_table *table, size_t *at);
+
+/* ---- Objects ---------------------------------------------------------------------------------------------------- */
+
+enum cuda_kind {
+    CUDA_KIND_CONTEXT,
+    CUDA_KIND_MODULE,
+    CUDA_KIND_FUNCTION, /* a CUfunction, and a CUkernel: the driver lets programs use one for the other */
+    CUDA_KIND_LIBRARY,
+    CUDA_KIND_STREAM,
+    CUDA_KIND_EVENT,
+    CUDA_KIND_ARRAY,
+    CUDA_KIND_TEXREF,
+    CUDA_KIND_SURFREF,
+    CUDA_KIND_POOL,
+};
+
+/* The head of everything a handle points to. A handle is valid while its address is in the state's table. */
+struct cuda_object {
+    enum cuda_kind kind;
+    struct CUctx_st *context; /* whose end is its end; NULL: of no context */
+};
+
+struct CUctx_st {
+    struct cuda_object object;
+    bool is_primary, is_destroyed; /* the memory stays, so that a thread that still has it current can be told */
+    unsigned flags;
+    uint64_t id;
+    CUresult error; /* of a kernel that failed: what every later call gets */
+    size_t printf_bytes, l2_fetch_bytes;
+    CUfunc_cache cache_config;
+    CUsharedconfig shared_config;
+};
+
+struct CUmod_st {
+    struct cuda_object object;
+    struct gpu_module *gpu;
+    struct CUlib_st *library;      /* that it belongs to; NULL for a module of its own */
+    struct CUfunc_st **function;   /* handles given out so far */
+    unsigned n_functions;
+    struct cuda_object **reference; /* texture and surface references given out so far */
+    unsigned n_references;
+};
+
+struct CUlib_st {
+    struct cuda_object object;
+    struct CUmod_st *module;
+};
+
+struct CUfunc_st {
+    struct cuda_object object;
+    struct CUmod_st *module;
+    struct gpu_kernel *kernel;
+    uint32_t max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    int carveout;
+    int cluster_policy;
+    bool allows_big_cluster;
+    /* What cuParamSet* and cuFuncSet* collect for cuLaunch and cuLaunchGrid. */
+    unsigned char *parameter;
+    uint32_t block[3], shared_bytes;
+};
+
+struct CUstream_st {
+    struct cuda_object object;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+};
+
+struct CUevent_st {
+    struct cuda_object object;
+    unsigned flags;
+    bool is_recorded;
+    uint64_t time_ns; /* simulated */
+};
+
+/* Lines of texels, each starting at a multiple of CUDA_PITCH_ALIGNMENT. */
+struct CUarray_st {
+    struct cuda_object object;
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    uint64_t address, pitch;
+};
+
+struct CUtexref_st {
+    struct cuda_object object;
+    const char *name;
+    uint64_t handle; /* in struct gpu */
+    CUarray array;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC texture;
+    bool is_bound;
+};
+
+struct CUsurfref_st {
+    struct cuda_object object;
+    const char *name;
+    uint64_t handle;
+    CUarray array;
+};
+
+struct CUmemPoolHandle_st {
+    struct cuda_object object;
+    bool is_default;
+    uint64_t attribute[9]; /* by enum CUmemPool_attribute */
+};
+
+enum cuda_memory { CUDA_MEMORY_DEVICE, CUDA_MEMORY_HOST, CUDA_MEMORY_MANAGED };
+
+struct cuda_allocation {
+    enum cuda_memory kind;
+    uint64_t address, bytes;
+    unsigned char *host; /* the same memory as the program's pointer, for CUDA_MEMORY_HOST and _MANAGED */
+    unsigned flags;
+    uint64_t id;
+    struct CUctx_st *context;
+    struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
+};
+
+/* A texture or surface object by its handle. */
+struct cuda_texture_object {
+    bool is_surface;
+    struct CUctx_st *context;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC texture;
+};
+
+/* ---- The state of the process (state.c) ------------------------------------------------------------------------- */
+
+struct cuda_error_record {
+    CUresult result;
+    char message[1024];
+};
+
+struct cuda_state {
+    bool is_initialized;
+    bool is_verbose;
+    bool is_launch_blocking; /* CUDA_LAUNCH_BLOCKING: a launch reports its own fault */
+    int pid;                 /* of the process that called cuInit: a forked child must not write its results */
+    char *results_path;      /* HEDDLE_RESULTS; NULL: nothing is written */
+    struct gpu *gpu;
+    struct cuda_table objects;     /* by handle */
+    struct cuda_table allocations; /* by device address */
+    struct cuda_table host_memory; /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
+    struct cuda_table textures;    /* by handle in struct gpu */
+    uint64_t next_id;
+    uint64_t peak_bytes;
+    unsigned n_modules; /* loaded so far, for the names of unnamed ones */
+    struct CUctx_st *primary;
+    unsigned primary_count, primary_flags;
+    struct CUmemPoolHandle_st *default_pool, *current_pool;
+    struct cuda_error_record *error;
+    unsigned n_errors;
+    const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
+    unsigned n_unsupported;
+    bool warned_cooperative;
+    uint64_t n_changes, n_written; /* results: counts what would change the file, and what it holds */
+};
+
+struct cuda_call {
+    struct cuda_state *state;
+    struct gpu *gpu;
+    struct CUctx_st *context; /* only after cuda_enter_context() */
+    CUresult result;
+    bool is_locked;
+};
+
+#define CUDA_CALL __attribute__((cleanup(cuda_leave))) struct cuda_call
+
+/* Takes the lock; never fails. For functions that work before cuInit. */
+struct cuda_call cuda_enter_any(void);
+/* CUDA_ERROR_NOT_INITIALIZED before cuInit. */
+struct cuda_call cuda_enter(void);
+/* And CUDA_ERROR_INVALID_DEVICE unless device is 0, the only one. */
+struct cuda_call cuda_enter_device(CUdevice device);
+/* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED when it is gone, and the error of a
+ * kernel that failed in it. */
+struct cuda_call cuda_enter_context(void);
+/* The same, and a stream that exists. */
+struct cuda_call cuda_enter_stream(CUstream stream);
+/* Releases the lock early, before code of the program is called. */
+void cuda_unlock(struct cuda_call *call);
+void cuda_leave(struct cuda_call *call);
+
+/* The calling thread's stack of contexts. */
+struct CUctx_st *cuda_current_context(void);
+bool cuda_push_context(struct CUctx_st *context);
+struct CUctx_st *cuda_pop_context(void);
+
+/* A zeroed object of `bytes` bytes that starts with struct cuda_object, in the table. Ends the process when out of memory. */
+void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes);
+/* The object behind a handle, or NULL when it is no live object of that kind. */
+void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind);
+/* Takes the object out of the table and frees its memory. */
+void cuda_object_delete(struct cuda_state *state, void *object);
+
+/* `heddle: ...` on standard error. */
+__attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
+/* The same, only with "verbose" in the configuration: why a call is refused, where the code alone leaves it open. Gives result. */
+__attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *format,
+                                                          ...);
+/* Out of memory of this process: one line and exit. */
+void *cuda_allocate(size_t bytes);
+
+/* ---- Between the files ------------------------------------------------------------------------------------------ */
+
+/* config.c: HEDDLE_CONFIG. False after one line on standard error. */
+bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose);
+
+/* error.c */
+const char *cuda_error_name(CUresult result); /* NULL: no such code */
+CUresult cuda_result_of(enum gpu_status status);
+
+/* context.c: ends the context and all that belongs to it. */
+void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context);
+
+/* module.c */
+void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module);
+struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction handle);
+struct CUfunc_st *cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name);
+/* Loads PTX text or refuses the image; options as for cuModuleLoadDataEx. */
+CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
+                          unsigned n_options, const CUjit_option *options, void **values);
+CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module, const char *path, unsigned n_options,
+                               const CUjit_option *options, void **values);
+CUresult cuda_module_global(struct CUmod_st *module, const char *name, CUdeviceptr *address, size_t *bytes);
+unsigned cuda_module_kernel_count(const struct CUmod_st *module);
+unsigned cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function, unsigned size);
+
+/* function.c */
+CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfunc_st *function, CUfunction_attribute attribute,
+                                 int *value);
+
+/* memory.c */
+struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint64_t address);
+void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation);
+void cuda_note_memory(struct cuda_state *state); /* after anything that takes device memory */
+
+/* array.c */
+uint32_t cuda_format_bytes(CUarray_format format); /* per channel; 0: not one that is supported */
+void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array);
+
+/* texture.c */
+void cuda_textures_destroy(struct cuda_state *state, const struct CUctx_st *context);
+
+/* results.c */
+void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message);
+/* Writes the file when there is one and it would change. The caller holds the lock. */
+void cuda_results_write(struct cuda_state *state);
+
+/* proc_address.c, unsupported.c: notes a name once; true the first time. */
+bool cuda_note_unsupported(struct cuda_state *state, const char *name);
+
+/* Another symbol for a function of this file. */
+#define CUDA_ALIAS(symbol, target) extern __typeof__(target) symbol __attribute__((alias(#target), visibility("default")))
+
+#pragma GCC visibility pop

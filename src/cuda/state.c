@@ -1,0 +1,171 @@
+/* The state of the process: how a call of the API enters and leaves it, the current contexts of threads, the table of objects.
+ *
+ * One lock guards everything, so calls from several threads take turns; a launch holds it until the kernel has ended. Functions
+ * of the program (callbacks) run without it. */
+#define _GNU_SOURCE
+#include "cuda/internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The one mutable global of the project: the API has no handle for the process, so its state must be found from nowhere. It is
+ * made by the first call and lives until the process ends. Never touched without the lock; the lock knows its owner, so that an
+ * exit() in the middle of a call is noticed instead of waiting for itself. */
+static struct cuda_state *process_state;
+static pthread_mutex_t process_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+
+/* A thread's stack of contexts, as the API defines it. */
+enum { LARGEST_STACK = 64 };
+static _Thread_local struct {
+    struct CUctx_st *context[LARGEST_STACK];
+    unsigned depth;
+} thread_contexts;
+
+void *cuda_allocate(size_t bytes) {
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory) {
+        cuda_print("out of host memory (%zu bytes wanted)", bytes);
+        exit(1);
+    }
+    return memory;
+}
+
+static void print_line(const char *format, va_list arguments) {
+    flockfile(stderr);
+    fputs("heddle: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
+void cuda_print(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}
+
+CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *format, ...) {
+    if (call->state->is_verbose) {
+        va_list arguments;
+        va_start(arguments, format);
+        print_line(format, arguments);
+        va_end(arguments);
+    }
+    return result;
+}
+
+/* ---- Entering and leaving --------------------------------------------------------------------------------------- */
+
+struct cuda_call cuda_enter_any(void) {
+    int failed = pthread_mutex_lock(&process_lock);
+    assert(!failed);
+    (void)failed;
+    if (!process_state)
+        process_state = cuda_allocate(sizeof(*process_state));
+    return (struct cuda_call){.state = process_state, .gpu = process_state->gpu, .is_locked = true};
+}
+
+struct cuda_call cuda_enter(void) {
+    struct cuda_call call = cuda_enter_any();
+    if (!call.state->is_initialized)
+        call.result = CUDA_ERROR_NOT_INITIALIZED;
+    return call;
+}
+
+struct cuda_call cuda_enter_device(CUdevice device) {
+    struct cuda_call call = cuda_enter();
+    if (call.result == CUDA_SUCCESS && device != 0)
+        call.result = CUDA_ERROR_INVALID_DEVICE;
+    return call;
+}
+
+struct cuda_call cuda_enter_context(void) {
+    struct cuda_call call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call;
+    call.context = cuda_current_context();
+    if (!call.context)
+        call.result = CUDA_ERROR_INVALID_CONTEXT;
+    else if (call.context->is_destroyed)
+        call.result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    else
+        call.result = call.context->error;
+    return call;
+}
+
+struct cuda_call cuda_enter_stream(CUstream stream) {
+    struct cuda_call call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS || !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
+        return call;
+    const struct CUstream_st *found = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
+    if (!found)
+        call.result = CUDA_ERROR_INVALID_HANDLE;
+    return call;
+}
+
+void cuda_unlock(struct cuda_call *call) {
+    if (!call->is_locked)
+        return;
+    call->is_locked = false;
+    pthread_mutex_unlock(&process_lock);
+}
+
+void cuda_leave(struct cuda_call *call) { cuda_unlock(call); }
+
+/* ---- The end of the process ------------------------------------------------------------------------------------- */
+
+/* Another thread may hold the lock for the length of a kernel; the process does not wait for that. An exit() out of a call leaves
+ * the file as it was last written. */
+__attribute__((destructor)) static void write_results_at_exit(void) {
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 2;
+    if (pthread_mutex_timedlock(&process_lock, &limit) != 0)
+        return;
+    if (process_state && process_state->is_initialized)
+        cuda_results_write(process_state);
+    pthread_mutex_unlock(&process_lock);
+}
+
+/* ---- Contexts of threads ---------------------------------------------------------------------------------------- */
+
+struct CUctx_st *cuda_current_context(void) {
+    return thread_contexts.depth ? thread_contexts.context[thread_contexts.depth - 1] : NULL;
+}
+
+bool cuda_push_context(struct CUctx_st *context) {
+    if (thread_contexts.depth == LARGEST_STACK)
+        return false;
+    thread_contexts.context[thread_contexts.depth++] = context;
+    return true;
+}
+
+struct CUctx_st *cuda_pop_context(void) {
+    return thread_contexts.depth ? thread_contexts.context[--thread_contexts.depth] : NULL;
+}
+
+/* ---- Objects ---------------------------------------------------------------------------------------------------- */
+
+void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes) {
+    struct cuda_object *object = cuda_allocate(bytes);
+    object->kind = kind;
+    object->context = call->context;
+    cuda_table_put(&call->state->objects, (uintptr_t)object, object);
+    return object;
+}
+
+void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind) {
+    struct cuda_object *object = cuda_table_get(&call->state->objects, (uintptr_t)handle);
+    return object && object->kind == kind ? object : NULL;
+}
+
+void cuda_object_delete(struct cuda_state *state, void *object) {
+    cuda_table_remove(&state->objects, (uintptr_t)object);
+    free(object);
+}

@@ -1,0 +1,323 @@
+/* Where the lanes of a memory instruction point: state spaces, generic windows, bounds and alignment.
+ *
+ * One look at all 32 addresses finds the two common shapes: neighbouring elements and one address for all. Then a
+ * single bounds check against one segment (the allocation hit last, the block's shared memory, the parameters) serves
+ * the whole row. Only when that fails is each lane looked up for itself, which also finds the lowest lane at fault.
+ *
+ * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
+ * be aligned to their full size, vectors included. Left out: write protection of constant variables, which live in
+ * device memory here. */
+#include "exec/internal.h"
+
+#include <stdarg.h>
+
+void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
+                    const char *format, ...) {
+    struct exec_fault *fault = &cx->fault;
+    if (fault->kind != EXEC_FAULT_NONE)
+        return;
+    fault->kind = kind;
+    fault->lane = lane;
+    fault->address = address;
+    fault->bytes = bytes;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->detail, sizeof(fault->detail), format, arguments);
+    va_end(arguments);
+}
+
+/* The allocation that holds the address, or NULL: the last one that begins at or before it, if it reaches that far. */
+static const struct exec_allocation *find_allocation(const struct exec_memory *memory, uint64_t address) {
+    uint32_t low = 0, n = memory->n_allocations;
+    while (n > 1) {
+        uint32_t half = n / 2;
+        low = memory->allocation[low + half].address <= address ? low + half : low;
+        n -= half;
+    }
+    if (n == 0)
+        return NULL;
+    const struct exec_allocation *found = &memory->allocation[low];
+    return address - found->address < found->bytes ? found : NULL;
+}
+
+static bool refresh_cache(struct exec_context *cx, uint64_t address) {
+    const struct exec_allocation *found = find_allocation(cx->grid->memory, address);
+    if (!found)
+        return false;
+    cx->cached_low = found->address;
+    cx->cached_high = found->address + found->bytes;
+    return true;
+}
+
+static void fault_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
+    const struct exec_memory *memory = cx->grid->memory;
+    char text[sizeof(cx->fault.detail)];
+    if (memory->explain) {
+        text[0] = 0;
+        enum exec_fault_kind kind = memory->explain(memory->user, address, bytes, text, sizeof(text));
+        exec_fault_set(cx, kind, lane, address, bytes, "%s", text);
+        return;
+    }
+    const struct exec_allocation *around = find_allocation(memory, address);
+    if (around)
+        snprintf(text, sizeof(text), "out of bounds: it ends past the %llu bytes at 0x%llx",
+                 (unsigned long long)around->bytes, (unsigned long long)around->address);
+    else
+        snprintf(text, sizeof(text), "out of bounds: in no allocation");
+    exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, address, bytes, "%s", text);
+}
+
+static bool is_inside(uint64_t offset, uint64_t size, uint32_t bytes) {
+    return offset < size && size - offset >= bytes;
+}
+
+unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane) {
+    if (!is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes) &&
+        (!refresh_cache(cx, address) ||
+         !is_inside(address - cx->cached_low, cx->cached_high - cx->cached_low, bytes))) {
+        fault_global(cx, address, bytes, lane);
+        return NULL;
+    }
+    return (unsigned char *)(uintptr_t)(address + (uint64_t)cx->grid->memory->delta);
+}
+
+static unsigned char *shared_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
+    if (!is_inside(offset, cx->grid->shared_bytes, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, offset, bytes,
+                       "out of bounds: the block has %u bytes of shared memory", cx->grid->shared_bytes);
+        return NULL;
+    }
+    return exec_row_at(cx, lane)->block->shared + offset;
+}
+
+static unsigned char *local_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
+    uint32_t size = cx->grid->local_bytes;
+    if (!is_inside(offset, size, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_LOCAL_BOUNDS, lane, offset, bytes,
+                       "out of bounds: the thread has %u bytes of local memory", size);
+        return NULL;
+    }
+    return exec_row_at(cx, lane)->local + (size_t)exec_lane_at(cx, lane) * size + offset;
+}
+
+static unsigned char *parameter_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes,
+                                   bool is_write) {
+    if (is_write) {
+        exec_fault_set(cx, EXEC_FAULT_READ_ONLY, lane, offset, bytes, "kernel parameters cannot be written");
+        return NULL;
+    }
+    if (!is_inside(offset, cx->grid->parameter_bytes, bytes)) {
+        exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, offset, bytes,
+                       "out of bounds: the kernel has %u bytes of parameters", cx->grid->parameter_bytes);
+        return NULL;
+    }
+    /* Read only from here on; the type is shared with what may be written. */
+    return (unsigned char *)(uintptr_t)(cx->grid->parameters + offset);
+}
+
+unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                            unsigned bytes, bool is_write) {
+    if (address & (bytes - 1)) {
+        exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, address, bytes,
+                       "misaligned: an access of %u bytes needs a multiple of %u", bytes, bytes);
+        return NULL;
+    }
+    uint64_t offset = address;
+    if (space == PTX_SPACE_GENERIC)
+        space = exec_generic_space(address, &offset);
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return shared_at(cx, lane, offset, bytes);
+    case PTX_SPACE_LOCAL:
+        return local_at(cx, lane, offset, bytes);
+    case PTX_SPACE_PARAM:
+        return parameter_at(cx, lane, offset, bytes, is_write);
+    default:
+        return exec_global(cx, address, bytes, lane);
+    }
+}
+
+/* Fills cx->address for all lanes: inactive ones hold some register value, which nobody uses. */
+static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width) {
+    uint64_t *address = cx->address;
+    if (width == PTX_WIDTH_32) {
+        const uint32_t *base = o->src[0];
+        for (int i = 0; i < EXEC_LANES; i++)
+            address[i] = base[i] + o->imm;
+    } else {
+        const uint64_t *base = o->src[0];
+        uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
+        for (int i = 0; i < EXEC_LANES; i++)
+            address[i] = base[i] + offset;
+    }
+}
+
+static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask, unsigned bytes) {
+    const uint64_t *address = cx->address;
+    if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS)
+        return EXEC_PATTERN_UNIFORM;
+    uint64_t step = address[1] - address[0], unlike = 0;
+    if (mask != EXEC_FULL_MASK || (step != bytes && step != 0))
+        return EXEC_PATTERN_LANES;
+    for (int i = 0; i < EXEC_LANES - 1; i++)
+        unlike |= (address[i + 1] - address[i]) ^ step;
+    return unlike ? EXEC_PATTERN_LANES : step ? EXEC_PATTERN_UNIT : EXEC_PATTERN_UNIFORM;
+}
+
+/* A stretch of addresses [low, low + bytes) that is one stretch of host memory. */
+struct segment {
+    uint64_t low, bytes;
+    unsigned char *host;
+};
+
+static bool is_range_inside(const struct segment *s, uint64_t address, uint64_t bytes) {
+    uint64_t offset = address - s->low;
+    return offset < s->bytes && s->bytes - offset >= bytes;
+}
+
+/* Whether all lanes' accesses lie inside the segment. The offsets' OR is never below their maximum, so one vectorisable
+ * pass mostly decides; the exact comparison follows when it does not. */
+static bool are_lanes_inside(const struct segment *s, const uint64_t *address, uint32_t mask, unsigned bytes) {
+    if (s->bytes < bytes)
+        return false;
+    uint64_t room = s->bytes - bytes, every = 0, low_bits = 0, most = 0;
+    if (mask == EXEC_FULL_MASK) {
+        for (int i = 0; i < EXEC_LANES; i++) {
+            every |= address[i] - s->low;
+            low_bits |= address[i];
+        }
+        if (every <= room)
+            return !(low_bits & (bytes - 1));
+    }
+    low_bits = 0;
+    EXEC_FOR_ACTIVE(l, mask) {
+        uint64_t offset = address[l] - s->low;
+        most = offset > most ? offset : most;
+        low_bits |= address[l];
+    }
+    return most <= room && !(low_bits & (bytes - 1));
+}
+
+static bool view_segment(const struct exec_context *cx, const struct segment *s, uint32_t mask, unsigned bytes,
+                         struct exec_view *view) {
+    const uint64_t *address = cx->address;
+    if (view->pattern != EXEC_PATTERN_LANES) {
+        uint64_t length = view->pattern == EXEC_PATTERN_UNIT ? (uint64_t)bytes * EXEC_LANES : bytes;
+        if ((address[0] & (bytes - 1)) || !is_range_inside(s, address[0], length))
+            return false;
+        view->first = s->host + (address[0] - s->low);
+        return true;
+    }
+    if (!are_lanes_inside(s, address, mask, bytes))
+        return false;
+    for (int i = 0; i < EXEC_LANES; i++)
+        view->host[i] = (unsigned char *)((uintptr_t)s->host + (address[i] - s->low));
+    return true;
+}
+
+static bool view_allocation(const struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
+    struct segment s = {cx->cached_low, cx->cached_high - cx->cached_low,
+                        (unsigned char *)(uintptr_t)(cx->cached_low + (uint64_t)cx->grid->memory->delta)};
+    return view_segment(cx, &s, mask, bytes, view);
+}
+
+static bool view_global(struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
+    return view_allocation(cx, mask, bytes, view) ||
+           (refresh_cache(cx, cx->address[__builtin_ctz(mask)]) && view_allocation(cx, mask, bytes, view));
+}
+
+static bool view_shared(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
+                        struct exec_view *view) {
+    if (!cx->row)
+        return false;
+    struct segment s = {low, cx->grid->shared_bytes, cx->row->block->shared};
+    return view_segment(cx, &s, mask, bytes, view);
+}
+
+static bool view_parameters(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes, bool is_write,
+                            struct exec_view *view) {
+    struct segment s = {low, cx->grid->parameter_bytes, (unsigned char *)(uintptr_t)cx->grid->parameters};
+    return !is_write && view_segment(cx, &s, mask, bytes, view);
+}
+
+/* Local memory: the same offset is another place for each lane. */
+static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
+                       struct exec_view *view) {
+    struct segment s = {low, cx->grid->local_bytes, NULL};
+    if (!cx->row || !are_lanes_inside(&s, cx->address, mask, bytes))
+        return false;
+    uintptr_t thread = (uintptr_t)cx->row->local - low;
+    for (uint64_t i = 0; i < EXEC_LANES; i++)
+        view->host[i] = (unsigned char *)(thread + i * s.bytes + cx->address[i]);
+    view->pattern = EXEC_PATTERN_LANES;
+    return true;
+}
+
+/* A generic address that is in the allocation hit last needs no look at the windows: no allocation overlaps them. */
+static bool view_generic(struct exec_context *cx, uint32_t mask, unsigned bytes, bool is_write,
+                         struct exec_view *view) {
+    if (view_allocation(cx, mask, bytes, view))
+        return true;
+    uint64_t offset;
+    switch (exec_generic_space(cx->address[__builtin_ctz(mask)], &offset)) {
+    case PTX_SPACE_SHARED:
+        return view_shared(cx, EXEC_SHARED_WINDOW, mask, bytes, view);
+    case PTX_SPACE_LOCAL:
+        return view_local(cx, EXEC_LOCAL_WINDOW, mask, bytes, view);
+    case PTX_SPACE_PARAM:
+        return view_parameters(cx, EXEC_PARAM_WINDOW, mask, bytes, is_write, view);
+    default:
+        return view_global(cx, mask, bytes, view);
+    }
+}
+
+static bool view_row(struct exec_context *cx, enum ptx_space space, uint32_t mask, unsigned bytes, bool is_write,
+                     struct exec_view *view) {
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return view_shared(cx, 0, mask, bytes, view);
+    case PTX_SPACE_LOCAL:
+        return view_local(cx, 0, mask, bytes, view);
+    case PTX_SPACE_PARAM:
+        return view_parameters(cx, 0, mask, bytes, is_write, view);
+    case PTX_SPACE_GENERIC:
+        return view_generic(cx, mask, bytes, is_write, view);
+    default:
+        return view_global(cx, mask, bytes, view);
+    }
+}
+
+enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
+                                   bool is_write, struct exec_view *view) {
+    const struct exec_insn *insn = cx->insn;
+    enum ptx_space space = insn->access.space;
+    compute_addresses(cx, o, insn->operand[insn->n_dst].width);
+    view->pattern = find_pattern(cx, o->mask, bytes);
+    if (view_row(cx, space, o->mask, bytes, is_write, view))
+        return view->pattern;
+    view->pattern = EXEC_PATTERN_LANES;
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        view->host[l] = exec_host_at(cx, l, space, cx->address[l], bytes, is_write);
+        if (!view->host[l])
+            return view->pattern = EXEC_PATTERN_FAULT;
+    }
+    return view->pattern;
+}
+
+bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
+                     struct exec_view *view) {
+    switch (exec_view_memory(cx, o, bytes, is_write, view)) {
+    case EXEC_PATTERN_FAULT:
+        return false;
+    case EXEC_PATTERN_UNIT:
+        for (size_t i = 0; i < EXEC_LANES; i++)
+            view->host[i] = view->first + i * bytes;
+        return true;
+    case EXEC_PATTERN_UNIFORM:
+        for (int i = 0; i < EXEC_LANES; i++)
+            view->host[i] = view->first;
+        return true;
+    default:
+        return true;
+    }
+}

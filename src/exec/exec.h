@@ -1,0 +1,342 @@
+/* What instructions compute. Values only: who executes when is decided above (gpu, sm).
+ *
+ * A linked program is one array of 64-byte instructions; a program counter is an index into it. A row is 32 neighbouring threads of
+ * a block; its registers are arrays of 32 lanes. An operand is {base, offset}: the base is the row's registers, the program's
+ * constants, the row itself (thread indices) or its block (block and grid indices), so every operand is a pointer to 32 lanes. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "exec/lanes/lanes.h"
+#include "ptx/analysis.h"
+#include "ptx/ptx.h"
+
+enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 16, EXEC_MAX_ROWS = 64 };
+
+/* Generic addresses: three windows, everything else is global memory. */
+#define EXEC_SHARED_WINDOW 0x0000010000000000ull
+#define EXEC_LOCAL_WINDOW 0x0000010100000000ull
+#define EXEC_PARAM_WINDOW 0x0000010200000000ull
+#define EXEC_CODE_WINDOW 0x0000010300000000ull /* function addresses: never read or written */
+#define EXEC_WINDOW_BYTES 0x0000000100000000ull
+
+enum exec_base { EXEC_BASE_REGISTERS, EXEC_BASE_CONSTANTS, EXEC_BASE_ROW, EXEC_BASE_BLOCK };
+
+struct exec_operand {
+    uint32_t offset : 28; /* bytes from the base */
+    uint32_t base : 2;    /* enum exec_base */
+    uint32_t width : 2;   /* enum ptx_width */
+};
+
+enum exec_kind {
+    EXEC_KIND_LANES,   /* pure: lanes() */
+    EXEC_KIND_CONTEXT, /* memory, atomics, textures: act() with the lanes' addresses */
+    EXEC_KIND_WARP,    /* act() on the logical row: vote shfl match redux activemask */
+    EXEC_KIND_BRANCH,
+    EXEC_KIND_BRANCH_INDEXED,
+    EXEC_KIND_CALL,
+    EXEC_KIND_CALL_INDIRECT,
+    EXEC_KIND_CALL_BUILTIN, /* vprintf, malloc, free, __assertfail: act() */
+    EXEC_KIND_RETURN,
+    EXEC_KIND_EXIT,
+    EXEC_KIND_BARRIER,
+    EXEC_KIND_NOTHING, /* fences, prefetches, hints: no value changes */
+    EXEC_KIND_TRAP,    /* trap, brkpt */
+    EXEC_N_KINDS
+};
+
+enum exec_flag {
+    EXEC_FLAG_GUARD_NEGATED = 1,
+    EXEC_FLAG_ROUNDS = 2,       /* lanes() runs under the host rounding mode in `rounding` */
+    EXEC_FLAG_READS_CLOCK = 4,  /* refresh row->clock first */
+    EXEC_FLAG_SAVES = 8,        /* a call that may recurse: the caller's registers go to its frame */
+    EXEC_FLAG_UNIFORM = 16,     /* branch: same direction in the whole block */
+};
+
+enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };
+
+/* A memory access as decoded; kept for the memory system too. */
+struct exec_access {
+    uint8_t space;     /* enum ptx_space: GLOBAL, SHARED, LOCAL, PARAM (kernel parameters), CONST, GENERIC */
+    uint8_t bytes;     /* per element: 1, 2, 4, 8 */
+    uint8_t n;         /* elements: 1, 2, 4 (8) */
+    uint8_t is_signed; /* sign-extends into a wider register */
+};
+
+struct exec_context;
+typedef void exec_act_fn(struct exec_context *cx, const struct exec_operands *o);
+
+struct exec_insn {
+    union {
+        exec_lanes_fn *lanes;
+        exec_act_fn *act;
+    };
+    struct exec_operand operand[EXEC_MAX_OPERANDS]; /* destinations first, then sources */
+    uint32_t imm;            /* modifier immediate, or the address offset (int32_t) */
+    union {
+        uint32_t target;     /* branch, call: program counter; call builtin/indirect, brx: index into the program's side tables */
+        struct exec_access access;
+    };
+    uint32_t reconvergence;  /* branch: where its paths meet, EXEC_NO_PC: at the function's end; barrier: enum exec_barrier_mode */
+    struct exec_operand guard; /* predicate; offset 0 (never allocated) when there is none */
+    uint8_t kind, n_dst, n_src, flags;
+    uint8_t opcode;          /* enum ptx_opcode: for classes, messages, timing */
+    uint8_t rounding;        /* enum exec_rounding */
+    uint8_t spare[2];
+};
+_Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
+
+enum exec_rounding { EXEC_ROUND_NEAREST, EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };
+
+/* How a call hands its arguments over: copies between frames or registers, at call time and at return. */
+struct exec_copy {
+    bool from_frame, to_frame;
+    struct exec_operand from, to; /* registers, when not in a frame */
+    uint32_t from_offset, to_offset; /* in the caller's / the callee's frame (results: callee's / caller's) */
+    uint32_t bytes;
+};
+
+struct exec_call_site {
+    const struct ptx_instruction *insn;
+    uint32_t caller;              /* function number in the program */
+    struct exec_copy *argument, *result;
+    uint32_t n_arguments, n_results;
+    struct exec_operand target;   /* indirect: register with the function's address */
+};
+
+struct exec_function {
+    const struct ptx_function *ptx;
+    struct ptx_analysis *analysis;
+    uint32_t first_pc, n_insns;
+    uint32_t register_offset[PTX_N_WIDTHS]; /* where slot 0 of each width starts in the row's register block */
+    uint32_t register_first, register_bytes;
+    uint32_t frame_bytes;         /* header, .local variables, call blocks, parameters, save area; a multiple of 16 */
+    uint32_t save_offset;         /* where a recursive caller's registers go */
+    bool is_recursive;
+};
+
+/* The first bytes of every frame. */
+struct exec_frame_header {
+    uint32_t return_pc;    /* EXEC_NO_PC in the kernel's own frame */
+    uint32_t caller_frame; /* offset in the thread's local memory */
+    uint32_t call_site;
+    uint32_t depth;
+};
+
+struct exec_program {
+    const char *name;              /* the kernel's */
+    const struct ptx_module *module;
+    struct exec_insn *code;
+    uint32_t n_insns;
+    const struct ptx_instruction **source; /* per pc */
+    uint32_t *function_of;         /* per pc */
+    unsigned char *constants;      /* broadcast rows, 64-byte aligned */
+    uint32_t constant_bytes;
+    uint32_t register_bytes;       /* per row */
+    struct exec_function *function; /* [0] is the kernel */
+    uint32_t n_functions;
+    uint32_t *function_number;     /* by ptx_function.index: its place in function[], or PTX_NO_INDEX when not reachable */
+    struct exec_call_site *call_site;
+    uint32_t n_call_sites;
+    uint32_t **branch_table;       /* brx: [index] -> targets, [0] is the count */
+    uint32_t n_branch_tables;
+    uint32_t shared_bytes;         /* static */
+    uint32_t dynamic_shared_offset;
+    uint32_t local_bytes;          /* per thread without recursion */
+    bool is_recursive;
+    uint32_t parameter_bytes;
+    uint32_t registers_per_thread; /* estimate, 32-bit registers */
+    struct base_arena *arena;
+};
+
+enum exec_fault_kind {
+    EXEC_FAULT_NONE,
+    EXEC_FAULT_ILLEGAL_ADDRESS, /* outside every allocation */
+    EXEC_FAULT_USE_AFTER_FREE,
+    EXEC_FAULT_MISALIGNED,
+    EXEC_FAULT_SHARED_BOUNDS,
+    EXEC_FAULT_LOCAL_BOUNDS,
+    EXEC_FAULT_READ_ONLY,       /* store to const or param space */
+    EXEC_FAULT_STACK_OVERFLOW,
+    EXEC_FAULT_ASSERT,
+    EXEC_FAULT_TRAP,
+    EXEC_FAULT_BAD_CALL,        /* indirect call to something that is no function */
+    EXEC_FAULT_BAD_TEXTURE,     /* no such texture or surface object */
+    EXEC_FAULT_BARRIER,         /* deadlock, bad barrier number or count */
+    EXEC_FAULT_LIMIT,           /* instruction limit */
+};
+
+struct exec_fault {
+    enum exec_fault_kind kind;
+    uint32_t lane;
+    uint64_t address;
+    uint32_t bytes;
+    char detail[200]; /* what is nearby, the assertion's text, ... */
+};
+
+/* Device memory as exec sees it: one arena of host memory and the live allocations in it, sorted by address. */
+struct exec_allocation {
+    uint64_t address, bytes;
+};
+
+struct exec_memory {
+    uint64_t base, limit; /* device addresses of the arena */
+    ptrdiff_t delta;      /* host address = device address + delta */
+    const struct exec_allocation *allocation;
+    uint32_t n_allocations;
+    /* Says more about a bad address for the message (freed block, nearest allocation). May be NULL. */
+    enum exec_fault_kind (*explain)(void *user, uint64_t address, uint32_t bytes, char *text, size_t size);
+    /* Device-side malloc and free. malloc gives 0 when the heap is full; free gives false for a pointer it never gave out. */
+    uint64_t (*malloc_)(void *user, uint64_t bytes);
+    bool (*free_)(void *user, uint64_t address);
+    /* Textures and surfaces by handle; NULL when there is no such object. */
+    const struct exec_texture *(*texture)(void *user, uint64_t handle);
+    /* Device printf: finished text. */
+    void (*print)(void *user, const char *text, size_t length);
+    void *user;
+};
+
+enum exec_texel { EXEC_TEXEL_U8, EXEC_TEXEL_U16, EXEC_TEXEL_U32, EXEC_TEXEL_S8, EXEC_TEXEL_S16, EXEC_TEXEL_S32, EXEC_TEXEL_F16, EXEC_TEXEL_F32 };
+enum exec_wrap { EXEC_WRAP_REPEAT, EXEC_WRAP_CLAMP, EXEC_WRAP_MIRROR, EXEC_WRAP_BORDER };
+
+/* A texture or surface: 1-D or 2-D texels in device memory. height 0 means 1-D. */
+struct exec_texture {
+    uint64_t address;
+    uint64_t pitch; /* bytes per line */
+    uint32_t width, height;
+    enum exec_texel texel;
+    uint32_t channels; /* 1, 2, 4 */
+    enum exec_wrap wrap[2];
+    bool is_linear;           /* bilinear filtering */
+    bool is_normalized_coords;
+    bool reads_normalized;    /* integer texels read as floats in [0,1] or [-1,1] */
+    bool is_buffer;           /* plain linear memory, fetched by integer index */
+    float border[4];
+};
+
+struct exec_grid {
+    const struct exec_program *program;
+    const struct exec_memory *memory;
+    const unsigned char *parameters;
+    uint32_t parameter_bytes;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    uint32_t shared_bytes;       /* static + dynamic */
+    uint32_t local_bytes;        /* per thread, with the stack limit for recursion */
+    uint64_t grid_id;
+    uint32_t n_sms;
+};
+
+/* A block in execution. The lane arrays are what special registers read. */
+struct exec_block {
+    const struct exec_grid *grid;
+    unsigned char *shared;
+    uint32_t index; /* linear block number */
+    uint32_t n_rows;
+    uint32_t ctaid[3][EXEC_LANES], nctaid[3][EXEC_LANES], ntid[3][EXEC_LANES];
+    uint32_t smid[EXEC_LANES], nsmid[EXEC_LANES], nwarpid[EXEC_LANES];
+    uint32_t dynamic_shared[EXEC_LANES], total_shared[EXEC_LANES];
+    uint64_t gridid[EXEC_LANES];
+};
+
+/* Threads that neighbour each other in the block: one lane each. */
+struct exec_row {
+    unsigned char *base[4];   /* by enum exec_base: registers (program->register_bytes, 64-byte aligned), constants, row, block */
+    unsigned char *local;     /* lane l's local memory begins at local + l * grid->local_bytes */
+    struct exec_block *block;
+    uint32_t index;           /* row number in the block */
+    uint32_t threads;         /* lanes that hold a thread */
+    uint32_t live;            /* lanes whose thread has not exited */
+    uint32_t frame[EXEC_LANES]; /* each thread's current frame: offset in its local memory */
+    uint32_t tid[3][EXEC_LANES];
+    uint32_t warpid[EXEC_LANES];
+    uint32_t clock[EXEC_LANES], clock_hi[EXEC_LANES]; /* refreshed before an instruction that reads them */
+    uint64_t clock64[EXEC_LANES], globaltimer[EXEC_LANES];
+    uint32_t globaltimer_lo[EXEC_LANES], globaltimer_hi[EXEC_LANES];
+};
+
+/* Everything act() may look at. For a contiguous bundle row_of[] is unused and `row` is the row; for a scattered one row is NULL. */
+struct exec_context {
+    const struct exec_insn *insn;
+    const struct exec_grid *grid;
+    struct exec_row *row;
+    struct exec_row *row_of[EXEC_LANES];
+    uint8_t lane_of[EXEC_LANES];
+    struct exec_fault fault;
+    uint64_t address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
+    uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
+    uint64_t time; /* for clock registers: cycles, or instructions executed in functional mode */
+    const struct exec_lanes_table *lanes;
+    _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
+};
+
+static inline struct exec_row *exec_row_at(const struct exec_context *cx, unsigned lane) {
+    return cx->row ? cx->row : cx->row_of[lane];
+}
+static inline unsigned exec_lane_at(const struct exec_context *cx, unsigned lane) { return cx->row ? lane : cx->lane_of[lane]; }
+
+/* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for tests. */
+const struct exec_lanes_table *exec_isa_table(void);
+
+/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, builtin.c); NULL: form not supported. */
+exec_act_fn *exec_select_memory(const struct exec_form *form);
+exec_act_fn *exec_select_atomic(const struct exec_form *form);
+exec_act_fn *exec_select_warp(const struct exec_form *form);
+exec_act_fn *exec_select_texture(const struct exec_form *form);
+/* A function the runtime provides: vprintf, malloc, free, __assertfail, ...; NULL when name is none. Its arguments are call blocks
+ * in the caller's frame: src[k] points to 32 lanes of uint32_t frame offsets... see builtin.c. */
+exec_act_fn *exec_select_builtin(const char *name);
+
+/* The host rounding mode that the form's lane function must run under. */
+enum exec_rounding exec_form_rounding(const struct exec_form *form);
+/* What a video instruction's lane function gets as imm: its operand selectors, packed. */
+uint32_t exec_video_imm(const struct ptx_instruction *insn);
+
+/* The address a function has as a value. */
+static inline uint64_t exec_function_address(const struct ptx_function *function) {
+    return EXEC_CODE_WINDOW + 16ull * function->index;
+}
+
+/* Finds host memory for [address, address + bytes) in global memory; NULL and a fault for `lane` when it is not one live
+ * allocation. */
+unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
+
+/* Links the kernel and everything it can call into a program. Unsupported instructions are all reported through messages (with
+ * name and line) and NULL returned. symbol_address gives the device address of a module variable. */
+struct exec_program *exec_link(const struct ptx_module *module, const struct ptx_function *kernel,
+                               uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
+                               struct ptx_messages *messages);
+void exec_program_free(struct exec_program *program);
+
+/* Reports every instruction of the module that has no semantics here; the number found. */
+unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages);
+
+/* frame.c: entering and leaving functions, for the lanes in mask. Enter may set a stack overflow fault. */
+void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t callee, uint32_t mask);
+void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t mask);
+/* The function whose address this is, as a place in program->function, or PTX_NO_INDEX. */
+uint32_t exec_function_at(const struct exec_program *program, uint64_t address);
+
+/* barrier.c: one of a block's sixteen barriers. Threads are counted; a row whose live threads have all arrived counts as a full
+ * warp, as hardware does. */
+struct exec_barrier {
+    uint32_t expected; /* threads; 0: the whole block */
+    uint32_t arrived[EXEC_MAX_ROWS];
+    uint32_t n_true;   /* bar.red: threads that arrived with a true predicate */
+    uint32_t n_arrived;
+    bool is_open;
+};
+/* False when the expected count differs from that of earlier arrivals. */
+bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate, uint32_t expected);
+bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows);
+/* The value that bar.red gives every thread. */
+uint32_t exec_barrier_result(const struct exec_barrier *barrier, enum exec_barrier_mode mode);
+void exec_barrier_reset(struct exec_barrier *barrier);
+
+/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask (guard already applied, mask not 0). */
+void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
+/* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions. */
+void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);

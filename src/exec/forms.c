@@ -1,0 +1,277 @@
+/* From a PTX instruction to the function that gives it its meaning: operands flattened into lane arrays, the family's selector
+ * asked. Nothing here knows where operands live; decode.c places them. */
+#include "exec/link.h"
+
+static bool has_no_destination(const struct ptx_instruction *insn) {
+    switch (insn->opcode) {
+    case PTX_OP_ST:
+    case PTX_OP_RED:
+    case PTX_OP_SUST:
+    case PTX_OP_BRX:
+        return true;
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        return !ptx_has(insn, PTX_MOD_RED);
+    default:
+        return false;
+    }
+}
+
+static void add_source(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type,
+                       enum exec_flat_role role) {
+    if (flat->n_src == EXEC_MAX_SRC) {
+        flat->overflows = true;
+        return;
+    }
+    flat->src[flat->n_src++] = (struct exec_flat_operand){operand, type, role};
+    if (operand && operand->is_negated)
+        flat->imm |= 1;
+}
+
+static void add_destination(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type,
+                            enum exec_flat_role role) {
+    if (flat->n_dst == EXEC_MAX_DST) {
+        flat->overflows = true;
+        return;
+    }
+    flat->dst[flat->n_dst++] = (struct exec_flat_operand){operand, type, role};
+}
+
+/* [handle, {x, y}] or [handle, sampler, {x, y}]: the sampler says nothing that the texture object does not. */
+static void add_texture_source(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
+    add_source(flat, &operand->element[0], PTX_U64, EXEC_FLAT_PLAIN);
+    if (operand->n_elements < 2)
+        return;
+    const struct ptx_operand *coordinates = &operand->element[operand->n_elements - 1];
+    if (coordinates->kind != PTX_OPERAND_VECTOR) {
+        add_source(flat, coordinates, type, EXEC_FLAT_PLAIN);
+        flat->imm = 1;
+        return;
+    }
+    for (uint32_t i = 0; i < coordinates->n_elements; i++)
+        add_source(flat, &coordinates->element[i], type, EXEC_FLAT_PLAIN);
+    flat->imm = coordinates->n_elements;
+}
+
+static void add_operand(struct exec_flat *flat, const struct ptx_instruction *insn, unsigned k, bool is_destination) {
+    const struct ptx_operand *operand = &insn->operand[k];
+    enum ptx_type type = ptx_operand_type(insn, k);
+    bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
+    if (operand->kind == PTX_OPERAND_LABEL) /* brx: its targets are a side table */
+        return;
+    if (operand->kind == PTX_OPERAND_ADDRESS && is_texture) { /* txq, suq: [handle] */
+        add_source(flat, operand, PTX_U64, EXEC_FLAT_PLAIN);
+    } else if (operand->kind == PTX_OPERAND_ADDRESS) {
+        add_source(flat, operand, PTX_U64, EXEC_FLAT_ADDRESS);
+    } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (insn->opcode == PTX_OP_SUST ? 0u : 1u)) {
+        add_texture_source(flat, operand, type);
+    } else if (operand->kind == PTX_OPERAND_VECTOR) {
+        if (insn->opcode == PTX_OP_MOV && operand->n_elements) /* the elements share the scalar's bits */
+            type = ptx_type_bits(type) == 64 ? (operand->n_elements == 2 ? PTX_B32 : PTX_B16)
+                                             : (operand->n_elements == 2 ? PTX_B16 : PTX_B8);
+        for (uint32_t i = 0; i < operand->n_elements; i++)
+            if (is_destination)
+                add_destination(flat, &operand->element[i], type, EXEC_FLAT_PLAIN);
+            else
+                add_source(flat, &operand->element[i], type, EXEC_FLAT_PLAIN);
+    } else if (is_destination) {
+        add_destination(flat, operand, type, EXEC_FLAT_PLAIN);
+        if (operand->pair_id != PTX_NO_INDEX)
+            add_destination(flat, operand, PTX_PRED, EXEC_FLAT_PAIR);
+    } else {
+        add_source(flat, operand, type, EXEC_FLAT_PLAIN);
+    }
+}
+
+static void flatten(const struct ptx_instruction *insn, struct exec_flat *flat) {
+    *flat = (struct exec_flat){.imm = 0};
+    for (unsigned k = 0; k < insn->n_operands; k++) {
+        if (insn->opcode == PTX_OP_LOP3 && k == 4)
+            flat->imm = (uint32_t)insn->operand[k].value;
+        else
+            add_operand(flat, insn, k, k == 0 && !has_no_destination(insn));
+    }
+    if (ptx_has(insn, PTX_MOD_CC))
+        add_destination(flat, NULL, PTX_PRED, EXEC_FLAT_CARRY);
+    if (insn->opcode == PTX_OP_ADDC || insn->opcode == PTX_OP_SUBC || insn->opcode == PTX_OP_MADC)
+        add_source(flat, NULL, PTX_PRED, EXEC_FLAT_CARRY);
+    if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_VIDEO)
+        flat->imm = exec_video_imm(insn);
+}
+
+static enum ptx_width width_of_type(enum ptx_type type) {
+    unsigned bits = ptx_type_bits(type);
+    return bits == 1 ? PTX_WIDTH_PRED : bits <= 16 ? PTX_WIDTH_16 : bits == 32 ? PTX_WIDTH_32 : PTX_WIDTH_64;
+}
+
+enum ptx_width exec_operand_width(const struct ptx_function *function, const struct exec_flat_operand *flat) {
+    const struct ptx_operand *operand = flat->operand;
+    if (flat->role == EXEC_FLAT_CARRY || flat->role == EXEC_FLAT_PAIR)
+        return PTX_WIDTH_PRED;
+    if (operand->kind == PTX_OPERAND_REGISTER)
+        return width_of_type(function->reg[operand->register_id].type);
+    if (operand->kind == PTX_OPERAND_ADDRESS && operand->register_id != PTX_NO_INDEX)
+        return width_of_type(function->reg[operand->register_id].type);
+    return width_of_type(flat->type);
+}
+
+static unsigned special_bits(enum ptx_special special) {
+    static const uint8_t bits_of[] = {
+#define PTX_SPECIAL(id, name, component, bits) bits,
+#include "ptx/special.def"
+#undef PTX_SPECIAL
+    };
+    return bits_of[special];
+}
+
+static bool form_of(const struct ptx_function *function, const struct ptx_instruction *insn, const struct exec_flat *flat,
+                    struct exec_form *form) {
+    static const uint8_t bits_of[PTX_N_WIDTHS] = {1, 16, 32, 64};
+    *form = (struct exec_form){.insn = insn, .n_dst = (uint8_t)flat->n_dst, .n_src = (uint8_t)flat->n_src};
+    if (flat->overflows || flat->n_dst + flat->n_src > EXEC_MAX_OPERANDS)
+        return false;
+    for (unsigned i = 0; i < insn->n_types; i++)
+        if (insn->type[i] == PTX_B128)
+            return false;
+    for (unsigned i = 0; i < flat->n_dst; i++)
+        form->dst_bits[i] = bits_of[exec_operand_width(function, &flat->dst[i])];
+    for (unsigned i = 0; i < flat->n_src; i++) {
+        form->src_bits[i] = bits_of[exec_operand_width(function, &flat->src[i])];
+        const struct ptx_operand *operand = flat->src[i].operand;
+        if (operand && operand->kind == PTX_OPERAND_SPECIAL && special_bits(operand->special) != form->src_bits[i])
+            return false; /* a special register read with another width than its own */
+    }
+    return true;
+}
+
+/* The first selector that knows the form; integer and floating-point files share opcodes such as add. */
+static exec_lanes_fn *select_lanes(const struct exec_form *form) {
+    const struct exec_lanes_table *table = exec_isa_table();
+    exec_lanes_fn *(*const order[])(const struct exec_form *) = {
+        table->integer, table->bits,   table->compare, table->move,   table->video,
+        table->single,  table->double_, table->half,   table->approx, table->convert,
+    };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        exec_lanes_fn *lanes = order[i](form);
+        if (lanes)
+            return lanes;
+    }
+    return NULL;
+}
+
+static bool select_control(const struct ptx_function *function, const struct ptx_instruction *insn,
+                           struct exec_selection *selection) {
+    switch (insn->opcode) {
+    case PTX_OP_BRA:
+        selection->kind = EXEC_KIND_BRANCH;
+        return true;
+    case PTX_OP_BRX:
+        selection->kind = EXEC_KIND_BRANCH_INDEXED;
+        return true;
+    case PTX_OP_CALL:
+        if (insn->call->target.kind != PTX_OPERAND_FUNCTION)
+            selection->kind = EXEC_KIND_CALL_INDIRECT;
+        else if (insn->call->target.function->has_body)
+            selection->kind = EXEC_KIND_CALL;
+        else {
+            selection->kind = EXEC_KIND_CALL_BUILTIN;
+            selection->act = exec_select_builtin(insn->call->target.function->name);
+            return selection->act != NULL;
+        }
+        return true;
+    case PTX_OP_RET:
+        selection->kind = function->is_entry ? EXEC_KIND_EXIT : EXEC_KIND_RETURN;
+        return true;
+    case PTX_OP_EXIT:
+        selection->kind = EXEC_KIND_EXIT;
+        return true;
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        selection->kind = ptx_has(insn, PTX_MOD_WARP) ? EXEC_KIND_NOTHING : EXEC_KIND_BARRIER;
+        return !ptx_has(insn, PTX_MOD_CLUSTER);
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
+        selection->kind = EXEC_KIND_TRAP;
+        return true;
+    default: /* nanosleep pmevent */
+        selection->kind = EXEC_KIND_NOTHING;
+        return true;
+    }
+}
+
+static bool select_memory(const struct exec_form *form, struct exec_selection *selection) {
+    switch (form->insn->opcode) {
+    case PTX_OP_MEMBAR:
+    case PTX_OP_FENCE:
+    case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+        selection->kind = EXEC_KIND_NOTHING;
+        return true;
+    default:
+        selection->kind = EXEC_KIND_CONTEXT;
+        selection->act = exec_select_memory(form);
+        return selection->act != NULL;
+    }
+}
+
+static bool select_with_context(enum exec_kind kind, exec_act_fn *act, struct exec_selection *selection) {
+    selection->kind = kind;
+    selection->act = act;
+    return act != NULL;
+}
+
+/* Calls keep their operands in struct ptx_call; branches and hints have none that live in lanes. */
+static bool has_lane_operands(const struct ptx_instruction *insn) {
+    enum ptx_family family = ptx_opcode_family(insn->opcode);
+    return family != PTX_FAMILY_CONTROL || insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER ||
+           insn->opcode == PTX_OP_BRX;
+}
+
+bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_selection *selection) {
+    *selection = (struct exec_selection){.kind = EXEC_KIND_NOTHING};
+    enum ptx_family family = ptx_opcode_family(insn->opcode);
+    if (family == PTX_FAMILY_NONE)
+        return false;
+    struct exec_form form = {.insn = insn};
+    if (has_lane_operands(insn)) {
+        flatten(insn, &selection->flat);
+        if (!form_of(function, insn, &selection->flat, &form))
+            return false;
+    }
+    switch (family) {
+    case PTX_FAMILY_CONTROL:
+        return select_control(function, insn, selection);
+    case PTX_FAMILY_MEMORY:
+        return select_memory(&form, selection);
+    case PTX_FAMILY_ATOMIC:
+        return select_with_context(EXEC_KIND_CONTEXT, exec_select_atomic(&form), selection);
+    case PTX_FAMILY_TEXTURE:
+        return select_with_context(EXEC_KIND_CONTEXT, exec_select_texture(&form), selection);
+    case PTX_FAMILY_WARP:
+        return select_with_context(EXEC_KIND_WARP, exec_select_warp(&form), selection);
+    default:
+        selection->kind = EXEC_KIND_LANES;
+        selection->lanes = select_lanes(&form);
+        selection->rounding = exec_form_rounding(&form);
+        return selection->lanes != NULL;
+    }
+}
+
+unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages) {
+    unsigned n_found = 0;
+    for (uint32_t f = 0; f < module->n_functions; f++) {
+        const struct ptx_function *function = module->function[f];
+        for (uint32_t i = 0; i < function->n_instructions; i++) {
+            const struct ptx_instruction *insn = &function->instruction[i];
+            struct exec_selection selection;
+            if (exec_select(function, insn, &selection))
+                continue;
+            char name[160];
+            bool is_call = insn->opcode == PTX_OP_CALL;
+            ptx_error_at(messages, module, insn->at, is_call ? "call of '%s', which is defined nowhere" : "'%s' is not supported",
+                         is_call ? insn->call->target.function->name : ptx_instruction_name(insn, name, sizeof name));
+            n_found++;
+        }
+    }
+    return n_found;
+}

@@ -1,0 +1,117 @@
+/* What the files of exec/ share among themselves: finding the host memory behind the lanes' addresses, faults, call
+ * arguments, printf formatting. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "exec/exec.h"
+
+#define EXEC_INLINE static inline __attribute__((always_inline))
+
+#define EXEC_FULL_MASK 0xffffffffu
+
+/* Runs the statement that follows with l = each lane of mask, lowest first. */
+#define EXEC_FOR_ACTIVE(l, mask)                                                                                       \
+    for (uint32_t left_ = (mask), l; left_ && (l = (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
+
+/* The lanes of a predicate destination that are active take the bits of value. */
+static inline void exec_write_predicate(void *dst, uint32_t value, uint32_t mask) {
+    uint32_t *bits = dst;
+    *bits = (*bits & ~mask) | (value & mask);
+}
+
+/* Bytes of one lane in a register slot; predicates are masks and have none. */
+static inline unsigned exec_slot_bytes(struct exec_operand operand) {
+    static const uint8_t bytes[PTX_N_WIDTHS] = {[PTX_WIDTH_16] = 2, [PTX_WIDTH_32] = 4, [PTX_WIDTH_64] = 8};
+    return bytes[operand.width];
+}
+
+/* address.c: where the lanes' addresses are in host memory. */
+
+enum exec_pattern {
+    EXEC_PATTERN_FAULT,   /* cx->fault is set */
+    EXEC_PATTERN_LANES,   /* each active lane has its host[] */
+    EXEC_PATTERN_UNIT,    /* all lanes are active, lane l is at first + l * bytes */
+    EXEC_PATTERN_UNIFORM, /* every active lane is at first */
+};
+
+struct exec_view {
+    enum exec_pattern pattern;
+    unsigned char *first;
+    unsigned char *host[EXEC_LANES];
+};
+
+/* Resolves the addresses of a memory instruction: src[0] holds the base lanes, imm the offset, cx->insn->access the
+ * space; each lane touches `bytes` bytes (a power of two). Fills cx->address with the addresses as the program has
+ * them: generic for generic instructions, space-relative else. Nothing is changed in memory, so a fault leaves all of
+ * the instruction undone. */
+enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
+                                   bool is_write, struct exec_view *view);
+
+/* The same as host[] whatever the pattern; false on a fault. */
+bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
+                     struct exec_view *view);
+
+/* Host memory of one lane's access; NULL and a fault when it is misaligned, out of bounds or a write to read-only
+ * memory. */
+unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                            unsigned bytes, bool is_write);
+
+/* The space a generic address points to: SHARED, LOCAL, PARAM or GLOBAL; offset is the address in that space. */
+static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offset) {
+    *offset = address & (EXEC_WINDOW_BYTES - 1);
+    switch (address & ~(EXEC_WINDOW_BYTES - 1)) {
+    case EXEC_SHARED_WINDOW:
+        return PTX_SPACE_SHARED;
+    case EXEC_LOCAL_WINDOW:
+        return PTX_SPACE_LOCAL;
+    case EXEC_PARAM_WINDOW:
+        return PTX_SPACE_PARAM;
+    default:
+        *offset = address;
+        return PTX_SPACE_GLOBAL;
+    }
+}
+
+/* Records a fault of a lane; the first one of an instruction stays. */
+void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Selectors that exec_select_memory() brings together. */
+exec_act_fn *exec_select_load(const struct exec_form *form);          /* load.c: ld ldu */
+exec_act_fn *exec_select_store(const struct exec_form *form);         /* store.c: st */
+exec_act_fn *exec_select_address_space(const struct exec_form *form); /* address_space.c: cvta isspacep */
+
+/* texture.c and surface.c */
+
+/* The object a handle names; NULL and a fault when there is none. */
+const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t handle, unsigned lane);
+unsigned exec_texel_bytes(const struct exec_texture *texture);
+exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
+
+/* printf_format.c: device printf, one thread's call. */
+
+struct exec_text {
+    char *data; /* malloc'ed */
+    size_t length, room;
+    bool is_cut; /* out of memory: the rest is missing */
+};
+
+void exec_text_add(struct exec_text *text, const char *bytes, size_t length);
+void exec_text_free(struct exec_text *text);
+
+/* Where a format's arguments come from. Each reads at the address that the caller laid them out at and gives false on a
+ * fault. */
+struct exec_print_source {
+    /* The next argument of 4 or 8 bytes, naturally aligned in the argument buffer. */
+    bool (*next)(void *user, unsigned bytes, uint64_t *value);
+    /* A string of the program, at most `limit` bytes of it, appended to text. */
+    bool (*string)(void *user, uint64_t address, size_t limit, struct exec_text *text);
+    void *user;
+};
+
+/* Writes what printf(format, ...) prints to text; gives the number of arguments used, or -1 after a fault. */
+int exec_print_format(struct exec_text *text, const char *format, const struct exec_print_source *source);

@@ -1,0 +1,194 @@
+/* Logic, shifts, bit fields, counts and permutes: and or xor not cnot lop3 shl shr shf bfe bfi bfind bmsk brev clz popc fns prmt
+ * szext. The forms are in bits.def.
+ *
+ * From the PTX ISA manual, "Logic and Shift Instructions" and the bit instructions among "Integer Arithmetic Instructions". Shift
+ * amounts past the width count as the width; positions and lengths of bit fields count modulo 256. */
+#include "exec/lanes/lanes.h"
+
+#include "exec/lanes/form_rows.h"
+#include "exec/lanes/lane_masks.h"
+
+static inline uint64_t funnel(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+
+/* The low n bits set; n of 32 and more gives all. */
+static inline uint32_t ones(uint32_t n) { return n > 31 ? UINT32_MAX : (1u << (n & 31)) - 1; }
+static inline uint64_t ones64(uint32_t n) { return n > 63 ? UINT64_MAX : (1ull << (n & 63)) - 1; }
+
+static inline uint32_t sign_extend(uint32_t x, uint32_t n) {
+    uint32_t sign = n > 31 ? 0 : (1u << (n & 31)) >> 1;
+    return ((x & ones(n)) ^ sign) - sign;
+}
+
+static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length) {
+    return (position > 63 ? 0 : x >> (position & 63)) & ones64(length);
+}
+
+/* Bits past the msb are copies of it, and so is the sign of a field that runs past it. Shifting x up until the field's top bit is
+ * bit 63 and back down extends the field's sign. */
+static inline int64_t extract_signed(int64_t x, uint32_t position, uint32_t length, uint32_t msb) {
+    int64_t field = x >> (position > msb ? msb : position);
+    uint32_t unused = length == 0 || length > 63 ? 0 : 64 - length;
+    field = (int64_t)((uint64_t)field << unused) >> unused;
+    return length == 0 ? 0 : field;
+}
+
+static inline uint64_t insert(uint64_t field, uint64_t into, uint32_t position, uint32_t length) {
+    uint64_t mask = position > 63 ? 0 : ones64(length) << (position & 63);
+    return (into & ~mask) | (field << (position & 63) & mask);
+}
+
+/* The number of the most significant 1, or -1. */
+static inline int top_bit(uint64_t x) { return x ? 63 - __builtin_clzll(x) : -1; }
+static inline int shift_amount(int bit, int msb) { return bit < 0 ? -1 : msb - bit; }
+
+static inline uint32_t reverse32(uint32_t x) {
+    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(x);
+}
+static inline uint64_t reverse64(uint64_t x) { return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32)); }
+
+/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit itself. */
+static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
+    if (base > 31)
+        return UINT32_MAX;
+    uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset;
+    uint32_t rest = offset < 0 ? mask & ones(base + 1) : mask >> base << base;
+    if (offset == 0)
+        return mask >> base & 1 ? base : UINT32_MAX;
+    for (; rest && count > 1; count--)
+        rest = offset < 0 ? rest & ~(1u << (31 - __builtin_clz(rest))) : rest & (rest - 1);
+    return rest == 0 ? UINT32_MAX : (uint32_t)(offset < 0 ? 31 - __builtin_clz(rest) : __builtin_ctz(rest));
+}
+
+/* One byte of the eight in {b, a}; bit 3 of the selector asks for eight copies of its sign. */
+static inline uint32_t pick_byte(uint64_t bytes, uint64_t selector) {
+    uint32_t byte = (uint32_t)(bytes >> (selector & 7) * 8) & 0xff;
+    uint32_t sign = byte & 0x80 ? 0xff : 0;
+    return selector & 8 ? sign : byte;
+}
+static inline uint32_t permute(uint32_t a, uint32_t b, uint64_t selectors) {
+    uint64_t bytes = funnel(a, b);
+    return pick_byte(bytes, selectors) | pick_byte(bytes, selectors >> 4) << 8 | pick_byte(bytes, selectors >> 8) << 16 |
+           pick_byte(bytes, selectors >> 12) << 24;
+}
+
+/* lop3: the truth table is folded one input at a time, each a choice between two words bit by bit. */
+static inline uint32_t choose(uint32_t by, uint32_t if_0, uint32_t if_1) { return if_0 ^ (by & (if_0 ^ if_1)); }
+static inline uint32_t table_bit(uint32_t table, unsigned k) { return 0 - (table >> k & 1); }
+static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
+    uint32_t at_00 = choose(c, table_bit(t, 0), table_bit(t, 1)), at_01 = choose(c, table_bit(t, 2), table_bit(t, 3));
+    uint32_t at_10 = choose(c, table_bit(t, 4), table_bit(t, 5)), at_11 = choose(c, table_bit(t, 6), table_bit(t, 7));
+    return choose(a, choose(b, at_00, at_01), choose(b, at_10, at_11));
+}
+
+#define UNARY(op, name, types, modifiers, t, expression) LANES_DEFINE1(name, t, t, expression)
+#define COUNT(op, name, types, modifiers, t, expression) LANES_DEFINE1(name, uint32_t, t, expression)
+#define BINARY(op, name, types, modifiers, t, expression) LANES_DEFINE2(name, t, t, t, expression)
+#define SHIFT(op, name, types, modifiers, t, expression) LANES_DEFINE2(name, t, t, uint32_t, expression)
+#define TERNARY(op, name, types, modifiers, expression)                                                                \
+    LANES_DEFINE3(name, uint32_t, uint32_t, uint32_t, uint32_t, expression)
+#define FIELD(op, name, types, modifiers, t, expression) LANES_DEFINE3(name, t, t, uint32_t, uint32_t, expression)
+#define INSERT(op, name, types, modifiers, t, expression)                                                              \
+    static void name(const struct exec_operands *o) {                                                                  \
+        t *d = o->dst[0];                                                                                              \
+        const t *pa = o->src[0], *pb = o->src[1];                                                                      \
+        const uint32_t *pc = o->src[2], *pe = o->src[3];                                                               \
+        EXEC_FOR_LANES {                                                                                               \
+            const t a = pa[i], b = pb[i];                                                                              \
+            const uint32_t c = pc[i], e = pe[i];                                                                       \
+            d[i] = (t)(expression);                                                                                    \
+        }                                                                                                              \
+    }
+#define LOGIC(op, name, expression)                                                                                    \
+    static void name(const struct exec_operands *o) {                                                                  \
+        uint32_t a = *(const uint32_t *)o->src[0], b = PTX_OP_##op == PTX_OP_NOT ? 0 : *(const uint32_t *)o->src[1];   \
+        (void)b;                                                                                                       \
+        *(uint32_t *)o->dst[0] = expression;                                                                           \
+    }
+#include "exec/lanes/bits.def"
+#undef UNARY
+#undef COUNT
+#undef BINARY
+#undef SHIFT
+#undef TERNARY
+#undef FIELD
+#undef INSERT
+#undef LOGIC
+
+/* lop3 with a boolean operation: p = (d != 0) op q. q is the last source; the table may or may not be counted before it. */
+#define LOP3_PREDICATE(name, q_index, op)                                                                              \
+    static void name(const struct exec_operands *o) {                                                                  \
+        const uint32_t q = *(const uint32_t *)o->src[q_index];                                                         \
+        uint32_t *d = o->dst[0], not_zero = 0;                                                                         \
+        lop3(o);                                                                                                       \
+        EXEC_FOR_LANES not_zero |= d[i] ? lanes_bit32[i] : 0;                                                          \
+        *(uint32_t *)o->dst[1] = not_zero op q;                                                                        \
+    }
+LOP3_PREDICATE(lop3_and, 3, &)
+LOP3_PREDICATE(lop3_or, 3, |)
+LOP3_PREDICATE(lop3_and_after_table, 4, &)
+LOP3_PREDICATE(lop3_or_after_table, 4, |)
+
+static const uint8_t vocabulary[] = {PTX_MOD_L,   PTX_MOD_R,   PTX_MOD_CLAMP, PTX_MOD_WRAP, PTX_MOD_SHIFTAMT, PTX_MOD_F4E,
+                                     PTX_MOD_B4E, PTX_MOD_RC8, PTX_MOD_ECL,   PTX_MOD_ECR,  PTX_MOD_RC16};
+enum {
+    NONE = 0,
+    L = 1,
+    R = 2,
+    CLAMP = 4,
+    WRAP = 8,
+    SHIFTAMT = 16,
+    F4E = 32,
+    B4E = 64,
+    RC8 = 128,
+    ECL = 256,
+    ECR = 512,
+    RC16 = 1024
+};
+
+enum {
+    B16 = LANES_TYPE(B16),
+    B32 = LANES_TYPE(B32),
+    B64 = LANES_TYPE(B64),
+    U16 = LANES_TYPE(U16),
+    S16 = LANES_TYPE(S16),
+    U32 = LANES_TYPE(U32),
+    S32 = LANES_TYPE(S32),
+    U64 = LANES_TYPE(U64),
+    S64 = LANES_TYPE(S64),
+};
+
+static const struct lanes_row rows[] = {
+#define ROW(op, name, types, modifiers, td, ta, tb, tc, te)                                                            \
+    {PTX_OP_##op, td, {ta, tb, tc, te}, types, 0, modifiers, name},
+#define UNARY(op, name, types, modifiers, t, expression)                                                               \
+    ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), 0, 0, 0)
+#define COUNT(op, name, types, modifiers, t, expression) ROW(op, name, types, modifiers, 32, LANES_BITS(t), 0, 0, 0)
+#define BINARY(op, name, types, modifiers, t, expression)                                                              \
+    ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), LANES_BITS(t), 0, 0)
+#define SHIFT(op, name, types, modifiers, t, expression)                                                               \
+    ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), 32, 0, 0)
+#define TERNARY(op, name, types, modifiers, expression) ROW(op, name, types, modifiers, 32, 32, 32, 32, 0)
+#define FIELD(op, name, types, modifiers, t, expression)                                                               \
+    ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), 32, 32, 0)
+#define INSERT(op, name, types, modifiers, t, expression)                                                              \
+    ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), LANES_BITS(t), 32, 32)
+#define LOGIC(op, name, expression) ROW(op, name, LANES_TYPE(PRED), NONE, 1, 1, 1, 0, 0)
+#include "exec/lanes/bits.def"
+};
+
+static exec_lanes_fn *select_lop3_predicate(const struct exec_form *form) {
+    bool is_and = ptx_has(form->insn, PTX_MOD_AND), counts_table = form->n_src > 4;
+    if (form->insn->type[0] != PTX_B32 || form->n_dst < 2 || is_and == ptx_has(form->insn, PTX_MOD_OR))
+        return NULL;
+    return counts_table ? is_and ? lop3_and_after_table : lop3_or_after_table : is_and ? lop3_and : lop3_or;
+}
+
+exec_lanes_fn *EXEC_NAME(exec_select_bits)(const struct exec_form *form) {
+    const struct ptx_instruction *insn = form->insn;
+    if (insn->opcode == PTX_OP_LOP3 && (ptx_has(insn, PTX_MOD_AND) || ptx_has(insn, PTX_MOD_OR)))
+        return select_lop3_predicate(form);
+    return lanes_find_row(rows, LANES_COUNT(rows), form, vocabulary, LANES_COUNT(vocabulary));
+}

@@ -1,0 +1,162 @@
+/* What the floating-point lane files share: bits and values, the rules for NaN, .ftz and .sat, and the half formats.
+ *
+ * Sources: the PTX ISA manual for the operations; where it leaves bits open (NaN payloads, the moment .ftz flushes) the results of
+ * an NVIDIA H200 (compute capability 9.0), which these rules reproduce:
+ * - f32, f16 and bf16 results that are NaN are all ones but the sign: 0x7fffffff, 0x7fff.
+ * - f64 results keep the payload of a NaN operand, made quiet; a NaN without a NaN operand is 0xfff8000000000000.
+ * - .ftz flushes a result that is subnormal after rounding with an unbounded exponent: what would round up to the smallest
+ *   normal number only because subnormals are coarse is flushed too.
+ * - .sat turns NaN and -0 into +0. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "exec/lanes/lanes.h"
+
+/* Templates are inlined so that their flags fold away and the loop of each instance vectorises on its own. */
+#define LANES_INLINE static inline __attribute__((always_inline))
+
+#define F32_NAN 0x7fffffffu
+#define F32_SIGN 0x80000000u
+#define F32_INFINITY 0x7f800000u
+#define F32_MIN_NORMAL 0x1p-126f
+#define F64_NAN 0xfff8000000000000u
+#define F64_QUIET 0x0008000000000000u
+#define F64_SIGN 0x8000000000000000u
+#define F64_INFINITY 0x7ff0000000000000u
+#define F16_NAN 0x7fffu
+
+LANES_INLINE uint32_t f32_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+LANES_INLINE float f32_from(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+LANES_INLINE uint64_t f64_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+LANES_INLINE double f64_from(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+LANES_INLINE float f32_abs(float x) { return f32_from(f32_bits(x) & ~F32_SIGN); }
+LANES_INLINE double f64_abs(double x) { return f64_from(f64_bits(x) & ~F64_SIGN); }
+
+/* Subnormals become zeros of their sign. */
+LANES_INLINE float f32_flush(float x) { return f32_abs(x) < F32_MIN_NORMAL ? f32_from(f32_bits(x) & F32_SIGN) : x; }
+
+LANES_INLINE float f32_canonical(float x) { return x == x ? x : f32_from(F32_NAN); }
+
+/* To [+0, 1]; NaN and -0 give +0. */
+LANES_INLINE float f32_saturate(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+LANES_INLINE double f64_saturate(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+
+/* The last steps of an f32 operation whose underflow needs no second look. */
+LANES_INLINE float f32_settle(float x, bool ftz, bool sat) {
+    if (ftz)
+        x = f32_flush(x);
+    return sat ? f32_saturate(x) : f32_canonical(x);
+}
+
+/* The one place that says which NaN an f64 operation gives when its result is NaN: that of the first of these operands that is
+ * NaN itself, made quiet, else the default one. The hardware looks at b, then c, then a of d = a * b + c; at b, then a of a sum,
+ * product, minimum or maximum; at a, then b of a quotient. */
+LANES_INLINE double f64_nan_of(double first, double second, double third) {
+    uint64_t bits = third == third ? F64_NAN : f64_bits(third) | F64_QUIET;
+    bits = second == second ? bits : f64_bits(second) | F64_QUIET;
+    bits = first == first ? bits : f64_bits(first) | F64_QUIET;
+    return f64_from(bits);
+}
+
+LANES_INLINE double f64_with_nan(double result, double first, double second, double third) {
+    return result == result ? result : f64_nan_of(first, second, third);
+}
+
+/* -0 is less than +0; a NaN gives way to a number. Of two NaNs the result is one of them. */
+LANES_INLINE float f32_min(float a, float b) {
+    float least = a < b ? a : b;
+    least = a == b ? f32_from(f32_bits(a) | f32_bits(b)) : least;
+    return a == a ? (b == b ? least : a) : b;
+}
+
+LANES_INLINE float f32_max(float a, float b) {
+    float most = a > b ? a : b;
+    most = a == b ? f32_from(f32_bits(a) & f32_bits(b)) : most;
+    return a == a ? (b == b ? most : a) : b;
+}
+
+/* f16 and bf16 widen exactly to f32; a NaN stays some NaN. */
+LANES_INLINE float f16_widen(uint32_t half) {
+    uint32_t magnitude = half & 0x7fff, sign = (half & 0x8000) << 16;
+    uint32_t wide = (magnitude << 13) + (112u << 23);
+    wide = magnitude >= 0x7c00 ? wide + (112u << 23) : wide;
+    wide = magnitude < 0x0400 ? f32_bits((float)(int32_t)magnitude * 0x1p-24f) : wide;
+    return f32_from(wide | sign);
+}
+
+LANES_INLINE float bf16_widen(uint32_t half) { return f32_from(half << 16); }
+
+/* A half format's numbers inside float and double. */
+struct half_format {
+    double min_normal;
+    double anchor; /* 1.5 * 2^k: times the power of two below x it has its last binary place where the format has x's */
+    double max_finite;
+};
+#define F16_FORMAT ((struct half_format){0x1p-14, 0x1.8p42, 65504})
+#define BF16_FORMAT ((struct half_format){0x1p-126, 0x1.8p45, 0x1.fep127})
+
+/* Rounds a number to the format in the host's rounding mode, so that all four modes come out of one function: adding the anchor
+ * and taking it away again makes the host round where the format does. Past the largest number comes what overflow gives in the
+ * host's mode: infinity or the largest number. NaN stays NaN. */
+LANES_INLINE float half_round(double x, struct half_format f) {
+    double scale = f64_abs(x) < f.min_normal ? f.min_normal : f64_abs(x);
+    scale = scale > 0x1p200 ? 0x1p200 : scale;
+    double anchor = f64_from(f64_bits(scale) & F64_INFINITY) * f.anchor;
+    double rounded = f64_abs((x + anchor) - anchor);
+    double overflow = f64_abs(x * 0x1p1000 * 0x1p100);
+    overflow = overflow == f64_from(F64_INFINITY) ? overflow : f.max_finite;
+    rounded = rounded > f.max_finite ? overflow : rounded;
+    rounded = f64_from(f64_bits(rounded) | (f64_bits(x) & F64_SIGN));
+    return (float)(x == x ? rounded : x);
+}
+
+/* The bits of a float that is a number of the format already; NaN gives the one NaN. */
+LANES_INLINE uint16_t f16_pack(float x) {
+    uint32_t sign = f32_bits(x) >> 16 & 0x8000, magnitude = f32_bits(x) & ~F32_SIGN;
+    uint32_t half = (magnitude >> 13) - (112u << 10);
+    half = magnitude < 0x38800000 ? f32_bits(f32_from(magnitude) + 0.5f) - 0x3f000000 : half;
+    half = magnitude >= F32_INFINITY ? 0x7c00 : half;
+    return (uint16_t)(magnitude > F32_INFINITY ? F16_NAN : half | sign);
+}
+
+LANES_INLINE uint16_t bf16_pack(float x) { return (uint16_t)(x == x ? f32_bits(x) >> 16 : F16_NAN); }
+
+/* Round to nearest even from f32, for the results of half arithmetic: as half_round, but four bytes wide. */
+LANES_INLINE float f16_round_nearest(float x) {
+    float scale = f32_abs(x) < 0x1p-14f ? 0x1p-14f : f32_abs(x);
+    scale = scale > 0x1p20f ? 0x1p20f : scale;
+    float anchor = f32_from(f32_bits(scale) & F32_INFINITY) * 0x1.8p13f;
+    float rounded = f32_abs((x + anchor) - anchor);
+    rounded = rounded > 65504 ? f32_from(F32_INFINITY) : rounded;
+    rounded = f32_from(f32_bits(rounded) | (f32_bits(x) & F32_SIGN));
+    return x == x ? rounded : x;
+}
+
+LANES_INLINE float bf16_round_nearest(float x) {
+    uint32_t bits = f32_bits(x);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    return x == x ? f32_from(bits) : x;
+}

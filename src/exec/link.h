@@ -1,0 +1,77 @@
+/* Inside exec: what the linker's files share. */
+#pragma once
+
+#include "exec/exec.h"
+
+struct base_arena;
+
+enum exec_flat_role { EXEC_FLAT_PLAIN, EXEC_FLAT_PAIR, EXEC_FLAT_CARRY, EXEC_FLAT_ADDRESS };
+
+/* One lane array that an instruction reads or writes. */
+struct exec_flat_operand {
+    const struct ptx_operand *operand; /* NULL for the carry */
+    enum ptx_type type;
+    enum exec_flat_role role;
+};
+
+/* An instruction with its vectors flattened, the carry made explicit and modifier immediates taken out. */
+struct exec_flat {
+    struct exec_flat_operand dst[EXEC_MAX_DST], src[EXEC_MAX_SRC];
+    unsigned n_dst, n_src;
+    uint32_t imm;
+    bool overflows; /* more operands than an instruction can hold */
+};
+
+/* What an instruction is to the engine, before its operands have places. */
+struct exec_selection {
+    enum exec_kind kind;
+    exec_lanes_fn *lanes;
+    exec_act_fn *act;
+    enum exec_rounding rounding;
+    struct exec_flat flat;
+};
+
+/* False when the instruction has no semantics here. */
+bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_selection *selection);
+enum ptx_width exec_operand_width(const struct ptx_function *function, const struct exec_flat_operand *flat);
+
+/* Broadcast rows, each value once. */
+struct exec_constants;
+struct exec_constants *exec_constants_new(struct base_arena *arena);
+uint32_t exec_constants_broadcast(struct exec_constants *pool, uint64_t value, enum ptx_width width); /* byte offset */
+uint32_t exec_constants_row(struct exec_constants *pool, const uint32_t lane[EXEC_LANES]);
+unsigned char *exec_constants_finish(struct exec_constants *pool, uint32_t *bytes); /* 64-byte aligned, in the arena */
+void exec_constants_free(struct exec_constants *pool);
+
+/* Where a .shared variable lies in the block's shared memory. */
+struct exec_shared_place {
+    const struct ptx_variable *variable;
+    uint32_t offset;
+};
+
+struct exec_linker {
+    struct exec_program *program;
+    struct base_arena *arena;
+    const struct ptx_module *module;
+    struct ptx_messages *messages;
+    struct exec_constants *constants;
+    uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable);
+    void *user;
+    struct exec_shared_place *shared;
+    uint32_t n_shared, shared_capacity;
+    uint32_t **frame_offset; /* [function number] -> by place: results, parameters, variables */
+};
+
+/* decode.c: fills one instruction; reports what cannot be expressed. */
+void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn, struct exec_insn *out);
+/* call.c: argument and result copies of a call. */
+uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn);
+struct exec_operand exec_register_operand(const struct exec_function *function, uint32_t register_id);
+struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t function_number,
+                                       const struct exec_flat_operand *flat);
+/* Frame offset of a .local variable, call block, or .param formal of a non-kernel; PTX_NO_INDEX when it is in no frame. */
+uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number, const struct ptx_variable *variable);
+bool exec_is_kernel_parameter(const struct ptx_variable *variable);
+uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variable *variable);
+
+enum { EXEC_CARRY_OFFSET = 0, EXEC_TRASH_OFFSET = 64, EXEC_FIRST_REGISTER = 64 + 256 };

@@ -1,0 +1,114 @@
+/* suld.b and sust.b: raw bytes of a surface, in one and two dimensions.
+ *
+ * From the PTX ISA manual: x counts bytes, y lines. Outside the surface .trap faults, .clamp goes to the nearest place
+ * that holds the whole access, .zero reads 0 and drops what is stored. x must be a multiple of the access size. imm is
+ * the number of coordinates. Left out: formatted access (.p), three dimensions, arrays. */
+#include "exec/internal.h"
+
+enum bounds { BOUNDS_TRAP, BOUNDS_CLAMP, BOUNDS_ZERO };
+
+static int64_t clamp_to(int64_t value, int64_t last) { return value < 0 ? 0 : value > last ? last : value; }
+
+/* Host memory of a lane's access; NULL without a fault when .zero leaves it out. */
+static unsigned char *surface_at(struct exec_context *cx, const struct exec_operands *o, unsigned lane, unsigned bytes,
+                                 enum bounds bounds) {
+    const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[lane], lane);
+    if (!t)
+        return NULL;
+    int64_t x = ((const int32_t *)o->src[1])[lane], y = o->imm > 1 ? ((const int32_t *)o->src[2])[lane] : 0;
+    int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
+    if (x & (bytes - 1)) {
+        exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, t->address, bytes,
+                       "misaligned: surface coordinate x = %lld is no multiple of %u bytes", (long long)x, bytes);
+        return NULL;
+    }
+    bool is_outside = x < 0 || x > last_x || y < 0 || y > last_y;
+    if (is_outside && (bounds == BOUNDS_TRAP || last_x < 0)) {
+        exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, t->address, bytes,
+                       "out of bounds: byte %lld of line %lld of a surface of %lld bytes by %lld lines", (long long)x,
+                       (long long)y, (long long)last_x + bytes, (long long)last_y + 1);
+        return NULL;
+    }
+    if (is_outside && bounds == BOUNDS_ZERO)
+        return NULL;
+    cx->address[lane] = t->address + (uint64_t)clamp_to(y, last_y) * t->pitch + (uint64_t)clamp_to(x, last_x);
+    return exec_global(cx, cx->address[lane], bytes, lane);
+}
+
+EXEC_INLINE void surface_load(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
+                              enum bounds bounds) {
+    unsigned n = cx->insn->n_dst;
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        const unsigned char *p = surface_at(cx, o, l, bytes * n, bounds);
+        if (cx->fault.kind != EXEC_FAULT_NONE)
+            return;
+        for (unsigned e = 0; e < n; e++) {
+            unsigned slot = exec_slot_bytes(cx->insn->operand[e]);
+            uint64_t value = 0;
+            if (p)
+                memcpy(&value, p + (size_t)e * bytes, bytes);
+            memcpy((unsigned char *)o->dst[e] + (size_t)l * slot, &value, slot);
+        }
+    }
+}
+
+EXEC_INLINE void surface_store(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
+                               enum bounds bounds) {
+    unsigned first = 1 + o->imm, n = cx->insn->n_src - first;
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        unsigned char *p = surface_at(cx, o, l, bytes * n, bounds);
+        if (cx->fault.kind != EXEC_FAULT_NONE)
+            return;
+        for (unsigned e = 0; p && e < n; e++) {
+            unsigned slot = exec_slot_bytes(cx->insn->operand[first + e]);
+            memcpy(p + (size_t)e * bytes, (const unsigned char *)o->src[first + e] + (size_t)l * slot, bytes);
+        }
+    }
+}
+
+#define SURFACE(what, bytes, name, bounds)                                                                             \
+    static void what##_##bytes##_##name(struct exec_context *cx, const struct exec_operands *o) {                      \
+        surface_##what(cx, o, bytes, bounds);                                                                          \
+    }
+#define SURFACES(what, bytes)                                                                                          \
+    SURFACE(what, bytes, trap, BOUNDS_TRAP)                                                                            \
+    SURFACE(what, bytes, clamp, BOUNDS_CLAMP) SURFACE(what, bytes, zero, BOUNDS_ZERO)
+SURFACES(load, 1)
+SURFACES(load, 2)
+SURFACES(load, 4)
+SURFACES(load, 8)
+SURFACES(store, 1)
+SURFACES(store, 2)
+SURFACES(store, 4)
+SURFACES(store, 8)
+
+#define ROW(what, bytes)                                                                                               \
+    { what##_##bytes##_trap, what##_##bytes##_clamp, what##_##bytes##_zero }
+
+/* [log2 of the element's bytes][bounds] */
+static exec_act_fn *const loads[4][3] = {ROW(load, 1), ROW(load, 2), ROW(load, 4), ROW(load, 8)};
+static exec_act_fn *const stores[4][3] = {ROW(store, 1), ROW(store, 2), ROW(store, 4), ROW(store, 8)};
+
+static bool are_slots_right(const struct exec_form *form, unsigned bits, unsigned n, unsigned first) {
+    bool is_load = form->insn->opcode == PTX_OP_SULD;
+    unsigned found = is_load ? form->n_dst : form->n_src - first;
+    for (unsigned e = 0; e < n && found == n; e++)
+        if ((is_load ? form->dst_bits[e] : form->src_bits[first + e]) < bits)
+            return false;
+    return found == n;
+}
+
+exec_act_fn *exec_select_surface(const struct exec_form *form) {
+    const struct ptx_instruction *insn = form->insn;
+    unsigned n_coordinates = ptx_has(insn, PTX_MOD_D1) ? 1 : ptx_has(insn, PTX_MOD_D2) ? 2 : 0;
+    unsigned bits = ptx_type_bits(insn->type[0]), n = insn->vector ? insn->vector : 1;
+    bool is_load = insn->opcode == PTX_OP_SULD;
+    if (!ptx_has(insn, PTX_MOD_B) || n_coordinates == 0 || bits < 8 || bits > 64 || form->src_bits[0] != 64)
+        return NULL;
+    if (form->n_src < 1 + n_coordinates || !are_slots_right(form, bits, n, 1 + n_coordinates))
+        return NULL;
+    enum bounds bounds = ptx_has(insn, PTX_MOD_CLAMP)  ? BOUNDS_CLAMP
+                         : ptx_has(insn, PTX_MOD_ZERO) ? BOUNDS_ZERO
+                                                       : BOUNDS_TRAP;
+    return (is_load ? loads : stores)[__builtin_ctz(bits / 8)][bounds];
+}

@@ -1,0 +1,126 @@
+/* The GPU as its driver sees it: memory, modules, launches, and what they measured. No CUDA types here.
+ *
+ * A device runs one launch at a time, in the order given, each to its end before gpu_launch() returns. Errors of the simulated
+ * program come back as struct gpu_error; the first one is sticky for the driver to handle as CUDA does. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exec/exec.h"
+#include "ptx/ptx.h"
+
+struct gpu;
+struct gpu_module;
+struct gpu_kernel;
+
+struct gpu_config {
+    uint32_t n_sms;
+    uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
+    uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
+    uint32_t clock_khz;
+    uint64_t memory_bytes;      /* device memory a program can allocate */
+    uint32_t stack_bytes;       /* per thread, for recursion (CU_LIMIT_STACK_SIZE) */
+    uint64_t heap_bytes;        /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
+    uint64_t max_instructions;  /* per thread row and launch; 0: no limit. Ends runaway loops. */
+    double timeout_seconds;     /* wall clock of the whole run; 0: none */
+    bool shows_progress;        /* one line on standard error while a launch runs long */
+};
+
+/* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */
+struct gpu_config gpu_default_config(void);
+
+enum gpu_status {
+    GPU_OK,
+    GPU_OUT_OF_MEMORY,
+    GPU_INVALID_VALUE,
+    GPU_INVALID_PTX,
+    GPU_NOT_FOUND,
+    GPU_LAUNCH_OUT_OF_RESOURCES,
+    GPU_ILLEGAL_ADDRESS,
+    GPU_MISALIGNED_ADDRESS,
+    GPU_ASSERT,
+    GPU_TRAP,            /* CUDA_ERROR_LAUNCH_FAILED */
+    GPU_LAUNCH_TIMEOUT,  /* instruction or time limit, barrier deadlock */
+    GPU_STACK_OVERFLOW,  /* CUDA_ERROR_HARDWARE_STACK_ERROR */
+    GPU_INVALID_PC,
+};
+
+struct gpu_error {
+    enum gpu_status status;
+    char message[1024]; /* one line: what, kernel, block, thread, PTX line, address */
+};
+
+/* Counters of one launch or of all; names and meaning in stats/counters.def style order. */
+struct gpu_counters {
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t branches, divergent_branches;
+    uint64_t memory_instructions;
+    uint64_t barriers;
+    uint64_t blocks, threads;
+};
+
+struct gpu_launch_record {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    struct gpu_counters counters;
+    double host_seconds;
+};
+
+struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error);
+void gpu_free(struct gpu *gpu);
+const struct gpu_config *gpu_config(const struct gpu *gpu);
+/* May be changed between launches. */
+void gpu_set_stack_bytes(struct gpu *gpu, uint32_t bytes);
+void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes);
+
+/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). 0 when it does not fit. Contents start zeroed. */
+uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
+bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation starts there */
+/* Host memory behind [address, address + bytes), or NULL when it is not inside one allocation. Stays valid until release.
+ * The arena is mapped so that a device address is the host address too whenever gpu_is_unified(). */
+unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
+bool gpu_is_unified(const struct gpu *gpu);
+/* The allocation that contains address; false when none does. */
+bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);
+uint64_t gpu_memory_used(const struct gpu *gpu);
+
+/* Modules. name is used in messages. On errors NULL; messages then hold all of them. */
+struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
+                                   struct ptx_messages *messages);
+void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
+struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name);
+bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes);
+const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
+
+const char *gpu_kernel_name(const struct gpu_kernel *kernel);
+const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel);
+const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel);
+/* Blocks of this shape that fit on one SM at once. */
+uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads, uint32_t dynamic_shared);
+
+struct gpu_launch {
+    struct gpu_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *parameters; /* packed as the kernel's parameter block */
+    uint32_t parameter_bytes;
+};
+
+/* Runs a launch to its end. */
+bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
+
+/* Simulated time since the device started, in nanoseconds. */
+uint64_t gpu_time_ns(const struct gpu *gpu);
+/* All launches so far, in order. */
+const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
+struct gpu_counters gpu_totals(const struct gpu *gpu);
+
+/* Textures and surfaces: handles never are 0. */
+uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);
+bool gpu_texture_set(struct gpu *gpu, uint64_t handle, const struct exec_texture *texture);
+const struct exec_texture *gpu_texture_get(const struct gpu *gpu, uint64_t handle);
+bool gpu_texture_free(struct gpu *gpu, uint64_t handle);
+/* The handle behind a module's .texref/.surfref variable; 0 when there is none. */
+uint64_t gpu_module_texture(struct gpu_module *module, const char *name);

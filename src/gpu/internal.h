@@ -1,0 +1,57 @@
+/* Inside gpu: the device's parts. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "gpu/gpu.h"
+
+/* memory.c: one reserved range of host memory, allocations in it, never reused before the range has been gone through once. */
+struct gpu_memory {
+    struct exec_memory view; /* what exec reads; .allocation is `live` */
+    struct exec_allocation *live;
+    uint32_t n_live, live_capacity;
+    struct exec_allocation *freed; /* a ring of the latest, for messages */
+    uint32_t n_freed;
+    uint64_t next, next_heap, heap_base; /* the heap of device-side malloc lies at [heap_base, limit) */
+    uint64_t used, heap_used, limit_bytes, heap_bytes;
+};
+
+bool gpu_memory_open(struct gpu_memory *memory, const struct gpu_config *config);
+void gpu_memory_close(struct gpu_memory *memory);
+uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t alignment);
+bool gpu_memory_release(struct gpu_memory *memory, uint64_t address);
+const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, uint64_t address);
+uint64_t gpu_heap_alloc(struct gpu_memory *memory, uint64_t bytes);
+bool gpu_heap_release(struct gpu_memory *memory, uint64_t address);
+
+struct gpu_texture_slot {
+    struct exec_texture texture;
+    bool is_used;
+};
+
+struct gpu {
+    struct gpu_config config;
+    struct gpu_memory memory;
+    struct gpu_texture_slot *texture; /* handle = place + 1 */
+    uint32_t n_textures, texture_capacity;
+    struct gpu_launch_record *launch;
+    uint32_t n_launches, launch_capacity;
+    struct gpu_counters totals;
+    struct gpu_module *modules; /* a list */
+    uint64_t time_ns, start_ns;
+    uint64_t n_grids;
+};
+
+struct gpu_kernel {
+    struct gpu_module *module;
+    const struct ptx_function *function;
+    struct exec_program *program; /* linked at first use */
+};
+
+/* functional.c: executes a grid without timing. */
+bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct gpu_counters *counters, struct gpu_error *error);
+
+/* fault.c: a fault as the one line that users see. */
+void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc, struct gpu_error *error);
+
+uint64_t gpu_host_clock_ns(void);

@@ -1,0 +1,84 @@
+/* What a function's control flow and data flow say before it runs: basic blocks, dominators, reconvergence points,
+ * loops, liveness, register slots, uniformity. Per function; calls are straight-line instructions here. */
+#pragma once
+
+#include "ptx/ptx.h"
+
+enum { PTX_NO_BLOCK = 0x7fffffff };
+
+struct ptx_block {
+    uint32_t first, count; /* instruction range */
+    uint32_t *successor;   /* block ids, each once; the exit block's id is n_blocks - 1 */
+    uint32_t n_successors;
+    uint32_t *predecessor;
+    uint32_t n_predecessors;
+    uint32_t dominator;      /* immediate dominator, PTX_NO_BLOCK for the entry and unreachable blocks */
+    uint32_t post_dominator; /* immediate post-dominator, PTX_NO_BLOCK only for the exit; see reconvergence.c for blocks
+                                that never reach the exit */
+    uint32_t loop_header;    /* innermost loop's header block (a header's own id for itself), or PTX_NO_BLOCK */
+    uint32_t loop_depth;     /* number of loops around the block, 0 outside all */
+    bool is_reachable;
+};
+
+/* A natural loop. Outer loops stand before the loops inside them. */
+struct ptx_loop {
+    uint32_t header;   /* block id */
+    uint32_t parent;   /* index of the loop around it, or PTX_NO_INDEX */
+    uint32_t depth;    /* 1 for an outermost loop */
+    uint32_t n_blocks; /* those of inner loops included */
+};
+
+/* Registers in ascending order of their numbers. */
+struct ptx_register_set {
+    uint32_t *register_id;
+    uint32_t count;
+};
+
+/* Register slots of one width. Slots of a width are numbered from 0. */
+enum ptx_width { PTX_WIDTH_PRED, PTX_WIDTH_16, PTX_WIDTH_32, PTX_WIDTH_64, PTX_N_WIDTHS };
+
+struct ptx_analysis {
+    const struct ptx_function *function;
+    struct ptx_block *block; /* the last one is the virtual exit: count 0, first = n_instructions */
+    uint32_t n_blocks;
+    uint32_t *block_of; /* per instruction */
+    /* Per instruction: for a possibly divergent branch (bra with a guard, brx, guarded or indirect call) the
+     * instruction index where its paths meet again = first instruction of the block's immediate post-dominator (for a
+     * call the next instruction); n_instructions when they meet only at the function's end. PTX_NO_INDEX for all other
+     * instructions. */
+    uint32_t *reconvergence;
+    struct ptx_loop *loop;
+    uint32_t n_loops;
+    /* Per block: registers whose value at the block's start may still be read. */
+    struct ptx_register_set *live_in;
+    /* Per virtual register: the slot it lives in, numbered within its width; PTX_NO_INDEX for registers never
+     * mentioned. */
+    uint32_t *slot;
+    uint32_t n_slots[PTX_N_WIDTHS];
+    /* Most 32-bit registers live at once (64-bit ones count two, 16-bit ones one, predicates none): about what ptxas -v
+     * says for the function without the functions it calls; slots.c tells how near. */
+    uint32_t register_count;
+    /* Per virtual register: whenever it is read, all threads of a block that have come to that reading by the same
+     * number of trips around each loop hold the same value. Conservative. So the active lanes of a row agree under any
+     * model that meets at the reconvergence points; threads grouped by pc alone may be in different trips and need not
+     * agree. */
+    bool *is_uniform;
+    /* Per instruction: a branch (bra, brx, call, ret, exit) whose direction is the same for all threads in that sense.
+     */
+    bool *is_uniform_branch;
+    struct base_arena *arena;
+};
+
+/* Never NULL; a function without a body has the exit block alone. */
+struct ptx_analysis *ptx_analyze(const struct ptx_function *function);
+void ptx_analysis_free(struct ptx_analysis *analysis);
+
+/* The width of the slot that holds a register of this type: 8- and 16-bit types share 16-bit slots. 128-bit registers
+ * have no slot of their width: they get a 64-bit one, and whoever executes has to refuse them. */
+enum ptx_width ptx_type_width(enum ptx_type type);
+
+/* Calls visit(user, register id, is_write) for every register that the instruction reads or writes, guard and address
+ * registers included, once per mention, reads before writes. A guarded write keeps the value of the threads whose guard
+ * is false; it is not reported as a reading. */
+void ptx_for_each_register(const struct ptx_instruction *instruction,
+                           void (*visit)(void *user, uint32_t register_id, bool is_write), void *user);

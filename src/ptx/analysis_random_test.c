@@ -1,0 +1,734 @@
+/* The analysis against slow references on random functions: nested loops and conditions, and jumps to anywhere. Each
+ * function is also executed by four lanes on a reconvergence stack, once on virtual registers and once on slots. */
+#include "base/arena.h"
+#include "ptx/analysis.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N_FUNCTIONS = 4000, MAX_INSTRUCTIONS = 96, MAX_REGISTERS = 14, N_LANES = 4, MAX_TARGETS = 3 };
+
+static uint64_t mix(uint64_t x) {
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdULL;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ULL;
+    return x ^ x >> 33;
+}
+
+struct builder {
+    uint64_t state;
+    struct base_arena arena;
+    struct ptx_function function;
+    struct ptx_register reg[MAX_REGISTERS];
+    struct ptx_variable parameter[2], result[1];
+    struct ptx_instruction instruction[MAX_INSTRUCTIONS];
+    struct ptx_function noreturn;
+};
+
+static uint32_t pick(struct builder *b, uint32_t n) {
+    b->state += 0x9e3779b97f4a7c15ULL;
+    return (uint32_t)(mix(b->state) >> 32) % n;
+}
+
+static uint32_t pick_register(struct builder *b, enum ptx_width width) {
+    uint32_t start = pick(b, b->function.n_registers);
+    for (uint32_t i = 0; i < b->function.n_registers; i++) {
+        uint32_t r = (start + i) % b->function.n_registers;
+        if (ptx_type_width(b->reg[r].type) == width)
+            return r;
+    }
+    abort();
+}
+
+static struct ptx_operand register_operand(uint32_t r) {
+    return (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .register_id = r, .pair_id = PTX_NO_INDEX};
+}
+
+static struct ptx_operand special_operand(enum ptx_special special) {
+    return (struct ptx_operand){
+        .kind = PTX_OPERAND_SPECIAL, .special = special, .register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX};
+}
+
+/* Room for one more instruction of a structured piece, its branches and the final ret. */
+static bool has_room(const struct builder *b) { return b->function.n_instructions + 8 < MAX_INSTRUCTIONS; }
+
+static struct ptx_instruction *emit(struct builder *b, enum ptx_opcode opcode, uint32_t n_operands) {
+    struct ptx_instruction *instruction = &b->instruction[b->function.n_instructions++];
+    *instruction = (struct ptx_instruction){.opcode = opcode,
+                                            .guard = PTX_NO_INDEX,
+                                            .n_operands = (uint8_t)n_operands,
+                                            .operand = BASE_ARENA_ARRAY(&b->arena, struct ptx_operand, n_operands)};
+    for (uint32_t i = 0; i < n_operands; i++)
+        instruction->operand[i] = (struct ptx_operand){.register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX};
+    return instruction;
+}
+
+static void maybe_guard(struct builder *b, struct ptx_instruction *instruction, uint32_t one_in) {
+    if (pick(b, one_in) == 0) {
+        instruction->guard = pick_register(b, PTX_WIDTH_PRED);
+        instruction->guard_negated = pick(b, 2);
+    }
+}
+
+static void emit_load_pair(struct builder *b) {
+    struct ptx_instruction *instruction = emit(b, PTX_OP_LD, 2);
+    instruction->space = PTX_SPACE_GLOBAL;
+    instruction->operand[0].kind = PTX_OPERAND_VECTOR;
+    instruction->operand[0].n_elements = 2;
+    instruction->operand[0].element = BASE_ARENA_ARRAY(&b->arena, struct ptx_operand, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        instruction->operand[0].element[i] = register_operand(pick_register(b, PTX_WIDTH_32));
+    instruction->operand[1] = register_operand(pick_register(b, PTX_WIDTH_64));
+    instruction->operand[1].kind = PTX_OPERAND_ADDRESS;
+    maybe_guard(b, instruction, 4);
+}
+
+static void emit_plain(struct builder *b) {
+    static const enum ptx_width widths[] = {PTX_WIDTH_32, PTX_WIDTH_32, PTX_WIDTH_32, PTX_WIDTH_64, PTX_WIDTH_PRED};
+    enum ptx_width width = widths[pick(b, 5)];
+    struct ptx_instruction *instruction;
+    switch (pick(b, 8)) {
+    case 0:
+        instruction = emit(b, PTX_OP_MOV, 2);
+        instruction->operand[1] = special_operand(pick(b, 3) ? PTX_SPECIAL_CTAID_X : PTX_SPECIAL_TID_X);
+        break;
+    case 1:
+        emit_load_pair(b);
+        return;
+    case 2: /* shuffles: destinations apart from sources */
+        instruction = emit(b, PTX_OP_SHFL, 3);
+        instruction->operand[1] = register_operand(pick_register(b, width));
+        instruction->operand[2] = register_operand(pick_register(b, PTX_WIDTH_32));
+        break;
+    case 3:
+        instruction = emit(b, PTX_OP_SETP, 3);
+        width = PTX_WIDTH_PRED;
+        instruction->operand[1] = register_operand(pick_register(b, PTX_WIDTH_32));
+        instruction->operand[2] = register_operand(pick_register(b, PTX_WIDTH_32));
+        break;
+    default:
+        instruction = emit(b, PTX_OP_ADD, 3);
+        instruction->operand[1] = register_operand(pick_register(b, width));
+        instruction->operand[2] = register_operand(pick_register(b, width));
+    }
+    instruction->operand[0] = register_operand(pick_register(b, width));
+    if (instruction->opcode == PTX_OP_SETP && pick(b, 2))
+        instruction->operand[0].pair_id = pick_register(b, PTX_WIDTH_PRED);
+    maybe_guard(b, instruction, 4);
+}
+
+static struct ptx_instruction *emit_branch(struct builder *b, uint32_t target, bool is_guarded) {
+    struct ptx_instruction *instruction = emit(b, PTX_OP_BRA, 1);
+    instruction->operand[0].kind = PTX_OPERAND_LABEL;
+    instruction->operand[0].target = target;
+    if (is_guarded)
+        maybe_guard(b, instruction, 1);
+    return instruction;
+}
+
+static void emit_structured(struct builder *b, uint32_t depth);
+
+static void emit_condition(struct builder *b, uint32_t depth) {
+    struct ptx_instruction *skip = emit_branch(b, 0, true);
+    emit_structured(b, depth - 1);
+    struct ptx_instruction *over = pick(b, 2) ? emit_branch(b, 0, false) : NULL;
+    skip->operand[0].target = b->function.n_instructions;
+    if (over) {
+        emit_structured(b, depth - 1);
+        over->operand[0].target = b->function.n_instructions;
+    }
+}
+
+static void emit_loop(struct builder *b, uint32_t depth) {
+    uint32_t head = b->function.n_instructions;
+    struct ptx_instruction *leave = pick(b, 2) ? emit_branch(b, 0, true) : NULL;
+    emit_structured(b, depth - 1);
+    emit_branch(b, head, !leave || pick(b, 2));
+    if (leave)
+        leave->operand[0].target = b->function.n_instructions;
+}
+
+static void emit_structured(struct builder *b, uint32_t depth) {
+    uint32_t n_pieces = 1 + pick(b, 3);
+    for (uint32_t i = 0; i < n_pieces && has_room(b); i++) {
+        uint32_t kind = depth == 0 ? 0 : pick(b, 6);
+        if (kind < 2)
+            emit_plain(b);
+        else if (kind < 4)
+            emit_condition(b, depth);
+        else if (kind == 4)
+            emit_loop(b, depth);
+        else
+            maybe_guard(b, emit(b, pick(b, 2) ? PTX_OP_RET : PTX_OP_EXIT, 0), 1);
+    }
+}
+
+static void emit_ending(struct builder *b) {
+    struct ptx_instruction *instruction;
+    switch (pick(b, 6)) {
+    case 0:
+        instruction = emit(b, PTX_OP_TRAP, 0);
+        break;
+    case 1:
+        instruction = emit(b, PTX_OP_CALL, 0);
+        instruction->call = BASE_ARENA_NEW(&b->arena, struct ptx_call);
+        instruction->call->target = (struct ptx_operand){.kind = PTX_OPERAND_FUNCTION, .function = &b->noreturn};
+        break;
+    default:
+        instruction = emit(b, pick(b, 2) ? PTX_OP_RET : PTX_OP_EXIT, 0);
+    }
+    maybe_guard(b, instruction, 2);
+}
+
+static void emit_unstructured(struct builder *b) {
+    uint32_t n = 4 + pick(b, 28);
+    while (b->function.n_instructions < n) {
+        uint32_t kind = pick(b, 12);
+        if (kind < 5) {
+            emit_plain(b);
+        } else if (kind < 10) {
+            emit_branch(b, pick(b, n + 1), pick(b, 4) > 0);
+        } else if (kind == 10) {
+            struct ptx_instruction *brx = emit(b, PTX_OP_BRX, 1);
+            brx->operand[0] = register_operand(pick_register(b, PTX_WIDTH_32));
+            brx->n_targets = 1 + pick(b, MAX_TARGETS);
+            brx->target = BASE_ARENA_ARRAY(&b->arena, uint32_t, brx->n_targets);
+            for (uint32_t t = 0; t < brx->n_targets; t++)
+                brx->target[t] = pick(b, n + 1);
+        } else {
+            emit_ending(b);
+        }
+    }
+}
+
+static void build(struct builder *b, uint64_t seed) {
+    static const enum ptx_type types[] = {PTX_PRED, PTX_PRED, PTX_PRED, PTX_B32, PTX_B32, PTX_B32, PTX_U32,
+                                          PTX_F32,  PTX_B64,  PTX_U64,  PTX_B16, PTX_F32, PTX_S32, PTX_PRED};
+    *b = (struct builder){.state = mix(seed + 1), .noreturn = {.name = "abort", .is_noreturn = true}};
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+        b->reg[r] = (struct ptx_register){.name = "%r", .type = types[r]};
+    b->function = (struct ptx_function){.name = "f",
+                                        .is_entry = seed % 3 != 0,
+                                        .has_body = true,
+                                        .reg = b->reg,
+                                        .n_registers = MAX_REGISTERS,
+                                        .instruction = b->instruction};
+    if (!b->function.is_entry) {
+        b->function.parameter = b->parameter;
+        b->function.n_parameters = 2;
+        b->function.result = b->result;
+        b->function.n_results = 1;
+        b->parameter[0].register_id = 3;
+        b->parameter[1].register_id = 4;
+        b->result[0].register_id = 5;
+    }
+    if (seed % 2) {
+        emit_unstructured(b);
+    } else {
+        emit_structured(b, 3);
+        emit(b, PTX_OP_RET, 0);
+    }
+}
+
+/* What the references know about one function, per instruction; index n is the exit. */
+struct reference {
+    const struct builder *builder;
+    uint32_t n;
+    uint32_t next[MAX_INSTRUCTIONS][MAX_TARGETS + 2], n_next[MAX_INSTRUCTIONS + 1];
+    bool aborts[MAX_INSTRUCTIONS]; /* its way to the exit is no return */
+    bool reads[MAX_INSTRUCTIONS + 1][MAX_REGISTERS], writes[MAX_INSTRUCTIONS + 1][MAX_REGISTERS];
+    bool kills[MAX_INSTRUCTIONS + 1][MAX_REGISTERS];
+    bool live[MAX_INSTRUCTIONS + 1][MAX_REGISTERS]; /* before the instruction */
+};
+
+struct visitor {
+    struct reference *reference;
+    uint32_t i;
+};
+
+static void note_access(void *user, uint32_t register_id, bool is_write) {
+    struct visitor *visitor = user;
+    if (is_write)
+        visitor->reference->writes[visitor->i][register_id] = true;
+    else
+        visitor->reference->reads[visitor->i][register_id] = true;
+}
+
+static void note_flow(struct reference *ref, uint32_t i) {
+    const struct ptx_instruction *instruction = &ref->builder->instruction[i];
+    bool falls_through = instruction->guard != PTX_NO_INDEX;
+    uint32_t *n_next = &ref->n_next[i];
+    switch (instruction->opcode) {
+    case PTX_OP_BRA:
+        ref->next[i][(*n_next)++] = instruction->operand[0].target;
+        break;
+    case PTX_OP_BRX:
+        for (uint32_t t = 0; t < instruction->n_targets; t++)
+            ref->next[i][(*n_next)++] = instruction->target[t];
+        break;
+    case PTX_OP_RET:
+    case PTX_OP_EXIT:
+        ref->next[i][(*n_next)++] = ref->n;
+        break;
+    case PTX_OP_TRAP:
+    case PTX_OP_CALL:
+        ref->aborts[i] = !(falls_through && i + 1 == ref->n);
+        if (!(falls_through && instruction->opcode == PTX_OP_TRAP))
+            ref->next[i][(*n_next)++] = ref->n;
+        break;
+    default:
+        falls_through = true;
+    }
+    if (falls_through)
+        ref->next[i][(*n_next)++] = i + 1;
+}
+
+/* Marks what follows an instruction, itself only if it comes round again. */
+static void mark_after(const struct reference *ref, uint32_t i, bool *seen) {
+    for (uint32_t k = 0; k < ref->n_next[i]; k++)
+        if (!seen[ref->next[i][k]]) {
+            seen[ref->next[i][k]] = true;
+            mark_after(ref, ref->next[i][k], seen);
+        }
+}
+
+static bool is_parameter(const struct ptx_function *function, uint32_t r) {
+    for (uint32_t p = 0; p < function->n_parameters; p++)
+        if (function->parameter[p].register_id == r)
+            return true;
+    return false;
+}
+
+static void note_kills(struct reference *ref) {
+    bool written_before[MAX_INSTRUCTIONS + 1][MAX_REGISTERS] = {0};
+    for (uint32_t i = 0; i < ref->n; i++) {
+        bool after[MAX_INSTRUCTIONS + 1] = {0};
+        mark_after(ref, i, after);
+        for (uint32_t j = 0; j <= ref->n; j++)
+            for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+                written_before[j][r] |= after[j] && ref->writes[i][r];
+    }
+    for (uint32_t i = 0; i < ref->n; i++)
+        for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+            ref->kills[i][r] =
+                ref->writes[i][r] && (ref->builder->instruction[i].guard == PTX_NO_INDEX ||
+                                      (!written_before[i][r] && !is_parameter(&ref->builder->function, r)));
+}
+
+static void note_live(struct reference *ref) {
+    bool is_changing = true;
+    while (is_changing) {
+        is_changing = false;
+        for (uint32_t i = ref->n + 1; i-- > 0;)
+            for (uint32_t r = 0; r < MAX_REGISTERS; r++) {
+                bool is_live = ref->reads[i][r];
+                for (uint32_t k = 0; k < ref->n_next[i]; k++)
+                    is_live |= ref->live[ref->next[i][k]][r] && !ref->kills[i][r];
+                is_changing |= is_live != ref->live[i][r];
+                ref->live[i][r] = is_live;
+            }
+    }
+}
+
+static void refer(struct reference *ref, const struct builder *b) {
+    *ref = (struct reference){.builder = b, .n = b->function.n_instructions};
+    for (uint32_t i = 0; i < ref->n; i++) {
+        ptx_for_each_register(&b->instruction[i], note_access, &(struct visitor){ref, i});
+        note_flow(ref, i);
+    }
+    for (uint32_t k = 0; k < b->function.n_results; k++)
+        ref->reads[ref->n][b->result[k].register_id] = true;
+    note_kills(ref);
+    note_live(ref);
+}
+
+static bool leads_to(const struct ptx_block *block, uint32_t to) {
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        if (block->successor[s] == to)
+            return true;
+    return false;
+}
+
+static void check_blocks(const struct ptx_analysis *analysis, const struct reference *ref) {
+    uint32_t n = ref->n, last = analysis->n_blocks - 1;
+    assert_int_equal(analysis->block[last].first, n);
+    assert_int_equal(analysis->block[last].count, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ptx_block *block = &analysis->block[analysis->block_of[i]];
+        bool is_last = i + 1 == block->first + block->count;
+        assert_true(block->first <= i && i < block->first + block->count);
+        uint32_t n_edges = 0, seen[MAX_TARGETS + 2];
+        for (uint32_t k = 0; k < ref->n_next[i]; k++) {
+            uint32_t to = ref->next[i][k], to_block = to == n ? last : analysis->block_of[to];
+            if (is_last) {
+                assert_int_equal(analysis->block[to_block].first, to);
+                assert_true(leads_to(block, to_block));
+            } else {
+                assert_int_equal(to, i + 1);
+            }
+            bool is_new = true;
+            for (uint32_t e = 0; e < n_edges; e++)
+                is_new &= seen[e] != to_block;
+            seen[n_edges] = to_block;
+            n_edges += is_new;
+        }
+        if (is_last)
+            assert_int_equal(block->n_successors, n_edges);
+    }
+}
+
+/* Blocks reached from `from` without entering `without`, along edges that `edge_counts` lets pass. */
+struct block_walk {
+    const struct ptx_analysis *analysis;
+    const bool *is_allowed; /* NULL: all blocks */
+    const bool *aborts;     /* per block: its edge to the exit is closed; NULL: all open */
+    uint32_t without;
+    bool seen[MAX_INSTRUCTIONS + 1];
+};
+
+static void walk_blocks(struct block_walk *walk, uint32_t at) {
+    if (at == walk->without || walk->seen[at] || (walk->is_allowed && !walk->is_allowed[at]))
+        return;
+    walk->seen[at] = true;
+    const struct ptx_block *block = &walk->analysis->block[at];
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        if (!(walk->aborts && walk->aborts[at] && block->successor[s] == walk->analysis->n_blocks - 1))
+            walk_blocks(walk, block->successor[s]);
+}
+
+static bool reaches(struct block_walk walk, uint32_t from, uint32_t to) {
+    memset(walk.seen, 0, sizeof walk.seen);
+    walk_blocks(&walk, from);
+    return walk.seen[to];
+}
+
+/* The nearest of the blocks that `is_above` marks for b: the one that all the others are above too. */
+static uint32_t nearest_above(bool is_above[][MAX_INSTRUCTIONS + 1], uint32_t n_blocks, uint32_t b) {
+    for (uint32_t a = 0; a < n_blocks; a++) {
+        bool is_nearest = is_above[b][a];
+        for (uint32_t c = 0; c < n_blocks && is_nearest; c++)
+            is_nearest = !is_above[b][c] || c == a || is_above[a][c];
+        if (is_nearest)
+            return a;
+    }
+    return PTX_NO_BLOCK;
+}
+
+static bool above[MAX_INSTRUCTIONS + 1][MAX_INSTRUCTIONS + 1];
+
+static void check_dominators(const struct ptx_analysis *analysis) {
+    uint32_t n = analysis->n_blocks;
+    struct block_walk walk = {.analysis = analysis, .without = PTX_NO_BLOCK};
+    walk_blocks(&walk, 0);
+    memset(above, 0, sizeof above);
+    for (uint32_t a = 0; a < n; a++) {
+        struct block_walk without = {.analysis = analysis, .without = a};
+        walk_blocks(&without, 0);
+        for (uint32_t b = 0; b < n; b++)
+            above[b][a] = a != b && walk.seen[a] && walk.seen[b] && !without.seen[b];
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        assert_int_equal(analysis->block[b].is_reachable, walk.seen[b]);
+        assert_int_equal(analysis->block[b].dominator, nearest_above(above, n, b));
+    }
+}
+
+static void check_post_dominators(const struct ptx_analysis *analysis, const struct reference *ref) {
+    uint32_t n = analysis->n_blocks;
+    bool returns[MAX_INSTRUCTIONS + 1], aborts[MAX_INSTRUCTIONS + 1] = {0};
+    for (uint32_t b = 0; b + 1 < n; b++)
+        aborts[b] = ref->aborts[analysis->block[b].first + analysis->block[b].count - 1];
+    for (uint32_t b = 0; b < n; b++)
+        returns[b] = reaches((struct block_walk){analysis, NULL, aborts, PTX_NO_BLOCK, {0}}, b, n - 1);
+    memset(above, 0, sizeof above);
+    for (uint32_t b = 0; b < n; b++)
+        for (uint32_t a = 0; a < n && returns[b]; a++)
+            above[b][a] = a != b && returns[a] &&
+                          (a == n - 1 || !reaches((struct block_walk){analysis, returns, aborts, a, {0}}, b, n - 1));
+    for (uint32_t b = 0; b < n; b++) {
+        if (returns[b])
+            assert_int_equal(analysis->block[b].post_dominator, nearest_above(above, n, b));
+        uint32_t at = b, n_steps = 0;
+        while (at != n - 1 && n_steps++ < n)
+            at = analysis->block[at].post_dominator;
+        assert_int_equal(at, n - 1);
+    }
+}
+
+static void check_liveness(const struct ptx_analysis *analysis, const struct reference *ref) {
+    for (uint32_t b = 0; b < analysis->n_blocks; b++) {
+        const struct ptx_register_set *set = &analysis->live_in[b];
+        uint32_t k = 0;
+        for (uint32_t r = 0; r < MAX_REGISTERS; r++) {
+            bool is_member = k < set->count && set->register_id[k] == r;
+            assert_int_equal(is_member, ref->live[analysis->block[b].first][r]);
+            k += is_member;
+        }
+        assert_int_equal(k, set->count);
+    }
+}
+
+static bool share(const struct ptx_analysis *analysis, uint32_t a, uint32_t b) {
+    const struct ptx_register *reg = analysis->function->reg;
+    return a != b && ptx_type_width(reg[a].type) == ptx_type_width(reg[b].type) &&
+           analysis->slot[a] == analysis->slot[b];
+}
+
+static bool is_multi_step(const struct ptx_instruction *instruction) {
+    return instruction->opcode == PTX_OP_LD || instruction->opcode == PTX_OP_SHFL ||
+           (instruction->opcode == PTX_OP_SETP && instruction->operand[0].pair_id != PTX_NO_INDEX);
+}
+
+static void check_slots(const struct ptx_analysis *analysis, const struct reference *ref) {
+    for (uint32_t i = 0; i < ref->n; i++)
+        for (uint32_t d = 0; d < MAX_REGISTERS; d++) {
+            if (!ref->writes[i][d])
+                continue;
+            assert_true(analysis->slot[d] < analysis->n_slots[ptx_type_width(analysis->function->reg[d].type)]);
+            for (uint32_t r = 0; r < MAX_REGISTERS; r++) {
+                bool is_live_after = false;
+                for (uint32_t k = 0; k < ref->n_next[i]; k++)
+                    is_live_after |= ref->live[ref->next[i][k]][r];
+                bool must_differ = is_live_after || ref->writes[i][r] ||
+                                   (is_multi_step(&ref->builder->instruction[i]) && ref->reads[i][r]);
+                if (must_differ)
+                    assert_false(share(analysis, d, r));
+            }
+        }
+    for (uint32_t p = 0; p < analysis->function->n_parameters; p++)
+        for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+            if (ref->live[0][r] || is_parameter(analysis->function, r))
+                assert_false(share(analysis, analysis->function->parameter[p].register_id, r));
+}
+
+static void check_loops(const struct ptx_analysis *analysis) {
+    uint32_t n_headers = 0;
+    for (uint32_t b = 0; b < analysis->n_blocks; b++) {
+        bool is_header = false;
+        for (uint32_t h = 0; h < analysis->n_blocks; h++) {
+            const struct ptx_block *from = &analysis->block[h];
+            uint32_t at = h;
+            while (from->is_reachable && at != PTX_NO_BLOCK && at != b)
+                at = analysis->block[at].dominator;
+            is_header |= from->is_reachable && at == b && leads_to(from, b);
+        }
+        n_headers += is_header;
+        assert_int_equal(is_header, analysis->block[b].loop_header == b);
+    }
+    assert_int_equal(analysis->n_loops, n_headers);
+    for (uint32_t l = 0; l < analysis->n_loops; l++) {
+        const struct ptx_loop *loop = &analysis->loop[l];
+        uint32_t n_blocks = 0;
+        for (uint32_t b = 0; b < analysis->n_blocks; b++) {
+            /* b belongs to the loop when it can come back to the header without leaving what the header dominates. */
+            bool is_below[MAX_INSTRUCTIONS + 1];
+            for (uint32_t c = 0; c < analysis->n_blocks; c++) {
+                uint32_t at = c;
+                while (at != PTX_NO_BLOCK && at != loop->header)
+                    at = analysis->block[at].dominator;
+                is_below[c] = at == loop->header;
+            }
+            n_blocks += is_below[b] &&
+                        reaches((struct block_walk){analysis, is_below, NULL, PTX_NO_BLOCK, {0}}, b, loop->header);
+        }
+        assert_int_equal(loop->n_blocks, n_blocks);
+        assert_int_equal(loop->depth, analysis->block[loop->header].loop_depth);
+    }
+}
+
+/* Four lanes on a reconvergence stack. A register's value in a lane is a number that names its writing. */
+struct machine {
+    const struct ptx_analysis *analysis;
+    const struct reference *ref;
+    struct stack_entry {
+        uint32_t pc, meeting, mask;
+    } stack[4 * MAX_INSTRUCTIONS];
+    uint32_t depth, n_steps;
+    uint64_t value[MAX_REGISTERS][N_LANES];
+    bool is_written[MAX_REGISTERS][N_LANES];
+    uint64_t slot[PTX_N_WIDTHS][MAX_REGISTERS][N_LANES];
+};
+
+static uint64_t *slot_of(struct machine *machine, uint32_t r) {
+    return machine->slot[ptx_type_width(machine->analysis->function->reg[r].type)][machine->analysis->slot[r]];
+}
+
+static void check_reads(struct machine *machine, uint32_t pc, uint32_t mask) {
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++) {
+        if (!machine->ref->reads[pc][r])
+            continue;
+        uint32_t first = (uint32_t)__builtin_ctz(mask);
+        for (uint32_t lane = 0; lane < N_LANES; lane++) {
+            if (!(mask >> lane & 1))
+                continue;
+            if (machine->is_written[r][lane])
+                assert_true(machine->value[r][lane] == slot_of(machine, r)[lane]);
+            if (machine->analysis->is_uniform[r])
+                assert_true(machine->value[r][lane] == machine->value[r][first]);
+        }
+    }
+}
+
+static uint64_t result_of(const struct machine *machine, uint32_t pc, uint32_t lane, uint32_t destination) {
+    const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
+    uint64_t value = mix(instruction->opcode + 131 * destination);
+    if (instruction->opcode == PTX_OP_LD || instruction->opcode == PTX_OP_SHFL)
+        value = mix(value + 1000 * lane + machine->n_steps);
+    for (uint32_t k = 1; k < instruction->n_operands; k++) {
+        const struct ptx_operand *operand = &instruction->operand[k];
+        if (operand->kind == PTX_OPERAND_SPECIAL)
+            value = mix(value + operand->special + (operand->special == PTX_SPECIAL_TID_X ? lane : 0));
+        else
+            value = mix(value + machine->value[operand->register_id][lane]);
+    }
+    return value;
+}
+
+static void execute_plain(struct machine *machine, uint32_t pc, uint32_t mask) {
+    uint64_t result[MAX_REGISTERS][N_LANES];
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+        for (uint32_t lane = 0; lane < N_LANES; lane++)
+            result[r][lane] = machine->ref->writes[pc][r] ? result_of(machine, pc, lane, r) : 0;
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+        for (uint32_t lane = 0; lane < N_LANES; lane++)
+            if (machine->ref->writes[pc][r] && mask >> lane & 1) {
+                machine->value[r][lane] = slot_of(machine, r)[lane] = result[r][lane];
+                machine->is_written[r][lane] = true;
+            }
+}
+
+static uint32_t guarded_lanes(const struct machine *machine, const struct ptx_instruction *instruction, uint32_t mask) {
+    uint32_t lanes = mask;
+    for (uint32_t lane = 0; lane < N_LANES && instruction->guard != PTX_NO_INDEX; lane++)
+        if ((machine->value[instruction->guard][lane] & 1) == instruction->guard_negated)
+            lanes &= ~(1u << lane);
+    return lanes;
+}
+
+static uint32_t lane_target(const struct machine *machine, const struct ptx_instruction *instruction, uint32_t lane) {
+    if (instruction->opcode == PTX_OP_BRA)
+        return instruction->operand[0].target;
+    return instruction->target[machine->value[instruction->operand[0].register_id][lane] % instruction->n_targets];
+}
+
+static void execute_branch(struct machine *machine, uint32_t pc, uint32_t mask) {
+    const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
+    uint32_t taken = guarded_lanes(machine, instruction, mask), n_ways = 0;
+    struct stack_entry ways[N_LANES], *top = &machine->stack[machine->depth - 1];
+    for (uint32_t lane = 0; lane < N_LANES; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        uint32_t to = taken >> lane & 1 ? lane_target(machine, instruction, lane) : pc + 1, w = 0;
+        while (w < n_ways && ways[w].pc != to)
+            w++;
+        if (w == n_ways)
+            ways[n_ways++] = (struct stack_entry){to, machine->analysis->reconvergence[pc], 0};
+        ways[w].mask |= 1u << lane;
+    }
+    top->pc = ways[0].pc;
+    if (n_ways == 1)
+        return;
+    assert_false(machine->analysis->is_uniform_branch[pc]);
+    assert_int_not_equal(machine->analysis->reconvergence[pc], PTX_NO_INDEX);
+    top->pc = machine->analysis->reconvergence[pc];
+    if (machine->depth + n_ways < 4 * MAX_INSTRUCTIONS)
+        for (uint32_t w = 0; w < n_ways; w++)
+            machine->stack[machine->depth++] = ways[w];
+}
+
+static void retire(struct machine *machine, uint32_t lanes) {
+    for (uint32_t d = 0; d < machine->depth; d++)
+        machine->stack[d].mask &= ~lanes;
+}
+
+static void step(struct machine *machine) {
+    struct stack_entry *top = &machine->stack[machine->depth - 1];
+    uint32_t pc = top->pc, mask = top->mask;
+    if (mask == 0 || pc == top->meeting) {
+        machine->depth--;
+        return;
+    }
+    check_reads(machine, pc, mask);
+    if (pc == machine->ref->n) {
+        retire(machine, mask);
+        return;
+    }
+    const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
+    uint32_t lanes = guarded_lanes(machine, instruction, mask);
+    switch (instruction->opcode) {
+    case PTX_OP_BRA:
+    case PTX_OP_BRX:
+        execute_branch(machine, pc, mask);
+        return;
+    case PTX_OP_TRAP:
+    case PTX_OP_CALL:
+        if (lanes != 0)
+            machine->depth = 0;
+        break;
+    case PTX_OP_RET:
+    case PTX_OP_EXIT:
+        if (lanes != 0 && lanes != mask)
+            assert_false(machine->analysis->is_uniform_branch[pc]);
+        retire(machine, lanes);
+        break;
+    default:
+        execute_plain(machine, pc, lanes);
+    }
+    top->pc = pc + 1;
+}
+
+static void check_execution(const struct ptx_analysis *analysis, const struct reference *ref) {
+    static struct machine machine;
+    machine = (struct machine){.analysis = analysis, .ref = ref, .depth = 1};
+    machine.stack[0] = (struct stack_entry){0, PTX_NO_INDEX, (1u << N_LANES) - 1};
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+        for (uint32_t lane = 0; lane < N_LANES; lane++)
+            machine.value[r][lane] = mix(r * 100 + lane); /* what nobody wrote differs by lane */
+    for (uint32_t p = 0; p < analysis->function->n_parameters; p++) {
+        uint32_t r = analysis->function->parameter[p].register_id;
+        for (uint32_t lane = 0; lane < N_LANES; lane++) {
+            slot_of(&machine, r)[lane] = machine.value[r][lane];
+            machine.is_written[r][lane] = true;
+        }
+    }
+    while (machine.depth > 0 && machine.n_steps++ < 400)
+        step(&machine);
+}
+
+static void random_functions_agree_with_slow_references(void **state) {
+    (void)state;
+    static struct builder builder;
+    static struct reference reference;
+    uint32_t n_uniform = 0, n_uniform_guarded = 0;
+    for (uint64_t seed = 0; seed < N_FUNCTIONS; seed++) {
+        build(&builder, seed);
+        refer(&reference, &builder);
+        struct ptx_analysis *analysis = ptx_analyze(&builder.function);
+        check_blocks(analysis, &reference);
+        check_dominators(analysis);
+        check_post_dominators(analysis, &reference);
+        check_loops(analysis);
+        check_liveness(analysis, &reference);
+        check_slots(analysis, &reference);
+        check_execution(analysis, &reference);
+        for (uint32_t r = 0; r < MAX_REGISTERS; r++)
+            n_uniform += analysis->is_uniform[r];
+        for (uint32_t i = 0; i < reference.n; i++)
+            n_uniform_guarded += analysis->is_uniform_branch[i] && builder.instruction[i].guard != PTX_NO_INDEX;
+        ptx_analysis_free(analysis);
+        base_arena_free(&builder.arena);
+    }
+    /* A verdict of "not uniform" everywhere would pass all checks. */
+    assert_true(n_uniform > N_FUNCTIONS / 20);
+    assert_true(n_uniform_guarded > N_FUNCTIONS / 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_functions_agree_with_slow_references)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* The type each operand of an instruction has, which the text leaves implicit: shift amounts are .u32 whatever is shifted, the sum
+ * of a .wide product is twice as wide, and so on. From the operand descriptions of the PTX ISA manual. */
+#include "ptx/ptx.h"
+
+static enum ptx_type double_width(enum ptx_type type) {
+    switch (type) {
+    case PTX_U16:
+        return PTX_U32;
+    case PTX_S16:
+        return PTX_S32;
+    case PTX_U32:
+        return PTX_U64;
+    case PTX_S32:
+        return PTX_S64;
+    default:
+        return type;
+    }
+}
+
+static enum ptx_type multiply_type(const struct ptx_instruction *insn, unsigned k) {
+    enum ptx_type type = insn->type[0];
+    bool is_sum = k == 0 || k == 3;
+    if (insn->opcode == PTX_OP_FMA && insn->n_types > 1)
+        return is_sum ? type : insn->type[1];
+    return is_sum && ptx_has(insn, PTX_MOD_WIDE) ? double_width(type) : type;
+}
+
+static enum ptx_type shift_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_SHF:
+    case PTX_OP_PRMT:
+    case PTX_OP_FNS:
+        return PTX_B32;
+    default: /* shl shr bfe: amounts after the value; bfi: after the two values */
+        return k > (insn->opcode == PTX_OP_BFI ? 2u : 1u) ? PTX_U32 : insn->type[0];
+    }
+}
+
+static enum ptx_type compare_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_SETP:
+        return k == 0 || k == 3 ? PTX_PRED : insn->type[0];
+    case PTX_OP_SET:
+        return k == 0 ? insn->type[0] : k == 3 ? PTX_PRED : insn->type[insn->n_types - 1];
+    case PTX_OP_SELP:
+        return k == 3 ? PTX_PRED : insn->type[0];
+    case PTX_OP_SLCT:
+        return k == 3 ? insn->type[insn->n_types - 1] : insn->type[0];
+    default: /* testp */
+        return k == 0 ? PTX_PRED : insn->type[0];
+    }
+}
+
+static enum ptx_type bits_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_SHF:
+    case PTX_OP_BFE:
+    case PTX_OP_BFI:
+    case PTX_OP_PRMT:
+    case PTX_OP_FNS:
+        return shift_type(insn, k);
+    case PTX_OP_POPC:
+    case PTX_OP_CLZ:
+    case PTX_OP_BFIND:
+        return k == 0 ? PTX_U32 : insn->type[0];
+    case PTX_OP_SZEXT:
+        return k == 2 ? PTX_U32 : insn->type[0];
+    case PTX_OP_LOP3: /* d, a, b, c, table [, q] */
+        return k == 5 ? PTX_PRED : PTX_B32;
+    default:
+        return insn->type[0];
+    }
+}
+
+static enum ptx_type integer_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_FMA:
+        return multiply_type(insn, k);
+    case PTX_OP_DP4A:
+    case PTX_OP_DP2A: /* .atype.btype: d and c are unsigned only when both are */
+        if (k == 1 || k == 2)
+            return insn->type[k - 1];
+        return insn->type[0] == PTX_U32 && insn->type[1] == PTX_U32 ? PTX_U32 : PTX_S32;
+    default:
+        return insn->type[0];
+    }
+}
+
+static enum ptx_type warp_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_VOTE:
+        return k == 0 ? (ptx_has(insn, PTX_MOD_BALLOT) ? PTX_B32 : PTX_PRED) : k == 1 ? PTX_PRED : PTX_B32;
+    case PTX_OP_MATCH:
+        return k == 1 ? insn->type[0] : PTX_B32;
+    case PTX_OP_REDUX:
+        return k == 2 ? PTX_B32 : insn->type[0];
+    default: /* shfl activemask */
+        return PTX_B32;
+    }
+}
+
+static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k) {
+    bool is_store = insn->opcode == PTX_OP_SUST;
+    bool is_address = k == (is_store ? 0u : 1u);
+    if (is_address)
+        return insn->opcode == PTX_OP_TEX ? insn->type[insn->n_types - 1] : PTX_S32;
+    return insn->type[0];
+}
+
+enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
+    if (insn->n_types == 0)
+        return insn->opcode == PTX_OP_ISSPACEP && k == 0 ? PTX_PRED : PTX_B32;
+    switch (ptx_opcode_family(insn->opcode)) {
+    case PTX_FAMILY_INTEGER:
+    case PTX_FAMILY_FLOAT:
+        return integer_type(insn, k);
+    case PTX_FAMILY_BITS:
+        return bits_type(insn, k);
+    case PTX_FAMILY_COMPARE:
+        return compare_type(insn, k);
+    case PTX_FAMILY_CONVERT: /* cvt.d.a; cvt.rn.f16x2.f32 d, a, b */
+        return insn->type[k == 0 ? 0 : insn->n_types - 1];
+    case PTX_FAMILY_VIDEO: /* vop.dtype.atype.btype d, a, b, c */
+        return k == 0 || k == 3 || insn->n_types < 3 ? insn->type[0] : insn->type[k];
+    case PTX_FAMILY_WARP:
+        return warp_type(insn, k);
+    case PTX_FAMILY_TEXTURE:
+        return texture_type(insn, k);
+    default:
+        return insn->type[0];
+    }
+}

@@ -1,0 +1,51 @@
+/* The steps of ptx_analyze() and what they hand to each other. Not for readers outside the analysis. */
+#pragma once
+
+#include "base/arena.h"
+#include "ptx/analysis.h"
+
+/* One mention of a register by an instruction. */
+struct ptx_access {
+    uint32_t register_id;
+    bool is_write;
+    bool is_kill; /* a write after which nothing of the old value can be read: unguarded, or no old value exists */
+};
+
+struct ptx_passes {
+    const struct ptx_function *function;
+    struct ptx_analysis *analysis; /* filled step by step; its memory comes from analysis->arena */
+    struct base_arena *scratch;    /* dies with the analysis run */
+    struct ptx_access *access;     /* instruction i: access_start[i] up to access_start[i + 1] */
+    uint32_t *access_start;
+    bool *aborts;      /* per block: its edge to the exit is a trap or a call that never returns */
+    uint32_t *meeting; /* per block: the block where its paths meet again; the exit when nowhere earlier */
+};
+
+/* A directed graph in compressed rows: node i's successors are successor[start[i] .. start[i + 1]). */
+struct ptx_graph {
+    uint32_t n_nodes;
+    uint32_t *successor_start, *successor;
+    uint32_t *predecessor_start, *predecessor;
+};
+
+struct ptx_edge {
+    uint32_t from, to;
+};
+
+struct ptx_graph ptx_build_graph(struct base_arena *arena, uint32_t n_nodes, const struct ptx_edge *edge,
+                                 uint32_t n_edges);
+/* dominator[node] = immediate dominator seen from root; PTX_NO_BLOCK for the root and what it does not reach. */
+void ptx_find_dominators(struct base_arena *scratch, const struct ptx_graph *graph, uint32_t root, uint32_t *dominator);
+
+void ptx_collect_accesses(struct ptx_passes *passes);
+void ptx_build_blocks(struct ptx_passes *passes);
+void ptx_set_dominators(struct ptx_passes *passes);
+void ptx_set_reconvergence(struct ptx_passes *passes);
+void ptx_find_loops(struct ptx_passes *passes);
+void ptx_compute_liveness(struct ptx_passes *passes);
+void ptx_assign_slots(struct ptx_passes *passes);
+void ptx_find_uniform(struct ptx_passes *passes);
+
+/* True when the instruction may write one destination before it has read all sources, so that no destination may share
+ * a slot with a source. */
+bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction);

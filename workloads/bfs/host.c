@@ -1,0 +1,103 @@
+// bfs: levels of a breadth-first search from node 0 of a random directed graph, one launch a level.
+#include "../common/workload.h"
+
+#include <stdlib.h>
+
+static const struct workload_info info = {
+    .name = "bfs",
+    .summary = "breadth-first search, one thread a node, one launch a level",
+    .sizes = {"4,096 nodes, 4 to 12 edges each", "65,536 nodes, 4 to 12 edges each", "1,048,576 nodes, 6 edges each"},
+};
+
+// The edges of node i are col[row[i]] to col[row[i + 1] - 1].
+struct graph {
+    int n_nodes;
+    int *row, *col;
+};
+
+enum { MAX_DEGREE = 12 };
+
+// n_nodes is a power of two no larger than the range of the random numbers.
+static struct graph make_graph(struct workload *w, int n_nodes) {
+    size_t n = (size_t)n_nodes;
+    struct graph g = {n_nodes, workload_array(w, n + 1, sizeof(int)), workload_array(w, n * MAX_DEGREE, sizeof(int))};
+    int n_edges = 0;
+    for (int i = 0; i < n_nodes; i++) {
+        g.row[i] = n_edges;
+        int degree = w->size == WORKLOAD_PAPER ? 6 : 4 + (int)(workload_random(w) % 9);
+        for (int k = 0; k < degree; k++)
+            g.col[n_edges++] = (int)(workload_random(w) & (uint32_t)(n_nodes - 1));
+    }
+    g.row[n_nodes] = n_edges;
+    return g;
+}
+
+// A search with a queue of nodes, each entered once.
+static void search_reference(const struct workload *w, const struct graph *g, int *level) {
+    int *queue = workload_array(w, (size_t)g->n_nodes, sizeof *queue);
+    int head = 0, tail = 1; // node 0 waits
+    while (head < tail) {
+        int node = queue[head++];
+        for (int e = g->row[node]; e < g->row[node + 1]; e++) {
+            int next = g->col[e];
+            if (level[next] >= 0)
+                continue;
+            level[next] = level[node] + 1;
+            queue[tail++] = next;
+        }
+    }
+    free(queue);
+}
+
+static int *start_levels(const struct workload *w, int n_nodes) {
+    int *level = workload_array(w, (size_t)n_nodes, sizeof *level);
+    for (int i = 1; i < n_nodes; i++)
+        level[i] = -1;
+    return level;
+}
+
+// Runs the levels on the device until one changes nothing; returns the number of launches.
+static int search(const struct workload *w, const struct graph *g, struct workload_shape shape, int *level) {
+    size_t n = (size_t)g->n_nodes, n_edges = (size_t)g->row[n];
+    int cur = 0, changed = 1, n_nodes = g->n_nodes;
+    CUdeviceptr device_row = workload_upload(w, g->row, (n + 1) * sizeof(int));
+    CUdeviceptr device_col = workload_upload(w, g->col, n_edges * sizeof(int));
+    CUdeviceptr device_level = workload_upload(w, level, n * sizeof(int));
+    CUdeviceptr device_changed = workload_device_alloc(w, sizeof changed);
+    for (; changed; cur++) {
+        WORKLOAD_CUDA(w, cuMemsetD32(device_changed, 0, 1));
+        workload_launch(w, shape.covers ? "bfs" : "bfs_strided",
+                        (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
+                        (void *[]){&device_row, &device_col, &device_level, &device_changed, &cur, &n_nodes});
+        workload_download(w, &changed, device_changed, sizeof changed);
+    }
+    workload_download(w, level, device_level, n * sizeof(int));
+    workload_device_free(w, device_row);
+    workload_device_free(w, device_col);
+    workload_device_free(w, device_level);
+    workload_device_free(w, device_changed);
+    return cur;
+}
+
+int main(int argc, char **argv) {
+    struct workload w;
+    workload_start(&w, &info, argc, argv);
+    int n = (int)workload_pick(&w, 4096, 65536, 1 << 20);
+    struct graph g = make_graph(&w, n);
+    int n_edges = g.row[n];
+    int *level = start_levels(&w, n), *expected = start_levels(&w, n);
+    struct workload_shape shape = workload_shape(&w, (size_t)n, 256);
+    int n_launches = search(&w, &g, shape, level);
+
+    struct workload_diff diff = {0};
+    if (w.check) {
+        search_reference(&w, &g, expected);
+        diff = workload_diff_i32(level, expected, (size_t)n);
+    }
+    free(g.row);
+    free(g.col);
+    free(level);
+    free(expected);
+    return workload_finish(&w, w.check ? &diff : NULL, "%d nodes, %d edges, %d launches of %u blocks of %u threads", n,
+                           n_edges, n_launches, shape.blocks, shape.threads);
+}

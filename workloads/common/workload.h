@@ -1,0 +1,94 @@
+// What every workload's host program shares: the command line, the device, copies, random numbers and the result line.
+//
+// A host program is plain C over the CUDA driver API and nothing else, so the same program runs on Heddle and on a GPU.
+// Its main() reads: start, make the input, upload, launch, download, compare with a CPU reference, finish.
+// Exit status: 0 verified (or not checked on request), 1 an error, 2 wrong usage, 3 the check failed.
+#pragma once
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum workload_size { WORKLOAD_SMALL, WORKLOAD_MEDIUM, WORKLOAD_PAPER, WORKLOAD_N_SIZES };
+
+// What a program says about itself; constant.
+struct workload_info {
+    const char *name;
+    const char *summary;                 // one line
+    const char *sizes[WORKLOAD_N_SIZES]; // the input at each size, for --help
+    const char *blocks_fixed;            // why --blocks cannot be chosen, or NULL where it can
+    const char *threads_fixed;           // the same for --threads-per-block
+};
+
+struct workload {
+    const struct workload_info *info;
+    enum workload_size size;
+    bool check;
+    unsigned blocks;            // as given, 0 when not given
+    unsigned threads_per_block; // as given, 0 when not given
+    uint32_t random_state;
+    CUdevice device;
+    CUmodule module;
+};
+
+// The kernels' PTX, a NUL-terminated text that the build puts into the program.
+extern const char workload_ptx[];
+
+// Reads the command line, opens device 0 and loads the PTX. Ends the program after --help or an error.
+void workload_start(struct workload *w, const struct workload_info *info, int argc, char **argv);
+
+// One value for each size, chosen by --size.
+unsigned workload_pick(const struct workload *w, unsigned small, unsigned medium, unsigned paper);
+
+// Uniform in [0, 2^24): the linear congruential generator of Numerical Recipes, its low 8 bits dropped.
+uint32_t workload_random(struct workload *w);
+
+// Ends the program with one line on standard error: status 2, a wrong option value; status 1, an error.
+_Noreturn void workload_usage_error(const struct workload *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+_Noreturn void workload_fail(const struct workload *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A one-dimensional launch over n_items: the blocks and threads asked for, and otherwise enough of them for one thread
+// an item. `covers` says whether there is a thread for every item.
+struct workload_shape {
+    unsigned blocks, threads;
+    bool covers;
+};
+struct workload_shape workload_shape(const struct workload *w, size_t n_items, unsigned default_threads);
+
+// Host memory, zeroed; freed with free().
+void *workload_array(const struct workload *w, size_t n, size_t item_bytes);
+
+// Device memory.
+CUdeviceptr workload_device_alloc(const struct workload *w, size_t bytes);
+CUdeviceptr workload_upload(const struct workload *w, const void *host, size_t bytes);
+void workload_download(const struct workload *w, void *host, CUdeviceptr device, size_t bytes);
+void workload_device_free(const struct workload *w, CUdeviceptr device);
+
+// Runs a kernel of the module to its end. `arguments` holds a pointer to each argument.
+struct workload_grid {
+    unsigned blocks_x, blocks_y;
+    unsigned threads_x, threads_y;
+    unsigned dynamic_shared_bytes;
+};
+void workload_launch(const struct workload *w, const char *kernel, struct workload_grid grid, void **arguments);
+
+// A difference between what the GPU computed and the reference; n_wrong == 0 means none.
+struct workload_diff {
+    size_t n_compared, n_wrong, first;
+    double got, expected; // at `first`
+};
+struct workload_diff workload_diff_u32(const uint32_t *got, const uint32_t *expected, size_t n);
+struct workload_diff workload_diff_i32(const int32_t *got, const int32_t *expected, size_t n);
+// Right when |got - expected| <= absolute + relative * |expected|.
+struct workload_diff workload_diff_f32(const float *got, const float *expected, size_t n, double absolute,
+                                       double relative);
+
+// Prints the result line, closes the device and gives main's return value. diff is NULL with --no-check.
+int workload_finish(struct workload *w, const struct workload_diff *diff, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Calls a driver function; when it fails, ends the program with `NAME: cuFoo failed: CUDA_ERROR_X (text) at file:line`.
+#define WORKLOAD_CUDA(w, call) workload_cuda_check((w), (call), #call, __FILE__, __LINE__)
+void workload_cuda_check(const struct workload *w, CUresult result, const char *call, const char *file, int line);

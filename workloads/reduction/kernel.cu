@@ -1,0 +1,27 @@
+// Sums of a vector, one a block: each thread adds the elements of a grid-stride walk, then the block adds its threads'
+// sums in a shared-memory tree that halves the active threads at every step.
+#include <heddle/device.h>
+
+enum { THREADS = 256 };
+
+template <class element> static __device__ __forceinline__ void reduce_block(const element *in, int *out, int n) {
+    __shared__ int s[THREADS];
+    int t = threadIdx.x, sum = 0;
+#pragma unroll 1
+    for (int i = blockIdx.x * blockDim.x + t; i < n; i += gridDim.x * blockDim.x)
+        sum += in[i];
+    s[t] = sum;
+    __syncthreads();
+#pragma unroll 1
+    for (int w = THREADS / 2; w > 0; w >>= 1) {
+        if (t < w)
+            s[t] += s[t + w];
+        __syncthreads();
+    }
+    if (t == 0)
+        out[blockIdx.x] = s[0];
+}
+
+extern "C" __global__ void reduce(const int *in, int *out, int n) { reduce_block(in, out, n); }
+
+extern "C" __global__ void reduce_bool(const unsigned char *in, int *out, int n) { reduce_block(in, out, n); }
