@@ -5,12 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void write_results(void) {
-    CUDA_CALL call = cuda_enter();
-    if (call.result == CUDA_SUCCESS)
-        cuda_results_write(call.state);
-}
-
 static CUresult start(struct cuda_state *state) {
     struct gpu_config config = gpu_default_config();
     const char *json = getenv("HEDDLE_CONFIG");
@@ -42,10 +36,10 @@ CUresult cuInit(unsigned flags) {
     if (call.state->is_initialized)
         return CUDA_SUCCESS;
     CUresult result = start(call.state);
-    /* Beside the library's own destructor: exit handlers of the program may still call the API after this one, which the
-     * destructor catches; and a program that ends in _exit() after its handlers has results from this one. */
+    /* Beside the library's destructor, which runs last and catches what the program's own exit handlers did: one of those may
+     * end the process before the destructor's turn. */
     if (result == CUDA_SUCCESS)
-        atexit(write_results);
+        atexit(cuda_finish);
     return result;
 }
 

@@ -15,11 +15,24 @@
 #include "cuda.h"
 #include "gpu/gpu.h"
 
+/* Symbols of earlier versions whose source names the newest ones took over. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n_affinities, unsigned flags, CUdevice device);
+
 /* The library exports cu*; what begins with cuda_ stays inside. */
 #pragma GCC visibility push(hidden)
 
 enum {
     CUDA_DRIVER_VERSION = 13000,
+    CUDA_COMPUTE_MAJOR = 8, /* why: device.c */
+    CUDA_COMPUTE_MINOR = 0,
+    CUDA_MAX_BLOCK_X = 1024,
+    CUDA_MAX_BLOCK_Y = 1024,
+    CUDA_MAX_BLOCK_Z = 64,
+    CUDA_MAX_GRID_X = INT32_MAX,
+    CUDA_MAX_GRID_Y = 65535,
+    CUDA_MAX_GRID_Z = 65535,
+    CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
     CUDA_PITCH_ALIGNMENT = 512,   /* what allocations with a pitch and arrays use for their lines */
     CUDA_ALLOCATION_ALIGNMENT = 256,
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
@@ -225,6 +238,8 @@ struct cuda_call cuda_enter_stream(CUstream stream);
 /* Releases the lock early, before code of the program is called. */
 void cuda_unlock(struct cuda_call *call);
 void cuda_leave(struct cuda_call *call);
+/* Writes the results at the end of the process, once or several times. */
+void cuda_finish(void);
 
 /* The calling thread's stack of contexts. */
 struct CUctx_st *cuda_current_context(void);
@@ -277,8 +292,13 @@ CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfu
 
 /* memory.c */
 struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint64_t address);
+/* The host or managed allocation that contains a host address, or NULL. */
+struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory);
 void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation);
 void cuda_note_memory(struct cuda_state *state); /* after anything that takes device memory */
+
+/* pool.c: the pool of cuMemAllocAsync. */
+struct CUmemPoolHandle_st *cuda_current_pool(struct cuda_call *call);
 
 /* array.c */
 uint32_t cuda_format_bytes(CUarray_format format); /* per channel; 0: not one that is supported */

@@ -6,12 +6,10 @@
 #include "cuda/internal.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 /* The one mutable global of the project: the API has no handle for the process, so its state must be found from nowhere. It is
  * made by the first call and lives until the process ends. Never touched without the lock; the lock knows its owner, so that an
@@ -122,7 +120,7 @@ void cuda_leave(struct cuda_call *call) { cuda_unlock(call); }
 
 /* Another thread may hold the lock for the length of a kernel; the process does not wait for that. An exit() out of a call leaves
  * the file as it was last written. */
-__attribute__((destructor)) static void write_results_at_exit(void) {
+void cuda_finish(void) {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += 2;
@@ -132,6 +130,8 @@ __attribute__((destructor)) static void write_results_at_exit(void) {
         cuda_results_write(process_state);
     pthread_mutex_unlock(&process_lock);
 }
+
+__attribute__((destructor)) static void finish_last(void) { cuda_finish(); }
 
 /* ---- Contexts of threads ---------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,9 @@
-/* Barrier bookkeeping: who has arrived, when everybody has, and what bar.red computes. Waiting is the engine's business. */
+/* Barrier bookkeeping: who has arrived, when everybody has, and what bar.red computes. Waiting is the engine's
+ * business. */
 #include "exec/exec.h"
 
-bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate, uint32_t expected) {
+bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,
+                         uint32_t expected) {
     if (barrier->is_open && barrier->expected != expected)
         return false;
     barrier->is_open = true;

@@ -1,5 +1,5 @@
-/* What a call hands over: for every argument and result a copy between the two frames or register ranges. A formal parameter's
- * place depends only on the prototype, so one call site serves every target of an indirect call. */
+/* What a call hands over: for every argument and result a copy between the two frames or register ranges. A formal
+ * parameter's place depends only on the prototype, so one call site serves every target of an indirect call. */
 #include "base/arena.h"
 #include "exec/link.h"
 
@@ -21,15 +21,17 @@ static uint32_t formal_offset(const struct ptx_function *callee, const struct pt
 }
 
 /* The caller's side: a call block in its frame, or a register or immediate. */
-static void caller_side(struct exec_linker *linker, uint32_t caller, const struct ptx_operand *operand, enum ptx_type type,
-                        bool *in_frame, uint32_t *offset, struct exec_operand *value, uint32_t *bytes) {
+static void caller_side(struct exec_linker *linker, uint32_t caller, const struct ptx_operand *operand,
+                        enum ptx_type type, bool *in_frame, uint32_t *offset, struct exec_operand *value,
+                        uint32_t *bytes) {
     *in_frame = operand->kind == PTX_OPERAND_VARIABLE && operand->variable->space == PTX_SPACE_PARAM;
     if (*in_frame) {
         *offset = exec_frame_offset(linker, caller, operand->variable);
         *bytes = (uint32_t)operand->variable->size;
         if (*offset == PTX_NO_INDEX)
-            ptx_error_at(linker->messages, linker->module, operand->at, "'%s' cannot be passed: it is not a parameter block of '%s'",
-                         operand->variable->name, linker->program->function[caller].ptx->name);
+            ptx_error_at(linker->messages, linker->module, operand->at,
+                         "'%s' cannot be passed: it is not a parameter block of '%s'", operand->variable->name,
+                         linker->program->function[caller].ptx->name);
         return;
     }
     struct exec_flat_operand flat = {operand, type, EXEC_FLAT_PLAIN};
@@ -37,8 +39,9 @@ static void caller_side(struct exec_linker *linker, uint32_t caller, const struc
     *bytes = (uint32_t)ptx_type_bits(type) / 8;
 }
 
-static void callee_side(struct exec_linker *linker, const struct ptx_function *callee, const struct ptx_variable *formal,
-                        bool *in_frame, uint32_t *offset, struct exec_operand *value) {
+static void callee_side(struct exec_linker *linker, const struct ptx_function *callee,
+                        const struct ptx_variable *formal, bool *in_frame, uint32_t *offset,
+                        struct exec_operand *value) {
     *in_frame = formal->register_id == PTX_NO_INDEX;
     if (*in_frame) {
         *offset = formal_offset(callee, formal);
@@ -75,8 +78,8 @@ uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_numbe
     for (uint32_t i = 0; i < call->n_results; i++) {
         struct exec_copy *copy = &site->result[i];
         const struct ptx_variable *formal = &callee->result[i];
-        caller_side(linker, function_number, &call->result[i], formal->type, &copy->to_frame, &copy->to_offset, &copy->to,
-                    &copy->bytes);
+        caller_side(linker, function_number, &call->result[i], formal->type, &copy->to_frame, &copy->to_offset,
+                    &copy->to, &copy->bytes);
         callee_side(linker, callee, formal, &copy->from_frame, &copy->from_offset, &copy->from);
     }
     return number;

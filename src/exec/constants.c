@@ -1,4 +1,5 @@
-/* The constant pool of a program: every immediate once, as a row of 32 equal lanes, so that operands need no special case. */
+/* The constant pool of a program: every immediate once, as a row of 32 equal lanes, so that operands need no special
+ * case. */
 #include "exec/link.h"
 
 #include <assert.h>

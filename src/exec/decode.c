@@ -1,5 +1,5 @@
-/* Places an instruction's operands: registers in the row's block, immediates in the constant pool, special registers in row and
- * block, variables at their addresses. One PTX instruction becomes exactly one struct exec_insn. */
+/* Places an instruction's operands: registers in the row's block, immediates in the constant pool, special registers in
+ * row and block, variables at their addresses. One PTX instruction becomes exactly one struct exec_insn. */
 #include <string.h>
 
 #include "exec/link.h"
@@ -135,7 +135,8 @@ static struct exec_operand variable_operand(struct exec_linker *linker, uint32_t
         return constant(linker, variable->offset + offset, width);
     if (variable->space == PTX_SPACE_SHARED)
         return constant(linker, exec_shared_offset(linker, variable) + offset, width);
-    if (exec_frame_offset(linker, function_number, variable) != PTX_NO_INDEX) /* the frame offset is added by the instruction */
+    if (exec_frame_offset(linker, function_number, variable) !=
+        PTX_NO_INDEX) /* the frame offset is added by the instruction */
         return ROW(frame, PTX_WIDTH_32);
     return constant(linker, linker->symbol_address(linker->user, variable) + offset, width);
 }
@@ -182,8 +183,8 @@ static bool reads_clock(const struct exec_flat *flat) {
     return false;
 }
 
-static enum ptx_space access_space(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
-                                   const struct ptx_operand *address) {
+static enum ptx_space access_space(struct exec_linker *linker, uint32_t function_number,
+                                   const struct ptx_instruction *insn, const struct ptx_operand *address) {
     const struct ptx_variable *variable = address->variable;
     if (variable && address->register_id == PTX_NO_INDEX) {
         if (exec_is_kernel_parameter(variable))
@@ -240,8 +241,9 @@ static void frame_address_generic(const struct exec_operands *o) {
 }
 
 /* A frame variable named as a value is only meaningful in mov and cvta. */
-static void decode_frame_address(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
-                                 const struct exec_flat *flat, struct exec_insn *out) {
+static void decode_frame_address(struct exec_linker *linker, uint32_t function_number,
+                                 const struct ptx_instruction *insn, const struct exec_flat *flat,
+                                 struct exec_insn *out) {
     for (unsigned i = 0; i < flat->n_src; i++) {
         const struct ptx_operand *operand = flat->src[i].operand;
         if (!operand || operand->kind != PTX_OPERAND_VARIABLE)
@@ -249,14 +251,15 @@ static void decode_frame_address(struct exec_linker *linker, uint32_t function_n
         uint32_t offset = exec_frame_offset(linker, function_number, operand->variable);
         if (offset == PTX_NO_INDEX)
             continue;
-        bool is_mov = insn->opcode == PTX_OP_MOV, is_generic = insn->opcode == PTX_OP_CVTA && !ptx_has(insn, PTX_MOD_TO);
+        bool is_mov = insn->opcode == PTX_OP_MOV,
+             is_generic = insn->opcode == PTX_OP_CVTA && !ptx_has(insn, PTX_MOD_TO);
         if (!is_mov && !is_generic)
-            ptx_error_at(linker->messages, linker->module, operand->at, "the address of '%s' can only be taken by mov or cvta",
-                         operand->variable->name);
+            ptx_error_at(linker->messages, linker->module, operand->at,
+                         "the address of '%s' can only be taken by mov or cvta", operand->variable->name);
         out->kind = EXEC_KIND_LANES;
-        out->lanes = is_generic                                   ? frame_address_generic
+        out->lanes = is_generic                              ? frame_address_generic
                      : out->operand[0].width == PTX_WIDTH_64 ? frame_address_64
-                                                                  : frame_address_32;
+                                                             : frame_address_32;
         out->imm = offset + (uint32_t)operand->offset;
     }
 }
@@ -276,7 +279,9 @@ static enum exec_barrier_mode barrier_mode(const struct ptx_instruction *insn) {
         return EXEC_BARRIER_ARRIVE;
     if (!ptx_has(insn, PTX_MOD_RED))
         return EXEC_BARRIER_SYNC;
-    return ptx_has(insn, PTX_MOD_POPC) ? EXEC_BARRIER_POPC : ptx_has(insn, PTX_MOD_AND) ? EXEC_BARRIER_AND : EXEC_BARRIER_OR;
+    return ptx_has(insn, PTX_MOD_POPC)  ? EXEC_BARRIER_POPC
+           : ptx_has(insn, PTX_MOD_AND) ? EXEC_BARRIER_AND
+                                        : EXEC_BARRIER_OR;
 }
 
 static void decode_control(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
@@ -284,7 +289,8 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
     const struct exec_function *function = &linker->program->function[function_number];
     uint32_t index = (uint32_t)(insn - function->ptx->instruction);
     uint32_t meet = function->analysis->reconvergence[index];
-    out->reconvergence = meet == PTX_NO_INDEX || meet >= function->ptx->n_instructions ? EXEC_NO_PC : function->first_pc + meet;
+    out->reconvergence =
+        meet == PTX_NO_INDEX || meet >= function->ptx->n_instructions ? EXEC_NO_PC : function->first_pc + meet;
     if (function->analysis->is_uniform_branch[index])
         out->flags |= EXEC_FLAG_UNIFORM;
     switch (out->kind) {
@@ -314,11 +320,13 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
     }
 }
 
-void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn, struct exec_insn *out) {
+void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
+                 struct exec_insn *out) {
     const struct exec_function *function = &linker->program->function[function_number];
     struct exec_selection selection;
     bool is_known = exec_select(function->ptx, insn, &selection);
-    *out = (struct exec_insn){.kind = (uint8_t)selection.kind, .opcode = (uint8_t)insn->opcode, .imm = selection.flat.imm};
+    *out =
+        (struct exec_insn){.kind = (uint8_t)selection.kind, .opcode = (uint8_t)insn->opcode, .imm = selection.flat.imm};
     if (!is_known) { /* the module's loader has reported it; a program linked from other code must not run into it */
         char name[160];
         ptx_error_at(linker->messages, linker->module, insn->at, "'%s' is not supported",

@@ -281,6 +281,9 @@ static inline unsigned exec_lane_at(const struct exec_context *cx, unsigned lane
 /* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for tests. */
 const struct exec_lanes_table *exec_isa_table(void);
 
+/* The host rounding mode under which the lane function of a form must run; NEAREST also when the function rounds by itself. */
+enum exec_rounding exec_form_rounding(const struct exec_form *form);
+
 /* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, builtin.c); NULL: form not supported. */
 exec_act_fn *exec_select_memory(const struct exec_form *form);
 exec_act_fn *exec_select_atomic(const struct exec_form *form);
@@ -292,8 +295,6 @@ exec_act_fn *exec_select_builtin(const char *name);
 
 /* The host rounding mode that the form's lane function must run under. */
 enum exec_rounding exec_form_rounding(const struct exec_form *form);
-/* What a video instruction's lane function gets as imm: its operand selectors, packed. */
-uint32_t exec_video_imm(const struct ptx_instruction *insn);
 
 /* The address a function has as a value. */
 static inline uint64_t exec_function_address(const struct ptx_function *function) {

@@ -1,5 +1,6 @@
-/* From a PTX instruction to the function that gives it its meaning: operands flattened into lane arrays, the family's selector
- * asked. Nothing here knows where operands live; decode.c places them. */
+/* From a PTX instruction to the function that gives it its meaning: operands flattened into lane arrays, the family's
+ * selector asked. Nothing here knows where operands live; decode.c places them. */
+#include "exec/lanes/imm.h"
 #include "exec/link.h"
 
 static bool has_no_destination(const struct ptx_instruction *insn) {
@@ -97,6 +98,8 @@ static void flatten(const struct ptx_instruction *insn, struct exec_flat *flat) 
         add_source(flat, NULL, PTX_PRED, EXEC_FLAT_CARRY);
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_VIDEO)
         flat->imm = exec_video_imm(insn);
+    if (insn->opcode == PTX_OP_SETP || insn->opcode == PTX_OP_SET)
+        flat->imm = exec_compare_imm(insn);
 }
 
 static enum ptx_width width_of_type(enum ptx_type type) {
@@ -124,8 +127,8 @@ static unsigned special_bits(enum ptx_special special) {
     return bits_of[special];
 }
 
-static bool form_of(const struct ptx_function *function, const struct ptx_instruction *insn, const struct exec_flat *flat,
-                    struct exec_form *form) {
+static bool form_of(const struct ptx_function *function, const struct ptx_instruction *insn,
+                    const struct exec_flat *flat, struct exec_form *form) {
     static const uint8_t bits_of[PTX_N_WIDTHS] = {1, 16, 32, 64};
     *form = (struct exec_form){.insn = insn, .n_dst = (uint8_t)flat->n_dst, .n_src = (uint8_t)flat->n_src};
     if (flat->overflows || flat->n_dst + flat->n_src > EXEC_MAX_OPERANDS)
@@ -148,8 +151,8 @@ static bool form_of(const struct ptx_function *function, const struct ptx_instru
 static exec_lanes_fn *select_lanes(const struct exec_form *form) {
     const struct exec_lanes_table *table = exec_isa_table();
     exec_lanes_fn *(*const order[])(const struct exec_form *) = {
-        table->integer, table->bits,   table->compare, table->move,   table->video,
-        table->single,  table->double_, table->half,   table->approx, table->convert,
+        table->integer, table->bits,    table->compare, table->move,   table->video,
+        table->single,  table->double_, table->half,    table->approx, table->convert,
     };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         exec_lanes_fn *lanes = order[i](form);
@@ -227,7 +230,8 @@ static bool has_lane_operands(const struct ptx_instruction *insn) {
            insn->opcode == PTX_OP_BRX;
 }
 
-bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_selection *selection) {
+bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,
+                 struct exec_selection *selection) {
     *selection = (struct exec_selection){.kind = EXEC_KIND_NOTHING};
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     if (family == PTX_FAMILY_NONE)
@@ -268,7 +272,8 @@ unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messa
                 continue;
             char name[160];
             bool is_call = insn->opcode == PTX_OP_CALL;
-            ptx_error_at(messages, module, insn->at, is_call ? "call of '%s', which is defined nowhere" : "'%s' is not supported",
+            ptx_error_at(messages, module, insn->at,
+                         is_call ? "call of '%s', which is defined nowhere" : "'%s' is not supported",
                          is_call ? insn->call->target.function->name : ptx_instruction_name(insn, name, sizeof name));
             n_found++;
         }

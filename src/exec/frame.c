@@ -1,5 +1,5 @@
-/* Calls and returns: frames in each thread's local memory, argument and result copies, and saved registers where a function may
- * be entered again before it returns. */
+/* Calls and returns: frames in each thread's local memory, argument and result copies, and saved registers where a
+ * function may be entered again before it returns. */
 #include <string.h>
 
 #include "exec/exec.h"
@@ -35,12 +35,13 @@ static void write_register(struct exec_row *row, struct exec_operand operand, un
 }
 
 /* Moves a function's registers of one lane to (is_save) or from its save area. */
-static void move_registers(const struct exec_function *function, struct exec_row *row, unsigned lane, unsigned char *area,
-                           bool is_save) {
+static void move_registers(const struct exec_function *function, struct exec_row *row, unsigned lane,
+                           unsigned char *area, bool is_save) {
     static const uint32_t row_bytes[PTX_N_WIDTHS] = {4, 64, 128, 256};
     for (int width = PTX_N_WIDTHS - 1; width >= 0; width--) {
         for (uint32_t slot = 0; slot < function->analysis->n_slots[width]; slot++) {
-            struct exec_operand operand = {.offset = (function->register_offset[width] + slot * row_bytes[width]) & 0xfffffff,
+            struct exec_operand operand = {.offset =
+                                               (function->register_offset[width] + slot * row_bytes[width]) & 0xfffffff,
                                            .base = EXEC_BASE_REGISTERS,
                                            .width = (unsigned)width & 3};
             unsigned bytes = width == PTX_WIDTH_PRED ? 1 : width_bytes[width];
@@ -59,8 +60,8 @@ static void move_registers(const struct exec_function *function, struct exec_row
 
 enum { MAX_REGISTER_COPIES = 64 };
 
-/* Copies values between two frames of a thread. Registers are read before any is written: a recursive callee's parameters are the
- * caller's own registers. */
+/* Copies values between two frames of a thread. Registers are read before any is written: a recursive callee's
+ * parameters are the caller's own registers. */
 static void copy_values(const struct exec_copy *copy, uint32_t n_copies, struct exec_row *row, unsigned lane,
                         const unsigned char *from_frame, unsigned char *to_frame) {
     uint64_t value[MAX_REGISTER_COPIES];

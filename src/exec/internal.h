@@ -92,6 +92,11 @@ const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t han
 unsigned exec_texel_bytes(const struct exec_texture *texture);
 exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
 
+/* builtin.c: the k-th argument, or the result, of the call that the context is at, for one lane; values of at most 8
+ * bytes. */
+uint64_t exec_call_argument(const struct exec_context *cx, uint32_t k, unsigned lane);
+void exec_call_result(const struct exec_context *cx, uint64_t value, unsigned lane);
+
 /* printf_format.c: device printf, one thread's call. */
 
 struct exec_text {

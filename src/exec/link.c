@@ -1,9 +1,10 @@
-/* Links a kernel: finds the functions it can reach, gives registers, frames and shared variables their places, and decodes
- * everything into one program.
+/* Links a kernel: finds the functions it can reach, gives registers, frames and shared variables their places, and
+ * decodes everything into one program.
  *
- * Functions have disjoint register ranges, so a call moves no registers unless it may recurse; then the caller's registers are
- * saved in its frame. Frames lie in each thread's local memory: header, results, parameters, .local variables and call blocks,
- * save area. Results and parameters come first so that their places depend on the prototype alone (indirect calls). */
+ * Functions have disjoint register ranges, so a call moves no registers unless it may recurse; then the caller's
+ * registers are saved in its frame. Frames lie in each thread's local memory: header, results, parameters, .local
+ * variables and call blocks, save area. Results and parameters come first so that their places depend on the prototype
+ * alone (indirect calls). */
 #include "exec/link.h"
 
 #include <string.h>
@@ -16,11 +17,12 @@ static uint32_t align_up(uint64_t value, uint64_t alignment) {
 
 bool exec_is_kernel_parameter(const struct ptx_variable *variable) {
     const struct ptx_function *owner = variable->owner;
-    return owner && owner->is_entry && variable >= owner->parameter && variable < owner->parameter + owner->n_parameters;
+    return owner && owner->is_entry && variable >= owner->parameter &&
+           variable < owner->parameter + owner->n_parameters;
 }
 
-/* Places of results, parameters and variables in a function's frame; returns its size so far. Registers and other spaces get
- * PTX_NO_INDEX. */
+/* Places of results, parameters and variables in a function's frame; returns its size so far. Registers and other
+ * spaces get PTX_NO_INDEX. */
 static uint32_t lay_out_frame(const struct ptx_function *function, uint32_t *offset) {
     uint32_t at = sizeof(struct exec_frame_header), n = 0;
     for (int list = 0; list < 2; list++) {
@@ -47,7 +49,8 @@ static uint32_t lay_out_frame(const struct ptx_function *function, uint32_t *off
     return at;
 }
 
-uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number, const struct ptx_variable *variable) {
+uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number,
+                           const struct ptx_variable *variable) {
     const struct ptx_function *function = linker->program->function[function_number].ptx;
     const uint32_t *offset = linker->frame_offset[function_number];
     if (variable >= function->result && variable < function->result + function->n_results)
@@ -67,7 +70,8 @@ uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variabl
     return 0;
 }
 
-/* --- which functions ------------------------------------------------------------------------------------------------------ */
+/* --- which functions
+ * ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t add_function(struct exec_linker *linker, const struct ptx_function *function) {
     struct exec_program *program = linker->program;
@@ -108,7 +112,8 @@ static void collect_functions(struct exec_linker *linker, const struct ptx_funct
     }
 }
 
-/* --- recursion and stack depth -------------------------------------------------------------------------------------------- */
+/* --- recursion and stack depth
+ * -------------------------------------------------------------------------------------------- */
 
 struct call_graph {
     struct exec_linker *linker;
@@ -139,8 +144,8 @@ static struct call_graph build_call_graph(struct exec_linker *linker) {
 }
 
 static uint32_t save_area_bytes(const struct ptx_analysis *analysis) {
-    return analysis->n_slots[PTX_WIDTH_64] * 8 + analysis->n_slots[PTX_WIDTH_32] * 4 + analysis->n_slots[PTX_WIDTH_16] * 2 +
-           analysis->n_slots[PTX_WIDTH_PRED];
+    return analysis->n_slots[PTX_WIDTH_64] * 8 + analysis->n_slots[PTX_WIDTH_32] * 4 +
+           analysis->n_slots[PTX_WIDTH_16] * 2 + analysis->n_slots[PTX_WIDTH_PRED];
 }
 
 /* Local memory a thread needs when no function is entered twice: every function's frame once at most. */
@@ -149,8 +154,8 @@ static void size_frames(struct exec_linker *linker, const struct call_graph *gra
     for (uint32_t f = 0; f < program->n_functions; f++) {
         struct exec_function *function = &program->function[f];
         const struct ptx_function *ptx = function->ptx;
-        linker->frame_offset[f] =
-            base_arena_alloc_array(linker->arena, (size_t)ptx->n_results + ptx->n_parameters + ptx->n_variables + 1, sizeof(uint32_t), 16);
+        linker->frame_offset[f] = base_arena_alloc_array(
+            linker->arena, (size_t)ptx->n_results + ptx->n_parameters + ptx->n_variables + 1, sizeof(uint32_t), 16);
         function->save_offset = align_up(lay_out_frame(ptx, linker->frame_offset[f]), 8);
         function->is_recursive = graph->calls[f * graph->n + f];
         function->frame_bytes =
@@ -160,7 +165,8 @@ static void size_frames(struct exec_linker *linker, const struct call_graph *gra
     }
 }
 
-/* --- registers, shared memory --------------------------------------------------------------------------------------------- */
+/* --- registers, shared memory
+ * --------------------------------------------------------------------------------------------- */
 
 static void place_registers(struct exec_program *program) {
     static const uint32_t row_bytes[PTX_N_WIDTHS] = {4, 64, 128, 256};
@@ -194,7 +200,8 @@ static void place_shared(struct exec_linker *linker, const struct ptx_variable *
     uint32_t offset = align_up(program->shared_bytes, variable->alignment);
     if (!variable->is_unsized)
         program->shared_bytes = offset + (uint32_t)variable->size;
-    linker->shared[linker->n_shared++] = (struct exec_shared_place){variable, variable->is_unsized ? PTX_NO_INDEX : offset};
+    linker->shared[linker->n_shared++] =
+        (struct exec_shared_place){variable, variable->is_unsized ? PTX_NO_INDEX : offset};
 }
 
 static void place_shared_of_operand(struct exec_linker *linker, const struct ptx_operand *operand) {
@@ -221,7 +228,8 @@ static void place_all_shared(struct exec_linker *linker) {
             linker->shared[i].offset = program->dynamic_shared_offset;
 }
 
-/* --- code ----------------------------------------------------------------------------------------------------------------- */
+/* --- code
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static void size_code(struct exec_linker *linker) {
     struct exec_program *program = linker->program;
@@ -237,7 +245,8 @@ static void size_code(struct exec_linker *linker) {
         }
     }
     program->code = base_arena_alloc_array(linker->arena, program->n_insns, sizeof *program->code, 64);
-    program->source = base_arena_alloc_array(linker->arena, program->n_insns, sizeof(const struct ptx_instruction *), 16);
+    program->source =
+        base_arena_alloc_array(linker->arena, program->n_insns, sizeof(const struct ptx_instruction *), 16);
     program->function_of = base_arena_alloc_array(linker->arena, program->n_insns, sizeof *program->function_of, 16);
     program->call_site = base_arena_alloc_array(linker->arena, n_calls + 1, sizeof *program->call_site, 16);
     program->branch_table = base_arena_alloc_array(linker->arena, n_tables + 1, sizeof(uint32_t *), 16);
@@ -246,7 +255,8 @@ static void size_code(struct exec_linker *linker) {
         for (uint32_t i = 0; i < program->function[f].ptx->n_instructions; i++) {
             const struct ptx_instruction *insn = &program->function[f].ptx->instruction[i];
             if (insn->opcode == PTX_OP_BRX)
-                program->branch_table[n_tables++] = base_arena_alloc_array(linker->arena, insn->n_targets + 1, sizeof(uint32_t), 16);
+                program->branch_table[n_tables++] =
+                    base_arena_alloc_array(linker->arena, insn->n_targets + 1, sizeof(uint32_t), 16);
         }
 }
 
@@ -258,13 +268,14 @@ static void decode_all(struct exec_linker *linker, const struct call_graph *grap
             uint32_t pc = function->first_pc + i;
             program->function_of[pc] = f;
             if (i == function->ptx->n_instructions) {
-                program->code[pc] =
-                    (struct exec_insn){.kind = function->ptx->is_entry ? EXEC_KIND_EXIT : EXEC_KIND_RETURN, .opcode = PTX_OP_RET};
+                program->code[pc] = (struct exec_insn){
+                    .kind = function->ptx->is_entry ? EXEC_KIND_EXIT : EXEC_KIND_RETURN, .opcode = PTX_OP_RET};
                 continue;
             }
             program->source[pc] = &function->ptx->instruction[i];
             exec_decode(linker, f, program->source[pc], &program->code[pc]);
-            bool is_call = program->code[pc].kind == EXEC_KIND_CALL || program->code[pc].kind == EXEC_KIND_CALL_INDIRECT;
+            bool is_call =
+                program->code[pc].kind == EXEC_KIND_CALL || program->code[pc].kind == EXEC_KIND_CALL_INDIRECT;
             if (is_call && graph->calls[f * graph->n + f])
                 program->code[pc].flags |= EXEC_FLAG_SAVES;
         }

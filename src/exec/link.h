@@ -32,7 +32,8 @@ struct exec_selection {
 };
 
 /* False when the instruction has no semantics here. */
-bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_selection *selection);
+bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,
+                 struct exec_selection *selection);
 enum ptx_width exec_operand_width(const struct ptx_function *function, const struct exec_flat_operand *flat);
 
 /* Broadcast rows, each value once. */
@@ -63,14 +64,17 @@ struct exec_linker {
 };
 
 /* decode.c: fills one instruction; reports what cannot be expressed. */
-void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn, struct exec_insn *out);
+void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
+                 struct exec_insn *out);
 /* call.c: argument and result copies of a call. */
 uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn);
 struct exec_operand exec_register_operand(const struct exec_function *function, uint32_t register_id);
 struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t function_number,
                                        const struct exec_flat_operand *flat);
-/* Frame offset of a .local variable, call block, or .param formal of a non-kernel; PTX_NO_INDEX when it is in no frame. */
-uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number, const struct ptx_variable *variable);
+/* Frame offset of a .local variable, call block, or .param formal of a non-kernel; PTX_NO_INDEX when it is in no frame.
+ */
+uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number,
+                           const struct ptx_variable *variable);
 bool exec_is_kernel_parameter(const struct ptx_variable *variable);
 uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variable *variable);
 

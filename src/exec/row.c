@@ -1,4 +1,5 @@
-/* Runs one instruction: on a row in place, or on threads from anywhere through scratch lanes. One semantics, two ways in. */
+/* Runs one instruction: on a row in place, or on threads from anywhere through scratch lanes. One semantics, two ways
+ * in. */
 #include <fenv.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
     insn->act(cx, &o);
 }
 
-/* --- scattered ------------------------------------------------------------------------------------------------------------ */
+/* --- scattered
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void gather(const struct exec_context *cx, struct exec_operand operand, uint32_t mask, unsigned char *to) {
     unsigned bytes = width_bytes[operand.width];
@@ -87,7 +89,8 @@ static void gather(const struct exec_context *cx, struct exec_operand operand, u
         memcpy(to, &bits, sizeof bits);
 }
 
-static void scatter(const struct exec_context *cx, struct exec_operand operand, uint32_t mask, const unsigned char *from) {
+static void scatter(const struct exec_context *cx, struct exec_operand operand, uint32_t mask,
+                    const unsigned char *from) {
     unsigned bytes = width_bytes[operand.width];
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left), home = cx->lane_of[lane];

@@ -1,7 +1,7 @@
 /* The GPU as its driver sees it: memory, modules, launches, and what they measured. No CUDA types here.
  *
- * A device runs one launch at a time, in the order given, each to its end before gpu_launch() returns. Errors of the simulated
- * program come back as struct gpu_error; the first one is sticky for the driver to handle as CUDA does. */
+ * A device runs one launch at a time, in the order given, each to its end before gpu_launch() returns. Errors of the
+ * simulated program come back as struct gpu_error; the first one is sticky for the driver to handle as CUDA does. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,12 +20,12 @@ struct gpu_config {
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
     uint32_t clock_khz;
-    uint64_t memory_bytes;      /* device memory a program can allocate */
-    uint32_t stack_bytes;       /* per thread, for recursion (CU_LIMIT_STACK_SIZE) */
-    uint64_t heap_bytes;        /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
-    uint64_t max_instructions;  /* per thread row and launch; 0: no limit. Ends runaway loops. */
-    double timeout_seconds;     /* wall clock of the whole run; 0: none */
-    bool shows_progress;        /* one line on standard error while a launch runs long */
+    uint64_t memory_bytes;     /* device memory a program can allocate */
+    uint32_t stack_bytes;      /* per thread, for recursion (CU_LIMIT_STACK_SIZE) */
+    uint64_t heap_bytes;       /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
+    uint64_t max_instructions; /* per thread row and launch; 0: no limit. Ends runaway loops. */
+    double timeout_seconds;    /* wall clock of the whole run; 0: none */
+    bool shows_progress;       /* one line on standard error while a launch runs long */
 };
 
 /* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */
@@ -41,9 +41,9 @@ enum gpu_status {
     GPU_ILLEGAL_ADDRESS,
     GPU_MISALIGNED_ADDRESS,
     GPU_ASSERT,
-    GPU_TRAP,            /* CUDA_ERROR_LAUNCH_FAILED */
-    GPU_LAUNCH_TIMEOUT,  /* instruction or time limit, barrier deadlock */
-    GPU_STACK_OVERFLOW,  /* CUDA_ERROR_HARDWARE_STACK_ERROR */
+    GPU_TRAP,           /* CUDA_ERROR_LAUNCH_FAILED */
+    GPU_LAUNCH_TIMEOUT, /* instruction or time limit, barrier deadlock */
+    GPU_STACK_OVERFLOW, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
     GPU_INVALID_PC,
 };
 
@@ -75,11 +75,12 @@ const struct gpu_config *gpu_config(const struct gpu *gpu);
 void gpu_set_stack_bytes(struct gpu *gpu, uint32_t bytes);
 void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes);
 
-/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). 0 when it does not fit. Contents start zeroed. */
+/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). 0 when it does not fit. Contents start
+ * zeroed. */
 uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
 bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation starts there */
-/* Host memory behind [address, address + bytes), or NULL when it is not inside one allocation. Stays valid until release.
- * The arena is mapped so that a device address is the host address too whenever gpu_is_unified(). */
+/* Host memory behind [address, address + bytes), or NULL when it is not inside one allocation. Stays valid until
+ * release. The arena is mapped so that a device address is the host address too whenever gpu_is_unified(). */
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);
 /* The allocation that contains address; false when none does. */
@@ -90,7 +91,8 @@ uint64_t gpu_memory_used(const struct gpu *gpu);
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
                                    struct ptx_messages *messages);
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
-struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name);
+/* NULL when the module has no such kernel, or (with messages) when it cannot be linked. */
+struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages);
 bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes);
 const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
 
@@ -98,7 +100,8 @@ const char *gpu_kernel_name(const struct gpu_kernel *kernel);
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel);
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel);
 /* Blocks of this shape that fit on one SM at once. */
-uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads, uint32_t dynamic_shared);
+uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads,
+                              uint32_t dynamic_shared);
 
 struct gpu_launch {
     struct gpu_kernel *kernel;

@@ -5,7 +5,8 @@
 
 #include "gpu/gpu.h"
 
-/* memory.c: one reserved range of host memory, allocations in it, never reused before the range has been gone through once. */
+/* memory.c: one reserved range of host memory, allocations in it, never reused before the range has been gone through
+ * once. */
 struct gpu_memory {
     struct exec_memory view; /* what exec reads; .allocation is `live` */
     struct exec_allocation *live;
@@ -49,9 +50,11 @@ struct gpu_kernel {
 };
 
 /* functional.c: executes a grid without timing. */
-bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct gpu_counters *counters, struct gpu_error *error);
+bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct gpu_counters *counters,
+                        struct gpu_error *error);
 
 /* fault.c: a fault as the one line that users see. */
-void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc, struct gpu_error *error);
+void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,
+                        struct gpu_error *error);
 
 uint64_t gpu_host_clock_ns(void);

@@ -1,6 +1,7 @@
-/* Device memory: one reserved range of host memory. Addresses are handed out upwards and reused only after the whole range has been
- * gone through, and allocations never touch, so that a stray access hits no other allocation and a freed one is recognised. The
- * range begins at the same address in every run where the host allows it: addresses are part of what a simulation sees. */
+/* Device memory: one reserved range of host memory. Addresses are handed out upwards and reused only after the whole
+ * range has been gone through, and allocations never touch, so that a stray access hits no other allocation and a freed
+ * one is recognised. The range begins at the same address in every run where the host allows it: addresses are part of
+ * what a simulation sees. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static bool device_free(void *user, uint64_t address);
 
 static void *reserve(uint64_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *fixed = mmap((void *)(uintptr_t)ARENA_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+    void *fixed =
+        mmap((void *)(uintptr_t)ARENA_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
     if (fixed == (void *)(uintptr_t)ARENA_ADDRESS)
         return fixed;
     if (fixed != MAP_FAILED)
@@ -98,7 +100,8 @@ static bool insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes) 
 }
 
 /* A gap of `bytes` in [from, limit), with guards; 0 when there is none. */
-static uint64_t find_gap(const struct gpu_memory *memory, uint64_t from, uint64_t limit, uint64_t bytes, uint64_t alignment) {
+static uint64_t find_gap(const struct gpu_memory *memory, uint64_t from, uint64_t limit, uint64_t bytes,
+                         uint64_t alignment) {
     uint64_t at = (from + alignment - 1) & ~(alignment - 1);
     for (uint32_t i = lower_bound(memory, from); at + bytes + GUARD_BYTES <= limit; i++) {
         if (i == memory->n_live || memory->live[i].address >= at + bytes + GUARD_BYTES)
@@ -186,7 +189,9 @@ static uint64_t device_malloc(void *user, uint64_t bytes) {
     return gpu_heap_alloc(&((struct gpu *)user)->memory, bytes);
 }
 
-static bool device_free(void *user, uint64_t address) { return gpu_heap_release(&((struct gpu *)user)->memory, address); }
+static bool device_free(void *user, uint64_t address) {
+    return gpu_heap_release(&((struct gpu *)user)->memory, address);
+}
 
 /* What lies at or near a bad address. */
 static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes, char *text, size_t size) {
@@ -199,21 +204,23 @@ static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes
     for (uint32_t i = 1; i <= n_kept; i++) {
         const struct exec_allocation *old = &memory->freed[(memory->n_freed - i) % N_FREED];
         if (address - old->address < old->bytes) {
-            snprintf(text, size, "use after free: %" PRIu64 " bytes into the freed %" PRIu64 "-byte allocation at 0x%" PRIx64,
+            snprintf(text, size,
+                     "use after free: %" PRIu64 " bytes into the freed %" PRIu64 "-byte allocation at 0x%" PRIx64,
                      address - old->address, old->bytes, old->address);
             return EXEC_FAULT_USE_AFTER_FREE;
         }
     }
     uint32_t at = lower_bound(memory, address + 1);
-    const struct exec_allocation *below = at ? &memory->live[at - 1] : NULL, *above = at < memory->n_live ? &memory->live[at] : NULL;
+    const struct exec_allocation *below = at ? &memory->live[at - 1] : NULL,
+                                 *above = at < memory->n_live ? &memory->live[at] : NULL;
     uint64_t past = below ? address + bytes - (below->address + below->bytes) : UINT64_MAX;
     uint64_t before = above ? above->address - address : UINT64_MAX;
     if (below && past <= before)
-        snprintf(text, size, "out of bounds: ends %" PRIu64 " bytes past the %" PRIu64 "-byte allocation at 0x%" PRIx64, past,
-                 below->bytes, below->address);
+        snprintf(text, size, "out of bounds: ends %" PRIu64 " bytes past the %" PRIu64 "-byte allocation at 0x%" PRIx64,
+                 past, below->bytes, below->address);
     else if (above)
-        snprintf(text, size, "out of bounds: %" PRIu64 " bytes before the %" PRIu64 "-byte allocation at 0x%" PRIx64, before,
-                 above->bytes, above->address);
+        snprintf(text, size, "out of bounds: %" PRIu64 " bytes before the %" PRIu64 "-byte allocation at 0x%" PRIx64,
+                 before, above->bytes, above->address);
     else
         snprintf(text, size, "nothing is allocated on the device");
     return EXEC_FAULT_ILLEGAL_ADDRESS;

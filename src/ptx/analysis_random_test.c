@@ -28,6 +28,7 @@ struct builder {
     struct ptx_variable parameter[2], result[1];
     struct ptx_instruction instruction[MAX_INSTRUCTIONS];
     struct ptx_function noreturn;
+    bool is_mostly_uniform; /* all registers start out written and equal; few instructions tell threads apart */
 };
 
 static uint32_t pick(struct builder *b, uint32_t n) {
@@ -92,7 +93,7 @@ static void emit_plain(struct builder *b) {
     static const enum ptx_width widths[] = {PTX_WIDTH_32, PTX_WIDTH_32, PTX_WIDTH_32, PTX_WIDTH_64, PTX_WIDTH_PRED};
     enum ptx_width width = widths[pick(b, 5)];
     struct ptx_instruction *instruction;
-    switch (pick(b, 8)) {
+    switch (b->is_mostly_uniform && pick(b, 16) ? 3 + pick(b, 5) : pick(b, 8)) {
     case 0:
         instruction = emit(b, PTX_OP_MOV, 2);
         instruction->operand[1] = special_operand(pick(b, 3) ? PTX_SPECIAL_CTAID_X : PTX_SPECIAL_TID_X);
@@ -186,7 +187,7 @@ static void emit_ending(struct builder *b) {
 }
 
 static void emit_unstructured(struct builder *b) {
-    uint32_t n = 4 + pick(b, 28);
+    uint32_t n = b->function.n_instructions + 4 + pick(b, 28);
     while (b->function.n_instructions < n) {
         uint32_t kind = pick(b, 12);
         if (kind < 5) {
@@ -203,6 +204,14 @@ static void emit_unstructured(struct builder *b) {
         } else {
             emit_ending(b);
         }
+    }
+}
+
+static void emit_prologue(struct builder *b) {
+    for (uint32_t r = 0; r < MAX_REGISTERS; r++) {
+        struct ptx_instruction *instruction = emit(b, PTX_OP_MOV, 2);
+        instruction->operand[0] = register_operand(r);
+        instruction->operand[1] = special_operand(r == 0 ? PTX_SPECIAL_TID_X : PTX_SPECIAL_CTAID_X);
     }
 }
 
@@ -227,6 +236,9 @@ static void build(struct builder *b, uint64_t seed) {
         b->parameter[1].register_id = 4;
         b->result[0].register_id = 5;
     }
+    b->is_mostly_uniform = seed % 8 < 4;
+    if (b->is_mostly_uniform)
+        emit_prologue(b);
     if (seed % 2) {
         emit_unstructured(b);
     } else {

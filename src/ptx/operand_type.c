@@ -1,5 +1,6 @@
-/* The type each operand of an instruction has, which the text leaves implicit: shift amounts are .u32 whatever is shifted, the sum
- * of a .wide product is twice as wide, and so on. From the operand descriptions of the PTX ISA manual. */
+/* The type each operand of an instruction has, which the text leaves implicit: shift amounts are .u32 whatever is
+ * shifted, the sum of a .wide product is twice as wide, and so on. From the operand descriptions of the PTX ISA manual.
+ */
 #include "ptx/ptx.h"
 
 static enum ptx_type double_width(enum ptx_type type) {

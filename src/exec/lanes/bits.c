@@ -19,7 +19,10 @@ static inline uint32_t sign_extend(uint32_t x, uint32_t n) {
     return ((x & ones(n)) ^ sign) - sign;
 }
 
-static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length) {
+static inline uint32_t extract32(uint32_t x, uint32_t position, uint32_t length) {
+    return (position > 31 ? 0 : x >> (position & 31)) & ones(length);
+}
+static inline uint64_t extract64(uint64_t x, uint32_t position, uint32_t length) {
     return (position > 63 ? 0 : x >> (position & 63)) & ones64(length);
 }
 
@@ -32,7 +35,11 @@ static inline int64_t extract_signed(int64_t x, uint32_t position, uint32_t leng
     return length == 0 ? 0 : field;
 }
 
-static inline uint64_t insert(uint64_t field, uint64_t into, uint32_t position, uint32_t length) {
+static inline uint32_t insert32(uint32_t field, uint32_t into, uint32_t position, uint32_t length) {
+    uint32_t mask = position > 31 ? 0 : ones(length) << (position & 31);
+    return (into & ~mask) | (field << (position & 31) & mask);
+}
+static inline uint64_t insert64(uint64_t field, uint64_t into, uint32_t position, uint32_t length) {
     uint64_t mask = position > 63 ? 0 : ones64(length) << (position & 63);
     return (into & ~mask) | (field << (position & 63) & mask);
 }
@@ -49,17 +56,19 @@ static inline uint32_t reverse32(uint32_t x) {
 }
 static inline uint64_t reverse64(uint64_t x) { return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32)); }
 
-/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit itself. */
+/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit itself. The
+ * manual leaves bases past 31 open: there is no such bit. */
 static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
-    if (base > 31)
-        return UINT32_MAX;
-    uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset;
-    uint32_t rest = offset < 0 ? mask & ones(base + 1) : mask >> base << base;
-    if (offset == 0)
-        return mask >> base & 1 ? base : UINT32_MAX;
-    for (; rest && count > 1; count--)
-        rest = offset < 0 ? rest & ~(1u << (31 - __builtin_clz(rest))) : rest & (rest - 1);
-    return rest == 0 ? UINT32_MAX : (uint32_t)(offset < 0 ? 31 - __builtin_clz(rest) : __builtin_ctz(rest));
+    uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset, found = UINT32_MAX;
+    int step = offset < 0 ? -1 : 1;
+    if (offset == 0) {
+        mask &= base > 31 ? 0 : 1u << base;
+        count = 1;
+    }
+    for (uint32_t position = base; position < 32; position += step)
+        if (mask >> position & 1 && --count == 0)
+            found = position;
+    return found;
 }
 
 /* One byte of the eight in {b, a}; bit 3 of the selector asks for eight copies of its sign. */
@@ -89,6 +98,8 @@ static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
 #define SHIFT(op, name, types, modifiers, t, expression) LANES_DEFINE2(name, t, t, uint32_t, expression)
 #define TERNARY(op, name, types, modifiers, expression)                                                                \
     LANES_DEFINE3(name, uint32_t, uint32_t, uint32_t, uint32_t, expression)
+#define SCALAR(op, name, types, modifiers, expression)                                                                 \
+    LANES_SCALAR3(name, uint32_t, uint32_t, uint32_t, uint32_t, expression)
 #define FIELD(op, name, types, modifiers, t, expression) LANES_DEFINE3(name, t, t, uint32_t, uint32_t, expression)
 #define INSERT(op, name, types, modifiers, t, expression)                                                              \
     static void name(const struct exec_operands *o) {                                                                  \
@@ -113,23 +124,22 @@ static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
 #undef BINARY
 #undef SHIFT
 #undef TERNARY
+#undef SCALAR
 #undef FIELD
 #undef INSERT
 #undef LOGIC
 
-/* lop3 with a boolean operation: p = (d != 0) op q. q is the last source; the table may or may not be counted before it. */
-#define LOP3_PREDICATE(name, q_index, op)                                                                              \
+/* lop3 with a boolean operation: p = (d != 0) op q. The table is no source, so q is the fourth. */
+#define LOP3_PREDICATE(name, op)                                                                                       \
     static void name(const struct exec_operands *o) {                                                                  \
-        const uint32_t q = *(const uint32_t *)o->src[q_index];                                                         \
+        const uint32_t q = *(const uint32_t *)o->src[3];                                                               \
         uint32_t *d = o->dst[0], not_zero = 0;                                                                         \
         lop3(o);                                                                                                       \
         EXEC_FOR_LANES not_zero |= d[i] ? lanes_bit32[i] : 0;                                                          \
         *(uint32_t *)o->dst[1] = not_zero op q;                                                                        \
     }
-LOP3_PREDICATE(lop3_and, 3, &)
-LOP3_PREDICATE(lop3_or, 3, |)
-LOP3_PREDICATE(lop3_and_after_table, 4, &)
-LOP3_PREDICATE(lop3_or_after_table, 4, |)
+LOP3_PREDICATE(lop3_and, &)
+LOP3_PREDICATE(lop3_or, |)
 
 static const uint8_t vocabulary[] = {PTX_MOD_L,   PTX_MOD_R,   PTX_MOD_CLAMP, PTX_MOD_WRAP, PTX_MOD_SHIFTAMT, PTX_MOD_F4E,
                                      PTX_MOD_B4E, PTX_MOD_RC8, PTX_MOD_ECL,   PTX_MOD_ECR,  PTX_MOD_RC16};
@@ -171,6 +181,7 @@ static const struct lanes_row rows[] = {
 #define SHIFT(op, name, types, modifiers, t, expression)                                                               \
     ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), 32, 0, 0)
 #define TERNARY(op, name, types, modifiers, expression) ROW(op, name, types, modifiers, 32, 32, 32, 32, 0)
+#define SCALAR TERNARY
 #define FIELD(op, name, types, modifiers, t, expression)                                                               \
     ROW(op, name, types, modifiers, LANES_BITS(t), LANES_BITS(t), 32, 32, 0)
 #define INSERT(op, name, types, modifiers, t, expression)                                                              \
@@ -179,16 +190,10 @@ static const struct lanes_row rows[] = {
 #include "exec/lanes/bits.def"
 };
 
-static exec_lanes_fn *select_lop3_predicate(const struct exec_form *form) {
-    bool is_and = ptx_has(form->insn, PTX_MOD_AND), counts_table = form->n_src > 4;
-    if (form->insn->type[0] != PTX_B32 || form->n_dst < 2 || is_and == ptx_has(form->insn, PTX_MOD_OR))
-        return NULL;
-    return counts_table ? is_and ? lop3_and_after_table : lop3_or_after_table : is_and ? lop3_and : lop3_or;
-}
-
 exec_lanes_fn *EXEC_NAME(exec_select_bits)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    if (insn->opcode == PTX_OP_LOP3 && (ptx_has(insn, PTX_MOD_AND) || ptx_has(insn, PTX_MOD_OR)))
-        return select_lop3_predicate(form);
+    bool is_and = ptx_has(insn, PTX_MOD_AND), is_or = ptx_has(insn, PTX_MOD_OR);
+    if (insn->opcode == PTX_OP_LOP3 && is_and != is_or)
+        return insn->n_types == 1 && insn->type[0] == PTX_B32 && form->n_dst == 2 ? is_and ? lop3_and : lop3_or : NULL;
     return lanes_find_row(rows, LANES_COUNT(rows), form, vocabulary, LANES_COUNT(vocabulary));
 }

@@ -28,10 +28,10 @@ static inline uint32_t high_s32(uint32_t a, uint32_t b) {
 /* The result from x, y and the carry in, by way of x and y alone; and whether it carries. */
 #define SUM(x, y) (x + y)
 #define SUM_IN(partial, in) (partial + in)
-#define SUM_OUT(x, y, partial, r, in) (partial < x) | (r < partial)
+#define SUM_OUT(x, y, partial, r, in) ((partial < x) | (r < partial))
 #define DIFFERENCE(x, y) (x - y)
 #define DIFFERENCE_IN(partial, in) (partial - in)
-#define DIFFERENCE_OUT(x, y, partial, r, in) (x < y) | (partial < in)
+#define DIFFERENCE_OUT(x, y, partial, r, in) ((x < y) | (partial < in))
 
 #define NO_CARRY 0
 #define CARRY_AT(k) (*(const uint32_t *)o->src[k])
@@ -40,16 +40,17 @@ static inline uint32_t high_s32(uint32_t a, uint32_t b) {
     EXEC_FOR_LANES {                                                                                                   \
         const t a = pa[i], b = pb[i];                                                                                  \
         load_c;                                                                                                        \
-        const t x = (t)(ex), y = (t)(ey), in = in_mask & LANES_BIT(t)[i] ? 1 : 0;                                      \
+        const LANES_MASK_WORD(t) bit = LANES_BIT(t)[i];                                                                \
+        const t x = (t)(ex), y = (t)(ey), in = in_mask & bit ? 1 : 0;                                                  \
         const t partial = operation(x, y), r = operation##_IN(partial, in);                                            \
         d[i] = r;                                                                                                      \
-        out_mask |= operation##_OUT(x, y, partial, r, in) ? LANES_BIT(t)[i] : 0;                                       \
+        out_mask |= (0u - (LANES_MASK_WORD(t))operation##_OUT(x, y, partial, r, in)) & bit;                                             \
     }
 #define FORM2(op, name, types, modifiers, t, operation, ex, ey, carry_in)                                              \
     static void name(const struct exec_operands *o) {                                                                  \
         t *d = o->dst[0];                                                                                              \
         const t *pa = o->src[0], *pb = o->src[1];                                                                      \
-        LANES_BIT_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
+        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
         LOOP(t, operation, ex, ey, )                                                                                   \
         if ((modifiers)&CC)                                                                                            \
             *(uint32_t *)o->dst[1] = (uint32_t)out_mask;                                                               \
@@ -58,7 +59,7 @@ static inline uint32_t high_s32(uint32_t a, uint32_t b) {
     static void name(const struct exec_operands *o) {                                                                  \
         t *d = o->dst[0];                                                                                              \
         const t *pa = o->src[0], *pb = o->src[1], *pc = o->src[2];                                                     \
-        LANES_BIT_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
+        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
         LOOP(t, operation, ex, ey, const t c = pc[i])                                                                  \
         if ((modifiers)&CC)                                                                                            \
             *(uint32_t *)o->dst[1] = (uint32_t)out_mask;                                                               \

@@ -52,17 +52,34 @@ LANES_INLINE double f64_from(uint64_t bits) {
     return x;
 }
 
+/* Choices are made with bit masks, not branches: a loop that calls sqrtf or fmaf vectorises only without control flow. */
+LANES_INLINE uint32_t u32_choose(bool condition, uint32_t yes, uint32_t no) {
+    uint32_t mask = -(uint32_t)condition;
+    return (yes & mask) | (no & ~mask);
+}
+
+LANES_INLINE float f32_choose(bool condition, float yes, float no) {
+    return f32_from(u32_choose(condition, f32_bits(yes), f32_bits(no)));
+}
+
+LANES_INLINE double f64_choose(bool condition, double yes, double no) {
+    uint64_t mask = -(uint64_t)condition;
+    return f64_from((f64_bits(yes) & mask) | (f64_bits(no) & ~mask));
+}
+
 LANES_INLINE float f32_abs(float x) { return f32_from(f32_bits(x) & ~F32_SIGN); }
 LANES_INLINE double f64_abs(double x) { return f64_from(f64_bits(x) & ~F64_SIGN); }
 
 /* Subnormals become zeros of their sign. */
-LANES_INLINE float f32_flush(float x) { return f32_abs(x) < F32_MIN_NORMAL ? f32_from(f32_bits(x) & F32_SIGN) : x; }
+LANES_INLINE float f32_flush(float x) { 
+    return f32_choose(f32_abs(x) < F32_MIN_NORMAL, f32_from(f32_bits(x) & F32_SIGN), x);
+}
 
-LANES_INLINE float f32_canonical(float x) { return x == x ? x : f32_from(F32_NAN); }
+LANES_INLINE float f32_canonical(float x) { return f32_choose(x == x, x, f32_from(F32_NAN)); }
 
 /* To [+0, 1]; NaN and -0 give +0. */
-LANES_INLINE float f32_saturate(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
-LANES_INLINE double f64_saturate(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+LANES_INLINE float f32_saturate(float x) { return f32_choose(x > 0, f32_choose(x < 1, x, 1), 0); }
+LANES_INLINE double f64_saturate(double x) { return f64_choose(x > 0, f64_choose(x < 1, x, 1), 0); }
 
 /* The last steps of an f32 operation whose underflow needs no second look. */
 LANES_INLINE float f32_settle(float x, bool ftz, bool sat) {
@@ -75,35 +92,35 @@ LANES_INLINE float f32_settle(float x, bool ftz, bool sat) {
  * NaN itself, made quiet, else the default one. The hardware looks at b, then c, then a of d = a * b + c; at b, then a of a sum,
  * product, minimum or maximum; at a, then b of a quotient. */
 LANES_INLINE double f64_nan_of(double first, double second, double third) {
-    uint64_t bits = third == third ? F64_NAN : f64_bits(third) | F64_QUIET;
-    bits = second == second ? bits : f64_bits(second) | F64_QUIET;
-    bits = first == first ? bits : f64_bits(first) | F64_QUIET;
-    return f64_from(bits);
+    double nan = f64_choose(third == third, f64_from(F64_NAN), third);
+    nan = f64_choose(second == second, nan, second);
+    nan = f64_choose(first == first, nan, first);
+    return f64_from(f64_bits(nan) | F64_QUIET);
 }
 
 LANES_INLINE double f64_with_nan(double result, double first, double second, double third) {
-    return result == result ? result : f64_nan_of(first, second, third);
+    return f64_choose(result == result, result, f64_nan_of(first, second, third));
 }
 
 /* -0 is less than +0; a NaN gives way to a number. Of two NaNs the result is one of them. */
 LANES_INLINE float f32_min(float a, float b) {
-    float least = a < b ? a : b;
-    least = a == b ? f32_from(f32_bits(a) | f32_bits(b)) : least;
-    return a == a ? (b == b ? least : a) : b;
+    float least = f32_choose(a < b, a, b);
+    least = f32_choose(a == b, f32_from(f32_bits(a) | f32_bits(b)), least);
+    return f32_choose(a == a, f32_choose(b == b, least, a), b);
 }
 
 LANES_INLINE float f32_max(float a, float b) {
-    float most = a > b ? a : b;
-    most = a == b ? f32_from(f32_bits(a) & f32_bits(b)) : most;
-    return a == a ? (b == b ? most : a) : b;
+    float most = f32_choose(a > b, a, b);
+    most = f32_choose(a == b, f32_from(f32_bits(a) & f32_bits(b)), most);
+    return f32_choose(a == a, f32_choose(b == b, most, a), b);
 }
 
 /* f16 and bf16 widen exactly to f32; a NaN stays some NaN. */
 LANES_INLINE float f16_widen(uint32_t half) {
     uint32_t magnitude = half & 0x7fff, sign = (half & 0x8000) << 16;
     uint32_t wide = (magnitude << 13) + (112u << 23);
-    wide = magnitude >= 0x7c00 ? wide + (112u << 23) : wide;
-    wide = magnitude < 0x0400 ? f32_bits((float)(int32_t)magnitude * 0x1p-24f) : wide;
+    wide = u32_choose(magnitude >= 0x7c00, wide + (112u << 23), wide);
+    wide = u32_choose(magnitude < 0x0400, f32_bits((float)(int32_t)magnitude * 0x1p-24f), wide);
     return f32_from(wide | sign);
 }
 
@@ -122,41 +139,41 @@ struct half_format {
  * and taking it away again makes the host round where the format does. Past the largest number comes what overflow gives in the
  * host's mode: infinity or the largest number. NaN stays NaN. */
 LANES_INLINE float half_round(double x, struct half_format f) {
-    double scale = f64_abs(x) < f.min_normal ? f.min_normal : f64_abs(x);
-    scale = scale > 0x1p200 ? 0x1p200 : scale;
+    double scale = f64_choose(f64_abs(x) < f.min_normal, f.min_normal, f64_abs(x));
+    scale = f64_choose(scale > 0x1p200, 0x1p200, scale);
     double anchor = f64_from(f64_bits(scale) & F64_INFINITY) * f.anchor;
     double rounded = f64_abs((x + anchor) - anchor);
     double overflow = f64_abs(x * 0x1p1000 * 0x1p100);
-    overflow = overflow == f64_from(F64_INFINITY) ? overflow : f.max_finite;
-    rounded = rounded > f.max_finite ? overflow : rounded;
+    overflow = f64_choose(overflow == f64_from(F64_INFINITY), overflow, f.max_finite);
+    rounded = f64_choose(rounded > f.max_finite, overflow, rounded);
     rounded = f64_from(f64_bits(rounded) | (f64_bits(x) & F64_SIGN));
-    return (float)(x == x ? rounded : x);
+    return (float)f64_choose(x == x, rounded, x);
 }
 
 /* The bits of a float that is a number of the format already; NaN gives the one NaN. */
 LANES_INLINE uint16_t f16_pack(float x) {
     uint32_t sign = f32_bits(x) >> 16 & 0x8000, magnitude = f32_bits(x) & ~F32_SIGN;
     uint32_t half = (magnitude >> 13) - (112u << 10);
-    half = magnitude < 0x38800000 ? f32_bits(f32_from(magnitude) + 0.5f) - 0x3f000000 : half;
-    half = magnitude >= F32_INFINITY ? 0x7c00 : half;
-    return (uint16_t)(magnitude > F32_INFINITY ? F16_NAN : half | sign);
+    half = u32_choose(magnitude < 0x38800000, f32_bits(f32_from(magnitude) + 0.5f) - 0x3f000000, half);
+    half = u32_choose(magnitude >= F32_INFINITY, 0x7c00, half);
+    return (uint16_t)u32_choose(magnitude > F32_INFINITY, F16_NAN, half | sign);
 }
 
-LANES_INLINE uint16_t bf16_pack(float x) { return (uint16_t)(x == x ? f32_bits(x) >> 16 : F16_NAN); }
+LANES_INLINE uint16_t bf16_pack(float x) { return (uint16_t)u32_choose(x == x, f32_bits(x) >> 16, F16_NAN); }
 
 /* Round to nearest even from f32, for the results of half arithmetic: as half_round, but four bytes wide. */
 LANES_INLINE float f16_round_nearest(float x) {
-    float scale = f32_abs(x) < 0x1p-14f ? 0x1p-14f : f32_abs(x);
-    scale = scale > 0x1p20f ? 0x1p20f : scale;
+    float scale = f32_choose(f32_abs(x) < 0x1p-14f, 0x1p-14f, f32_abs(x));
+    scale = f32_choose(scale > 0x1p20f, 0x1p20f, scale);
     float anchor = f32_from(f32_bits(scale) & F32_INFINITY) * 0x1.8p13f;
     float rounded = f32_abs((x + anchor) - anchor);
-    rounded = rounded > 65504 ? f32_from(F32_INFINITY) : rounded;
+    rounded = f32_choose(rounded > 65504, f32_from(F32_INFINITY), rounded);
     rounded = f32_from(f32_bits(rounded) | (f32_bits(x) & F32_SIGN));
-    return x == x ? rounded : x;
+    return f32_choose(x == x, rounded, x);
 }
 
 LANES_INLINE float bf16_round_nearest(float x) {
     uint32_t bits = f32_bits(x);
     bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-    return x == x ? f32_from(bits) : x;
+    return f32_choose(x == x, f32_from(bits), x);
 }

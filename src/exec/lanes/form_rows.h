@@ -86,13 +86,17 @@ static inline exec_lanes_fn *lanes_find_row(const struct lanes_row *row, size_t 
             d[i] = (td)(expression);                                                                                   \
         }                                                                                                              \
     }
-#define LANES_DEFINE3(name, td, ta, tb, tc, expression)                                                                \
+#define LANES_DEFINE3(name, td, ta, tb, tc, expression) LANES_LOOP3(EXEC_FOR_LANES, name, td, ta, tb, tc, expression)
+/* For an expression that no compiler vectorises and that clang would warn about when asked to. */
+#define LANES_SCALAR3(name, td, ta, tb, tc, expression)                                                                \
+    LANES_LOOP3(for (int i = 0; i < EXEC_LANES; i++), name, td, ta, tb, tc, expression)
+#define LANES_LOOP3(loop, name, td, ta, tb, tc, expression)                                                            \
     static void name(const struct exec_operands *o) {                                                                  \
         td *d = o->dst[0];                                                                                             \
         const ta *pa = o->src[0];                                                                                      \
         const tb *pb = o->src[1];                                                                                      \
         const tc *pc = o->src[2];                                                                                      \
-        EXEC_FOR_LANES {                                                                                               \
+        loop {                                                                                                         \
             const ta a = pa[i];                                                                                        \
             const tb b = pb[i];                                                                                        \
             const tc c = pc[i];                                                                                        \

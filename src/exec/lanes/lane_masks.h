@@ -13,6 +13,7 @@
 static const uint32_t lanes_bit32[32] = LANES_BIT_TABLE(uint32_t);
 static const uint64_t lanes_bit64[32] = LANES_BIT_TABLE(uint64_t);
 
-/* The table for elements of C type t, and an element of it. */
-#define LANES_BIT_WORD(t) __typeof__(*_Generic((t *)0, uint64_t *: lanes_bit64, int64_t *: lanes_bit64, double *: lanes_bit64, default: lanes_bit32))
-#define LANES_BIT(t) _Generic((t *)0, uint64_t *: lanes_bit64, int64_t *: lanes_bit64, double *: lanes_bit64, default: lanes_bit32)
+/* The table for elements of C type t, and the type of a mask collected from it. */
+#define LANES_BIT(t)                                                                                                   \
+    _Generic((t *)0, uint64_t * : lanes_bit64, int64_t * : lanes_bit64, double * : lanes_bit64, default : lanes_bit32)
+#define LANES_MASK_WORD(t) __typeof__(LANES_BIT(t)[0] + 0u)

@@ -1,0 +1,34 @@
+/* The `heddle` command: its subcommands, and what they share. Their tables of options are in options.h. */
+#pragma once
+
+/* What the process says to its caller. */
+enum cli_status {
+    CLI_DONE = 0,
+    CLI_ERROR = 1, /* the user's or the program's */
+    CLI_USAGE = 2,
+    CLI_CHECK_FAILED = 3, /* against the CPU reference */
+    CLI_STOPPED = 4,      /* by a limit or an interrupt */
+};
+
+/* The whole command line, argv[0] being the command itself. */
+int cli_main(int argc, char **argv);
+
+/* One subcommand each; argv[0] is its name. They give the exit status. */
+int cli_run(int argc, char **argv);
+int cli_ptx(int argc, char **argv);
+int cli_list(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+int cli_help(int argc, char **argv);
+
+/* One line on standard error, `heddle: ...`; gives `status` back, so that a caller can `return cli_fail(...)`. */
+__attribute__((format(printf, 2, 3))) int cli_fail(enum cli_status status, const char *format, ...);
+
+/* Every name of workloads.def and what stands there; NULL when there is no such workload. */
+struct cli_workload {
+    const char *name, *summary, *papers, *shape;
+};
+extern const struct cli_workload cli_workloads[];
+extern const unsigned cli_n_workloads;
+const struct cli_workload *cli_find_workload(const char *name);
+/* The workload whose name is nearest to a misspelt one, or NULL. */
+const char *cli_nearest_workload(const char *name);

@@ -1,0 +1,10 @@
+/* The tables of the commands, each beside its code. */
+#pragma once
+
+#include "cli/options.h"
+
+extern const struct cli_command cli_run_command;
+extern const struct cli_command cli_ptx_command;
+extern const struct cli_command cli_list_command;
+extern const struct cli_command cli_bench_command;
+extern const struct cli_command cli_help_command;

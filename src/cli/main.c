@@ -1,0 +1,4 @@
+/* The `heddle` command. */
+#include "cli/cli.h"
+
+int main(int argc, char **argv) { return cli_main(argc, argv); }

@@ -1,0 +1,16 @@
+/* Where Heddle's own files are. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+struct cli_place {
+    const char *cuda;      /* the folder of libcuda.so.1 */
+    const char *workloads; /* the folder of the bundled programs */
+    const char *bench;     /* the folder of the kernels that `bench` measures */
+    const char *ptx_run;   /* the program that runs one kernel of a PTX file */
+};
+
+/* Looks beside the running executable; false after one line on standard error. */
+bool cli_find_place(struct cli_place *place, struct base_arena *arena);

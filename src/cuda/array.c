@@ -1,0 +1,113 @@
+/* Arrays: texels in lines of device memory. A real device keeps them in an order of its own that no program can see; here they are
+ * plain lines, slice after slice. Only the plain texel formats exist: no block-compressed, planar or normalised ones. */
+#include "cuda/internal.h"
+
+uint32_t cuda_format_bytes(CUarray_format format) {
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t at_least_one(uint64_t n) { return n ? n : 1; }
+
+static CUresult create(struct cuda_call *call, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
+    uint32_t channels = descriptor->NumChannels, channel_bytes = cuda_format_bytes(descriptor->Format);
+    if (!descriptor->Width || (channels != 1 && channels != 2 && channels != 4))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!channel_bytes)
+        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArrayCreate: texel format 0x%x is not supported",
+                           (unsigned)descriptor->Format);
+    if (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED))
+        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArray3DCreate: flags 0x%x are not supported", descriptor->Flags);
+    uint64_t line, bytes;
+    if (__builtin_mul_overflow(descriptor->Width, channels * channel_bytes, &line) || line > INT64_MAX / 2)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    line = (line + CUDA_PITCH_ALIGNMENT - 1) & ~(uint64_t)(CUDA_PITCH_ALIGNMENT - 1);
+    if (__builtin_mul_overflow(line, at_least_one(descriptor->Height), &bytes) ||
+        __builtin_mul_overflow(bytes, at_least_one(descriptor->Depth), &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    uint64_t address = gpu_malloc(call->gpu, bytes, CUDA_PITCH_ALIGNMENT);
+    if (!address)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct CUarray_st *made = cuda_object_new(call, CUDA_KIND_ARRAY, sizeof(*made));
+    made->descriptor = *descriptor;
+    made->address = address;
+    made->pitch = line;
+    cuda_note_memory(call->state);
+    *array = made;
+    return CUDA_SUCCESS;
+}
+
+void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array) {
+    gpu_release(state->gpu, array->address);
+    cuda_object_delete(state, array);
+}
+
+CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return array && descriptor ? create(&call, array, descriptor) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!array || !descriptor)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR full = {
+        .Width = descriptor->Width,
+        .Height = descriptor->Height,
+        .Format = descriptor->Format,
+        .NumChannels = descriptor->NumChannels,
+    };
+    return create(&call, array, &full);
+}
+
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUarray_st *found = cuda_object_find(&call, array, CUDA_KIND_ARRAY);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!descriptor)
+        return CUDA_ERROR_INVALID_VALUE;
+    *descriptor = found->descriptor;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array) {
+    CUDA_ARRAY3D_DESCRIPTOR full;
+    CUresult result = cuArray3DGetDescriptor(&full, array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!descriptor)
+        return CUDA_ERROR_INVALID_VALUE;
+    *descriptor = (CUDA_ARRAY_DESCRIPTOR){full.Width, full.Height, full.Format, full.NumChannels};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuArrayDestroy(CUarray array) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUarray_st *found = cuda_object_find(&call, array, CUDA_KIND_ARRAY);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    cuda_array_destroy(call.state, found);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,281 @@
+/* Copies between host memory, device memory and arrays, in one, two and three dimensions.
+ *
+ * A copy is finished when its call returns, also the asynchronous ones; that is an order the API allows. A host address in the
+ * device's arena may stand where a host pointer is asked for, as with unified addressing. */
+#include "cuda/internal.h"
+
+#include <string.h>
+
+/* Where a copy reads or writes: bytes of line (y, z) begin at first + (z * height + y) * pitch. */
+struct side {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t x, y, z;       /* where the box begins: bytes, lines, slices */
+    size_t pitch, height; /* of host and device memory: bytes per line, lines per slice */
+};
+
+struct box {
+    size_t width, height, depth; /* bytes, lines, slices */
+};
+
+struct place {
+    unsigned char *first;
+    size_t pitch, slice; /* bytes */
+};
+
+/* Bytes from the first of the box to one past its last; false when that does not fit a size_t. */
+static bool span(const struct box *box, size_t pitch, size_t slice, size_t *bytes) {
+    size_t lines, slices;
+    return !__builtin_mul_overflow(box->height - 1, pitch, &lines) &&
+           !__builtin_mul_overflow(box->depth - 1, slice, &slices) && !__builtin_add_overflow(lines, slices, bytes) &&
+           !__builtin_add_overflow(*bytes, box->width, bytes);
+}
+
+/* Where the box begins, as an offset. */
+static bool offset_of(const struct side *side, size_t pitch, size_t slice, size_t *offset) {
+    size_t lines, slices;
+    return !__builtin_mul_overflow(side->y, pitch, &lines) && !__builtin_mul_overflow(side->z, slice, &slices) &&
+           !__builtin_add_overflow(lines, slices, offset) && !__builtin_add_overflow(*offset, side->x, offset);
+}
+
+static bool place_in_array(const struct cuda_call *call, const struct side *side, const struct box *box,
+                           struct place *place) {
+    const struct CUarray_st *array = cuda_object_find(call, side->array, CUDA_KIND_ARRAY);
+    if (!array)
+        return false;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    size_t line = d->Width * d->NumChannels * cuda_format_bytes(d->Format);
+    size_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
+    if (side->x > line || box->width > line - side->x || side->y > height || box->height > height - side->y ||
+        side->z > depth || box->depth > depth - side->z)
+        return false;
+    *place = (struct place){NULL, array->pitch, array->pitch * height};
+    uint64_t offset = side->z * place->slice + side->y * place->pitch + side->x;
+    size_t bytes;
+    if (!span(box, place->pitch, place->slice, &bytes))
+        return false;
+    place->first = gpu_host(call->gpu, array->address + offset, bytes);
+    return place->first != NULL;
+}
+
+/* Checks one side and finds its memory. */
+static bool find_place(const struct cuda_call *call, const struct side *side, const struct box *box, struct place *place) {
+    if (side->type == CU_MEMORYTYPE_ARRAY)
+        return place_in_array(call, side, box, place);
+    bool has_lines = box->height > 1 || box->depth > 1 || side->y || side->z;
+    size_t needed, offset, bytes;
+    if (__builtin_add_overflow(side->x, box->width, &needed) || (has_lines && side->pitch < needed))
+        return false;
+    size_t pitch = side->pitch, slice;
+    bool has_slices = box->depth > 1 || side->z;
+    if (has_slices && side->height < side->y + box->height)
+        return false;
+    if (__builtin_mul_overflow(pitch, side->height, &slice) || !offset_of(side, pitch, slice, &offset) ||
+        !span(box, pitch, slice, &bytes))
+        return false;
+    *place = (struct place){NULL, pitch, slice};
+    switch (side->type) {
+    case CU_MEMORYTYPE_HOST:
+        place->first = side->host ? (unsigned char *)side->host + offset : NULL;
+        break;
+    case CU_MEMORYTYPE_DEVICE:
+        place->first = gpu_host(call->gpu, side->device + offset, bytes);
+        break;
+    case CU_MEMORYTYPE_UNIFIED: /* device memory when there is an allocation, else the program's own */
+        place->first = gpu_host(call->gpu, side->device + offset, bytes);
+        if (!place->first && !cuda_find_allocation(call, side->device))
+            place->first = side->device ? (unsigned char *)(uintptr_t)side->device + offset : NULL;
+        break;
+    default:
+        break;
+    }
+    return place->first != NULL;
+}
+
+static CUresult copy_box(const struct cuda_call *call, const struct side *to, const struct side *from,
+                         const struct box *box) {
+    struct place target, source;
+    if (!box->width || !box->height || !box->depth)
+        return CUDA_SUCCESS;
+    if (!find_place(call, to, box, &target))
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
+                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the destination", box->width,
+                           box->height, box->depth, to->device);
+    if (!find_place(call, from, box, &source))
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
+                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width, box->height,
+                           box->depth, from->device);
+    for (size_t z = 0; z < box->depth; z++)
+        for (size_t y = 0; y < box->height; y++)
+            memmove(target.first + z * target.slice + y * target.pitch,
+                    source.first + z * source.slice + y * source.pitch, box->width);
+    return CUDA_SUCCESS;
+}
+
+/* ---- One dimension ---------------------------------------------------------------------------------------------- */
+
+static struct side host_side(const void *memory) { return (struct side){.type = CU_MEMORYTYPE_HOST, .host = memory}; }
+
+static struct side device_side(CUdeviceptr address) {
+    return (struct side){.type = CU_MEMORYTYPE_DEVICE, .device = address};
+}
+
+static struct side any_side(CUdeviceptr address) {
+    return (struct side){.type = CU_MEMORYTYPE_UNIFIED, .device = address};
+}
+
+static struct side array_side(CUarray array, size_t offset) {
+    return (struct side){.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset};
+}
+
+static CUresult copy_bytes(CUstream stream, struct side to, struct side from, size_t bytes) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct box box = {bytes, 1, 1};
+    return copy_box(&call, &to, &from, &box);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, any_side(to), any_side(from), bytes);
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return cuMemcpyAsync(to, from, bytes, NULL); }
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, device_side(to), host_side(from), bytes);
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) { return cuMemcpyHtoDAsync(to, from, bytes, NULL); }
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, host_side(to), device_side(from), bytes);
+}
+
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) { return cuMemcpyDtoHAsync(to, from, bytes, NULL); }
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, device_side(to), device_side(from), bytes);
+}
+
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return cuMemcpyDtoDAsync(to, from, bytes, NULL); }
+
+CUresult cuMemcpyDtoA(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
+    return copy_bytes(NULL, array_side(to, offset), device_side(from), bytes);
+}
+
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
+    return copy_bytes(NULL, device_side(to), array_side(from, offset), bytes);
+}
+
+CUresult cuMemcpyHtoAAsync(CUarray to, size_t offset, const void *from, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, array_side(to, offset), host_side(from), bytes);
+}
+
+CUresult cuMemcpyHtoA(CUarray to, size_t offset, const void *from, size_t bytes) {
+    return cuMemcpyHtoAAsync(to, offset, from, bytes, NULL);
+}
+
+CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
+    return copy_bytes(stream, host_side(to), array_side(from, offset), bytes);
+}
+
+CUresult cuMemcpyAtoH(void *to, CUarray from, size_t offset, size_t bytes) {
+    return cuMemcpyAtoHAsync(to, from, offset, bytes, NULL);
+}
+
+CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
+    return copy_bytes(NULL, array_side(to, to_offset), array_side(from, from_offset), bytes);
+}
+
+/* All contexts share the one device's memory. */
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
+                           CUstream stream) {
+    (void)to_context;
+    (void)from_context;
+    return copy_bytes(stream, device_side(to), device_side(from), bytes);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes) {
+    return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL);
+}
+
+/* ---- Two and three dimensions ----------------------------------------------------------------------------------- */
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!copy)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray,
+                              copy->srcXInBytes,   copy->srcY,    0,               copy->srcPitch,
+                              1};
+    const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray,
+                            copy->dstXInBytes,   copy->dstY,    0,               copy->dstPitch,
+                            1};
+    const struct box box = {copy->WidthInBytes, copy->Height, 1};
+    return copy_box(&call, &to, &from, &box);
+}
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
+
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!copy || copy->srcLOD || copy->dstLOD)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
+                              copy->srcY,          copy->srcZ,    copy->srcPitch,  copy->srcHeight};
+    const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
+                            copy->dstY,          copy->dstZ,    copy->dstPitch,  copy->dstHeight};
+    const struct box box = {copy->WidthInBytes, copy->Height, copy->Depth};
+    return copy_box(&call, &to, &from, &box);
+}
+
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) { return cuMemcpy3DAsync(copy, NULL); }
+
+/* The two structures differ only in the contexts that stand in the places of reserved pointers. */
+_Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "same layout");
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream) {
+    if (!copy)
+        return cuMemcpy3DAsync(NULL, stream);
+    CUDA_MEMCPY3D plain;
+    memcpy(&plain, copy, sizeof(plain));
+    return cuMemcpy3DAsync(&plain, stream);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy) { return cuMemcpy3DPeerAsync(copy, NULL); }
+
+/* ---- Symbols of per-thread default streams ---------------------------------------------------------------------- */
+
+CUDA_ALIAS(cuMemcpy_ptds, cuMemcpy);
+CUDA_ALIAS(cuMemcpyAsync_ptsz, cuMemcpyAsync);
+CUDA_ALIAS(cuMemcpyPeer_ptds, cuMemcpyPeer);
+CUDA_ALIAS(cuMemcpyPeerAsync_ptsz, cuMemcpyPeerAsync);
+CUDA_ALIAS(cuMemcpy3DPeer_ptds, cuMemcpy3DPeer);
+CUDA_ALIAS(cuMemcpy3DPeerAsync_ptsz, cuMemcpy3DPeerAsync);
+CUDA_ALIAS(cuMemcpyHtoD_v2_ptds, cuMemcpyHtoD_v2);
+CUDA_ALIAS(cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH_v2);
+CUDA_ALIAS(cuMemcpyDtoD_v2_ptds, cuMemcpyDtoD_v2);
+CUDA_ALIAS(cuMemcpyDtoA_v2_ptds, cuMemcpyDtoA_v2);
+CUDA_ALIAS(cuMemcpyAtoD_v2_ptds, cuMemcpyAtoD_v2);
+CUDA_ALIAS(cuMemcpyHtoA_v2_ptds, cuMemcpyHtoA_v2);
+CUDA_ALIAS(cuMemcpyAtoH_v2_ptds, cuMemcpyAtoH_v2);
+CUDA_ALIAS(cuMemcpyAtoA_v2_ptds, cuMemcpyAtoA_v2);
+CUDA_ALIAS(cuMemcpy2D_v2_ptds, cuMemcpy2D_v2);
+CUDA_ALIAS(cuMemcpy2DUnaligned_v2_ptds, cuMemcpy2DUnaligned_v2);
+CUDA_ALIAS(cuMemcpy3D_v2_ptds, cuMemcpy3D_v2);
+CUDA_ALIAS(cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyHtoDAsync_v2);
+CUDA_ALIAS(cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoHAsync_v2);
+CUDA_ALIAS(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
+CUDA_ALIAS(cuMemcpyHtoAAsync_v2_ptsz, cuMemcpyHtoAAsync_v2);
+CUDA_ALIAS(cuMemcpyAtoHAsync_v2_ptsz, cuMemcpyAtoHAsync_v2);
+CUDA_ALIAS(cuMemcpy2DAsync_v2_ptsz, cuMemcpy2DAsync_v2);
+CUDA_ALIAS(cuMemcpy3DAsync_v2_ptsz, cuMemcpy3DAsync_v2);

@@ -1,0 +1,203 @@
+/* The one device: what it is called, what it can do.
+ *
+ * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions of that
+ * generation) came with 8.0; what 9.0 would promise (clusters, the tensor memory accelerator, asynchronous barriers in distributed
+ * shared memory) is not there; and CUDA 13 no longer serves devices below 7.5. */
+#include "cuda/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char device_name[] = "Heddle simulated GPU";
+static const char device_bus_id[] = "0000:01:00.0";
+static const CUuuid device_uuid = {{'H', 'e', 'd', 'd', 'l', 'e', '-', 'd', 'e', 'v', 'i', 'c', 'e', '-', '0', '0'}};
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (ordinal != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+/* The text, cut to what fits in size bytes with its end. */
+static CUresult copy_text(char *to, int size, const char *text) {
+    if (!to || size <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    snprintf(to, (size_t)size, "%s", text);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    return call.result != CUDA_SUCCESS ? call.result : copy_text(name, size, device_name);
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!uuid)
+        return CUDA_ERROR_INVALID_VALUE;
+    *uuid = device_uuid;
+    return CUDA_SUCCESS;
+}
+
+/* A number that only Windows gives to devices. */
+CUresult cuDeviceGetLuid(char *luid, unsigned *node_mask, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return luid && node_mask ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    *bytes = gpu_config(call.gpu)->memory_bytes;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------------------------- */
+
+static CUresult attribute_value(const struct cuda_call *call, CUdevice_attribute attribute, int *value) {
+    const struct gpu_config *c = gpu_config(call->gpu);
+    int is_unified = gpu_is_unified(call->gpu);
+    switch (attribute) {
+#define CUDA_ATTRIBUTE(id, expression)                                                                                 \
+    case CU_DEVICE_ATTRIBUTE_##id:                                                                                     \
+        *value = (int)(expression);                                                                                    \
+        return CUDA_SUCCESS;
+#include "cuda/attributes.def"
+#undef CUDA_ATTRIBUTE
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return value ? attribute_value(&call, attribute, value) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!properties)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct gpu_config *c = gpu_config(call.gpu);
+    *properties = (CUdevprop){
+        .maxThreadsPerBlock = (int)c->threads_per_block,
+        .maxThreadsDim = {CUDA_MAX_BLOCK_X, CUDA_MAX_BLOCK_Y, CUDA_MAX_BLOCK_Z},
+        .maxGridSize = {CUDA_MAX_GRID_X, CUDA_MAX_GRID_Y, CUDA_MAX_GRID_Z},
+        .sharedMemPerBlock = (int)c->shared_bytes_per_block,
+        .totalConstantMemory = 65536,
+        .SIMDWidth = 32,
+        .memPitch = INT32_MAX,
+        .regsPerBlock = (int)c->registers_per_block,
+        .clockRate = (int)c->clock_khz,
+        .textureAlign = CUDA_PITCH_ALIGNMENT,
+    };
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!major || !minor)
+        return CUDA_ERROR_INVALID_VALUE;
+    *major = CUDA_COMPUTE_MAJOR;
+    *minor = CUDA_COMPUTE_MINOR;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format format, unsigned channels, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!elements || !cuda_format_bytes(format) || (channels != 1 && channels != 2 && channels != 4))
+        return CUDA_ERROR_INVALID_VALUE;
+    *elements = CUDA_MAX_LINEAR_TEXELS;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Its place in the machine ----------------------------------------------------------------------------------- */
+
+CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    return call.result != CUDA_SUCCESS ? call.result : copy_text(id, size, device_bus_id);
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    unsigned domain = 0, bus, slot, function = 0;
+    if (!device || !id)
+        return CUDA_ERROR_INVALID_VALUE;
+    /* [domain]:[bus]:[device].[function], [domain]:[bus]:[device] or [bus]:[device].[function] */
+    if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
+        (domain = 0, sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 3))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (domain != 0 || bus != 1 || slot != 0 || function != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!can_access)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (peer != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *can_access = 0;
+    return CUDA_SUCCESS;
+}
+
+/* The question is about two different devices, and there is one. */
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    (void)attribute;
+    (void)from;
+    (void)to;
+    return value ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device) {
+    CUDA_CALL call = cuda_enter_device(device);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!supported || type >= CU_EXEC_AFFINITY_TYPE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    *supported = 0;
+    return CUDA_SUCCESS;
+}
+
+#undef cuDeviceGetUuid
+CUDA_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);

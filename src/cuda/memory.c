@@ -1,0 +1,330 @@
+/* Allocations: device memory, host memory that kernels can reach, managed memory, and what a pointer is.
+ *
+ * All three come from the device's arena, which is ordinary memory of this process: so the host can always reach it, and when the
+ * arena's device addresses are its host addresses (gpu_is_unified) host and managed memory have one pointer for both sides.
+ * Without that, host memory has two pointers and managed memory does not exist. Memory of the program that was allocated
+ * elsewhere cannot be made reachable (cuMemHostRegister). Host allocations count as used device memory here. */
+#include "cuda/internal.h"
+
+#include <stdlib.h>
+
+void cuda_note_memory(struct cuda_state *state) {
+    uint64_t used = gpu_memory_used(state->gpu);
+    if (used > state->peak_bytes) {
+        state->peak_bytes = used;
+        state->n_changes++;
+    }
+}
+
+struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint64_t address) {
+    uint64_t base, bytes;
+    if (!gpu_find_allocation(call->gpu, address, &base, &bytes))
+        return NULL;
+    return cuda_table_get(&call->state->allocations, base);
+}
+
+void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation) {
+    cuda_table_remove(&state->allocations, allocation->address);
+    if (allocation->host)
+        cuda_table_remove(&state->host_memory, (uintptr_t)allocation->host);
+    if (allocation->pool)
+        allocation->pool->attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= allocation->bytes;
+    gpu_release(state->gpu, allocation->address);
+    free(allocation);
+}
+
+/* NULL when it does not fit. */
+static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory kind, uint64_t bytes, unsigned flags) {
+    uint64_t address = gpu_malloc(call->gpu, bytes, CUDA_ALLOCATION_ALIGNMENT);
+    if (!address)
+        return NULL;
+    struct cuda_allocation *allocation = cuda_allocate(sizeof(*allocation));
+    *allocation = (struct cuda_allocation){
+        .kind = kind,
+        .address = address,
+        .bytes = bytes,
+        .flags = flags,
+        .id = ++call->state->next_id,
+        .context = call->context,
+    };
+    cuda_table_put(&call->state->allocations, address, allocation);
+    if (kind != CUDA_MEMORY_DEVICE) {
+        allocation->host = gpu_host(call->gpu, address, bytes);
+        cuda_table_put(&call->state->host_memory, (uintptr_t)allocation->host, allocation);
+    }
+    cuda_note_memory(call->state);
+    return allocation;
+}
+
+/* ---- Device memory ---------------------------------------------------------------------------------------------- */
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!free_bytes || !total_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint64_t total = gpu_config(call.gpu)->memory_bytes, used = gpu_memory_used(call.gpu);
+    *total_bytes = total;
+    *free_bytes = used < total ? total - used : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!address || !bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_DEVICE, bytes, 0);
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = allocation->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height, unsigned element_bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!address || !pitch || !width_bytes || !height)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (element_bytes != 4 && element_bytes != 8 && element_bytes != 16)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint64_t line = (width_bytes + CUDA_PITCH_ALIGNMENT - 1) & ~(uint64_t)(CUDA_PITCH_ALIGNMENT - 1), bytes;
+    if (line < width_bytes || __builtin_mul_overflow(line, height, &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_DEVICE, bytes, 0);
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = allocation->address;
+    *pitch = line;
+    return CUDA_SUCCESS;
+}
+
+static CUresult release(struct cuda_call *call, CUdeviceptr address) {
+    if (!address)
+        return CUDA_SUCCESS;
+    struct cuda_allocation *allocation = cuda_table_get(&call->state->allocations, address);
+    if (!allocation || allocation->kind == CUDA_MEMORY_HOST)
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "cuMemFree: no device allocation starts at 0x%llx", address);
+    cuda_free_allocation(call->state, allocation);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree(CUdeviceptr address) {
+    CUDA_CALL call = cuda_enter_context();
+    return call.result != CUDA_SUCCESS ? call.result : release(&call, address);
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    uint64_t found_base, found_bytes;
+    if (!gpu_find_allocation(call.gpu, address, &found_base, &found_bytes))
+        return CUDA_ERROR_NOT_FOUND;
+    if (base)
+        *base = found_base;
+    if (bytes)
+        *bytes = found_bytes;
+    return CUDA_SUCCESS;
+}
+
+/* ---- In the order of a stream, and from pools: at once ---------------------------------------------------------- */
+
+static CUresult allocate_from_pool(struct cuda_call *call, CUdeviceptr *address, size_t bytes,
+                                   struct CUmemPoolHandle_st *pool) {
+    if (!address || !bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct cuda_allocation *allocation = allocate(call, CUDA_MEMORY_DEVICE, bytes, 0);
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    allocation->pool = pool;
+    uint64_t *attribute = pool->attribute;
+    attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] += bytes;
+    if (attribute[CU_MEMPOOL_ATTR_USED_MEM_HIGH] < attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT])
+        attribute[CU_MEMPOOL_ATTR_USED_MEM_HIGH] = attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
+    *address = allocation->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return allocate_from_pool(&call, address, bytes, cuda_current_pool(&call));
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
+    return found ? allocate_from_pool(&call, address, bytes, found) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    return call.result != CUDA_SUCCESS ? call.result : release(&call, address);
+}
+
+/* ---- Host memory ------------------------------------------------------------------------------------------------ */
+
+CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    if (!memory || !bytes || flags & ~known)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_HOST, bytes, flags);
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *memory = allocation->host;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocHost(void **memory, size_t bytes) { return cuMemHostAlloc(memory, bytes, 0); }
+
+CUresult cuMemFreeHost(void *memory) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!memory)
+        return CUDA_SUCCESS;
+    struct cuda_allocation *allocation = cuda_table_get(&call.state->host_memory, (uintptr_t)memory);
+    if (!allocation || allocation->kind != CUDA_MEMORY_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_free_allocation(call.state, allocation);
+    return CUDA_SUCCESS;
+}
+
+struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory) {
+    if (gpu_is_unified(call->gpu)) {
+        struct cuda_allocation *found = cuda_find_allocation(call, memory);
+        return found && found->host ? found : NULL;
+    }
+    const struct cuda_entry *entry;
+    for (size_t at = 0; (entry = cuda_table_next(&call->state->host_memory, &at));) {
+        struct cuda_allocation *allocation = entry->value;
+        if (memory - (uintptr_t)allocation->host < allocation->bytes)
+            return allocation;
+    }
+    return NULL;
+}
+
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!address || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct cuda_allocation *allocation = cuda_find_host_memory(&call, (uintptr_t)memory);
+    if (!allocation)
+        return CUDA_ERROR_INVALID_VALUE;
+    *address = allocation->address + ((uintptr_t)memory - (uintptr_t)allocation->host);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *memory) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct cuda_allocation *allocation = flags ? cuda_find_host_memory(&call, (uintptr_t)memory) : NULL;
+    if (!allocation || allocation->kind != CUDA_MEMORY_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP; /* all of it is reachable by kernels */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!memory || !bytes || flags & ~0xfu)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
+                       "cuMemHostRegister: only memory from cuMemHostAlloc is reachable by kernels");
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return memory ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Managed memory --------------------------------------------------------------------------------------------- */
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!address || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!gpu_is_unified(call.gpu))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_MANAGED, bytes, flags);
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = allocation->address;
+    return CUDA_SUCCESS;
+}
+
+/* Advice and prefetches name managed memory and change nothing: it is in its one place. */
+static CUresult check_managed(const struct cuda_call *call, CUdeviceptr address, size_t bytes) {
+    const struct cuda_allocation *allocation = cuda_find_allocation(call, address);
+    if (!bytes || !allocation || allocation->kind != CUDA_MEMORY_MANAGED)
+        return CUDA_ERROR_INVALID_VALUE;
+    return bytes <= allocation->bytes - (address - allocation->address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    return check_managed(&call, address, bytes);
+}
+
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    (void)location;
+    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return CUDA_ERROR_INVALID_VALUE;
+    return check_managed(&call, address, bytes);
+}
+
+/* ---- Symbols of earlier versions and of per-thread streams ------------------------------------------------------ */
+
+#undef cuMemAdvise
+#undef cuMemPrefetchAsync
+#undef cuMemHostRegister
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device);
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
+
+static CUmemLocation location_of(CUdevice device) {
+    return device == CU_DEVICE_CPU ? (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0}
+                                   : (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device};
+}
+
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
+    return cuMemAdvise_v2(address, bytes, advice, location_of(device));
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
+    return cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream);
+}
+
+CUDA_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
+CUDA_ALIAS(cuMemPrefetchAsync_ptsz, cuMemPrefetchAsync);
+CUDA_ALIAS(cuMemPrefetchAsync_v2_ptsz, cuMemPrefetchAsync_v2);
+CUDA_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);
+CUDA_ALIAS(cuMemAllocFromPoolAsync_ptsz, cuMemAllocFromPoolAsync);
+CUDA_ALIAS(cuMemFreeAsync_ptsz, cuMemFreeAsync);

@@ -1,0 +1,92 @@
+/* Filling device memory with a value of 1, 2 or 4 bytes. */
+#include "cuda/internal.h"
+
+#include <string.h>
+
+static void fill_line(unsigned char *line, uint32_t value, unsigned bytes, size_t count) {
+    if (bytes == 1) {
+        memset(line, (int)(value & 0xff), count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(line + i * bytes, &value, bytes); /* the low bytes: hosts of this project are little-endian */
+}
+
+static CUresult fill(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, unsigned bytes, size_t width,
+                     size_t height) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!width || !height)
+        return CUDA_SUCCESS;
+    size_t line, total;
+    if (to % bytes || __builtin_mul_overflow(width, bytes, &line))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (height > 1 && (pitch < line || pitch % bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (__builtin_mul_overflow(height - 1, pitch, &total) || __builtin_add_overflow(total, line, &total))
+        return CUDA_ERROR_INVALID_VALUE;
+    unsigned char *first = gpu_host(call.gpu, to, total);
+    if (!first)
+        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation", total,
+                           to);
+    for (size_t y = 0; y < height; y++)
+        fill_line(first + y * pitch, value, bytes, width);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) { return fill(NULL, to, 0, value, 1, count, 1); }
+
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count) { return fill(NULL, to, 0, value, 2, count, 1); }
+
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t count) { return fill(NULL, to, 0, value, 4, count, 1); }
+
+CUresult cuMemsetD2D8(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
+    return fill(NULL, to, pitch, value, 1, width, height);
+}
+
+CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+    return fill(NULL, to, pitch, value, 2, width, height);
+}
+
+CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height) {
+    return fill(NULL, to, pitch, value, 4, width, height);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+    return fill(stream, to, 0, value, 1, count, 1);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+    return fill(stream, to, 0, value, 2, count, 1);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+    return fill(stream, to, 0, value, 4, count, 1);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream) {
+    return fill(stream, to, pitch, value, 1, width, height);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream) {
+    return fill(stream, to, pitch, value, 2, width, height);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, CUstream stream) {
+    return fill(stream, to, pitch, value, 4, width, height);
+}
+
+CUDA_ALIAS(cuMemsetD8_v2_ptds, cuMemsetD8_v2);
+CUDA_ALIAS(cuMemsetD16_v2_ptds, cuMemsetD16_v2);
+CUDA_ALIAS(cuMemsetD32_v2_ptds, cuMemsetD32_v2);
+CUDA_ALIAS(cuMemsetD2D8_v2_ptds, cuMemsetD2D8_v2);
+CUDA_ALIAS(cuMemsetD2D16_v2_ptds, cuMemsetD2D16_v2);
+CUDA_ALIAS(cuMemsetD2D32_v2_ptds, cuMemsetD2D32_v2);
+CUDA_ALIAS(cuMemsetD8Async_ptsz, cuMemsetD8Async);
+CUDA_ALIAS(cuMemsetD16Async_ptsz, cuMemsetD16Async);
+CUDA_ALIAS(cuMemsetD32Async_ptsz, cuMemsetD32Async);
+CUDA_ALIAS(cuMemsetD2D8Async_ptsz, cuMemsetD2D8Async);
+CUDA_ALIAS(cuMemsetD2D16Async_ptsz, cuMemsetD2D16Async);
+CUDA_ALIAS(cuMemsetD2D32Async_ptsz, cuMemsetD2D32Async);

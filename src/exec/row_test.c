@@ -1,0 +1,173 @@
+/* One semantics, two ways in: a straight-line kernel run row by row and run by threads scattered over lanes must leave
+ * the same registers and the same memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exec/exec.h"
+
+enum { N_ROWS = 3, N_THREADS = N_ROWS * EXEC_LANES, MEMORY_BYTES = 4096 };
+
+static const char kernel_text[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry mix(.param .u64 data)\n{\n"
+    ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .f32 %f<4>; .reg .b64 %d<8>; .reg .f64 %g<3>;\n"
+    "ld.param.u64 %d1, [data];\n"
+    "mov.u32 %r1, %tid.x;\n"
+    "mul.wide.u32 %d2, %r1, 8;\n"
+    "add.s64 %d3, %d1, %d2;\n"
+    "ld.global.u32 %r2, [%d3];\n"
+    "ld.global.u16 %h1, [%d3+4];\n"
+    "setp.gt.u32 %p1|%p2, %r2, 1000;\n"
+    "@%p1 add.u32 %r3, %r2, %r1;\n"
+    "@!%p1 mul.lo.u32 %r3, %r2, 3;\n"
+    "cvt.rn.f32.u32 %f1, %r3;\n"
+    "fma.rn.f32 %f2, %f1, %f1, 0f3f800000;\n"
+    "cvt.f64.f32 %g1, %f2;\n"
+    "add.rz.f64 %g2, %g1, 0d3fb999999999999a;\n"
+    "add.cc.u32 %r4, %r2, 0x80000000;\n"
+    "addc.u32 %r5, %r1, 0;\n"
+    "mov.b64 %d4, {%r4, %r5};\n"
+    "selp.b32 %r6, %r4, %r5, %p2;\n"
+    "add.u16 %h2, %h1, 7;\n"
+    "cvt.s32.s16 %r7, %h2;\n"
+    "mov.u32 %r8, %laneid;\n"
+    "xor.b32 %r9, %r7, %r8;\n"
+    "st.global.v2.u32 [%d3], {%r6, %r9};\n"
+    "atom.global.add.u32 %r10, [%d1+2048], %r1;\n"
+    "@%p2 st.global.f64 [%d3+1024], %g2;\n"
+    "ret;\n}\n";
+
+static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
+    (void)user;
+    (void)variable;
+    return 0;
+}
+
+struct machine {
+    struct exec_program *program;
+    struct exec_memory memory;
+    struct exec_allocation allocation;
+    struct exec_grid grid;
+    struct exec_block block;
+    struct exec_row row[N_ROWS];
+    struct exec_context cx;
+    unsigned char *data;
+    uint64_t parameter;
+};
+
+static void machine_open(struct machine *m, struct exec_program *program) {
+    memset(m, 0, sizeof *m);
+    m->program = program;
+    m->data = aligned_alloc(256, MEMORY_BYTES);
+    for (int i = 0; i < MEMORY_BYTES; i++)
+        m->data[i] = (unsigned char)(i % 7 == 3 ? 0 : i * 37);
+    m->parameter = 0x10000;
+    m->allocation = (struct exec_allocation){m->parameter, MEMORY_BYTES};
+    m->memory = (struct exec_memory){.base = m->parameter,
+                                     .limit = m->parameter + MEMORY_BYTES,
+                                     .delta = (ptrdiff_t)((uintptr_t)m->data - m->parameter),
+                                     .allocation = &m->allocation,
+                                     .n_allocations = 1};
+    m->grid = (struct exec_grid){.program = program,
+                                 .memory = &m->memory,
+                                 .parameters = (const unsigned char *)&m->parameter,
+                                 .parameter_bytes = 8,
+                                 .grid = {1, 1, 1},
+                                 .block = {N_THREADS, 1, 1},
+                                 .local_bytes = program->local_bytes};
+    m->block.grid = &m->grid;
+    for (uint32_t r = 0; r < N_ROWS; r++) {
+        struct exec_row *row = &m->row[r];
+        row->base[EXEC_BASE_REGISTERS] = aligned_alloc(64, (program->register_bytes + 63) & ~63u);
+        memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);
+        row->base[EXEC_BASE_CONSTANTS] = program->constants;
+        row->base[EXEC_BASE_ROW] = (unsigned char *)row;
+        row->base[EXEC_BASE_BLOCK] = (unsigned char *)&m->block;
+        row->local = calloc(EXEC_LANES, m->grid.local_bytes);
+        row->block = &m->block;
+        row->index = r;
+        row->threads = row->live = ~0u;
+        for (uint32_t lane = 0; lane < EXEC_LANES; lane++)
+            row->tid[0][lane] = r * EXEC_LANES + lane;
+    }
+    m->cx.grid = &m->grid;
+    m->cx.lanes = exec_isa_table();
+}
+
+static void machine_close(struct machine *m) {
+    for (int r = 0; r < N_ROWS; r++) {
+        free(m->row[r].base[EXEC_BASE_REGISTERS]);
+        free(m->row[r].local);
+    }
+    free(m->data);
+}
+
+static uint32_t guard_of(const struct exec_row *row, const struct exec_insn *insn) {
+    if (!insn->guard.offset)
+        return ~0u;
+    uint32_t predicate;
+    memcpy(&predicate, row->base[EXEC_BASE_REGISTERS] + insn->guard.offset, sizeof predicate);
+    return insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
+}
+
+static void run_by_rows(struct machine *m) {
+    for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++)
+        for (int r = 0; r < N_ROWS; r++) {
+            uint32_t mask = guard_of(&m->row[r], insn);
+            if (mask)
+                exec_row_insn(&m->cx, &m->row[r], insn, mask);
+            assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
+        }
+}
+
+/* Thread t runs in lane (t * 5) % 32 of bundle t / 32 (so rows mix when the order is rotated by 11). */
+static void run_scattered(struct machine *m) {
+    for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++)
+        for (uint32_t bundle = 0; bundle < N_ROWS; bundle++) {
+            uint32_t mask = 0;
+            for (uint32_t i = 0; i < EXEC_LANES; i++) {
+                uint32_t thread = (bundle * EXEC_LANES + i + 11) % N_THREADS, lane = i * 5 % EXEC_LANES;
+                struct exec_row *row = &m->row[thread / EXEC_LANES];
+                m->cx.row_of[lane] = row;
+                m->cx.lane_of[lane] = (uint8_t)(thread % EXEC_LANES);
+                mask |= (guard_of(row, insn) >> thread % EXEC_LANES & 1) << lane;
+            }
+            if (mask)
+                exec_scattered_insn(&m->cx, insn, mask);
+            assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
+        }
+}
+
+static void scattered_threads_compute_what_rows_compute(void **state) {
+    (void)state;
+    struct ptx_messages messages = {0};
+    struct ptx_module *module = ptx_parse("mix.ptx", kernel_text, strlen(kernel_text), &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    struct exec_program *program = exec_link(module, module->function[0], no_symbols, NULL, &messages);
+    if (!program)
+        fail_msg("%s", messages.text);
+    static struct machine rows, scattered;
+    machine_open(&rows, program);
+    machine_open(&scattered, program);
+    unsigned char before[MEMORY_BYTES];
+    memcpy(before, rows.data, MEMORY_BYTES);
+    run_by_rows(&rows);
+    run_scattered(&scattered);
+    assert_memory_not_equal(before, rows.data, MEMORY_BYTES);
+    assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
+    machine_close(&rows);
+    machine_close(&scattered);
+    exec_program_free(program);
+    ptx_module_free(module);
+    ptx_messages_free(&messages);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scattered_threads_compute_what_rows_compute)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

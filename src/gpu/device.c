@@ -1,0 +1,154 @@
+/* The device: its shape, its memory, its textures, its launches. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu/internal.h"
+
+struct gpu_config gpu_default_config(void) {
+    return (struct gpu_config){
+        .n_sms = 15,
+        .threads_per_sm = 2048,
+        .blocks_per_sm = 32,
+        .registers_per_sm = 65536,
+        .shared_bytes_per_sm = 164 * 1024,
+        .threads_per_block = 1024,
+        .shared_bytes_per_block = 48 * 1024,
+        .shared_bytes_per_block_optin = 163 * 1024,
+        .registers_per_block = 65536,
+        .clock_khz = 1400000,
+        .memory_bytes = 16ull << 30,
+        .stack_bytes = 16384,
+        .heap_bytes = 8ull << 20,
+        .max_instructions = 4000000000ull,
+    };
+}
+
+uint64_t gpu_host_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void print_text(void *user, const char *text, size_t length) {
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
+static const struct exec_texture *find_texture(void *user, uint64_t handle) { return gpu_texture_get(user, handle); }
+
+struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
+    struct gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu || !gpu_memory_open(&gpu->memory, config)) {
+        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host cannot reserve address space for device memory"};
+        free(gpu);
+        return NULL;
+    }
+    gpu->config = *config;
+    gpu->start_ns = gpu_host_clock_ns();
+    gpu->memory.view.user = gpu;
+    gpu->memory.view.texture = find_texture;
+    gpu->memory.view.print = print_text;
+    return gpu;
+}
+
+void gpu_free(struct gpu *gpu) {
+    if (!gpu)
+        return;
+    while (gpu->modules)
+        gpu_module_unload(gpu, gpu->modules);
+    gpu_memory_close(&gpu->memory);
+    free(gpu->texture);
+    free(gpu->launch);
+    free(gpu);
+}
+
+const struct gpu_config *gpu_config(const struct gpu *gpu) { return &gpu->config; }
+void gpu_set_stack_bytes(struct gpu *gpu, uint32_t bytes) { gpu->config.stack_bytes = bytes; }
+
+void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes) {
+    gpu->config.heap_bytes = bytes;
+    gpu->memory.heap_bytes = bytes < gpu->memory.heap_used ? gpu->memory.heap_used : bytes;
+}
+
+uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment) {
+    return gpu_memory_alloc(&gpu->memory, bytes, alignment);
+}
+
+bool gpu_release(struct gpu *gpu, uint64_t address) { return gpu_memory_release(&gpu->memory, address); }
+
+unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    const struct exec_allocation *found = gpu_memory_find(&gpu->memory, address);
+    if (!found || bytes > found->bytes - (address - found->address))
+        return NULL;
+    return (unsigned char *)(uintptr_t)(address + (uint64_t)gpu->memory.view.delta);
+}
+
+bool gpu_is_unified(const struct gpu *gpu) { return gpu->memory.view.delta == 0; }
+
+bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes) {
+    const struct exec_allocation *found = gpu_memory_find(&gpu->memory, address);
+    if (!found)
+        return false;
+    *base = found->address;
+    *bytes = found->bytes;
+    return true;
+}
+
+uint64_t gpu_memory_used(const struct gpu *gpu) { return gpu->memory.used; }
+uint64_t gpu_time_ns(const struct gpu *gpu) { return gpu->time_ns; }
+
+const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count) {
+    *count = gpu->n_launches;
+    return gpu->launch;
+}
+
+struct gpu_counters gpu_totals(const struct gpu *gpu) {
+    return gpu->totals;
+}
+
+/* --- textures
+ * ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture) {
+    uint32_t at = 0;
+    while (at < gpu->n_textures && gpu->texture[at].is_used)
+        at++;
+    if (at == gpu->texture_capacity) {
+        uint32_t capacity = at ? 2 * at : 16;
+        struct gpu_texture_slot *larger = realloc(gpu->texture, capacity * sizeof *larger);
+        if (!larger)
+            return 0;
+        gpu->texture = larger;
+        gpu->texture_capacity = capacity;
+    }
+    if (at == gpu->n_textures)
+        gpu->n_textures++;
+    gpu->texture[at] = (struct gpu_texture_slot){*texture, true};
+    return at + 1;
+}
+
+static struct gpu_texture_slot *texture_slot(const struct gpu *gpu, uint64_t handle) {
+    bool exists = handle && handle <= gpu->n_textures && gpu->texture[handle - 1].is_used;
+    return exists ? &gpu->texture[handle - 1] : NULL;
+}
+
+bool gpu_texture_set(struct gpu *gpu, uint64_t handle, const struct exec_texture *texture) {
+    struct gpu_texture_slot *slot = texture_slot(gpu, handle);
+    if (slot)
+        slot->texture = *texture;
+    return slot != NULL;
+}
+
+const struct exec_texture *gpu_texture_get(const struct gpu *gpu, uint64_t handle) {
+    const struct gpu_texture_slot *slot = texture_slot(gpu, handle);
+    return slot ? &slot->texture : NULL;
+}
+
+bool gpu_texture_free(struct gpu *gpu, uint64_t handle) {
+    struct gpu_texture_slot *slot = texture_slot(gpu, handle);
+    if (slot)
+        slot->is_used = false;
+    return slot != NULL;
+}

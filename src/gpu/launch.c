@@ -1,0 +1,135 @@
+/* A launch: checked against the device and the kernel, run to its end, recorded. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads,
+                              uint32_t dynamic_shared) {
+    const struct gpu_config *config = &gpu->config;
+    uint32_t rows = (threads + EXEC_LANES - 1) / EXEC_LANES;
+    uint32_t shared = kernel->program->dynamic_shared_offset + dynamic_shared;
+    uint32_t registers = rows * EXEC_LANES * kernel->program->registers_per_thread;
+    if (rows == 0)
+        return 0;
+    uint32_t blocks = least(config->blocks_per_sm, config->threads_per_sm / (rows * EXEC_LANES));
+    if (shared)
+        blocks = least(blocks, config->shared_bytes_per_sm / shared);
+    if (registers)
+        blocks = least(blocks, config->registers_per_sm / registers);
+    return blocks;
+}
+
+static bool refuse(struct gpu_error *error, enum gpu_status status, const char *kernel, const char *what,
+                   unsigned long long value, unsigned long long limit) {
+    error->status = status;
+    snprintf(error->message, sizeof error->message, "kernel '%s': %s is %llu; at most %llu is possible", kernel, what,
+             value, limit);
+    return false;
+}
+
+static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    const struct ptx_function *function = launch->kernel->function;
+    const struct gpu_config *config = &gpu->config;
+    uint64_t n_threads = 1, n_blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!launch->grid[i] || !launch->block[i]) {
+            error->status = GPU_INVALID_VALUE;
+            snprintf(error->message, sizeof error->message, "kernel '%s': grid and block dimensions must not be zero",
+                     function->name);
+            return false;
+        }
+        n_threads *= launch->block[i];
+        n_blocks *= launch->grid[i];
+        if (launch->grid[i] > (i ? 65535u : 0x7fffffffu))
+            return refuse(error, GPU_INVALID_VALUE, function->name,
+                          i == 1 ? "grid y"
+                          : i    ? "grid z"
+                                 : "grid x",
+                          launch->grid[i], i ? 65535 : 0x7fffffff);
+        if (function->required_threads[i] && launch->block[i] != function->required_threads[i])
+            return refuse(error, GPU_INVALID_VALUE, function->name, "a block dimension (see .reqntid)",
+                          launch->block[i], function->required_threads[i]);
+    }
+    if (n_blocks > 0xffffffffu)
+        return refuse(error, GPU_INVALID_VALUE, function->name, "the number of blocks", n_blocks, 0xffffffffu);
+    if (n_threads > config->threads_per_block || launch->block[2] > 64)
+        return refuse(error, GPU_INVALID_VALUE, function->name, "the number of threads in a block", n_threads,
+                      config->threads_per_block);
+    uint64_t max_threads = 1;
+    for (int i = 0; i < 3; i++)
+        max_threads *= function->max_threads[i] ? function->max_threads[i] : 1;
+    if (function->max_threads[0] && n_threads > max_threads)
+        return refuse(error, GPU_INVALID_VALUE, function->name, "the number of threads in a block (see .maxntid)",
+                      n_threads, max_threads);
+    uint64_t shared = (uint64_t)launch->kernel->program->dynamic_shared_offset + launch->dynamic_shared_bytes;
+    if (shared > config->shared_bytes_per_block_optin)
+        return refuse(error, GPU_LAUNCH_OUT_OF_RESOURCES, function->name, "shared memory in bytes", shared,
+                      config->shared_bytes_per_block_optin);
+    if (launch->parameter_bytes < launch->kernel->program->parameter_bytes)
+        return refuse(error, GPU_INVALID_VALUE, function->name, "the size of its parameters in bytes",
+                      launch->kernel->program->parameter_bytes, launch->parameter_bytes);
+    return true;
+}
+
+static void add_counters(struct gpu_counters *to, const struct gpu_counters *from) {
+    to->warp_instructions += from->warp_instructions;
+    to->thread_instructions += from->thread_instructions;
+    to->branches += from->branches;
+    to->divergent_branches += from->divergent_branches;
+    to->memory_instructions += from->memory_instructions;
+    to->barriers += from->barriers;
+    to->blocks += from->blocks;
+    to->threads += from->threads;
+}
+
+static struct gpu_launch_record *new_record(struct gpu *gpu) {
+    if (gpu->n_launches == gpu->launch_capacity) {
+        uint32_t capacity = gpu->launch_capacity ? 2 * gpu->launch_capacity : 64;
+        struct gpu_launch_record *larger = realloc(gpu->launch, capacity * sizeof *larger);
+        if (!larger)
+            return NULL;
+        gpu->launch = larger;
+        gpu->launch_capacity = capacity;
+    }
+    return &gpu->launch[gpu->n_launches++];
+}
+
+bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    *error = (struct gpu_error){.status = GPU_OK};
+    if (!check_shape(gpu, launch, error))
+        return false;
+    struct gpu_launch_record *record = new_record(gpu);
+    if (!record) {
+        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host has no memory left"};
+        return false;
+    }
+    const struct exec_program *program = launch->kernel->program;
+    struct exec_grid grid = {
+        .program = program,
+        .memory = &gpu->memory.view,
+        .parameters = launch->parameters,
+        .parameter_bytes = program->parameter_bytes,
+        .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+        .shared_bytes = program->dynamic_shared_offset + launch->dynamic_shared_bytes,
+        .local_bytes = (program->local_bytes + (program->is_recursive ? gpu->config.stack_bytes : 0) + 15) & ~15u,
+        .grid_id = ++gpu->n_grids,
+        .n_sms = gpu->config.n_sms,
+    };
+    *record = (struct gpu_launch_record){.kernel = program->name};
+    for (int i = 0; i < 3; i++) {
+        grid.grid[i] = record->grid[i] = launch->grid[i];
+        grid.block[i] = record->block[i] = launch->block[i];
+    }
+    uint64_t start = gpu_host_clock_ns();
+    bool is_done = gpu_run_functional(gpu, &grid, &record->counters, error);
+    record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
+    add_counters(&gpu->totals, &record->counters);
+    /* Without a timing model time is a stand-in that only orders events: every SM retires one warp instruction per
+     * cycle. */
+    gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
+    return is_done;
+}

@@ -1,0 +1,177 @@
+/* Modules on a device: variables get addresses and their initial values, texture references get handles, kernels are
+ * linked when they are first asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+struct symbol {
+    const struct ptx_variable *variable;
+    uint64_t address; /* texture references: their handle */
+};
+
+struct gpu_module {
+    struct gpu *gpu;
+    struct ptx_module *ptx;
+    struct symbol *symbol; /* sorted by variable */
+    uint32_t n_symbols;
+    struct gpu_kernel *kernel; /* by ptx_function.index; function NULL where it is no kernel */
+    struct gpu_module *next;
+};
+
+static int compare_symbols(const void *a, const void *b) {
+    uintptr_t left = (uintptr_t)((const struct symbol *)a)->variable,
+              right = (uintptr_t)((const struct symbol *)b)->variable;
+    return left < right ? -1 : left > right;
+}
+
+static uint64_t symbol_address(void *user, const struct ptx_variable *variable) {
+    const struct gpu_module *module = user;
+    struct symbol key = {variable, 0};
+    const struct symbol *found = bsearch(&key, module->symbol, module->n_symbols, sizeof key, compare_symbols);
+    return found ? found->address : 0;
+}
+
+static bool has_storage(const struct ptx_variable *variable) {
+    return variable->object != PTX_OBJECT_DATA || variable->space == PTX_SPACE_GLOBAL ||
+           variable->space == PTX_SPACE_CONST;
+}
+
+static void for_each_variable(const struct ptx_module *ptx,
+                              void (*visit)(void *user, const struct ptx_variable *variable), void *user) {
+    for (uint32_t i = 0; i < ptx->n_variables; i++)
+        visit(user, ptx->variable[i]);
+    for (uint32_t f = 0; f < ptx->n_functions; f++)
+        for (uint32_t i = 0; i < ptx->function[f]->n_variables; i++)
+            visit(user, ptx->function[f]->variable[i]);
+}
+
+struct loading {
+    struct gpu_module *module;
+    struct ptx_messages *messages;
+    uint32_t capacity;
+};
+
+static void count_variable(void *user, const struct ptx_variable *variable) {
+    ((struct loading *)user)->capacity += has_storage(variable);
+}
+
+static void place_variable(void *user, const struct ptx_variable *variable) {
+    struct loading *loading = user;
+    struct gpu_module *module = loading->module;
+    if (!has_storage(variable))
+        return;
+    uint64_t address = 0;
+    if (variable->linkage == PTX_LINK_EXTERN) {
+        ptx_error_at(loading->messages, module->ptx, variable->at, "extern variable '%s' is defined nowhere",
+                     variable->name);
+    } else if (variable->object != PTX_OBJECT_DATA) {
+        struct exec_texture empty = {.width = 0};
+        address = gpu_texture_new(module->gpu, &empty);
+    } else {
+        uint64_t bytes = variable->size ? variable->size : 1;
+        address = gpu_memory_alloc(&module->gpu->memory, bytes, variable->alignment);
+        if (!address)
+            ptx_error_at(loading->messages, module->ptx, variable->at, "no device memory left for '%s' (%llu bytes)",
+                         variable->name, (unsigned long long)bytes);
+        else if (variable->data)
+            memcpy(gpu_host(module->gpu, address, bytes), variable->data, variable->size);
+    }
+    module->symbol[module->n_symbols++] = (struct symbol){variable, address};
+}
+
+static void relocate_variable(void *user, const struct ptx_variable *variable) {
+    struct loading *loading = user;
+    struct gpu_module *module = loading->module;
+    uint64_t home = symbol_address(module, variable);
+    for (uint32_t i = 0; i < variable->n_relocations && home; i++) {
+        const struct ptx_relocation *relocation = &variable->relocation[i];
+        const struct ptx_variable *target = ptx_find_variable(module->ptx, relocation->symbol);
+        const struct ptx_function *function = ptx_find_function(module->ptx, relocation->symbol);
+        uint64_t value = target ? symbol_address(module, target) : function ? exec_function_address(function) : 0;
+        value = (value + (uint64_t)relocation->addend) >> relocation->mask_shift;
+        memcpy(gpu_host(module->gpu, home + relocation->offset, relocation->bytes), &value,
+               relocation->bytes < sizeof value ? relocation->bytes : sizeof value);
+    }
+}
+
+struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
+                                   struct ptx_messages *messages) {
+    struct ptx_module *ptx = ptx_parse(name, text, length, messages);
+    if (!ptx)
+        return NULL;
+    if (exec_find_unsupported(ptx, messages)) {
+        ptx_module_free(ptx);
+        return NULL;
+    }
+    struct gpu_module *module = calloc(1, sizeof *module);
+    struct loading loading = {module, messages, 0};
+    for_each_variable(ptx, count_variable, &loading);
+    *module = (struct gpu_module){.gpu = gpu, .ptx = ptx, .next = gpu->modules};
+    module->symbol = calloc(loading.capacity + 1, sizeof *module->symbol);
+    module->kernel = calloc(ptx->n_functions + 1, sizeof *module->kernel);
+    gpu->modules = module;
+    unsigned n_errors = messages->n_errors;
+    for_each_variable(ptx, place_variable, &loading);
+    qsort(module->symbol, module->n_symbols, sizeof *module->symbol, compare_symbols);
+    for_each_variable(ptx, relocate_variable, &loading);
+    for (uint32_t i = 0; i < ptx->n_functions; i++)
+        if (ptx->function[i]->is_entry)
+            module->kernel[i] = (struct gpu_kernel){module, ptx->function[i], NULL};
+    if (messages->n_errors > n_errors) {
+        gpu_module_unload(gpu, module);
+        return NULL;
+    }
+    return module;
+}
+
+void gpu_module_unload(struct gpu *gpu, struct gpu_module *module) {
+    for (struct gpu_module **link = &gpu->modules; *link; link = &(*link)->next)
+        if (*link == module) {
+            *link = module->next;
+            break;
+        }
+    for (uint32_t i = 0; i < module->n_symbols; i++) {
+        if (!module->symbol[i].address)
+            continue;
+        if (module->symbol[i].variable->object == PTX_OBJECT_DATA)
+            gpu_memory_release(&gpu->memory, module->symbol[i].address);
+        else
+            gpu_texture_free(gpu, module->symbol[i].address);
+    }
+    for (uint32_t i = 0; i < module->ptx->n_functions; i++)
+        exec_program_free(module->kernel[i].program);
+    ptx_module_free(module->ptx);
+    free(module->symbol);
+    free(module->kernel);
+    free(module);
+}
+
+struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages) {
+    const struct ptx_function *function = ptx_find_function(module->ptx, name);
+    if (!function || !function->is_entry)
+        return NULL;
+    struct gpu_kernel *kernel = &module->kernel[function->index];
+    if (!kernel->program)
+        kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
+    return kernel->program ? kernel : NULL;
+}
+
+bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes) {
+    const struct ptx_variable *variable = ptx_find_variable(module->ptx, name);
+    if (!variable || variable->object != PTX_OBJECT_DATA || !has_storage(variable))
+        return false;
+    *address = symbol_address(module, variable);
+    *bytes = variable->size;
+    return true;
+}
+
+uint64_t gpu_module_texture(struct gpu_module *module, const char *name) {
+    const struct ptx_variable *variable = ptx_find_variable(module->ptx, name);
+    return variable && variable->object != PTX_OBJECT_DATA ? symbol_address(module, variable) : 0;
+}
+
+const struct ptx_module *gpu_module_ptx(const struct gpu_module *module) { return module->ptx; }
+const char *gpu_kernel_name(const struct gpu_kernel *kernel) { return kernel->function->name; }
+const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel) { return kernel->function; }
+const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel) { return kernel->program; }

@@ -1,0 +1,25 @@
+/* What PTX asks of each opcode: types, modifiers, operands. One row each; check.c applies them. */
+#pragma once
+
+#include "ptx/ptx.h"
+
+enum { PTX_RULE_TYPES = 3 };
+
+struct ptx_rule {
+    uint32_t types[PTX_RULE_TYPES]; /* per suffix type: a bit per enum ptx_type; bit 0: it may be missing */
+    /* One letter per operand; alternatives with other numbers of operands after '|'. The type is ptx_operand_type()'s.
+     *   d destination register   D the same, or wider, or a vector    P predicate destination, also p|q
+     *   Q destination with an optional predicate after '|'             V vector destination or source, also wider
+     *   s source                 S the same, or wider, or a vector    p predicate source
+     *   u .u32 source            i integer constant                   A address in a register
+     *   m [address]              x [texture, {coordinates}]           t [texture]
+     *   h cache policy           v 32-bit source with a selector      M either side of mov */
+    const char *operands;
+    const char *needs;           /* at least one of these modifiers */
+    const char *needs_if_int;    /* the same, when the first type is an integer or bits */
+    const char *needs_if_float;  /* when it is floating-point */
+    const char *modifiers;       /* those allowed besides */
+};
+
+/* NULL for opcodes that are not checked here: calls, branches and those nothing supports. */
+const struct ptx_rule *ptx_rule_of(enum ptx_opcode opcode);

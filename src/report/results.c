@@ -1,0 +1,109 @@
+/* Reads the results file of the driver: {"launches": [{"kernel", "grid", "block", counters..., "host_seconds"}...],
+ * "errors": [{"result", "message"}...], "unsupported": [names...]}. Other keys are for other readers. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "report/report.h"
+
+static const char *copy_text(struct base_arena *arena, const json_t *value, const char *otherwise) {
+    const char *text = json_string_value(value);
+    text = text ? text : otherwise;
+    return base_arena_copy(arena, text, strlen(text));
+}
+
+static void read_shape(uint32_t shape[3], const json_t *value) {
+    for (size_t i = 0; i < 3; i++)
+        shape[i] = (uint32_t)json_integer_value(json_array_get(value, i));
+}
+
+static void read_counters(struct gpu_counters *counters, const json_t *object) {
+#define REPORT_COUNTER(name, heading, meaning)                                                                         \
+    counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
+#include "report/counters.def"
+#undef REPORT_COUNTER
+}
+
+static void add_kernel(struct report_kernel *to, const struct report_kernel *from) {
+    to->n_launches += from->n_launches;
+    to->host_seconds += from->host_seconds;
+#define REPORT_COUNTER(name, heading, meaning) to->counters.name += from->counters.name;
+#include "report/counters.def"
+#undef REPORT_COUNTER
+}
+
+static void read_launches(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->n_launches = (unsigned)json_array_size(array);
+    run->launch = BASE_ARENA_ARRAY(arena, struct report_kernel, run->n_launches);
+    run->total.name = "total";
+    for (unsigned i = 0; i < run->n_launches; i++) {
+        const json_t *object = json_array_get(array, i);
+        struct report_kernel *launch = &run->launch[i];
+        launch->name = copy_text(arena, json_object_get(object, "kernel"), "?");
+        read_shape(launch->grid, json_object_get(object, "grid"));
+        read_shape(launch->block, json_object_get(object, "block"));
+        read_counters(&launch->counters, object);
+        launch->host_seconds = json_number_value(json_object_get(object, "host_seconds"));
+        launch->n_launches = 1;
+        add_kernel(&run->total, launch);
+    }
+}
+
+static void read_errors(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->n_errors = (unsigned)json_array_size(array);
+    run->errors = BASE_ARENA_ARRAY(arena, struct report_error, run->n_errors);
+    for (unsigned i = 0; i < run->n_errors; i++) {
+        const json_t *object = json_array_get(array, i);
+        run->errors[i].result = copy_text(arena, json_object_get(object, "result"), "");
+        run->errors[i].message = copy_text(arena, json_object_get(object, "message"), "");
+    }
+}
+
+static void read_unsupported(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->n_unsupported = (unsigned)json_array_size(array);
+    run->unsupported = BASE_ARENA_ARRAY(arena, const char *, run->n_unsupported);
+    for (unsigned i = 0; i < run->n_unsupported; i++)
+        run->unsupported[i] = copy_text(arena, json_array_get(array, i), "?");
+}
+
+bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag) {
+    struct stat about;
+    if (stat(path, &about) != 0 || about.st_size == 0)
+        return true;
+    json_error_t error;
+    json_t *object = json_load_file(path, 0, &error);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return base_diag_error(diag, "the results in '%s' cannot be read: %s", path, error.text);
+    }
+    run->has_results = true;
+    read_launches(run, json_object_get(object, "launches"), arena);
+    read_errors(run, json_object_get(object, "errors"), arena);
+    read_unsupported(run, json_object_get(object, "unsupported"), arena);
+    json_decref(object);
+    return true;
+}
+
+struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count) {
+    struct report_kernel *kernel = BASE_ARENA_ARRAY(arena, struct report_kernel, run->n_launches);
+    unsigned n = 0;
+    for (unsigned i = 0; i < run->n_launches; i++) {
+        unsigned k = 0;
+        while (k < n && strcmp(kernel[k].name, run->launch[i].name) != 0)
+            k++;
+        if (k == n)
+            kernel[n++] = run->launch[i];
+        else
+            add_kernel(&kernel[k], &run->launch[i]);
+    }
+    *count = n;
+    return kernel;
+}
+
+double report_active_lanes(const struct gpu_counters *counters) {
+    return counters->warp_instructions ? (double)counters->thread_instructions / (double)counters->warp_instructions
+                                       : 0;
+}
+
+double report_rate(uint64_t count, double seconds) { return seconds > 0 ? (double)count / seconds : 0; }

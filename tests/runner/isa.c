@@ -1,0 +1,24 @@
+/* Host instruction sets by the names of HEDDLE_ISA: the levels of the x86-64 ABI. */
+#include "isa.h"
+
+#include <string.h>
+
+bool isa_is_known(const char *level) {
+    return strcmp(level, "base") == 0 || strcmp(level, "v3") == 0 || strcmp(level, "v4") == 0;
+}
+
+bool isa_is_available(const char *level) {
+    if (strcmp(level, "base") == 0)
+        return true;
+#ifdef __x86_64__
+    bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                  __builtin_cpu_supports("fma");
+    if (strcmp(level, "v3") == 0)
+        return has_v3;
+    return has_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}

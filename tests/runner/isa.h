@@ -1,0 +1,8 @@
+/* Which of the host instruction sets that the simulator is compiled for can run here. */
+#pragma once
+
+#include <stdbool.h>
+
+/* level: base, v3 or v4. */
+bool isa_is_known(const char *level);
+bool isa_is_available(const char *level);
