@@ -1041,7 +1041,6 @@ typedef void(CUDA_CB *CUhostFn)(void *user);
 typedef void(CUDA_CB *CUstreamCallback)(CUstream stream, CUresult status, void *user);
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int block_threads);
 
-#define CU_LAUNCH_KERNEL_REQUIRED_BLOCK_DIM 1
 #define CU_LAUNCH_PARAM_END_AS_INT 0x00
 #define CU_LAUNCH_PARAM_END ((void *)CU_LAUNCH_PARAM_END_AS_INT)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT 0x01

@@ -1,7 +1,7 @@
 /* Starts a program and waits for it. Signals are taken one by one from a queue (sigtimedwait), so there is no handler.
  *
- * The driver ends a kernel at the time limit by itself and the program gets to report it; a program that is still there a little
- * later is ended from here, first politely. */
+ * The driver ends a kernel at the time limit by itself and the program gets to report it; a program that is still there
+ * a little later is ended from here, first politely. */
 #define _GNU_SOURCE
 #include "cli/child.h"
 
@@ -19,7 +19,8 @@
 
 static const double grace_seconds = 2;
 
-/* ---- The child's side --------------------------------------------------------------------------------------------- */
+/* ---- The child's side ---------------------------------------------------------------------------------------------
+ */
 
 static bool lead_library_path(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
@@ -53,7 +54,8 @@ static void become(const struct cli_child *child, const sigset_t *mask, pid_t pa
     execv(child->path, (char *const *)child->argv);
 }
 
-/* ---- The command's side ------------------------------------------------------------------------------------------- */
+/* ---- The command's side -------------------------------------------------------------------------------------------
+ */
 
 /* What the parent listens for. A signal that is ignored, as SIGINT is in scripts' background jobs, stays ignored. */
 static sigset_t signals_to_take(void) {
@@ -83,7 +85,8 @@ static int take_signal(const sigset_t *set, double deadline, siginfo_t *info) {
     return sigtimedwait(set, info, &limit);
 }
 
-/* A signal from the keyboard has gone to the whole group of processes, the program included. The second one ends it for good. */
+/* A signal from the keyboard has gone to the whole group of processes, the program included. The second one ends it for
+ * good. */
 static void pass_on(pid_t pid, const siginfo_t *info, struct cli_end *end) {
     if (end->interrupt)
         kill(pid, SIGKILL);

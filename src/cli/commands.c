@@ -9,18 +9,12 @@
 #include "cli/commands.h"
 
 const struct cli_command *const cli_commands[] = {
-    &cli_run_command, &cli_list_command, &cli_ptx_command, &cli_bench_command, &cli_help_command,
+    &cli_run_command,
+    &cli_list_command,
+    &cli_bench_command,
+    &cli_help_command,
 };
 const unsigned cli_n_commands = sizeof cli_commands / sizeof cli_commands[0];
-
-/* Reads its own options (cmd_ptx.c). */
-const struct cli_command cli_ptx_command = {
-    .name = "ptx",
-    .summary = "check a PTX file and show its kernels",
-    .usage = "ptx FILE.ptx [options]",
-    .main = cli_ptx,
-    .prints_own_help = true,
-};
 
 const struct cli_command *cli_find_command(const char *name) {
     for (unsigned i = 0; i < cli_n_commands; i++)
@@ -54,7 +48,7 @@ int cli_fail(enum cli_status status, const char *format, ...) {
 static int dispatch(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         cli_print_overview();
-        return argc < 2 ? CLI_USAGE : CLI_DONE;
+        return CLI_DONE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         puts("heddle " HEDDLE_VERSION);

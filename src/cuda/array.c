@@ -1,5 +1,6 @@
-/* Arrays: texels in lines of device memory. A real device keeps them in an order of its own that no program can see; here they are
- * plain lines, slice after slice. Only the plain texel formats exist: no block-compressed, planar or normalised ones. */
+/* Arrays: texels in lines of device memory. A real device keeps them in an order of its own that no program can see;
+ * here they are plain lines, slice after slice. Only the plain texel formats exist: no block-compressed, planar or
+ * normalised ones. */
 #include "cuda/internal.h"
 
 uint32_t cuda_format_bytes(CUarray_format format) {
@@ -30,7 +31,8 @@ static CUresult create(struct cuda_call *call, CUarray *array, const CUDA_ARRAY3
         return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArrayCreate: texel format 0x%x is not supported",
                            (unsigned)descriptor->Format);
     if (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED))
-        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArray3DCreate: flags 0x%x are not supported", descriptor->Flags);
+        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArray3DCreate: flags 0x%x are not supported",
+                           descriptor->Flags);
     uint64_t line, bytes;
     if (__builtin_mul_overflow(descriptor->Width, channels * channel_bytes, &line) || line > INT64_MAX / 2)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,7 +1,8 @@
 /* Contexts: the primary one, those a program makes, the current one of each thread, and their limits.
  *
- * All contexts share one device and one memory; what belongs to a context ends with it. A kernel that failed leaves its error in
- * the context, and every call in it but those that end it or take it off the thread gives that error, as on a real device. */
+ * All contexts share one device and one memory; what belongs to a context ends with it. A kernel that failed leaves its
+ * error in the context, and every call in it but those that end it or take it off the thread gives that error, as on a
+ * real device. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
- * A copy is finished when its call returns, also the asynchronous ones; that is an order the API allows. A host address in the
- * device's arena may stand where a host pointer is asked for, as with unified addressing. */
+ * A copy is finished when its call returns, also the asynchronous ones; that is an order the API allows. A host address
+ * in the device's arena may stand where a host pointer is asked for, as with unified addressing. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -61,7 +61,8 @@ static bool place_in_array(const struct cuda_call *call, const struct side *side
 }
 
 /* Checks one side and finds its memory. */
-static bool find_place(const struct cuda_call *call, const struct side *side, const struct box *box, struct place *place) {
+static bool find_place(const struct cuda_call *call, const struct side *side, const struct box *box,
+                       struct place *place) {
     if (side->type == CU_MEMORYTYPE_ARRAY)
         return place_in_array(call, side, box, place);
     bool has_lines = box->height > 1 || box->depth > 1 || side->y || side->z;
@@ -105,8 +106,8 @@ static CUresult copy_box(const struct cuda_call *call, const struct side *to, co
                            box->height, box->depth, to->device);
     if (!find_place(call, from, box, &source))
         return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
-                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width, box->height,
-                           box->depth, from->device);
+                           "copy: %zu x %zu x %zu bytes at 0x%llx are not all inside the source", box->width,
+                           box->height, box->depth, from->device);
     for (size_t z = 0; z < box->depth; z++)
         for (size_t y = 0; y < box->height; y++)
             memmove(target.first + z * target.slice + y * target.pitch,
@@ -148,7 +149,9 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
     return copy_bytes(stream, device_side(to), host_side(from), bytes);
 }
 
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) { return cuMemcpyHtoDAsync(to, from, bytes, NULL); }
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
+    return cuMemcpyHtoDAsync(to, from, bytes, NULL);
+}
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
     return copy_bytes(stream, host_side(to), device_side(from), bytes);
@@ -160,7 +163,9 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     return copy_bytes(stream, device_side(to), device_side(from), bytes);
 }
 
-CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return cuMemcpyDtoDAsync(to, from, bytes, NULL); }
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+    return cuMemcpyDtoDAsync(to, from, bytes, NULL);
+}
 
 CUresult cuMemcpyDtoA(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
     return copy_bytes(NULL, array_side(to, offset), device_side(from), bytes);
@@ -210,11 +215,23 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
         return call.result;
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray,
-                              copy->srcXInBytes,   copy->srcY,    0,               copy->srcPitch,
+    const struct side from = {copy->srcMemoryType,
+                              copy->srcHost,
+                              copy->srcDevice,
+                              copy->srcArray,
+                              copy->srcXInBytes,
+                              copy->srcY,
+                              0,
+                              copy->srcPitch,
                               1};
-    const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray,
-                            copy->dstXInBytes,   copy->dstY,    0,               copy->dstPitch,
+    const struct side to = {copy->dstMemoryType,
+                            copy->dstHost,
+                            copy->dstDevice,
+                            copy->dstArray,
+                            copy->dstXInBytes,
+                            copy->dstY,
+                            0,
+                            copy->dstPitch,
                             1};
     const struct box box = {copy->WidthInBytes, copy->Height, 1};
     return copy_box(&call, &to, &from, &box);

@@ -1,8 +1,8 @@
 /* The one device: what it is called, what it can do.
  *
- * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions of that
- * generation) came with 8.0; what 9.0 would promise (clusters, the tensor memory accelerator, asynchronous barriers in distributed
- * shared memory) is not there; and CUDA 13 no longer serves devices below 7.5. */
+ * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions
+ * of that generation) came with 8.0; what 9.0 would promise (clusters, the tensor memory accelerator, asynchronous
+ * barriers in distributed shared memory) is not there; and CUDA 13 no longer serves devices below 7.5. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -132,7 +132,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format format, unsigned channels, CUdevice device) {
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format format, unsigned channels,
+                                            CUdevice device) {
     CUDA_CALL call = cuda_enter_device(device);
     if (call.result != CUDA_SUCCESS)
         return call.result;

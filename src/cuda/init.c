@@ -36,8 +36,8 @@ CUresult cuInit(unsigned flags) {
     if (call.state->is_initialized)
         return CUDA_SUCCESS;
     CUresult result = start(call.state);
-    /* Beside the library's destructor, which runs last and catches what the program's own exit handlers did: one of those may
-     * end the process before the destructor's turn. */
+    /* Beside the library's destructor, which runs last and catches what the program's own exit handlers did: one of
+     * those may end the process before the destructor's turn. */
     if (result == CUDA_SUCCESS)
         atexit(cuda_finish);
     return result;

@@ -17,7 +17,8 @@
 
 /* Symbols of earlier versions whose source names the newest ones took over. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n_affinities, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n_affinities, unsigned flags,
+                        CUdevice device);
 
 /* The library exports cu*; what begins with cuda_ stays inside. */
 #pragma GCC visibility push(hidden)
@@ -33,7 +34,7 @@ enum {
     CUDA_MAX_GRID_Y = 65535,
     CUDA_MAX_GRID_Z = 65535,
     CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
-    CUDA_PITCH_ALIGNMENT = 512,   /* what allocations with a pitch and arrays use for their lines */
+    CUDA_PITCH_ALIGNMENT = 512,       /* what allocations with a pitch and arrays use for their lines */
     CUDA_ALLOCATION_ALIGNMENT = 256,
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
     CUDA_STREAM_LEAST_PRIORITY = 0,
@@ -55,7 +56,8 @@ struct cuda_entry {
 void *cuda_table_get(const struct cuda_table *table, uint64_t key);
 void cuda_table_put(struct cuda_table *table, uint64_t key, void *value);
 void *cuda_table_remove(struct cuda_table *table, uint64_t key);
-/* The next used entry at or after *at, which is advanced past it; NULL at the end. Removing while walking is allowed. */
+/* The next used entry at or after *at, which is advanced past it; NULL at the end. Removing while walking is allowed.
+ */
 struct cuda_entry *cuda_table_next(const struct cuda_table *table, size_t *at);
 
 /* ---- Objects ---------------------------------------------------------------------------------------------------- */
@@ -93,8 +95,8 @@ struct CUctx_st {
 struct CUmod_st {
     struct cuda_object object;
     struct gpu_module *gpu;
-    struct CUlib_st *library;      /* that it belongs to; NULL for a module of its own */
-    struct CUfunc_st **function;   /* handles given out so far */
+    struct CUlib_st *library;    /* that it belongs to; NULL for a module of its own */
+    struct CUfunc_st **function; /* handles given out so far */
     unsigned n_functions;
     struct cuda_object **reference; /* texture and surface references given out so far */
     unsigned n_references;
@@ -111,8 +113,6 @@ struct CUfunc_st {
     struct gpu_kernel *kernel;
     uint32_t max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     int carveout;
-    int cluster_policy;
-    bool allows_big_cluster;
     /* What cuParamSet* and cuFuncSet* collect for cuLaunch and cuLaunchGrid. */
     unsigned char *parameter;
     uint32_t block[3], shared_bytes;
@@ -139,21 +139,21 @@ struct CUarray_st {
     uint64_t address, pitch;
 };
 
+/* A module's texture or surface variable: what it is bound to, and how it is read. */
 struct CUtexref_st {
     struct cuda_object object;
-    const char *name;
     uint64_t handle; /* in struct gpu */
-    CUarray array;
+    bool is_bound;
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC texture;
-    bool is_bound;
+    CUarray_format format; /* of linear memory and lines with a pitch; an array has its own */
+    unsigned channels;
 };
 
 struct CUsurfref_st {
     struct cuda_object object;
-    const char *name;
     uint64_t handle;
-    CUarray array;
+    CUarray array; /* NULL: not bound */
 };
 
 struct CUmemPoolHandle_st {
@@ -206,6 +206,10 @@ struct cuda_state {
     struct CUctx_st *primary;
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
+    const char **launch_name; /* of each launch's kernel */
+    uint32_t n_launches, launch_capacity;
+    char **kernel_name; /* all different ones */
+    unsigned n_kernel_names;
     struct cuda_error_record *error;
     unsigned n_errors;
     const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
@@ -230,8 +234,8 @@ struct cuda_call cuda_enter_any(void);
 struct cuda_call cuda_enter(void);
 /* And CUDA_ERROR_INVALID_DEVICE unless device is 0, the only one. */
 struct cuda_call cuda_enter_device(CUdevice device);
-/* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED when it is gone, and the error of a
- * kernel that failed in it. */
+/* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED when it is gone, and the
+ * error of a kernel that failed in it. */
 struct cuda_call cuda_enter_context(void);
 /* The same, and a stream that exists. */
 struct cuda_call cuda_enter_stream(CUstream stream);
@@ -245,8 +249,11 @@ void cuda_finish(void);
 struct CUctx_st *cuda_current_context(void);
 bool cuda_push_context(struct CUctx_st *context);
 struct CUctx_st *cuda_pop_context(void);
+/* Sets the calling thread's mode and gives the one before. */
+CUstreamCaptureMode cuda_exchange_capture_mode(CUstreamCaptureMode mode);
 
-/* A zeroed object of `bytes` bytes that starts with struct cuda_object, in the table. Ends the process when out of memory. */
+/* A zeroed object of `bytes` bytes that starts with struct cuda_object, in the table. Ends the process when out of
+ * memory. */
 void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes);
 /* The object behind a handle, or NULL when it is no live object of that kind. */
 void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind);
@@ -255,9 +262,10 @@ void cuda_object_delete(struct cuda_state *state, void *object);
 
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
-/* The same, only with "verbose" in the configuration: why a call is refused, where the code alone leaves it open. Gives result. */
-__attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *format,
-                                                          ...);
+/* The same, only with "verbose" in the configuration: why a call is refused, where the code alone leaves it open. Gives
+ * result. */
+__attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result,
+                                                           const char *format, ...);
 /* Out of memory of this process: one line and exit. */
 void *cuda_allocate(size_t bytes);
 
@@ -276,7 +284,10 @@ void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context);
 /* module.c */
 void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module);
 struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction handle);
-struct CUfunc_st *cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name);
+/* The handle of a kernel, the same one every time. CUDA_ERROR_INVALID_PTX, with messages on standard error, when it
+ * cannot be linked. */
+CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name,
+                              struct CUfunc_st **function);
 /* Loads PTX text or refuses the image; options as for cuModuleLoadDataEx. */
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
                           unsigned n_options, const CUjit_option *options, void **values);
@@ -284,11 +295,15 @@ CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module,
                                const CUjit_option *options, void **values);
 CUresult cuda_module_global(struct CUmod_st *module, const char *name, CUdeviceptr *address, size_t *bytes);
 unsigned cuda_module_kernel_count(const struct CUmod_st *module);
-unsigned cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function, unsigned size);
+/* Handles of the first `size` kernels. */
+CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
+                             unsigned size);
 
 /* function.c */
-CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfunc_st *function, CUfunction_attribute attribute,
-                                 int *value);
+CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfunc_st *function,
+                                 CUfunction_attribute attribute, int *value);
+CUresult cuda_function_set_attribute(const struct cuda_call *call, struct CUfunc_st *function,
+                                     CUfunction_attribute attribute, int value);
 
 /* memory.c */
 struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint64_t address);
@@ -306,8 +321,12 @@ void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array);
 
 /* texture.c */
 void cuda_textures_destroy(struct cuda_state *state, const struct CUctx_st *context);
+/* Makes the device see a reference's settings; nothing happens while it is not bound. */
+CUresult cuda_texref_apply(struct cuda_call *call, struct CUtexref_st *texref);
+CUresult cuda_surfref_apply(struct cuda_call *call, struct CUsurfref_st *surfref, CUarray array);
 
-/* results.c */
+/* results.c: keeps what the file says of the launches since the last call; a module may be gone when it is written. */
+void cuda_results_note_launches(struct cuda_state *state);
 void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message);
 /* Writes the file when there is one and it would change. The caller holds the lock. */
 void cuda_results_write(struct cuda_state *state);
@@ -316,6 +335,7 @@ void cuda_results_write(struct cuda_state *state);
 bool cuda_note_unsupported(struct cuda_state *state, const char *name);
 
 /* Another symbol for a function of this file. */
-#define CUDA_ALIAS(symbol, target) extern __typeof__(target) symbol __attribute__((alias(#target), visibility("default")))
+#define CUDA_ALIAS(symbol, target)                                                                                     \
+    extern __typeof__(target) symbol __attribute__((alias(#target), visibility("default")))
 
 #pragma GCC visibility pop

@@ -1,9 +1,10 @@
 /* Allocations: device memory, host memory that kernels can reach, managed memory, and what a pointer is.
  *
- * All three come from the device's arena, which is ordinary memory of this process: so the host can always reach it, and when the
- * arena's device addresses are its host addresses (gpu_is_unified) host and managed memory have one pointer for both sides.
- * Without that, host memory has two pointers and managed memory does not exist. Memory of the program that was allocated
- * elsewhere cannot be made reachable (cuMemHostRegister). Host allocations count as used device memory here. */
+ * All three come from the device's arena, which is ordinary memory of this process: so the host can always reach it,
+ * and when the arena's device addresses are its host addresses (gpu_is_unified) host and managed memory have one
+ * pointer for both sides. Without that, host memory has two pointers and managed memory does not exist. Memory of the
+ * program that was allocated elsewhere cannot be made reachable (cuMemHostRegister). Host allocations count as used
+ * device memory here. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -83,7 +84,8 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height, unsigned element_bytes) {
+CUresult cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height,
+                         unsigned element_bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
         return call.result;
@@ -280,7 +282,8 @@ static CUresult check_managed(const struct cuda_call *call, CUdeviceptr address,
     return bytes <= allocation->bytes - (address - allocation->address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream) {
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+                            CUstream stream) {
     CUDA_CALL call = cuda_enter_stream(stream);
     if (call.result != CUDA_SUCCESS)
         return call.result;

@@ -28,8 +28,8 @@ static CUresult fill(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t val
         return CUDA_ERROR_INVALID_VALUE;
     unsigned char *first = gpu_host(call.gpu, to, total);
     if (!first)
-        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation", total,
-                           to);
+        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation",
+                           total, to);
     for (size_t y = 0; y < height; y++)
         fill_line(first + y * pitch, value, bytes, width);
     return CUDA_SUCCESS;
@@ -37,7 +37,9 @@ static CUresult fill(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t val
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) { return fill(NULL, to, 0, value, 1, count, 1); }
 
-CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count) { return fill(NULL, to, 0, value, 2, count, 1); }
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count) {
+    return fill(NULL, to, 0, value, 2, count, 1);
+}
 
 CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t count) { return fill(NULL, to, 0, value, 4, count, 1); }
 
@@ -65,7 +67,8 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream
     return fill(stream, to, 0, value, 4, count, 1);
 }
 
-CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream) {
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream) {
     return fill(stream, to, pitch, value, 1, width, height);
 }
 
@@ -74,7 +77,8 @@ CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, 
     return fill(stream, to, pitch, value, 2, width, height);
 }
 
-CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, CUstream stream) {
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
+                            CUstream stream) {
     return fill(stream, to, pitch, value, 4, width, height);
 }
 

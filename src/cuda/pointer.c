@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Writes the attribute of memory that the driver knows. */
-static CUresult describe(const struct cuda_allocation *a, CUpointer_attribute attribute, CUdeviceptr address, void *data) {
+static CUresult describe(const struct cuda_allocation *a, CUpointer_attribute attribute, CUdeviceptr address,
+                         void *data) {
     uint64_t offset = address - a->address;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -64,8 +65,8 @@ static CUresult describe(const struct cuda_allocation *a, CUpointer_attribute at
     }
 }
 
-/* The memory that contains a pointer: an allocation, by its device or its host address, or a module's variable. *address becomes
- * the device address. */
+/* The memory that contains a pointer: an allocation, by its device or its host address, or a module's variable.
+ * *address becomes the device address. */
 static bool find(const struct cuda_call *call, CUdeviceptr *address, struct cuda_allocation *found) {
     const struct cuda_allocation *known = cuda_find_allocation(call, *address);
     if (!known && (known = cuda_find_host_memory(call, *address)))

@@ -1,5 +1,5 @@
-/* Memory pools: names under which allocations are counted. Memory goes back to the device when it is freed, so a pool holds
- * nothing in reserve and its thresholds have no effect. */
+/* Memory pools: names under which allocations are counted. Memory goes back to the device when it is freed, so a pool
+ * holds nothing in reserve and its thresholds have no effect. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* The state of the process: how a call of the API enters and leaves it, the current contexts of threads, the table of objects.
+/* The state of the process: how a call of the API enters and leaves it, the current contexts of threads, the table of
+ * objects.
  *
- * One lock guards everything, so calls from several threads take turns; a launch holds it until the kernel has ended. Functions
- * of the program (callbacks) run without it. */
+ * One lock guards everything, so calls from several threads take turns; a launch holds it until the kernel has ended.
+ * Functions of the program (callbacks) run without it. */
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 
@@ -11,18 +12,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The one mutable global of the project: the API has no handle for the process, so its state must be found from nowhere. It is
- * made by the first call and lives until the process ends. Never touched without the lock; the lock knows its owner, so that an
- * exit() in the middle of a call is noticed instead of waiting for itself. */
+/* The one mutable global of the project: the API has no handle for the process, so its state must be found from
+ * nowhere. It is made by the first call and lives until the process ends. Never touched without the lock; the lock
+ * knows its owner, so that an exit() in the middle of a call is noticed instead of waiting for itself. */
 static struct cuda_state *process_state;
 static pthread_mutex_t process_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
-/* A thread's stack of contexts, as the API defines it. */
+/* What the API keeps for each thread: its stack of contexts, and how strictly it would capture streams. */
 enum { LARGEST_STACK = 64 };
 static _Thread_local struct {
     struct CUctx_st *context[LARGEST_STACK];
     unsigned depth;
-} thread_contexts;
+    CUstreamCaptureMode capture_mode;
+} thread;
 
 void *cuda_allocate(size_t bytes) {
     void *memory = calloc(1, bytes ? bytes : 1);
@@ -118,8 +120,8 @@ void cuda_leave(struct cuda_call *call) { cuda_unlock(call); }
 
 /* ---- The end of the process ------------------------------------------------------------------------------------- */
 
-/* Another thread may hold the lock for the length of a kernel; the process does not wait for that. An exit() out of a call leaves
- * the file as it was last written. */
+/* Another thread may hold the lock for the length of a kernel; the process does not wait for that. An exit() out of a
+ * call leaves the file as it was last written. */
 void cuda_finish(void) {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -136,18 +138,24 @@ __attribute__((destructor)) static void finish_last(void) { cuda_finish(); }
 /* ---- Contexts of threads ---------------------------------------------------------------------------------------- */
 
 struct CUctx_st *cuda_current_context(void) {
-    return thread_contexts.depth ? thread_contexts.context[thread_contexts.depth - 1] : NULL;
+    return thread.depth ? thread.context[thread.depth - 1] : NULL;
 }
 
 bool cuda_push_context(struct CUctx_st *context) {
-    if (thread_contexts.depth == LARGEST_STACK)
+    if (thread.depth == LARGEST_STACK)
         return false;
-    thread_contexts.context[thread_contexts.depth++] = context;
+    thread.context[thread.depth++] = context;
     return true;
 }
 
 struct CUctx_st *cuda_pop_context(void) {
-    return thread_contexts.depth ? thread_contexts.context[--thread_contexts.depth] : NULL;
+    return thread.depth ? thread.context[--thread.depth] : NULL;
+}
+
+CUstreamCaptureMode cuda_exchange_capture_mode(CUstreamCaptureMode mode) {
+    CUstreamCaptureMode before = thread.capture_mode;
+    thread.capture_mode = mode;
+    return before;
 }
 
 /* ---- Objects ---------------------------------------------------------------------------------------------------- */

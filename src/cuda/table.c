@@ -1,5 +1,5 @@
-/* A hash table from 64-bit keys (handles, addresses) to pointers. Linear probing; removed entries keep their key until the table
- * grows, so that a walk may remove what it finds. Key 0 is never stored. */
+/* A hash table from 64-bit keys (handles, addresses) to pointers. Linear probing; removed entries keep their key until
+ * the table grows, so that a walk may remove what it finds. Key 0 is never stored. */
 #include "cuda/internal.h"
 
 #include <assert.h>

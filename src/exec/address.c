@@ -83,8 +83,8 @@ unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t b
 
 static unsigned char *shared_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
     if (!is_inside(offset, cx->grid->shared_bytes, bytes)) {
-        exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, offset, bytes,
-                       "out of bounds: the block has %u bytes of shared memory", cx->grid->shared_bytes);
+        exec_fault_set(cx, EXEC_FAULT_SHARED_BOUNDS, lane, offset, bytes, "the block has %u bytes of shared memory",
+                       cx->grid->shared_bytes);
         return NULL;
     }
     return exec_row_at(cx, lane)->block->shared + offset;
@@ -93,8 +93,8 @@ static unsigned char *shared_at(struct exec_context *cx, unsigned lane, uint64_t
 static unsigned char *local_at(struct exec_context *cx, unsigned lane, uint64_t offset, unsigned bytes) {
     uint32_t size = cx->grid->local_bytes;
     if (!is_inside(offset, size, bytes)) {
-        exec_fault_set(cx, EXEC_FAULT_LOCAL_BOUNDS, lane, offset, bytes,
-                       "out of bounds: the thread has %u bytes of local memory", size);
+        exec_fault_set(cx, EXEC_FAULT_LOCAL_BOUNDS, lane, offset, bytes, "the thread has %u bytes of local memory",
+                       size);
         return NULL;
     }
     return exec_row_at(cx, lane)->local + (size_t)exec_lane_at(cx, lane) * size + offset;
@@ -118,8 +118,8 @@ static unsigned char *parameter_at(struct exec_context *cx, unsigned lane, uint6
 unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                             unsigned bytes, bool is_write) {
     if (address & (bytes - 1)) {
-        exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, address, bytes,
-                       "misaligned: an access of %u bytes needs a multiple of %u", bytes, bytes);
+        exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, address, bytes, "an access of %u bytes needs a multiple of %u",
+                       bytes, bytes);
         return NULL;
     }
     uint64_t offset = address;
@@ -210,8 +210,7 @@ static bool view_segment(const struct exec_context *cx, const struct segment *s,
     }
     if (!are_lanes_inside(s, address, mask, bytes))
         return false;
-    for (int i = 0; i < EXEC_LANES; i++)
-        view->host[i] = (unsigned char *)((uintptr_t)s->host + (address[i] - s->low));
+    view->places = (struct exec_places){address, (uintptr_t)s->host - (uintptr_t)s->low, 0};
     return true;
 }
 
@@ -246,10 +245,8 @@ static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mas
     struct segment s = {low, cx->grid->local_bytes, NULL};
     if (!cx->row || !are_lanes_inside(&s, cx->address, mask, bytes))
         return false;
-    uintptr_t thread = (uintptr_t)cx->row->local - low;
-    for (uint64_t i = 0; i < EXEC_LANES; i++)
-        view->host[i] = (unsigned char *)(thread + i * s.bytes + cx->address[i]);
     view->pattern = EXEC_PATTERN_LANES;
+    view->places = (struct exec_places){cx->address, (uintptr_t)cx->row->local - (uintptr_t)low, cx->grid->local_bytes};
     return true;
 }
 
@@ -296,8 +293,9 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
     if (view_row(cx, space, o->mask, bytes, is_write, view))
         return view->pattern;
     view->pattern = EXEC_PATTERN_LANES;
+    view->places = (struct exec_places){view->host, 0, 0};
     EXEC_FOR_ACTIVE(l, o->mask) {
-        view->host[l] = exec_host_at(cx, l, space, cx->address[l], bytes, is_write);
+        view->host[l] = (uintptr_t)exec_host_at(cx, l, space, cx->address[l], bytes, is_write);
         if (!view->host[l])
             return view->pattern = EXEC_PATTERN_FAULT;
     }
@@ -306,18 +304,8 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
 
 bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
                      struct exec_view *view) {
-    switch (exec_view_memory(cx, o, bytes, is_write, view)) {
-    case EXEC_PATTERN_FAULT:
-        return false;
-    case EXEC_PATTERN_UNIT:
-        for (size_t i = 0; i < EXEC_LANES; i++)
-            view->host[i] = view->first + i * bytes;
-        return true;
-    case EXEC_PATTERN_UNIFORM:
-        for (int i = 0; i < EXEC_LANES; i++)
-            view->host[i] = view->first;
-        return true;
-    default:
-        return true;
-    }
+    enum exec_pattern pattern = exec_view_memory(cx, o, bytes, is_write, view);
+    if (pattern == EXEC_PATTERN_UNIT || pattern == EXEC_PATTERN_UNIFORM)
+        view->places = (struct exec_places){cx->address, (uintptr_t)view->first - (uintptr_t)cx->address[0], 0};
+    return pattern != EXEC_PATTERN_FAULT;
 }

@@ -42,14 +42,16 @@ static uint64_t add_double(uint64_t a, uint64_t b) {
         struct exec_view view;                                                                                         \
         if (!exec_view_lanes(cx, o, sizeof(type), true, &view))                                                        \
             return;                                                                                                    \
+        const struct exec_places places = view.places;                                                                 \
         const type *first = o->src[1], *second = (n_sources) > 1 ? o->src[2] : o->src[1];                              \
         type *d = cx->insn->n_dst ? o->dst[0] : NULL;                                                                  \
         EXEC_FOR_ACTIVE(l, o->mask) {                                                                                  \
             type old, b = first[l], c = second[l];                                                                     \
-            memcpy(&old, view.host[l], sizeof(old));                                                                   \
+            unsigned char *place = exec_place(places, l);                                                              \
+            memcpy(&old, place, sizeof(old));                                                                          \
             type next = (type)(result);                                                                                \
             (void)c;                                                                                                   \
-            memcpy(view.host[l], &next, sizeof(next));                                                                 \
+            memcpy(place, &next, sizeof(next));                                                                        \
             if (d)                                                                                                     \
                 d[l] = old;                                                                                            \
         }                                                                                                              \

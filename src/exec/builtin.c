@@ -15,8 +15,8 @@ static bool has_arguments(struct exec_context *cx, const struct exec_operands *o
     uint32_t found = site_of(cx)->n_arguments;
     if (found == n)
         return true;
-    exec_fault_set(cx, EXEC_FAULT_BAD_CALL, (unsigned)__builtin_ctz(o->mask), 0, 0, "%s takes %u arguments, not %u",
-                   name, n, found);
+    exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(o->mask), 0, 0, "%s takes %u arguments, not %u", name,
+                   n, found);
     return false;
 }
 

@@ -245,7 +245,7 @@ static void a_failed_assertion_says_what_and_where(void **state) {
 static void a_wrong_number_of_arguments_is_told(void **state) {
     (void)state;
     call("vprintf", 1);
-    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_BAD_CALL);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_TRAP);
     assert_string_equal(f.cx.fault.detail, "vprintf takes 2 arguments, not 1");
     assert_null(exec_select_builtin("printf"));
 }

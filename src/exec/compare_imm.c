@@ -25,7 +25,7 @@ static const struct {
     {PTX_MOD_GTU, EXEC_GREATER | EXEC_UNORDERED, FLOAT},
     {PTX_MOD_GEU, EXEC_GREATER | EXEC_EQUAL | EXEC_UNORDERED, FLOAT},
     {PTX_MOD_NUM, ORDERED, FLOAT},
-    {PTX_MOD_NAN, EXEC_UNORDERED, FLOAT},
+    {PTX_MOD_UNORDERED, EXEC_UNORDERED, FLOAT},
 };
 
 static unsigned class_of(enum ptx_type type) {

@@ -33,15 +33,27 @@ static inline unsigned exec_slot_bytes(struct exec_operand operand) {
 
 enum exec_pattern {
     EXEC_PATTERN_FAULT,   /* cx->fault is set */
-    EXEC_PATTERN_LANES,   /* each active lane has its host[] */
+    EXEC_PATTERN_LANES,   /* exec_place() of each active lane */
     EXEC_PATTERN_UNIT,    /* all lanes are active, lane l is at first + l * bytes */
     EXEC_PATTERN_UNIFORM, /* every active lane is at first */
 };
 
+/* Lane l is at base + l * stride + offset[l] in host memory. */
+struct exec_places {
+    const uint64_t *offset;
+    uintptr_t base;
+    size_t stride;
+};
+
+static inline unsigned char *exec_place(struct exec_places places, size_t lane) {
+    return (unsigned char *)(places.base + lane * places.stride + (uintptr_t)places.offset[lane]);
+}
+
 struct exec_view {
     enum exec_pattern pattern;
-    unsigned char *first;
-    unsigned char *host[EXEC_LANES];
+    unsigned char *first;      /* UNIT, UNIFORM */
+    struct exec_places places; /* LANES */
+    uint64_t host[EXEC_LANES]; /* offsets when every lane was looked up for itself */
 };
 
 /* Resolves the addresses of a memory instruction: src[0] holds the base lanes, imm the offset, cx->insn->access the
@@ -51,7 +63,7 @@ struct exec_view {
 enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
                                    bool is_write, struct exec_view *view);
 
-/* The same as host[] whatever the pattern; false on a fault. */
+/* The same as LANES whatever the pattern; false on a fault. */
 bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
                      struct exec_view *view);
 

@@ -14,7 +14,12 @@ EXEC_INLINE uint64_t read_element(const unsigned char *p, unsigned bytes, bool i
 }
 
 EXEC_INLINE void write_slot(void *dst, size_t lane, unsigned slot_bytes, uint64_t value) {
-    memcpy((unsigned char *)dst + lane * slot_bytes, &value, slot_bytes);
+    if (slot_bytes == 2)
+        ((uint16_t *)dst)[lane] = (uint16_t)value;
+    else if (slot_bytes == 4)
+        ((uint32_t *)dst)[lane] = (uint32_t)value;
+    else
+        ((uint64_t *)dst)[lane] = value;
 }
 
 /* What distinguishes the functions below; slot_bytes 0 stands for registers of different sizes in one vector. */
@@ -27,50 +32,87 @@ EXEC_INLINE unsigned slot_of(const struct exec_context *cx, struct shape s, unsi
     return s.slot_bytes ? s.slot_bytes : exec_slot_bytes(cx->insn->operand[element]);
 }
 
-/* All lanes, from memory at `first` with `stride` bytes from lane to lane (0: one value for all). */
-EXEC_INLINE void load_stride(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
-                             const unsigned char *first, size_t stride) {
-    for (unsigned e = 0; e < s.n; e++) {
-        unsigned slot = slot_of(cx, s, e);
-        if (!o->dst[e])
-            continue;
-        if (stride == s.bytes && slot == s.bytes) {
-            memcpy(o->dst[e], first, (size_t)EXEC_LANES * s.bytes);
-            continue;
-        }
+/* Separates neighbouring vectors into their elements, 32 of them. The lengths are constants, so that it becomes
+ * shuffles. */
+#define SEPARATE(type)                                                                                                 \
+    EXEC_INLINE void separate_##type(void *const *dst, const unsigned char *from, unsigned n) {                        \
+        const type *p = (const type *)from;                                                                            \
+        type *restrict x = dst[0], *restrict y = dst[1], *restrict z = dst[2], *restrict w = dst[3];                   \
+        if (n == 2) {                                                                                                  \
+            for (int i = 0; i < EXEC_LANES; i++) {                                                                     \
+                x[i] = p[2 * i];                                                                                       \
+                y[i] = p[2 * i + 1];                                                                                   \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (int i = 0; i < EXEC_LANES; i++) {                                                                     \
+                x[i] = p[4 * i];                                                                                       \
+                y[i] = p[4 * i + 1];                                                                                   \
+                z[i] = p[4 * i + 2];                                                                                   \
+                w[i] = p[4 * i + 3];                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+SEPARATE(uint32_t)
+SEPARATE(uint64_t)
+
+/* All lanes, elements one after the other in memory. */
+EXEC_INLINE void load_unit(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
+                           const unsigned char *first) {
+    if (s.n == 1 && s.slot_bytes == s.bytes) {
+        memcpy(o->dst[0], first, (size_t)EXEC_LANES * s.bytes);
+        return;
+    }
+    if (s.n > 1 && s.slot_bytes == s.bytes && s.bytes >= 4) {
+        if (s.bytes == 4)
+            separate_uint32_t(o->dst, first, s.n);
+        else
+            separate_uint64_t(o->dst, first, s.n);
+        return;
+    }
+    for (unsigned e = 0; e < s.n; e++)
         for (size_t i = 0; i < EXEC_LANES; i++)
-            write_slot(o->dst[e], i, slot, read_element(first + e * s.bytes + i * stride, s.bytes, s.is_signed));
+            write_slot(o->dst[e], i, slot_of(cx, s, e),
+                       read_element(first + (i * s.n + e) * s.bytes, s.bytes, s.is_signed));
+}
+
+/* All lanes, one value. */
+EXEC_INLINE void load_uniform(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
+                              const unsigned char *first) {
+    for (unsigned e = 0; e < s.n; e++) {
+        uint64_t value = read_element(first + e * s.bytes, s.bytes, s.is_signed);
+        for (size_t i = 0; i < EXEC_LANES; i++)
+            write_slot(o->dst[e], i, slot_of(cx, s, e), value);
     }
 }
 
 EXEC_INLINE void load_lane(const struct exec_context *cx, const struct exec_operands *o, struct shape s, unsigned lane,
                            const unsigned char *p) {
     for (unsigned e = 0; e < s.n; e++)
-        if (o->dst[e])
-            write_slot(o->dst[e], lane, slot_of(cx, s, e), read_element(p + e * s.bytes, s.bytes, s.is_signed));
+        write_slot(o->dst[e], lane, slot_of(cx, s, e), read_element(p + e * s.bytes, s.bytes, s.is_signed));
 }
 
 EXEC_INLINE void load(struct exec_context *cx, const struct exec_operands *o, struct shape s) {
     struct exec_view view;
-    unsigned bytes = s.bytes * s.n;
-    switch (exec_view_memory(cx, o, bytes, false, &view)) {
+    struct exec_places places;
+    switch (exec_view_memory(cx, o, s.bytes * s.n, false, &view)) {
     case EXEC_PATTERN_FAULT:
         return;
     case EXEC_PATTERN_UNIT:
-        load_stride(cx, o, s, view.first, bytes);
+        load_unit(cx, o, s, view.first);
         return;
     case EXEC_PATTERN_UNIFORM:
         if (o->mask == EXEC_FULL_MASK)
-            load_stride(cx, o, s, view.first, 0);
+            load_uniform(cx, o, s, view.first);
         else
             EXEC_FOR_ACTIVE(l, o->mask) load_lane(cx, o, s, l, view.first);
         return;
     case EXEC_PATTERN_LANES:
+        places = view.places;
         if (o->mask == EXEC_FULL_MASK)
             for (unsigned l = 0; l < EXEC_LANES; l++)
-                load_lane(cx, o, s, l, view.host[l]);
+                load_lane(cx, o, s, l, exec_place(places, l));
         else
-            EXEC_FOR_ACTIVE(l, o->mask) load_lane(cx, o, s, l, view.host[l]);
+            EXEC_FOR_ACTIVE(l, o->mask) load_lane(cx, o, s, l, exec_place(places, l));
     }
 }
 

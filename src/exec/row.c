@@ -52,10 +52,17 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
     struct exec_operands o;
     o.mask = mask;
     o.imm = insn->imm;
-    for (unsigned i = 0; i < insn->n_dst; i++)
+    /* Most instructions have one destination and up to three sources: those are placed without a loop. Places of
+     * operands that do not exist are computed and never used. */
+    const struct exec_operand *source = insn->operand + insn->n_dst;
+    o.dst[0] = lanes_of(row, insn->operand[0]);
+    o.src[0] = lanes_of(row, source[0]);
+    o.src[1] = lanes_of(row, source[1]);
+    o.src[2] = lanes_of(row, source[2]);
+    for (unsigned i = 1; i < insn->n_dst; i++)
         o.dst[i] = lanes_of(row, insn->operand[i]);
-    for (unsigned i = 0; i < insn->n_src; i++)
-        o.src[i] = lanes_of(row, insn->operand[insn->n_dst + i]);
+    for (unsigned i = 3; i < insn->n_src; i++)
+        o.src[i] = lanes_of(row, source[i]);
     if (insn->kind == EXEC_KIND_LANES) {
         if (mask == ~0u)
             run_lanes(insn, &o);

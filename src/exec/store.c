@@ -17,28 +17,60 @@ EXEC_INLINE void store_lane(const struct exec_context *cx, const struct exec_ope
     }
 }
 
+/* Puts the elements of 32 vectors together. The lengths are constants, so that it becomes shuffles. */
+#define JOIN(type)                                                                                                     \
+    EXEC_INLINE void join_##type(unsigned char *to, const void *const *src, unsigned n) {                              \
+        type *restrict p = (type *)to;                                                                                 \
+        const type *x = src[0], *y = src[1], *z = src[n == 4 ? 2 : 0], *w = src[n == 4 ? 3 : 0];                       \
+        if (n == 2) {                                                                                                  \
+            for (int i = 0; i < EXEC_LANES; i++) {                                                                     \
+                p[2 * i] = x[i];                                                                                       \
+                p[2 * i + 1] = y[i];                                                                                   \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (int i = 0; i < EXEC_LANES; i++) {                                                                     \
+                p[4 * i] = x[i];                                                                                       \
+                p[4 * i + 1] = y[i];                                                                                   \
+                p[4 * i + 2] = z[i];                                                                                   \
+                p[4 * i + 3] = w[i];                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+JOIN(uint32_t)
+JOIN(uint64_t)
+
+EXEC_INLINE void store_unit(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
+                            unsigned char *first) {
+    if (s.slot_bytes == s.bytes && s.n == 1)
+        memcpy(first, o->src[1], (size_t)EXEC_LANES * s.bytes);
+    else if (s.slot_bytes == s.bytes && s.bytes == 4)
+        join_uint32_t(first, o->src + 1, s.n);
+    else if (s.slot_bytes == s.bytes && s.bytes == 8)
+        join_uint64_t(first, o->src + 1, s.n);
+    else
+        for (size_t l = 0; l < EXEC_LANES; l++)
+            store_lane(cx, o, s, l, first + l * s.bytes * s.n);
+}
+
 EXEC_INLINE void store(struct exec_context *cx, const struct exec_operands *o, struct shape s) {
     struct exec_view view;
-    unsigned bytes = s.bytes * s.n;
-    switch (exec_view_memory(cx, o, bytes, true, &view)) {
+    struct exec_places places; /* a copy: stores through it cannot change it */
+    switch (exec_view_memory(cx, o, s.bytes * s.n, true, &view)) {
     case EXEC_PATTERN_FAULT:
         return;
     case EXEC_PATTERN_UNIT:
-        if (s.n == 1 && s.slot_bytes == s.bytes)
-            memcpy(view.first, o->src[1], (size_t)EXEC_LANES * s.bytes);
-        else
-            for (size_t l = 0; l < EXEC_LANES; l++)
-                store_lane(cx, o, s, l, view.first + l * bytes);
+        store_unit(cx, o, s, view.first);
         return;
     case EXEC_PATTERN_UNIFORM: /* the last one stays */
         store_lane(cx, o, s, 31u - (unsigned)__builtin_clz(o->mask), view.first);
         return;
     case EXEC_PATTERN_LANES:
+        places = view.places;
         if (o->mask == EXEC_FULL_MASK)
             for (size_t l = 0; l < EXEC_LANES; l++)
-                store_lane(cx, o, s, l, view.host[l]);
+                store_lane(cx, o, s, l, exec_place(places, l));
         else
-            EXEC_FOR_ACTIVE(l, o->mask) store_lane(cx, o, s, l, view.host[l]);
+            EXEC_FOR_ACTIVE(l, o->mask) store_lane(cx, o, s, l, exec_place(places, l));
     }
 }
 

@@ -19,7 +19,7 @@ static unsigned char *surface_at(struct exec_context *cx, const struct exec_oper
     int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
     if (x & (bytes - 1)) {
         exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, t->address, bytes,
-                       "misaligned: surface coordinate x = %lld is no multiple of %u bytes", (long long)x, bytes);
+                       "surface coordinate x = %lld is no multiple of %u bytes", (long long)x, bytes);
         return NULL;
     }
     bool is_outside = x < 0 || x > last_x || y < 0 || y > last_y;

@@ -25,6 +25,13 @@ static uint32_t next_group(uint32_t *left, const uint32_t *members, uint32_t *pa
     return group;
 }
 
+static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
+    if (mask == EXEC_FULL_MASK)
+        memcpy(dst, value, EXEC_LANES * sizeof(*dst));
+    else
+        EXEC_FOR_ACTIVE(l, mask) dst[l] = value[l];
+}
+
 /* shfl */
 
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
@@ -50,24 +57,36 @@ EXEC_INLINE void find_sources(enum shuffle mode, const int32_t *b, const int32_t
     }
 }
 
+/* Among the participants of a group; a row that is all active and all member reads without asking. */
+EXEC_INLINE void shuffle_group(const uint32_t *a, const struct shuffle_source *source, uint32_t group,
+                               uint32_t participants, uint32_t *value) {
+    if (participants == EXEC_FULL_MASK) {
+        for (int i = 0; i < EXEC_LANES; i++)
+            value[i] = a[source->from[i]];
+        return;
+    }
+    EXEC_FOR_ACTIVE(l, group) {
+        uint32_t from = (uint32_t)source->from[l];
+        value[l] = from == l || (participants >> from & 1) ? a[from] : 0;
+    }
+}
+
 EXEC_INLINE void shuffle(const struct exec_context *cx, const struct exec_operands *o, enum shuffle mode) {
     const uint32_t *a = o->src[0], *members = cx->insn->n_src > 3 ? o->src[3] : NULL;
     struct shuffle_source source;
     find_sources(mode, o->src[1], o->src[2], &source);
-    uint32_t value[EXEC_LANES], in_range = 0, left = o->mask;
+    uint32_t value[EXEC_LANES], left = o->mask;
     while (left) {
         uint32_t participants, group = next_group(&left, members, &participants);
-        EXEC_FOR_ACTIVE(l, group) {
-            uint32_t from = (uint32_t)source.from[l];
-            in_range |= (uint32_t)source.is_in_range[l] << l;
-            value[l] = from == l || (participants >> from & 1) ? a[from] : 0;
-        }
+        shuffle_group(a, &source, group, participants, value);
     }
-    uint32_t *d = o->dst[0];
-    if (d)
-        EXEC_FOR_ACTIVE(l, o->mask) d[l] = value[l];
-    if (cx->insn->n_dst > 1 && o->dst[1])
+    write_lanes(o->dst[0], value, o->mask);
+    if (cx->insn->n_dst > 1) {
+        uint32_t in_range = 0;
+        for (int i = 0; i < EXEC_LANES; i++)
+            in_range |= (uint32_t)source.is_in_range[i] << i;
         exec_write_predicate(o->dst[1], in_range, o->mask);
+    }
 }
 
 #define SHUFFLE(name, mode)                                                                                            \
@@ -146,8 +165,7 @@ EXEC_INLINE void match_any(const struct exec_operands *o, unsigned bits) {
             group &= ~equal;
         }
     }
-    uint32_t *d = o->dst[0];
-    EXEC_FOR_ACTIVE(l, o->mask) d[l] = result[l];
+    write_lanes(o->dst[0], result, o->mask);
 }
 
 EXEC_INLINE void match_all(const struct exec_context *cx, const struct exec_operands *o, unsigned bits) {
@@ -159,10 +177,8 @@ EXEC_INLINE void match_all(const struct exec_context *cx, const struct exec_oper
         EXEC_FOR_ACTIVE(l, group) result[l] = is_equal ? participants : 0;
         all |= is_equal ? group : 0;
     }
-    uint32_t *d = o->dst[0];
-    if (d)
-        EXEC_FOR_ACTIVE(l, o->mask) d[l] = result[l];
-    if (cx->insn->n_dst > 1 && o->dst[1])
+    write_lanes(o->dst[0], result, o->mask);
+    if (cx->insn->n_dst > 1)
         exec_write_predicate(o->dst[1], all, o->mask);
 }
 
@@ -232,8 +248,7 @@ EXEC_INLINE void reduce(const struct exec_operands *o, enum reduction how) {
         EXEC_FOR_ACTIVE(l, participants ^ first) value = combine(how, value, a[l]);
         EXEC_FOR_ACTIVE(l, group) result[l] = value;
     }
-    uint32_t *d = o->dst[0];
-    EXEC_FOR_ACTIVE(l, o->mask) d[l] = result[l];
+    write_lanes(o->dst[0], result, o->mask);
 }
 
 #define REDUCE(name, how)                                                                                              \

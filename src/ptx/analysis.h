@@ -28,12 +28,6 @@ struct ptx_loop {
     uint32_t n_blocks; /* those of inner loops included */
 };
 
-/* Registers in ascending order of their numbers. */
-struct ptx_register_set {
-    uint32_t *register_id;
-    uint32_t count;
-};
-
 /* Register slots of one width. Slots of a width are numbered from 0. */
 enum ptx_width { PTX_WIDTH_PRED, PTX_WIDTH_16, PTX_WIDTH_32, PTX_WIDTH_64, PTX_N_WIDTHS };
 
@@ -49,8 +43,12 @@ struct ptx_analysis {
     uint32_t *reconvergence;
     struct ptx_loop *loop;
     uint32_t n_loops;
-    /* Per block: registers whose value at the block's start may still be read. */
-    struct ptx_register_set *live_in;
+    /* Liveness at the start of blocks, as bits over the registers that are live across some block boundary at all. */
+    uint32_t *crossing; /* per such register, ascending */
+    uint32_t n_crossing;
+    uint32_t *crossing_index; /* per virtual register: its place in `crossing`, or PTX_NO_INDEX */
+    uint64_t *live_in;        /* block b: live_words words from live_in[b * live_words] */
+    size_t live_words;
     /* Per virtual register: the slot it lives in, numbered within its width; PTX_NO_INDEX for registers never
      * mentioned. */
     uint32_t *slot;
@@ -82,3 +80,9 @@ enum ptx_width ptx_type_width(enum ptx_type type);
  * is false; it is not reported as a reading. */
 void ptx_for_each_register(const struct ptx_instruction *instruction,
                            void (*visit)(void *user, uint32_t register_id, bool is_write), void *user);
+
+/* Whether the value that a register has at the start of a block may still be read. */
+static inline bool ptx_is_live_in(const struct ptx_analysis *analysis, uint32_t block, uint32_t register_id) {
+    uint32_t bit = analysis->crossing_index[register_id];
+    return bit != PTX_NO_INDEX && analysis->live_in[block * analysis->live_words + bit / 64] >> (bit % 64) & 1;
+}

@@ -118,8 +118,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
          .modifiers = "level"),
     RULE(SULD, {T(B8) | BITS}, "Vx", .needs = GEOMETRY, .modifiers = "b ca cg cs cv trap clamp zero"),
     RULE(SUST, {T(B8) | BITS | I32 | T(F32)}, "xV", .needs = GEOMETRY, .modifiers = "b p wb cg cs wt trap clamp zero"),
-    RULE(SUQ, {T(B32)}, "dt",
-         .needs = "width height depth channel_data_type channel_order array_size memory_layout"),
+    RULE(SUQ, {T(B32)}, "dt", .needs = "width height depth channel_data_type channel_order array_size memory_layout"),
     /* the warp together */
     RULE(ACTIVEMASK, {T(B32)}, "d"),
     RULE(MATCH, {B3264}, "Qsu", .needs = "any all", .modifiers = "sync"),

@@ -15,10 +15,10 @@ struct ptx_rule {
      *   m [address]              x [texture, {coordinates}]           t [texture]
      *   h cache policy           v 32-bit source with a selector      M either side of mov */
     const char *operands;
-    const char *needs;           /* at least one of these modifiers */
-    const char *needs_if_int;    /* the same, when the first type is an integer or bits */
-    const char *needs_if_float;  /* when it is floating-point */
-    const char *modifiers;       /* those allowed besides */
+    const char *needs;          /* at least one of these modifiers */
+    const char *needs_if_int;   /* the same, when the first type is an integer or bits */
+    const char *needs_if_float; /* when it is floating-point */
+    const char *modifiers;      /* those allowed besides */
 };
 
 /* NULL for opcodes that are not checked here: calls, branches and those nothing supports. */

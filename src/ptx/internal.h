@@ -259,6 +259,8 @@ bool ptx_bind_range(struct ptx_parser *parser, struct ptx_name *prefix, struct p
                     uint32_t width, uint32_t count);
 bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label);
 struct ptx_binding *ptx_lookup(struct ptx_parser *parser, struct ptx_name *name);
+/* Whether a declared range has the name's prefix, if not its number. */
+bool ptx_is_near_range(struct ptx_parser *parser, struct ptx_name *name);
 bool ptx_undefined(struct ptx_parser *parser, struct ptx_name *name, struct ptx_location at, const char *what);
 
 /* pending.c: references that wait for a definition. */

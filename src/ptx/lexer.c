@@ -1,7 +1,7 @@
 /* Text to tokens: names, .words, numbers, strings and punctuation, from the lexical chapter of the PTX ISA manual.
  *
- * An instruction and its suffixes are separate tokens (add .rn .f32), and so are a register and its component. Lines that
- * start with @@ are the debugger's in PTX 1 and 2 and count as blanks. */
+ * An instruction and its suffixes are separate tokens (add .rn .f32), and so are a register and its component. Lines
+ * that start with @@ are the debugger's in PTX 1 and 2 and count as blanks. */
 #include "ptx/internal.h"
 
 #include <locale.h>
@@ -118,7 +118,8 @@ static bool decimal_float(struct ptx_parser *parser, const char *start) {
         return bad_token(parser, "number with too many digits:");
     memcpy(text, start, token->length);
     text[token->length] = '\0';
-    /* A program may have set a locale with a decimal comma: strtod then stops at the point and is given that instead. */
+    /* A program may have set a locale with a decimal comma: strtod then stops at the point and is given that instead.
+     */
     char *point = strchr(text, '.');
     if (point)
         *point = localeconv()->decimal_point[0];
@@ -233,7 +234,7 @@ static int two_character_operator(const char *c) {
     static const struct {
         char text[3];
         int punctuation;
-    } operators[] = {{"<<", PUNCT_SHIFT_LEFT}, {">>", PUNCT_SHIFT_RIGHT}, {"<=", PUNCT_LE}, {">=", PUNCT_GE},
+    } operators[] = {{"<<", PUNCT_SHIFT_LEFT}, {">>", PUNCT_SHIFT_RIGHT}, {"<=", PUNCT_LE},  {">=", PUNCT_GE},
                      {"==", PUNCT_EQ},         {"!=", PUNCT_NE},          {"&&", PUNCT_AND}, {"||", PUNCT_OR}};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (c[0] == operators[i].text[0] && c[1] == operators[i].text[1])
@@ -272,6 +273,8 @@ void ptx_advance(struct ptx_parser *parser) {
         name_token(parser, start);
     else if (is_digit(*start))
         number(parser);
+    else if (*start == '.' && is_digit(start[1]) && !(start > parser->module->text && is_word_char(start[-1])))
+        decimal_float(parser, start); /* .5, unlike the suffix in tex.1d */
     else if (*start == '.' && is_word_char(start[1]))
         dot_token(parser, start);
     else if (*start == '"')

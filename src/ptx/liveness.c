@@ -1,8 +1,7 @@
 /* Which registers are live at the start of each block.
  *
- * Register by register: from each block that reads it before writing it, walk back over the predecessors that do not
- * write it (B. Boissinot and others, "Computing Liveness Sets for SSA-Form Programs", 2011; nothing in that walk needs
- * SSA form). The cost is the size of the result. Most registers of compiled PTX live inside one block and cost nothing.
+ * The usual backward data flow over blocks, on bits of only those registers that some block reads before it writes
+ * them: most registers of compiled PTX live inside one block and are not among them.
  *
  * A thread whose guard is false keeps its register, so a guarded write does not end the life of the old value, unless
  * there is no old value: the first writing of a register, as in `@p mov r,1; @!p mov r,2`. Liveness of one thread is
@@ -20,15 +19,9 @@ struct mentions {
     } * place;
 };
 
-struct live_list {
-    uint32_t *register_id;
-    uint32_t count, capacity;
-};
-
 struct walk {
     struct ptx_passes *passes;
     struct mentions mentions;
-    struct live_list *live; /* per block */
     uint32_t *stack, *mark; /* mark: per block, the register plus one that last touched it */
 };
 
@@ -102,82 +95,118 @@ static void find_first_writes(struct walk *walk, uint32_t r) {
     }
 }
 
-static void append(struct base_arena *arena, struct live_list *list, uint32_t register_id) {
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity ? 2 * list->capacity : 8;
-        uint32_t *larger = BASE_ARENA_ARRAY(arena, uint32_t, capacity);
-        if (list->count > 0)
-            memcpy(larger, list->register_id, list->count * sizeof *larger);
-        list->register_id = larger;
-        list->capacity = capacity;
+static void find_all_first_writes(struct ptx_passes *passes) {
+    uint32_t n_blocks = passes->analysis->n_blocks;
+    struct walk walk = {.passes = passes,
+                        .mentions = find_mentions(passes),
+                        .stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n_blocks),
+                        .mark = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n_blocks)};
+    for (uint32_t r = 0; r < passes->function->n_registers; r++)
+        find_first_writes(&walk, r);
+}
+
+/* Registers that some block reads before it writes them, and those that hold the function's results. */
+static void find_crossing(struct ptx_passes *passes) {
+    const struct ptx_function *function = passes->function;
+    struct ptx_analysis *analysis = passes->analysis;
+    uint32_t n_registers = function->n_registers;
+    bool *crosses = BASE_ARENA_ARRAY(passes->scratch, bool, n_registers);
+    uint32_t *killed_in = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n_registers); /* block plus one */
+    for (uint32_t i = 0; i < function->n_instructions; i++)
+        for (uint32_t a = passes->access_start[i]; a < passes->access_start[i + 1]; a++) {
+            const struct ptx_access *access = &passes->access[a];
+            if (!access->is_write && killed_in[access->register_id] != analysis->block_of[i] + 1)
+                crosses[access->register_id] = true;
+            if (access->is_kill)
+                killed_in[access->register_id] = analysis->block_of[i] + 1;
+        }
+    for (uint32_t k = 0; !function->is_entry && k < function->n_results; k++)
+        if (function->result[k].register_id < n_registers)
+            crosses[function->result[k].register_id] = true;
+    analysis->crossing = BASE_ARENA_ARRAY(analysis->arena, uint32_t, n_registers);
+    analysis->crossing_index = BASE_ARENA_ARRAY(analysis->arena, uint32_t, n_registers);
+    for (uint32_t r = 0; r < n_registers; r++) {
+        analysis->crossing_index[r] = crosses[r] ? analysis->n_crossing : PTX_NO_INDEX;
+        if (crosses[r])
+            analysis->crossing[analysis->n_crossing++] = r;
     }
-    list->register_id[list->count++] = register_id;
 }
 
-static bool is_live_at(const struct walk *walk, uint32_t block, uint32_t r) {
-    const struct live_list *list = &walk->live[block];
-    return list->count > 0 && list->register_id[list->count - 1] == r; /* registers come in ascending order */
-}
-
-static void make_live(struct walk *walk, uint32_t block, uint32_t r, uint32_t *depth) {
-    if (is_live_at(walk, block, r))
-        return;
-    append(walk->passes->scratch, &walk->live[block], r);
-    walk->stack[(*depth)++] = block;
-}
-
-static void spread_back(struct walk *walk, uint32_t r, uint32_t depth) {
-    const struct ptx_analysis *analysis = walk->passes->analysis;
-    while (depth > 0) {
-        const struct ptx_block *block = &analysis->block[walk->stack[--depth]];
-        for (uint32_t p = 0; p < block->n_predecessors; p++)
-            if (walk->mark[block->predecessor[p]] != r + 1) /* not killed there */
-                make_live(walk, block->predecessor[p], r, &depth);
+void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint64_t *live) {
+    size_t n_words = analysis->live_words;
+    memset(live, 0, n_words * sizeof *live);
+    for (uint32_t s = 0; s < analysis->block[block].n_successors; s++) {
+        const uint64_t *live_in = &analysis->live_in[analysis->block[block].successor[s] * n_words];
+        for (size_t w = 0; w < n_words; w++)
+            live[w] |= live_in[w];
     }
 }
 
-static void find_live_blocks(struct walk *walk, uint32_t r, bool is_result) {
-    const struct mentions *mentions = &walk->mentions;
-    uint32_t depth = 0, killed_in = PTX_NO_BLOCK;
-    for (uint32_t m = mentions->start[r]; m < mentions->start[r + 1]; m++)
-        if (mentions->place[m].access->is_kill)
-            walk->mark[mentions->place[m].block] = r + 1;
-    for (uint32_t m = mentions->start[r]; m < mentions->start[r + 1]; m++) {
-        const struct mention *mention = &mentions->place[m];
-        if (!mention->access->is_write && mention->block != killed_in)
-            make_live(walk, mention->block, r, &depth);
-        if (mention->access->is_kill)
-            killed_in = mention->block;
+/* From what is live at a block's end to what is live at its start. */
+static void apply_block(const struct ptx_passes *passes, uint32_t b, uint64_t *live) {
+    const struct ptx_block *block = &passes->analysis->block[b];
+    uint32_t first = passes->access_start[block->first], end = passes->access_start[block->first + block->count];
+    for (uint32_t a = end; a-- > first;) { /* an instruction's writes stand after its reads */
+        const struct ptx_access *access = &passes->access[a];
+        uint32_t bit = passes->analysis->crossing_index[access->register_id];
+        if (bit == PTX_NO_INDEX)
+            continue;
+        if (!access->is_write)
+            live[bit / 64] |= 1ull << (bit % 64);
+        else if (access->is_kill)
+            live[bit / 64] &= ~(1ull << (bit % 64));
     }
-    if (is_result)
-        make_live(walk, walk->passes->analysis->n_blocks - 1, r, &depth);
-    spread_back(walk, r, depth);
+}
+
+/* True when what is live at the block's start has changed. */
+static bool update_block(struct ptx_passes *passes, uint32_t b, uint64_t *live) {
+    struct ptx_analysis *analysis = passes->analysis;
+    uint64_t *live_in = &analysis->live_in[b * analysis->live_words];
+    size_t bytes = analysis->live_words * sizeof *live;
+    ptx_find_live_out(analysis, b, live);
+    apply_block(passes, b, live);
+    if (memcmp(live, live_in, bytes) == 0)
+        return false;
+    memcpy(live_in, live, bytes);
+    return true;
+}
+
+/* Sweeps from the last block to the first, over blocks whose successors have changed, until none has: few sweeps in
+ * compiled code, where edges against the sweep's direction close loops. */
+static void solve(struct ptx_passes *passes) {
+    const struct ptx_analysis *analysis = passes->analysis;
+    uint32_t n_blocks = analysis->n_blocks, n_waiting = n_blocks - 1;
+    uint64_t *live = BASE_ARENA_ARRAY(passes->scratch, uint64_t, analysis->live_words);
+    bool *waits = BASE_ARENA_ARRAY(passes->scratch, bool, n_blocks);
+    memset(waits, true, n_waiting);
+    while (n_waiting > 0)
+        for (uint32_t b = n_blocks - 1; b-- > 0;) {
+            if (!waits[b])
+                continue;
+            waits[b] = false;
+            n_waiting--;
+            if (!update_block(passes, b, live))
+                continue;
+            for (uint32_t p = 0; p < analysis->block[b].n_predecessors; p++) {
+                uint32_t from = analysis->block[b].predecessor[p];
+                n_waiting += !waits[from];
+                waits[from] = true;
+            }
+        }
 }
 
 void ptx_compute_liveness(struct ptx_passes *passes) {
     const struct ptx_function *function = passes->function;
     struct ptx_analysis *analysis = passes->analysis;
-    uint32_t n_blocks = analysis->n_blocks;
-    struct walk walk = {.passes = passes,
-                        .mentions = find_mentions(passes),
-                        .live = BASE_ARENA_ARRAY(passes->scratch, struct live_list, n_blocks),
-                        .stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n_blocks),
-                        .mark = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n_blocks)};
-    bool *is_result = BASE_ARENA_ARRAY(passes->scratch, bool, function->n_registers);
-    for (uint32_t i = 0; !function->is_entry && i < function->n_results; i++)
-        if (function->result[i].register_id < function->n_registers)
-            is_result[function->result[i].register_id] = true;
-    for (uint32_t r = 0; r < function->n_registers; r++)
-        find_first_writes(&walk, r);
-    memset(walk.mark, 0, n_blocks * sizeof *walk.mark);
-    for (uint32_t r = 0; r < function->n_registers; r++)
-        find_live_blocks(&walk, r, is_result[r]);
-    analysis->live_in = BASE_ARENA_ARRAY(analysis->arena, struct ptx_register_set, n_blocks);
-    for (uint32_t b = 0; b < n_blocks; b++) {
-        uint32_t count = walk.live[b].count;
-        analysis->live_in[b].count = count;
-        analysis->live_in[b].register_id = BASE_ARENA_ARRAY(analysis->arena, uint32_t, count);
-        if (count > 0)
-            memcpy(analysis->live_in[b].register_id, walk.live[b].register_id, count * sizeof(uint32_t));
-    }
+    find_all_first_writes(passes);
+    find_crossing(passes);
+    analysis->live_words = ((size_t)analysis->n_crossing + 63) / 64;
+    analysis->live_in = BASE_ARENA_ARRAY(analysis->arena, uint64_t, analysis->n_blocks * analysis->live_words);
+    uint64_t *at_exit = &analysis->live_in[(analysis->n_blocks - 1) * analysis->live_words];
+    for (uint32_t k = 0; !function->is_entry && k < function->n_results; k++)
+        if (function->result[k].register_id < function->n_registers) {
+            uint32_t bit = analysis->crossing_index[function->result[k].register_id];
+            at_exit[bit / 64] |= 1ull << (bit % 64);
+        }
+    solve(passes);
 }

@@ -1,5 +1,5 @@
-/* The fixed vocabulary of PTX: types, opcodes, modifiers, state spaces and special registers, from the .def lists, and the
- * ways from a name to a number and back. */
+/* The fixed vocabulary of PTX: types, opcodes, modifiers, state spaces and special registers, from the .def lists, and
+ * the ways from a name to a number and back. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -67,14 +67,46 @@ static const struct {
 
 /* Suffixes of supported opcodes that are valid PTX, and that nothing here gives a meaning to. */
 static const char *const unsupported_texts[] = {
-    "e4m3x2",         "e5m2x2",          "e4m3x4",         "e5m2x4",        "e2m1x2",
-    "e2m1x4",         "e2m3x2",          "e2m3x4",         "e3m2x2",        "e3m2x4",
-    "ue8m0x2",        "ue8m0",           "e4m3",           "e5m2",          "e2m1",
-    "s2f6x2",         "scaled::n2::ue8m0", "f32x2",        "rs",            "pack",
-    "u2",             "s2",              "u4",             "s4",            "mbarrier_init",
-    "bulk",           "mbarrier::complete_tx::bytes",      "tensormap",     "tensormap::generic",
-    "proxykind::generic", "async::generic", "async.global", "sync_restrict::shared::cta",
-    "sync_restrict::shared::cluster",    "L2::evict_last::use", "level::prefetch_size", "ownerctaid", "b8x16", "b6x16_p32", "b4x16_p64",
+    "e4m3x2",
+    "e5m2x2",
+    "e4m3x4",
+    "e5m2x4",
+    "e2m1x2",
+    "e2m1x4",
+    "e2m3x2",
+    "e2m3x4",
+    "e3m2x2",
+    "e3m2x4",
+    "ue8m0x2",
+    "ue8m0",
+    "e4m3",
+    "e5m2",
+    "e2m1",
+    "s2f6x2",
+    "scaled::n2::ue8m0",
+    "f32x2",
+    "rs",
+    "pack",
+    "u2",
+    "s2",
+    "u4",
+    "s4",
+    "mbarrier_init",
+    "bulk",
+    "mbarrier::complete_tx::bytes",
+    "tensormap",
+    "tensormap::generic",
+    "proxykind::generic",
+    "async::generic",
+    "async.global",
+    "sync_restrict::shared::cta",
+    "sync_restrict::shared::cluster",
+    "L2::evict_last::use",
+    "level::prefetch_size",
+    "ownerctaid",
+    "b8x16",
+    "b6x16_p32",
+    "b4x16_p64",
 };
 
 const char *ptx_type_name(enum ptx_type type) { return type_rows[type].text; }
@@ -168,6 +200,9 @@ const char *ptx_nearest_opcode(const char *wanted) {
 
 const char *ptx_nearest_suffix(const char *wanted) {
     struct base_nearest nearest = base_nearest_to(wanted);
+    for (unsigned i = 1; i < PTX_N_TYPES; i++)
+        if (type_rows[i].bits == 32)
+            base_nearest_offer(&nearest, type_rows[i].text); /* the likeliest first */
     for (unsigned i = 1; i < PTX_N_TYPES; i++)
         base_nearest_offer(&nearest, type_rows[i].text);
     for (size_t i = 0; i < sizeof space_rows / sizeof *space_rows; i++)

@@ -32,11 +32,11 @@ static void check_functions(struct ptx_parser *parser) {
 }
 
 static void free_parser(struct ptx_parser *parser) {
-    void *const lists[] = {parser->errors.item,    parser->labels.item,           parser->symbols.item,
-                           parser->operands.item,  parser->instructions.item,     parser->registers.item,
-                           parser->variables.item, parser->module_variables.item, parser->functions.item,
-                           parser->pragmas.item,   parser->files.item,            parser->relocations.item,
-                           parser->bytes.item,     parser->parameters.item,       parser->aliases.item};
+    void *const lists[] = {
+        parser->errors.item,       parser->labels.item,     parser->symbols.item,   parser->operands.item,
+        parser->instructions.item, parser->registers.item,  parser->variables.item, parser->module_variables.item,
+        parser->functions.item,    parser->pragmas.item,    parser->files.item,     parser->relocations.item,
+        parser->bytes.item,        parser->parameters.item, parser->aliases.item};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         ptx_list_free(lists[i]);
     base_arena_free(&parser->scratch);

@@ -1,6 +1,6 @@
 /* Constant expressions: C's operators on 64-bit integers and doubles, casts to .s64 and .u64, and in initialisers the
- * address of a symbol. From the chapter on constants of the PTX ISA manual: a constant is .s64 unless it has a U suffix or
- * does not fit, and an operation is unsigned when one of its operands is. */
+ * address of a symbol. From the chapter on constants of the PTX ISA manual: a constant is .s64 unless it has a U suffix
+ * or does not fit, and an operation is unsigned when one of its operands is. */
 #include "ptx/internal.h"
 
 #include <string.h>
@@ -120,6 +120,8 @@ static bool parse_primary(struct ptx_parser *parser, struct ptx_value *value) {
 }
 
 static bool apply_unary(struct ptx_parser *parser, int op, struct ptx_value *value) {
+    if (op == '+')
+        return true;
     if (value->kind == VALUE_ADDRESS)
         return ptx_fail(parser, value->at, "an address cannot be negated");
     bool is_integer = value->kind == VALUE_INTEGER;
@@ -135,12 +137,10 @@ static bool apply_unary(struct ptx_parser *parser, int op, struct ptx_value *val
         value->kind = VALUE_INTEGER;
         value->is_unsigned = false;
         return true;
-    case '~':
+    default: /* ~ */
         if (!is_integer)
             return ptx_fail(parser, value->at, "'~' needs an integer");
         value->bits = ~value->bits;
-        return true;
-    default:
         return true;
     }
 }

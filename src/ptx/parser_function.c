@@ -88,6 +88,9 @@ static bool parse_header(struct ptx_parser *parser, struct ptx_function *functio
         !ptx_parse_parameters(parser, function, PTX_ROLE_PARAMETER, &function->parameter, &function->n_parameters,
                               &function->parameter_bytes))
         return false;
+    for (uint32_t i = 0; function->is_entry && i < function->n_parameters; i++)
+        if (function->parameter[i].space != PTX_SPACE_PARAM)
+            return ptx_fail(parser, function->parameter[i].at, "the parameters of an .entry are .param, not .reg");
     return parse_directives(parser, function);
 }
 
@@ -104,7 +107,8 @@ static void own(struct ptx_variable *list, uint32_t count, struct ptx_function *
 }
 
 /* Puts the header into the one function of that name, declared before or not. */
-static struct ptx_function *declare(struct ptx_parser *parser, struct ptx_name *name, const struct ptx_function *header) {
+static struct ptx_function *declare(struct ptx_parser *parser, struct ptx_name *name,
+                                    const struct ptx_function *header) {
     struct ptx_binding *binding = name->binding;
     struct ptx_function *function;
     if (binding && binding->kind == BINDING_FUNCTION) {
@@ -247,8 +251,7 @@ static bool parse_label(struct ptx_parser *parser) {
     struct ptx_location at = parser->token.at;
     ptx_advance(parser);
     ptx_advance(parser); /* : */
-    if (ptx_is_dot(parser, "branchtargets") || ptx_is_dot(parser, "calltargets") ||
-        ptx_is_dot(parser, "callprototype"))
+    if (ptx_is_dot(parser, "branchtargets") || ptx_is_dot(parser, "calltargets") || ptx_is_dot(parser, "callprototype"))
         return ptx_parse_label_directive(parser, name, at);
     struct ptx_label label = {.kind = LABEL_CODE, .name = name, .at = at, .target = parser->instructions.count};
     return ptx_bind_label(parser, &label);
@@ -364,7 +367,8 @@ bool ptx_parse_function(struct ptx_parser *parser, bool is_entry, enum ptx_linka
     bool has_body = ptx_is_punctuation(parser, '{');
     struct ptx_function *function = declare(parser, name, &header);
     if (function && has_body && function->has_body) {
-        ptx_fail(parser, header.at, "function '%s' has two bodies; first on line %u", function->name, function->at.line);
+        ptx_fail(parser, header.at, "function '%s' has two bodies; first on line %u", function->name,
+                 function->at.line);
         function = NULL;
     }
     if (!function) {

@@ -16,7 +16,8 @@ static bool parse_guard(struct ptx_parser *parser, struct ptx_instruction *instr
         return false;
     const struct ptx_register *reg = &parser->registers.item[instruction->guard];
     if (reg->type != PTX_PRED)
-        return ptx_fail(parser, at, "the guard '%s' is .%s; a guard must be .pred", reg->name, ptx_type_name(reg->type));
+        return ptx_fail(parser, at, "the guard '%s' is .%s; a guard must be .pred", reg->name,
+                        ptx_type_name(reg->type));
     return true;
 }
 
@@ -64,10 +65,17 @@ static bool add_space(struct ptx_parser *parser, struct ptx_instruction *instruc
     return true;
 }
 
+static void mark_unsupported(struct ptx_parser *parser, struct ptx_instruction *instruction) {
+    if (!instruction->unsupported)
+        instruction->unsupported = base_arena_printf(parser->arena, ".%s", parser->token.name->text);
+}
+
 static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *instruction) {
     const struct ptx_name *name = parser->token.name;
     switch (name->suffix_kind) {
     case SUFFIX_TYPE:
+        if (name->suffix_value == PTX_B128)
+            mark_unsupported(parser, instruction); /* no register holds 128 bits */
         return add_type(parser, instruction, (enum ptx_type)name->suffix_value);
     case SUFFIX_SPACE:
         return add_space(parser, instruction, (enum ptx_space)name->suffix_value);
@@ -82,8 +90,7 @@ static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *inst
             return true; /* the whole instruction is unsupported; its suffixes do not matter */
         if (name->suffix_kind == SUFFIX_NONE)
             return unknown_suffix(parser, instruction);
-        if (!instruction->unsupported)
-            instruction->unsupported = base_arena_printf(parser->arena, ".%s", name->text);
+        mark_unsupported(parser, instruction);
         return true;
     }
 }
@@ -138,10 +145,22 @@ static bool parse_indexed_branch(struct ptx_parser *parser, struct ptx_instructi
     return true;
 }
 
+/* What cannot start an operand is better named here than as a bad constant. An opcode on a line of its own is the next
+ * instruction. */
+static bool starts_operand(const struct ptx_token *token) {
+    if (token->kind == TOKEN_PUNCTUATION)
+        return token->punctuation < 256 && strchr("{[!-+~(", token->punctuation);
+    if (token->kind == TOKEN_NAME)
+        return !token->is_first || token->name->opcode == PTX_N_OPCODES;
+    return token->kind == TOKEN_INTEGER || token->kind == TOKEN_FLOAT32 || token->kind == TOKEN_FLOAT64;
+}
+
 static bool parse_operands(struct ptx_parser *parser, struct ptx_instruction *instruction) {
     uint32_t first = parser->operands.count;
     if (ptx_is_punctuation(parser, ';'))
         return true;
+    if (!starts_operand(&parser->token))
+        return ptx_unexpected(parser, "an operand or ';'");
     do {
         struct ptx_operand operand;
         if (parser->operands.count - first == MAX_OPERANDS)

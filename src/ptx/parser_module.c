@@ -32,8 +32,9 @@ static bool is_target_option(const struct ptx_parser *parser) {
 
 static bool parse_target(struct ptx_parser *parser) {
     do {
-        bool is_architecture = parser->token.kind == TOKEN_NAME && (strncmp(parser->token.name->text, "sm_", 3) == 0 ||
-                                                                    strncmp(parser->token.name->text, "compute_", 8) == 0);
+        bool is_architecture =
+            parser->token.kind == TOKEN_NAME &&
+            (strncmp(parser->token.name->text, "sm_", 3) == 0 || strncmp(parser->token.name->text, "compute_", 8) == 0);
         if (is_architecture)
             parser->module->target = parser->token.name->text;
         else if (!is_target_option(parser))
@@ -237,7 +238,8 @@ static void check_preamble(struct ptx_parser *parser) {
     else if (!module->target)
         ptx_fail(parser, start, "expected '.target' after '.version'");
     else if (module->address_size == 0)
-        ptx_fail(parser, start, "expected '.address_size 64': without it addresses have 32 bits, which is not supported");
+        ptx_fail(parser, start,
+                 "expected '.address_size 64': without it addresses have 32 bits, which is not supported");
 }
 
 void ptx_parse_module(struct ptx_parser *parser) {

@@ -144,6 +144,31 @@ static bool parse_pair(struct ptx_parser *parser, struct ptx_operand *operand) {
 
 /* ---- Names ---- */
 
+/* A name with a % is a register, and so is one that continues a range: no function or variable of that name comes
+ * later. */
+static bool is_register_name(struct ptx_parser *parser, struct ptx_name *name) {
+    return name->text[0] == '%' || ptx_is_near_range(parser, name);
+}
+
+/* The fourth component is 0. */
+static void set_component(struct ptx_operand *operand, unsigned component) {
+    operand->kind = component < 3 ? PTX_OPERAND_SPECIAL : PTX_OPERAND_INTEGER;
+    operand->special += component < 3 ? component : 0;
+}
+
+/* %tid as a whole, the source of mov.v4. */
+static bool set_special_vector(struct ptx_parser *parser, struct ptx_operand *operand) {
+    struct ptx_operand *element = BASE_ARENA_ARRAY(parser->arena, struct ptx_operand, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        element[i] = *operand;
+        set_component(&element[i], i);
+    }
+    operand->kind = PTX_OPERAND_VECTOR;
+    operand->element = element;
+    operand->n_elements = 4;
+    return true;
+}
+
 static bool set_special(struct ptx_parser *parser, struct ptx_operand *operand, const struct ptx_name *name) {
     operand->kind = PTX_OPERAND_SPECIAL;
     operand->special = (enum ptx_special)name->special;
@@ -151,14 +176,11 @@ static bool set_special(struct ptx_parser *parser, struct ptx_operand *operand, 
     if (ptx_special_component(operand->special) < 0)
         return true;
     int component = component_index(&parser->token);
-    if (component < 0 || component > 3)
-        return ptx_unexpected(parser, "a component .x, .y or .z of the special register");
+    if (component < 0)
+        return parser->token.kind == TOKEN_DOT ? ptx_unexpected(parser, "a component .x, .y, .z or .w")
+                                               : set_special_vector(parser, operand);
     ptx_advance(parser);
-    if (component == 3) { /* always 0 */
-        operand->kind = PTX_OPERAND_INTEGER;
-        return true;
-    }
-    operand->special += (unsigned)component;
+    set_component(operand, (unsigned)component);
     return true;
 }
 
@@ -166,7 +188,7 @@ static bool set_name(struct ptx_parser *parser, struct ptx_operand *operand, str
     const struct ptx_binding *binding = ptx_lookup(parser, name);
     if (!binding && name->special != PTX_N_SPECIALS)
         return set_special(parser, operand, name);
-    if (!binding && name->text[0] == '%')
+    if (!binding && is_register_name(parser, name))
         return ptx_undefined(parser, name, operand->at, "register");
     if (!binding) {
         leave_unresolved(parser, operand, name);
@@ -326,6 +348,22 @@ static bool is_name_start(char c) {
     return c == '%' || c == '_' || c == '$' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* !p of a predicate, -a of a number. */
+static bool parse_negated(struct ptx_parser *parser, struct ptx_operand *operand) {
+    bool is_not = ptx_accept(parser, '!');
+    if (!is_not)
+        ptx_advance(parser);
+    operand->is_negated = true;
+    if (!parse_name(parser, operand))
+        return false;
+    if (operand->kind != PTX_OPERAND_REGISTER)
+        return ptx_fail(parser, operand->at, "only a register can be negated");
+    bool is_predicate = parser->registers.item[operand->register_id].type == PTX_PRED;
+    if (is_predicate != is_not)
+        return ptx_fail(parser, operand->at, is_not ? "'!' needs a predicate" : "a predicate is negated with '!'");
+    return true;
+}
+
 static bool parse_nested(struct ptx_parser *parser, struct ptx_operand *operand, unsigned depth) {
     *operand = blank(parser->token.at);
     if (depth > MAX_OPERAND_DEPTH)
@@ -335,10 +373,8 @@ static bool parse_nested(struct ptx_parser *parser, struct ptx_operand *operand,
     if (ptx_is_punctuation(parser, '['))
         return parse_brackets(parser, operand, depth);
     bool is_sign = ptx_is_punctuation(parser, '!') || ptx_is_punctuation(parser, '-');
-    if (is_sign && is_name_start(ptx_peek(parser))) {
-        operand->is_negated = true;
-        ptx_advance(parser);
-    }
+    if (is_sign && is_name_start(ptx_peek(parser)))
+        return parse_negated(parser, operand);
     if (parser->token.kind == TOKEN_NAME)
         return parse_name(parser, operand);
     return parse_constant(parser, operand);

@@ -140,9 +140,7 @@ static bool elements_from(const struct shape *shape, unsigned first, uint64_t *e
     return true;
 }
 
-static uint32_t element_bytes(const struct ptx_variable *variable) {
-    return (ptx_type_bits(variable->type) + 7) / 8;
-}
+static uint32_t element_bytes(const struct ptx_variable *variable) { return (ptx_type_bits(variable->type) + 7) / 8; }
 
 /* ---- Initialisers ---- */
 
@@ -163,7 +161,8 @@ static bool place(struct ptx_parser *parser, const struct initialiser *init, str
         memset(parser->bytes.item + parser->bytes.count, 0, end - parser->bytes.count);
         parser->bytes.count = (uint32_t)end;
     }
-    memcpy(parser->bytes.item + init->cursor * bytes, &value, bytes < 8 ? bytes : 8); /* the host is little-endian too */
+    memcpy(parser->bytes.item + init->cursor * bytes, &value,
+           bytes < 8 ? bytes : 8); /* the host is little-endian too */
     return true;
 }
 
@@ -184,10 +183,8 @@ static bool place_address(struct ptx_parser *parser, const struct initialiser *i
                         ptx_type_name(init->variable->type));
     }
     PTX_PUSH(&parser->relocations, relocation);
-    struct ptx_pending pending = {.kind = PENDING_RELOCATION,
-                                  .name = value->symbol,
-                                  .at = value->at,
-                                  .function_serial = parser->function_serial};
+    struct ptx_pending pending = {
+        .kind = PENDING_RELOCATION, .name = value->symbol, .at = value->at, .function_serial = parser->function_serial};
     PTX_PUSH(&parser->symbols, pending);
     return place(parser, init, value->at, 0);
 }
@@ -206,25 +203,20 @@ static uint64_t float_bits(const struct ptx_value *value, enum ptx_type type) {
     return bits;
 }
 
+/* Integers are cut to the variable's width, whatever their value, as the vendor's assembler does. */
 static bool place_value(struct ptx_parser *parser, const struct initialiser *init, const struct ptx_value *value) {
     enum ptx_type type = init->variable->type;
     unsigned bits = ptx_type_bits(type);
+    enum ptx_kind kind = ptx_type_kind(type);
     if (value->kind == VALUE_ADDRESS)
         return place_address(parser, init, value);
-    bool is_float_variable = type == PTX_F32 || type == PTX_F64;
-    if (is_float_variable || value->kind != VALUE_INTEGER) {
-        bool fits = is_float_variable || (ptx_type_kind(type) == PTX_KIND_B &&
-                                          bits == (value->kind == VALUE_FLOAT32 ? 32u : 64u));
-        if (!fits)
-            return ptx_fail(parser, value->at, "a floating-point constant cannot initialise .%s", ptx_type_name(type));
-        return place(parser, init, value->at, float_bits(value, type));
-    }
-    if (bits < 64) {
-        int64_t number = (int64_t)value->bits;
-        if (value->bits >> bits != 0 && (number >= 0 || number < -(INT64_C(1) << (bits - 1))))
-            return ptx_fail(parser, value->at, "the constant does not fit .%s", ptx_type_name(type));
-    }
-    return place(parser, init, value->at, value->bits);
+    bool is_integer = value->kind == VALUE_INTEGER;
+    bool fits =
+        is_integer ? kind != PTX_KIND_F : kind != PTX_KIND_U && kind != PTX_KIND_S && (bits == 32 || bits == 64);
+    if (!fits)
+        return ptx_fail(parser, value->at, "%s constant cannot initialise .%s",
+                        is_integer ? "an integer" : "a floating-point", ptx_type_name(type));
+    return place(parser, init, value->at, is_integer ? value->bits : float_bits(value, type));
 }
 
 static bool parse_braces(struct ptx_parser *parser, struct initialiser *init, unsigned level, uint64_t end);
@@ -240,8 +232,9 @@ static bool parse_item(struct ptx_parser *parser, struct initialiser *init, unsi
         uint64_t start = (init->cursor + below - 1) / below * below;
         init->cursor = start;
         if (start >= end || !parse_braces(parser, init, level + 1, start + below))
-            return start < end ? false : ptx_fail(parser, parser->token.at, "more values than '%s' has elements",
-                                                  init->variable->name);
+            return start < end
+                       ? false
+                       : ptx_fail(parser, parser->token.at, "more values than '%s' has elements", init->variable->name);
         init->cursor = start + below;
         return true;
     }
@@ -351,9 +344,6 @@ static bool parse_declarator(struct ptx_parser *parser, const struct declaration
     if (variable->vector > 1)
         shape->dimension[shape->n_dimensions++] = variable->vector;
     uint32_t natural = element_bytes(variable) * variable->vector;
-    if (declaration->alignment && declaration->alignment < element_bytes(variable))
-        return ptx_fail(parser, declaration->at, "alignment %u is below the %u bytes of .%s", declaration->alignment,
-                        element_bytes(variable), ptx_type_name(variable->type));
     variable->alignment = declaration->alignment ? declaration->alignment : natural;
     uint64_t elements;
     if (!elements_from(shape, shape->is_open, &elements) || elements * element_bytes(variable) > PTX_MAX_VARIABLE_BYTES)
@@ -378,9 +368,8 @@ static void add_variable(struct ptx_parser *parser, struct ptx_variable *variabl
 /* `.extern x` and the definition of x may both stand in a module: one variable. */
 static bool merge_extern(struct ptx_parser *parser, const struct ptx_name *name, const struct ptx_variable *variable,
                          bool *is_merged) {
-    struct ptx_variable *before = parser->depth == 0 && name->binding && name->binding->kind == BINDING_VARIABLE
-                                      ? name->binding->variable
-                                      : NULL;
+    struct ptx_variable *before =
+        parser->depth == 0 && name->binding && name->binding->kind == BINDING_VARIABLE ? name->binding->variable : NULL;
     *is_merged = before && (before->linkage == PTX_LINK_EXTERN || variable->linkage == PTX_LINK_EXTERN);
     if (!*is_merged)
         return true;

@@ -43,6 +43,8 @@ void ptx_set_dominators(struct ptx_passes *passes);
 void ptx_set_reconvergence(struct ptx_passes *passes);
 void ptx_find_loops(struct ptx_passes *passes);
 void ptx_compute_liveness(struct ptx_passes *passes);
+/* live_words words: what is live at the end of a block. */
+void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint64_t *live);
 void ptx_assign_slots(struct ptx_passes *passes);
 void ptx_find_uniform(struct ptx_passes *passes);
 

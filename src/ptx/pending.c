@@ -1,9 +1,8 @@
 /* References that stand before their definition.
  *
- * A label belongs to the { } it stands in: compilers paste inline assembly with the same labels many times, each copy in
- * braces. So label references are settled when a scope ends, against that scope's labels, and the rest moves outwards. A
- * jump from outside into braces is settled last, when only one label of the function bears the name.
- * Functions and module variables are settled at the end of the module. */
+ * A label belongs to the { } it stands in: compilers paste inline assembly with the same labels many times, each copy
+ * in braces. So label references are settled when a scope ends, against that scope's labels, and the rest moves
+ * outwards. Functions and module variables are settled at the end of the module. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -61,6 +60,9 @@ static bool undefined_label(struct ptx_parser *parser, const struct ptx_pending 
     if (name->undefined_in == parser->function_serial + 1)
         return false;
     name->undefined_in = parser->function_serial + 1;
+    if (name->last_label && name->label_function == parser->function_serial)
+        return ptx_fail(parser, pending->at, "label '%s' on line %u is inside braces and unknown here", name->text,
+                        name->last_label->at.line);
     struct base_nearest nearest = base_nearest_to(name->text);
     uint32_t n_offers = 0;
     if (parser->n_searches++ < 40)
@@ -77,16 +79,8 @@ static bool undefined_label(struct ptx_parser *parser, const struct ptx_pending 
 }
 
 void ptx_settle_function(struct ptx_parser *parser) {
-    for (uint32_t i = 0; i < parser->labels.count; i++) {
-        const struct ptx_pending *pending = &parser->labels.item[i];
-        const struct ptx_name *name = pending->name;
-        if (!name->last_label || name->label_function != parser->function_serial)
-            undefined_label(parser, pending);
-        else if (name->is_label_ambiguous)
-            ptx_fail(parser, pending->at, "label '%s' is defined in several scopes and in none around this", name->text);
-        else
-            settle_label(parser, pending, name->last_label);
-    }
+    for (uint32_t i = 0; i < parser->labels.count; i++)
+        undefined_label(parser, &parser->labels.item[i]);
     parser->labels.count = 0;
 }
 
@@ -170,10 +164,26 @@ static void redirect_aliases(struct ptx_parser *parser) {
     }
 }
 
+/* Points the addresses in initialisers to what they name; whether there is such a thing was asked before. */
+static void settle_relocations(struct ptx_parser *parser, struct ptx_variable **variable, uint32_t count) {
+    for (uint32_t v = 0; v < count; v++)
+        for (uint32_t i = 0; i < variable[v]->n_relocations; i++) {
+            struct ptx_relocation *relocation = &variable[v]->relocation[i];
+            const struct ptx_name *name = ptx_intern(parser, relocation->symbol, strlen(relocation->symbol));
+            if (!name->binding)
+                continue;
+            relocation->variable = name->binding->variable;
+            relocation->function = name->binding->function ? target_of(name->binding->function) : NULL;
+        }
+}
+
 void ptx_settle_module(struct ptx_parser *parser) {
     settle_aliases(parser);
     for (uint32_t i = 0; i < parser->symbols.count; i++)
         settle_symbol(parser, &parser->symbols.item[i]);
+    settle_relocations(parser, parser->module_variables.item, parser->module_variables.count);
+    for (uint32_t i = 0; i < parser->functions.count; i++)
+        settle_relocations(parser, parser->functions.item[i]->variable, parser->functions.item[i]->n_variables);
     if (parser->aliases.count > 0)
         redirect_aliases(parser);
 }

@@ -95,6 +95,8 @@ struct ptx_relocation {
     const char *symbol; /* a variable or a function of the module */
     int64_t addend;
     bool generic;
+    struct ptx_variable *variable; /* what symbol names: one of the two */
+    struct ptx_function *function;
     uint32_t mask_shift; /* 0xFF00(symbol)-style byte selection: shift right by this many bits; 0 normally */
 };
 

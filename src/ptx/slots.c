@@ -12,6 +12,7 @@
 #include "ptx/passes.h"
 
 #include <assert.h>
+#include <string.h>
 
 struct span {
     uint32_t start, end; /* half-open, half instructions */
@@ -20,11 +21,10 @@ struct span {
 
 struct scan {
     struct ptx_passes *passes;
-    struct span **range;     /* per register, ascending; built from the function's end to its start */
-    uint32_t *live_end;      /* per register: end of the span being built; 0 when it is not live */
-    uint32_t *live, n_live;  /* registers with a span being built */
-    uint32_t *live_position; /* per register: its place in `live` */
-    int32_t *pressure_step;  /* per half instruction: change of the number of 32-bit registers in use */
+    struct span **range;    /* per register, ascending; built from the function's end to its start */
+    uint32_t *live_end;     /* per register: end of the span being built; 0 when it is not live */
+    uint64_t *live;         /* at the boundary between two blocks: registers with a span being built */
+    int32_t *pressure_step; /* per half instruction: change of the number of 32-bit registers in use */
 };
 
 static int32_t register_weight(const struct ptx_register *reg) {
@@ -43,39 +43,23 @@ static void add_span(struct scan *scan, uint32_t r, uint32_t start, uint32_t end
     scan->range[r] = span;
 }
 
-static void count_pressure(struct scan *scan, uint32_t r, uint32_t start, uint32_t end) {
+static void end_life(struct scan *scan, uint32_t r, uint32_t start, uint32_t end) {
     int32_t weight = register_weight(&scan->passes->function->reg[r]);
+    add_span(scan, r, start, end);
     scan->pressure_step[start] += weight;
     scan->pressure_step[end] -= weight;
-}
-
-static void begin_life(struct scan *scan, uint32_t r, uint32_t end) {
-    scan->live_end[r] = end;
-    scan->live_position[r] = scan->n_live;
-    scan->live[scan->n_live++] = r;
-}
-
-static void end_life(struct scan *scan, uint32_t r) {
-    uint32_t last = scan->live[--scan->n_live];
-    scan->live[scan->live_position[r]] = last;
-    scan->live_position[last] = scan->live_position[r];
     scan->live_end[r] = 0;
 }
 
-static void scan_writes(struct scan *scan, uint32_t i, bool is_reachable) {
+static void scan_writes(struct scan *scan, uint32_t i) {
     const struct ptx_passes *passes = scan->passes;
     for (uint32_t a = passes->access_start[i]; a < passes->access_start[i + 1]; a++) {
         const struct ptx_access *access = &passes->access[a];
         uint32_t r = access->register_id, end = scan->live_end[r];
         if (!access->is_write || (end != 0 && !access->is_kill))
             continue;
-        if (end != 0)
-            end_life(scan, r);
-        else
-            end = 2 * i + 2; /* nobody reads it, but the slot is overwritten */
-        add_span(scan, r, 2 * i + 1, end);
-        if (is_reachable)
-            count_pressure(scan, r, 2 * i + 1, end);
+        /* A slot is overwritten even if nobody reads the value. */
+        end_life(scan, r, 2 * i + 1, end != 0 ? end : 2 * i + 2);
     }
 }
 
@@ -87,31 +71,42 @@ static void scan_reads(struct scan *scan, uint32_t i) {
         uint32_t r = access->register_id;
         if (access->is_write || scan->live_end[r] != 0)
             continue;
-        begin_life(scan, r, 2 * i + 1);
+        scan->live_end[r] = 2 * i + 1;
         if (is_distinct) /* keeps its slot over the write; no pressure, since real hardware need not */
             add_span(scan, r, 2 * i + 1, 2 * i + 2);
     }
 }
 
-static void scan_block(struct scan *scan, const struct ptx_block *block) {
+/* Passes from the start of the block after `time` to the end of the block before it: spans go on where both sides
+ * agree. */
+static void cross_boundary(struct scan *scan, const uint64_t *live_before, uint32_t time) {
     const struct ptx_analysis *analysis = scan->passes->analysis;
-    for (uint32_t s = 0; s < block->n_successors; s++) {
-        const struct ptx_register_set *set = &analysis->live_in[block->successor[s]];
-        for (uint32_t k = 0; k < set->count; k++)
-            if (scan->live_end[set->register_id[k]] == 0)
-                begin_life(scan, set->register_id[k], 2 * (block->first + block->count));
+    for (size_t w = 0; w < analysis->live_words; w++)
+        for (uint64_t changed = scan->live[w] ^ live_before[w]; changed != 0; changed &= changed - 1) {
+            uint32_t r = analysis->crossing[64 * w + (unsigned)__builtin_ctzll(changed)];
+            if (scan->live_end[r] != 0)
+                end_life(scan, r, time, scan->live_end[r]);
+            else
+                scan->live_end[r] = time;
+        }
+}
+
+static void scan_blocks(struct scan *scan) {
+    const struct ptx_analysis *analysis = scan->passes->analysis;
+    size_t bytes = analysis->live_words * sizeof(uint64_t);
+    uint64_t *live_out = BASE_ARENA_ARRAY(scan->passes->scratch, uint64_t, analysis->live_words);
+    for (uint32_t b = analysis->n_blocks - 1; b-- > 0;) {
+        const struct ptx_block *block = &analysis->block[b];
+        ptx_find_live_out(analysis, b, live_out);
+        cross_boundary(scan, live_out, 2 * (block->first + block->count));
+        for (uint32_t i = block->first + block->count; i-- > block->first;) {
+            scan_writes(scan, i);
+            scan_reads(scan, i);
+        }
+        memcpy(scan->live, &analysis->live_in[b * analysis->live_words], bytes);
     }
-    for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        scan_writes(scan, i, block->is_reachable);
-        scan_reads(scan, i);
-    }
-    while (scan->n_live > 0) {
-        uint32_t r = scan->live[scan->n_live - 1];
-        add_span(scan, r, 2 * block->first, scan->live_end[r]);
-        if (block->is_reachable)
-            count_pressure(scan, r, 2 * block->first, scan->live_end[r]);
-        end_life(scan, r);
-    }
+    memset(live_out, 0, bytes);
+    cross_boundary(scan, live_out, 0);
 }
 
 /* Parameters in registers are all written as the function is entered, read or not. Results keep a slot even when
@@ -132,17 +127,15 @@ static void add_interface(struct scan *scan) {
     }
 }
 
-static void find_ranges(struct scan *scan) {
-    const struct ptx_analysis *analysis = scan->passes->analysis;
-    for (uint32_t b = analysis->n_blocks; b-- > 0;)
-        scan_block(scan, &analysis->block[b]);
-    add_interface(scan);
+static void find_peak(const struct scan *scan) {
+    struct ptx_analysis *analysis = scan->passes->analysis;
     int32_t pressure = 0, peak = 0;
-    for (uint32_t t = 0; t < 2 * scan->passes->function->n_instructions; t++) {
+    for (uint32_t t = 0; t < 2 * analysis->function->n_instructions; t++) {
         pressure += scan->pressure_step[t];
-        peak = pressure > peak ? pressure : peak;
+        if (pressure > peak && analysis->block[analysis->block_of[t / 2]].is_reachable)
+            peak = pressure;
     }
-    scan->passes->analysis->register_count = (uint32_t)peak;
+    analysis->register_count = (uint32_t)peak;
 }
 
 /* The slots of one width. */
@@ -239,10 +232,11 @@ void ptx_assign_slots(struct ptx_passes *passes) {
     struct scan scan = {.passes = passes,
                         .range = BASE_ARENA_ARRAY(scratch, struct span *, n_registers),
                         .live_end = BASE_ARENA_ARRAY(scratch, uint32_t, n_registers),
-                        .live = BASE_ARENA_ARRAY(scratch, uint32_t, n_registers),
-                        .live_position = BASE_ARENA_ARRAY(scratch, uint32_t, n_registers),
+                        .live = BASE_ARENA_ARRAY(scratch, uint64_t, passes->analysis->live_words),
                         .pressure_step = BASE_ARENA_ARRAY(scratch, int32_t, n_times)};
-    find_ranges(&scan);
+    scan_blocks(&scan);
+    add_interface(&scan);
+    find_peak(&scan);
     passes->analysis->slot = BASE_ARENA_ARRAY(passes->analysis->arena, uint32_t, n_registers);
     for (uint32_t r = 0; r < n_registers; r++)
         passes->analysis->slot[r] = PTX_NO_INDEX;

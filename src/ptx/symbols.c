@@ -1,7 +1,7 @@
 /* Names, scopes and what names stand for at a point of the text.
  *
- * Every distinct identifier is one struct ptx_name; registers, variables and functions hang on it as a stack of bindings,
- * innermost first, so that a look-up is a pointer away and leaving a scope pops what it bound. */
+ * Every distinct identifier is one struct ptx_name; registers, variables and functions hang on it as a stack of
+ * bindings, innermost first, so that a look-up is a pointer away and leaving a scope pops what it bound. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -93,6 +93,12 @@ static struct ptx_range *find_range(struct ptx_parser *parser, struct ptx_name *
     while (range && name->number >= range->count)
         range = range->shadowed;
     return range;
+}
+
+bool ptx_is_near_range(struct ptx_parser *parser, struct ptx_name *name) {
+    if (!name->is_split)
+        split(parser, name);
+    return name->prefix && name->prefix->range;
 }
 
 static bool duplicate(struct ptx_parser *parser, const struct ptx_name *name, struct ptx_location at,
@@ -201,7 +207,6 @@ bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label) {
     kept->next_in_scope = parser->scope[parser->depth].labels;
     parser->scope[parser->depth].labels = kept;
     name->label = kept;
-    name->is_label_ambiguous = name->last_label && name->label_function == parser->function_serial;
     name->last_label = kept;
     name->label_function = parser->function_serial;
     return true;

@@ -11,6 +11,8 @@
  * A register that may be read before it is written holds leftovers of its slot and is not uniform. */
 #include "ptx/passes.h"
 
+#include <string.h>
+
 /* Instructions looked at while following branches. Beyond it every register that crosses a block boundary counts as not
  * uniform; only machine-made functions of many thousands of nested branches get there. */
 enum { STEP_BUDGET = 100 * 1000 * 1000 };
@@ -27,8 +29,9 @@ struct spread {
     uint16_t *path;             /* per block, while a branch is followed: the number of its path that leads there */
     uint32_t *region, n_region; /* blocks with a path */
     uint32_t *stack;
-    uint32_t *written_by; /* per register: the branch plus one in whose region it was last seen written */
+    uint64_t *written; /* bits of crossing registers: those written in the region of the branch being followed */
     uint64_t n_steps;
+    bool has_given_up;
 };
 
 static void set_varying(struct spread *spread, uint32_t r) {
@@ -173,28 +176,32 @@ static void follow_path(struct spread *spread, uint16_t number, uint32_t first, 
     }
 }
 
-static void note_written(struct spread *spread, uint32_t block, uint32_t branch) {
+static void note_written(struct spread *spread, uint32_t block) {
     const struct ptx_passes *passes = spread->passes;
     const struct ptx_block *range = &passes->analysis->block[block];
     uint32_t end = passes->access_start[range->first + range->count];
-    for (uint32_t a = passes->access_start[range->first]; a < end; a++)
-        if (passes->access[a].is_write)
-            spread->written_by[passes->access[a].register_id] = branch + 1;
+    for (uint32_t a = passes->access_start[range->first]; a < end; a++) {
+        uint32_t bit = passes->analysis->crossing_index[passes->access[a].register_id];
+        if (passes->access[a].is_write && bit != PTX_NO_INDEX)
+            spread->written[bit / 64] |= 1ull << (bit % 64);
+    }
 }
 
-static void vary_where_paths_join(struct spread *spread, uint32_t block, uint32_t branch) {
-    const struct ptx_register_set *live = &spread->passes->analysis->live_in[block];
-    spread->n_steps += live->count;
-    for (uint32_t k = 0; k < live->count; k++)
-        if (spread->written_by[live->register_id[k]] == branch + 1)
-            set_varying(spread, live->register_id[k]);
+static void vary_where_paths_join(struct spread *spread, uint32_t block) {
+    const struct ptx_analysis *analysis = spread->passes->analysis;
+    spread->n_steps += analysis->live_words;
+    for (size_t w = 0; w < analysis->live_words; w++)
+        for (uint64_t bits = spread->written[w] & analysis->live_in[block * analysis->live_words + w]; bits != 0;
+             bits &= bits - 1)
+            set_varying(spread, analysis->crossing[64 * w + (unsigned)__builtin_ctzll(bits)]);
 }
 
 static void give_up(struct spread *spread) {
-    const struct ptx_analysis *analysis = spread->passes->analysis;
-    for (uint32_t b = 0; b < analysis->n_blocks; b++)
-        for (uint32_t k = 0; k < analysis->live_in[b].count; k++)
-            set_varying(spread, analysis->live_in[b].register_id[k]);
+    if (spread->has_given_up)
+        return;
+    spread->has_given_up = true;
+    for (uint32_t k = 0; k < spread->passes->analysis->n_crossing; k++)
+        set_varying(spread, spread->passes->analysis->crossing[k]);
 }
 
 static void follow_branch(struct spread *spread, uint32_t branch) {
@@ -211,12 +218,13 @@ static void follow_branch(struct spread *spread, uint32_t branch) {
     spread->n_region = 0;
     for (uint32_t s = 0; s < block->n_successors; s++)
         follow_path(spread, (uint16_t)(s + 1), block->successor[s], meeting);
+    memset(spread->written, 0, analysis->live_words * sizeof *spread->written);
     for (uint32_t k = 0; k < spread->n_region; k++)
-        note_written(spread, spread->region[k], branch);
-    vary_where_paths_join(spread, meeting, branch);
+        note_written(spread, spread->region[k]);
+    vary_where_paths_join(spread, meeting);
     for (uint32_t k = 0; k < spread->n_region; k++) {
         if (spread->path[spread->region[k]] == PATH_SEVERAL)
-            vary_where_paths_join(spread, spread->region[k], branch);
+            vary_where_paths_join(spread, spread->region[k]);
         spread->path[spread->region[k]] = PATH_NONE;
     }
 }
@@ -230,10 +238,11 @@ static void spread_to_reader(struct spread *spread, uint32_t i) {
 }
 
 static void find_sources(struct spread *spread) {
-    const struct ptx_register_set *at_entry = &spread->passes->analysis->live_in[0];
+    const struct ptx_analysis *analysis = spread->passes->analysis;
     const struct ptx_function *function = spread->function;
-    for (uint32_t k = 0; k < at_entry->count; k++)
-        set_varying(spread, at_entry->register_id[k]);
+    for (uint32_t k = 0; k < analysis->n_crossing; k++)
+        if (ptx_is_live_in(analysis, 0, analysis->crossing[k]))
+            set_varying(spread, analysis->crossing[k]);
     for (uint32_t p = 0; !function->is_entry && p < function->n_parameters; p++)
         if (function->parameter[p].register_id < function->n_registers)
             set_varying(spread, function->parameter[p].register_id);
@@ -286,7 +295,7 @@ void ptx_find_uniform(struct ptx_passes *passes) {
                             .path = BASE_ARENA_ARRAY(scratch, uint16_t, n_blocks),
                             .region = BASE_ARENA_ARRAY(scratch, uint32_t, n_blocks),
                             .stack = BASE_ARENA_ARRAY(scratch, uint32_t, 2 * (size_t)n_edges + 1),
-                            .written_by = BASE_ARENA_ARRAY(scratch, uint32_t, function->n_registers)};
+                            .written = BASE_ARENA_ARRAY(scratch, uint64_t, passes->analysis->live_words)};
     find_readers(&spread);
     find_sources(&spread);
     while (spread.n_pending > 0) {

@@ -67,10 +67,19 @@ static bool is_plain(const struct table_op *op, const struct table_reference *re
     return first > 0 && op->text[first - 1] == ',' && strchr(",; ", op->text[reference->end]);
 }
 
-/* PTX has no immediates of some types, in vectors and under selectors, nor for the video instructions that pack values. */
+/* Instructions on half-precision and packed values, and the video instructions, take registers only. */
+static bool takes_immediates(const struct table_op *op) {
+    size_t length = strcspn(op->text, " \t");
+    for (const char *c = op->text; c < op->text + length; c++)
+        if (strncmp(c, "f16", 3) == 0 || strncmp(c, "x2", 2) == 0)
+            return false;
+    return op->text[0] != 'v' && op->n_cases > 0;
+}
+
+/* PTX has no immediates of some types, in vectors and under selectors. */
 static bool may_be_immediate(const struct table_op *op, unsigned reg) {
     char buffer[VALUE_TEXT];
-    if (!op->reg[reg].is_input || op->reg[reg].is_output || op->text[0] == 'v' || op->n_cases == 0 ||
+    if (!op->reg[reg].is_input || op->reg[reg].is_output || !takes_immediates(op) ||
         !value_immediate(op->reg[reg].type, 0, buffer))
         return false;
     for (unsigned i = 0; i < op->n_references; i++) {

@@ -261,7 +261,7 @@ static struct compared_type compared_type(enum ptx_type type, bool ftz) {
 static const uint8_t comparison_words[] = {
     PTX_MOD_FTZ, PTX_MOD_AND, PTX_MOD_OR,  PTX_MOD_XOR, PTX_MOD_EQ,  PTX_MOD_NE,  PTX_MOD_LT,  PTX_MOD_LE,
     PTX_MOD_GT,  PTX_MOD_GE,  PTX_MOD_LO,  PTX_MOD_LS,  PTX_MOD_HI,  PTX_MOD_HS,  PTX_MOD_EQU, PTX_MOD_NEU,
-    PTX_MOD_LTU, PTX_MOD_LEU, PTX_MOD_GTU, PTX_MOD_GEU, PTX_MOD_NUM, PTX_MOD_NAN};
+    PTX_MOD_LTU, PTX_MOD_LEU, PTX_MOD_GTU, PTX_MOD_GEU, PTX_MOD_NUM, PTX_MOD_UNORDERED};
 enum { FTZ = 1, BOOLEANS = 14, N_NOT_RELATIONS = 4 };
 
 static bool can_flush(enum ptx_type type) { return type == PTX_F32 || type == PTX_F16 || type == PTX_F16X2; }

@@ -39,6 +39,9 @@ enum {
 /* The function of that number. Runs under the host rounding mode of the form. */
 exec_lanes_fn *EXEC_NAME(exec_convert_numbered)(unsigned number);
 
+/* The forms with packed halves and tf32; NULL: not one of them. */
+exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *form);
+
 /* All places, by number. */
 static const struct place places[N_PLACES] = {
     {PLACE_U, 8, 16},    {PLACE_U, 8, 32},    {PLACE_U, 8, 64},    {PLACE_S, 8, 16},    {PLACE_S, 8, 32},

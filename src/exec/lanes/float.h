@@ -18,6 +18,13 @@
 /* Templates are inlined so that their flags fold away and the loop of each instance vectorises on its own. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
+/* Lanes that may hold more than one element: packed halves. */
+#if defined(__clang__)
+#define EXEC_FOR_ELEMENTS(n) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < (n); i++)
+#else
+#define EXEC_FOR_ELEMENTS(n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
+#endif
+
 #define F32_NAN 0x7fffffffu
 #define F32_SIGN 0x80000000u
 #define F32_INFINITY 0x7f800000u
@@ -142,6 +149,7 @@ LANES_INLINE float half_round(double x, struct half_format f) {
     double scale = f64_choose(f64_abs(x) < f.min_normal, f.min_normal, f64_abs(x));
     scale = f64_choose(scale > 0x1p200, 0x1p200, scale);
     double anchor = f64_from(f64_bits(scale) & F64_INFINITY) * f.anchor;
+    anchor = f64_from(f64_bits(anchor) | (f64_bits(x) & F64_SIGN)); /* for toward zero */
     double rounded = f64_abs((x + anchor) - anchor);
     double overflow = f64_abs(x * 0x1p1000 * 0x1p100);
     overflow = f64_choose(overflow == f64_from(F64_INFINITY), overflow, f.max_finite);

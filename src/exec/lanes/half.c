@@ -11,12 +11,6 @@ enum { HALF_FTZ = 1, HALF_SAT = 2, HALF_RELU = 4 };
 enum { EXTREME_FTZ = 1, EXTREME_NAN = 2, EXTREME_XORSIGN_ABS = 4 };
 enum half_operation { HALF_ADD, HALF_SUB, HALF_MUL };
 
-#if defined(__clang__)
-#define FOR_HALVES(n) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < (n); i++)
-#else
-#define FOR_HALVES(n) _Pragma("GCC ivdep") for (int i = 0; i < (n); i++)
-#endif
-
 LANES_INLINE float widen(uint16_t half, enum half_kind kind) { return kind == KIND_F16 ? f16_widen(half) : bf16_widen(half); }
 LANES_INLINE uint16_t pack(float x, enum half_kind kind) { return kind == KIND_F16 ? f16_pack(x) : bf16_pack(x); }
 
@@ -41,7 +35,7 @@ LANES_INLINE float finish(float rounded, unsigned flags) {
 LANES_INLINE void binary(const struct exec_operands *o, enum half_operation op, enum half_kind kind, int n, unsigned flags) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0], *b = o->src[1];
-    FOR_HALVES(n) {
+    EXEC_FOR_ELEMENTS(n) {
         float x = load(a[i], kind, flags & HALF_FTZ), y = load(b[i], kind, flags & HALF_FTZ);
         float wide = op == HALF_ADD ? x + y : op == HALF_SUB ? x - y : x * y;
         float rounded = kind == KIND_F16 ? f16_round_nearest(wide) : bf16_round_nearest(wide);
@@ -67,7 +61,7 @@ LANES_INLINE double add_to_odd(double a, double b) {
 LANES_INLINE void multiply_add(const struct exec_operands *o, enum half_kind kind, int n, unsigned flags) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0], *b = o->src[1], *c = o->src[2];
-    FOR_HALVES(n) {
+    EXEC_FOR_ELEMENTS(n) {
         float x = load(a[i], kind, flags & HALF_FTZ), y = load(b[i], kind, flags & HALF_FTZ);
         float z = load(c[i], kind, flags & HALF_FTZ);
         double sum = add_to_odd((double)x * (double)y, (double)z);
@@ -81,7 +75,7 @@ LANES_INLINE void multiply_add(const struct exec_operands *o, enum half_kind kin
 LANES_INLINE void extreme(const struct exec_operands *o, bool is_max, enum half_kind kind, int n, unsigned flags) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0], *b = o->src[1];
-    FOR_HALVES(n) {
+    EXEC_FOR_ELEMENTS(n) {
         float x = load(a[i], kind, flags & EXTREME_FTZ), y = load(b[i], kind, flags & EXTREME_FTZ);
         uint32_t sign = (f32_bits(x) ^ f32_bits(y)) & F32_SIGN;
         if (flags & EXTREME_XORSIGN_ABS) {
@@ -102,7 +96,7 @@ LANES_INLINE void change_sign(const struct exec_operands *o, bool is_abs, enum h
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0];
     uint16_t infinity = kind == KIND_F16 ? 0x7c00 : 0x7f80;
-    FOR_HALVES(n) {
+    EXEC_FOR_ELEMENTS(n) {
         uint32_t magnitude = a[i] & 0x7fffu, sign = is_abs ? 0 : ~a[i] & 0x8000u;
         uint32_t kept = flags & HALF_FTZ ? u32_choose(magnitude < 0x0400, 0, magnitude) : magnitude;
         d[i] = (uint16_t)u32_choose(magnitude > infinity, F16_NAN, kept | sign);

@@ -1,0 +1,37 @@
+/* Running one program on Heddle: `run` and `bench` do it the same way. */
+#pragma once
+
+#include "cli/child.h"
+#include "cli/options.h"
+#include "cli/place.h"
+#include "report/report.h"
+
+enum cli_program_kind {
+    CLI_PROGRAM_WORKLOAD,   /* bundled */
+    CLI_PROGRAM_EXECUTABLE, /* the user's */
+    CLI_PROGRAM_PTX,        /* a kernel, run by heddle-ptx-run */
+};
+
+struct cli_program {
+    enum cli_program_kind kind;
+    const char *name;       /* as the user gave it */
+    const char *executable; /* what is started */
+};
+
+/* What PROGRAM means; false, with one line on standard error, when it is nothing that can be run. */
+bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
+                      struct base_arena *arena, int *status);
+
+struct cli_execution {
+    struct cli_program program;
+    const struct cli_place *place;
+    struct cli_words arguments; /* of the program, without its name */
+    double timeout_seconds;     /* 0: none */
+    uint64_t max_instructions;  /* 0: the driver's own limit */
+    bool shows_progress, is_verbose;
+    enum cli_output output;
+};
+
+/* Runs it to its end and reads what the driver measured into `run`, whose error and stopped say what went wrong. Gives
+ * the exit status. `is_said` comes back true when the program itself has told the user what is wrong. */
+int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena, bool *is_said);

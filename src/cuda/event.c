@@ -1,0 +1,78 @@
+/* Events: marks on the device's simulated clock. */
+#include "cuda/internal.h"
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (!event || flags & ~known)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS)
+        return flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    struct CUevent_st *made = cuda_object_new(&call, CUDA_KIND_EVENT, sizeof(*made));
+    made->flags = flags;
+    *event = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    found->is_recorded = true;
+    found->time_ns = gpu_time_ns(call.gpu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
+
+static CUresult check(CUevent event) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return cuda_object_find(&call, event, CUDA_KIND_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuEventQuery(CUevent event) { return check(event); }
+
+CUresult cuEventSynchronize(CUevent event) { return check(event); }
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUevent_st *first = cuda_object_find(&call, start, CUDA_KIND_EVENT);
+    const struct CUevent_st *second = cuda_object_find(&call, end, CUDA_KIND_EVENT);
+    if (!first || !second)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!milliseconds)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((first->flags | second->flags) & CU_EVENT_DISABLE_TIMING || !first->is_recorded || !second->is_recorded)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *milliseconds = (float)((double)(int64_t)(second->time_ns - first->time_ns) * 1e-6);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent event) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    cuda_object_delete(call.state, found);
+    return CUDA_SUCCESS;
+}
+
+#undef cuEventDestroy
+#undef cuEventElapsedTime
+CUDA_ALIAS(cuEventDestroy, cuEventDestroy_v2);
+CUDA_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);
+CUDA_ALIAS(cuEventRecord_ptsz, cuEventRecord);
+CUDA_ALIAS(cuEventRecordWithFlags_ptsz, cuEventRecordWithFlags);

@@ -1,0 +1,271 @@
+/* Launching kernels and host functions.
+ *
+ * A kernel has ended when the launch returns. A mistake in the launch itself is the launch's result. A kernel that
+ * fails leaves its error in the context, and as on a real device, where the launch would already have returned, the
+ * next call reports it; with CUDA_LAUNCH_BLOCKING=1 in the environment the launch does. Either way one line on standard
+ * error says what happened. */
+#include "cuda/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A launch that the API allows but no kernel has run for yet. */
+struct request {
+    CUfunction function;
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;
+    void **parameters, **extra;
+    bool is_cooperative;
+};
+
+/* ---- Parameters ------------------------------------------------------------------------------------------------- */
+
+static CUresult read_extra(void **extra, const void **buffer, size_t *bytes) {
+    *buffer = NULL;
+    *bytes = 0;
+    for (size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            *buffer = extra[i + 1];
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
+            *bytes = *(const size_t *)extra[i + 1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return *buffer || !*bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Fills block, which has the kernel's parameter size, from either way to pass parameters. */
+static CUresult pack(const struct cuda_call *call, const struct request *request, const struct ptx_function *kernel,
+                     unsigned char *block) {
+    if (request->parameters && request->extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (request->extra) {
+        const void *buffer;
+        size_t bytes;
+        CUresult result = read_extra(request->extra, &buffer, &bytes);
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (bytes < kernel->parameter_bytes)
+            return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE,
+                               "kernel '%s' takes %llu bytes of parameters; the launch gives %zu", kernel->name,
+                               (unsigned long long)kernel->parameter_bytes, bytes);
+        if (kernel->parameter_bytes)
+            memcpy(block, buffer, kernel->parameter_bytes);
+        return CUDA_SUCCESS;
+    }
+    if (kernel->n_parameters && !request->parameters)
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "kernel '%s' takes %u parameters; the launch gives none",
+                           kernel->name, kernel->n_parameters);
+    for (uint32_t i = 0; i < kernel->n_parameters; i++) {
+        if (!request->parameters[i])
+            return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "kernel '%s': the address of parameter %u is NULL",
+                               kernel->name, i);
+        memcpy(block + kernel->parameter[i].offset, request->parameters[i], kernel->parameter[i].size);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- The launch ------------------------------------------------------------------------------------------------- */
+
+/* What gpu_launch() does not know of: the opt-in to more shared memory, registers, and the blocks of a cooperative
+ * launch. */
+static CUresult check(const struct cuda_call *call, const struct request *request, const struct CUfunc_st *function,
+                      struct gpu_error *error) {
+    const struct gpu_config *config = gpu_config(call->gpu);
+    const char *name = gpu_kernel_name(function->kernel);
+    uint64_t threads = (uint64_t)request->block[0] * request->block[1] * request->block[2];
+    uint64_t blocks = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
+    uint64_t registers = gpu_kernel_program(function->kernel)->registers_per_thread * ((threads + 31) / 32 * 32);
+    if (request->shared_bytes > function->max_dynamic_shared) {
+        snprintf(error->message, sizeof(error->message),
+                 "kernel '%s': %u bytes of dynamic shared memory; at most %u without raising "
+                 "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+                 name, request->shared_bytes, function->max_dynamic_shared);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (threads <= config->threads_per_block && registers > config->registers_per_block) {
+        snprintf(error->message, sizeof(error->message),
+                 "kernel '%s': a block needs %llu registers; at most %u are possible", name,
+                 (unsigned long long)registers, config->registers_per_block);
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    if (!request->is_cooperative || threads > config->threads_per_block)
+        return CUDA_SUCCESS;
+    uint64_t fit = (uint64_t)config->n_sms *
+                   gpu_kernel_occupancy(call->gpu, function->kernel, (uint32_t)threads, request->shared_bytes);
+    if (blocks > fit) {
+        snprintf(error->message, sizeof(error->message),
+                 "kernel '%s': a cooperative launch of %llu blocks; %llu fit at once", name, (unsigned long long)blocks,
+                 (unsigned long long)fit);
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+    if (blocks > 1 && !call->state->warned_cooperative) {
+        call->state->warned_cooperative = true;
+        cuda_print("kernel '%s': blocks run one after another; a barrier across the grid would not end", name);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Errors that say something about the launch and not about what the kernel did. */
+static bool is_refusal(enum gpu_status status) {
+    return status == GPU_INVALID_VALUE || status == GPU_OUT_OF_MEMORY || status == GPU_INVALID_PTX ||
+           status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES;
+}
+
+static void report(struct cuda_state *state, CUresult result, const char *message) {
+    cuda_print("%s", message);
+    cuda_results_add_error(state, result, message);
+    cuda_results_write(state);
+}
+
+static CUresult run(struct cuda_call *call, const struct request *request, const struct CUfunc_st *function,
+                    const unsigned char *parameters) {
+    struct gpu_launch launch = {
+        .kernel = function->kernel,
+        .dynamic_shared_bytes = request->shared_bytes,
+        .parameters = parameters,
+        .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
+    };
+    memcpy(launch.grid, request->grid, sizeof(launch.grid));
+    memcpy(launch.block, request->block, sizeof(launch.block));
+    struct gpu_error error = {.status = GPU_OK};
+    CUresult result = check(call, request, function, &error);
+    if (result != CUDA_SUCCESS) {
+        report(call->state, result, error.message);
+        return result;
+    }
+    bool is_done = gpu_launch(call->gpu, &launch, &error);
+    cuda_results_note_launches(call->state);
+    cuda_note_memory(call->state);
+    if (is_done)
+        return CUDA_SUCCESS;
+    result = cuda_result_of(error.status);
+    if (!is_refusal(error.status))
+        call->context->error = result;
+    report(call->state, result, error.message);
+    return is_refusal(error.status) || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
+}
+
+static CUresult launch_in(struct cuda_call *call, const struct request *request) {
+    const struct CUfunc_st *function = cuda_find_function(call, request->function);
+    if (!function)
+        return CUDA_ERROR_INVALID_HANDLE;
+    const struct ptx_function *kernel = gpu_kernel_function(function->kernel);
+    unsigned char *parameters = cuda_allocate(kernel->parameter_bytes);
+    CUresult result = pack(call, request, kernel, parameters);
+    if (result == CUDA_SUCCESS)
+        result = run(call, request, function, parameters);
+    free(parameters);
+    return result;
+}
+
+static CUresult launch(CUstream stream, const struct request *request) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    return call.result != CUDA_SUCCESS ? call.result : launch_in(&call, request);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
+                        void **extra) {
+    const struct request request = {
+        .function = function,
+        .grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .shared_bytes = shared_bytes,
+        .parameters = parameters,
+        .extra = extra,
+    };
+    return launch(stream, &request);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void **parameters) {
+    const struct request request = {
+        .function = function,
+        .grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .shared_bytes = shared_bytes,
+        .parameters = parameters,
+        .is_cooperative = true,
+    };
+    return launch(stream, &request);
+}
+
+/* ---- Launches with attributes ----------------------------------------------------------------------------------- */
+
+/* Attributes that only advise are ignored. */
+static CUresult apply_attribute(const struct cuda_call *call, const CUlaunchAttribute *attribute,
+                                struct request *request) {
+    const CUlaunchAttributeValue *value = &attribute->value;
+    switch (attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        request->is_cooperative = value->cooperative != 0;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
+            return CUDA_SUCCESS;
+        return cuda_refuse(call, CUDA_ERROR_INVALID_CLUSTER_SIZE, "cuLaunchKernelEx: the device has no clusters");
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        return value->deviceUpdatableKernelNode.deviceUpdatable ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    default:
+        return CUDA_SUCCESS;
+    }
+}
+
+static void record_event(struct cuda_call *call, CUevent handle) {
+    struct CUevent_st *event = cuda_object_find(call, handle, CUDA_KIND_EVENT);
+    if (!event)
+        return;
+    event->is_recorded = true;
+    event->time_ns = gpu_time_ns(call->gpu);
+}
+
+static void record_events(struct cuda_call *call, const CUlaunchConfig *config) {
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            record_event(call, config->attrs[i].value.programmaticEvent.event);
+        else if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            record_event(call, config->attrs[i].value.launchCompletionEvent.event);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+    if (!config || (config->numAttrs && !config->attrs))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_CALL call = cuda_enter_stream(config->hStream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct request request = {
+        .function = function,
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .shared_bytes = config->sharedMemBytes,
+        .parameters = parameters,
+        .extra = extra,
+    };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        CUresult result = apply_attribute(&call, &config->attrs[i], &request);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    CUresult result = launch_in(&call, &request);
+    record_events(&call, config);
+    return result;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!function)
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_unlock(&call);
+    function(user);
+    return CUDA_SUCCESS;
+}
+
+CUDA_ALIAS(cuLaunchKernel_ptsz, cuLaunchKernel);
+CUDA_ALIAS(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
+CUDA_ALIAS(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
+CUDA_ALIAS(cuLaunchHostFunc_ptsz, cuLaunchHostFunc);

@@ -1,0 +1,89 @@
+/* How many blocks of a kernel an SM holds at once, and which block size fills it best. */
+#include "cuda/internal.h"
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_threads,
+                                                              size_t shared_bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!blocks || block_threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    *blocks = 0;
+    if (shared_bytes <= found->max_dynamic_shared && (uint32_t)block_threads <= gpu_config(call.gpu)->threads_per_block)
+        *blocks = (int)gpu_kernel_occupancy(call.gpu, found->kernel, (uint32_t)block_threads, (uint32_t)shared_bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_threads,
+                                                     size_t shared_bytes) {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, 0);
+}
+
+/* Tries the multiples of the warp size from the largest down and keeps the first that gives an SM the most threads. The
+ * program's own function is called without the lock. */
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid_blocks, int *block_threads, CUfunction function,
+                                                   CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
+                                                   int block_limit, unsigned flags) {
+    int largest, n_sms;
+    if (!grid_blocks || !block_threads || block_limit < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = cuFuncGetAttribute(&largest, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function);
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetAttribute(&n_sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (block_limit && block_limit < largest)
+        largest = block_limit;
+    int best_threads = 0, best_block = 0, best_blocks = 0;
+    for (int aligned = (largest + 31) / 32 * 32; aligned > 0; aligned -= 32) {
+        int threads = aligned < largest ? aligned : largest, blocks;
+        size_t shared = shared_of_block ? shared_of_block(threads) : shared_bytes;
+        result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, threads, shared, flags);
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (blocks * threads > best_threads) {
+            best_threads = blocks * threads;
+            best_block = threads;
+            best_blocks = blocks;
+        }
+    }
+    *block_threads = best_block;
+    *grid_blocks = best_blocks * n_sms;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, CUfunction function,
+                                          CUoccupancyB2DSize shared_of_block, size_t shared_bytes, int block_limit) {
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid_blocks, block_threads, function, shared_of_block,
+                                                     shared_bytes, block_limit, 0);
+}
+
+/* The largest amount with which `blocks` blocks still fit: found by halving, since fewer bytes never fit worse. */
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunction function, int blocks,
+                                                 int block_threads) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!shared_bytes || blocks <= 0 || block_threads <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint32_t threads = (uint32_t)block_threads, wanted = (uint32_t)blocks;
+    if (gpu_kernel_occupancy(call.gpu, found->kernel, threads, 0) < wanted)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint32_t low = 0, high = gpu_config(call.gpu)->shared_bytes_per_block_optin -
+                             gpu_kernel_program(found->kernel)->shared_bytes;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (gpu_kernel_occupancy(call.gpu, found->kernel, threads, middle) >= wanted)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    *shared_bytes = low;
+    return CUDA_SUCCESS;
+}

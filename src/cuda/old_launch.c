@@ -1,0 +1,97 @@
+/* Launches as programs wrote them before CUDA 4.0: shape, shared memory and parameters are set on the function, then it
+ * is launched. Deprecated since, still exported by every driver. */
+#include "cuda/internal.h"
+
+#include <string.h>
+
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (x <= 0 || y <= 0 || z <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    found->block[0] = (uint32_t)x;
+    found->block[1] = (uint32_t)y;
+    found->block[2] = (uint32_t)z;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    found->shared_bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+/* The kernel itself knows its size; a smaller one would leave parameters without a value. */
+CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return bytes < gpu_kernel_function(found->kernel)->parameter_bytes ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult set_parameter(CUfunction function, int offset, const void *value, size_t bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUfunc_st *found = cuda_find_function(&call, function);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    uint64_t size = gpu_kernel_function(found->kernel)->parameter_bytes;
+    if (!value || offset < 0 || bytes > size || (uint64_t)offset > size - bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!found->parameter)
+        found->parameter = cuda_allocate(size);
+    memcpy(found->parameter + offset, value, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuParamSeti(CUfunction function, int offset, unsigned value) {
+    return set_parameter(function, offset, &value, sizeof(value));
+}
+
+CUresult cuParamSetf(CUfunction function, int offset, float value) {
+    return set_parameter(function, offset, &value, sizeof(value));
+}
+
+CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned bytes) {
+    return set_parameter(function, offset, value, bytes);
+}
+
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
+    struct CUfunc_st set;
+    size_t bytes;
+    {
+        CUDA_CALL call = cuda_enter_context();
+        if (call.result != CUDA_SUCCESS)
+            return call.result;
+        const struct CUfunc_st *found = cuda_find_function(&call, function);
+        if (!found)
+            return CUDA_ERROR_INVALID_HANDLE;
+        set = *found;
+        bytes = gpu_kernel_function(found->kernel)->parameter_bytes;
+    }
+    if (width <= 0 || height <= 0 || !set.block[0] || (bytes && !set.parameter))
+        return CUDA_ERROR_INVALID_VALUE;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, set.parameter, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
+    return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, set.block[0], set.block[1], set.block[2],
+                          set.shared_bytes, stream, NULL, extra);
+}
+
+CUresult cuLaunchGrid(CUfunction function, int width, int height) {
+    return cuLaunchGridAsync(function, width, height, NULL);
+}
+
+CUresult cuLaunch(CUfunction function) { return cuLaunchGridAsync(function, 1, 1, NULL); }

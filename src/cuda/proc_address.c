@@ -1,0 +1,74 @@
+/* cuGetProcAddress: functions by name and version. Per-thread default streams behave like the one default stream here,
+ * so the flags that choose between them are checked and change nothing. */
+#include "cuda/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/symbols.h"
+
+bool cuda_note_unsupported(struct cuda_state *state, const char *name) {
+    for (unsigned i = 0; i < state->n_unsupported; i++)
+        if (strcmp(state->unsupported[i], name) == 0)
+            return false;
+    char *copy = cuda_allocate(strlen(name) + 1);
+    strcpy(copy, name);
+    const char **larger = cuda_allocate((state->n_unsupported + 1) * sizeof(*larger));
+    if (state->n_unsupported)
+        memcpy(larger, state->unsupported, state->n_unsupported * sizeof(*larger));
+    free(state->unsupported);
+    state->unsupported = larger;
+    larger[state->n_unsupported++] = copy;
+    state->n_changes++;
+    return true;
+}
+
+int cuda_unsupported(const char *name) {
+    CUDA_CALL call = cuda_enter_any();
+    if (cuda_note_unsupported(call.state, name))
+        cuda_print("%s is not supported", name);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* The newest symbol that the version knows; is_known tells whether any version knows the name. */
+static const struct cuda_symbol *find(const char *name, int version, bool *is_known) {
+    const struct cuda_symbol *best = NULL;
+    *is_known = false;
+    for (size_t i = 0; i < cuda_n_symbols; i++) {
+        if (strcmp(cuda_symbols[i].name, name) != 0)
+            continue;
+        *is_known = true;
+        if (cuda_symbols[i].version <= version)
+            best = &cuda_symbols[i];
+    }
+    return best;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult *status) {
+    if (!symbol || !function ||
+        flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_CALL call = cuda_enter_any();
+    bool is_known;
+    const struct cuda_symbol *found = find(symbol, cuda_version, &is_known);
+    if (status)
+        *status = found      ? CU_GET_PROC_ADDRESS_SUCCESS
+                  : is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                             : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *function = NULL;
+    if (found) {
+        memcpy(function, &found->function, sizeof(*function));
+        return CUDA_SUCCESS;
+    }
+    if (!is_known && *symbol && cuda_note_unsupported(call.state, symbol))
+        cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program asked for %s, which is not there", symbol);
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+#undef cuGetProcAddress
+CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version, cuuint64_t flags);
+
+CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version, cuuint64_t flags) {
+    return cuGetProcAddress_v2(symbol, function, cuda_version, flags, NULL);
+}

@@ -1,0 +1,189 @@
+/* The results of a run, as a JSON file named by HEDDLE_RESULTS:
+ *
+ *   {"kernels": [{"name", "grid": [x, y, z], "block": [x, y, z], counters...}, ...],   one per launch, in order
+ *    "total": {"launches", counters...},
+ *    "memory": {"peak_device_bytes"},
+ *    "errors": [{"error": "CUDA_ERROR_...", "message"}, ...],
+ *    "missing_functions": ["cuFoo", ...],   called or asked for by the program, and not supported
+ *    "host": {"seconds", "warp_instructions_per_second"}}
+ *
+ * Everything but "host" is the same from run to run. The file is replaced as a whole, so a reader never sees half of
+ * it. It is written when the process ends and after each launch that fails. */
+#include "cuda/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+/* Later errors are mostly the first one again. */
+enum { MOST_ERRORS = 100 };
+
+static const struct {
+    const char *name;
+    size_t offset;
+} counters[] = {
+    {"thread_instructions", offsetof(struct gpu_counters, thread_instructions)},
+    {"warp_instructions", offsetof(struct gpu_counters, warp_instructions)},
+    {"branches", offsetof(struct gpu_counters, branches)},
+    {"divergent_branches", offsetof(struct gpu_counters, divergent_branches)},
+    {"memory_instructions", offsetof(struct gpu_counters, memory_instructions)},
+    {"barriers", offsetof(struct gpu_counters, barriers)},
+    {"blocks", offsetof(struct gpu_counters, blocks)},
+    {"threads", offsetof(struct gpu_counters, threads)},
+};
+
+/* ---- Collecting ------------------------------------------------------------------------------------------------- */
+
+/* The same text for as long as the process lives. */
+static const char *keep_name(struct cuda_state *state, const char *name) {
+    for (unsigned i = 0; i < state->n_kernel_names; i++)
+        if (strcmp(state->kernel_name[i], name) == 0)
+            return state->kernel_name[i];
+    char **larger = cuda_allocate((state->n_kernel_names + 1) * sizeof(*larger));
+    if (state->n_kernel_names)
+        memcpy(larger, state->kernel_name, state->n_kernel_names * sizeof(*larger));
+    free(state->kernel_name);
+    state->kernel_name = larger;
+    larger[state->n_kernel_names] = cuda_allocate(strlen(name) + 1);
+    strcpy(larger[state->n_kernel_names], name);
+    return larger[state->n_kernel_names++];
+}
+
+void cuda_results_note_launches(struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
+    if (count > state->launch_capacity) {
+        state->launch_capacity = 2 * count;
+        const char **larger = cuda_allocate(state->launch_capacity * sizeof(*larger));
+        if (state->n_launches)
+            memcpy(larger, state->launch_name, state->n_launches * sizeof(*larger));
+        free(state->launch_name);
+        state->launch_name = larger;
+    }
+    while (state->n_launches < count) {
+        state->launch_name[state->n_launches] = keep_name(state, launch[state->n_launches].kernel);
+        state->n_launches++;
+        state->n_changes++;
+    }
+}
+
+void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message) {
+    if (state->n_errors == MOST_ERRORS)
+        return;
+    if (!state->error)
+        state->error = cuda_allocate(MOST_ERRORS * sizeof(*state->error));
+    struct cuda_error_record *record = &state->error[state->n_errors++];
+    record->result = result;
+    snprintf(record->message, sizeof(record->message), "%s", message);
+    state->n_changes++;
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+/* Lanes per warp instruction: what an instruction could have worked on. */
+static const double lanes = EXEC_LANES;
+
+static void add_counters(json_t *object, const struct gpu_counters *values) {
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)values + counters[i].offset, sizeof(value));
+        json_object_set_new(object, counters[i].name, json_integer((json_int_t)value));
+    }
+    double warps = (double)values->warp_instructions,
+           active = warps > 0 ? (double)values->thread_instructions / warps : 0;
+    json_object_set_new(object, "average_active_threads", json_real(active));
+    json_object_set_new(object, "simd_efficiency", json_real(active / lanes));
+}
+
+static json_t *shape(const uint32_t n[3]) {
+    return json_pack("[I,I,I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
+}
+
+static json_t *launches(const struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < state->n_launches && i < count; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "name", json_string(state->launch_name[i]));
+        json_object_set_new(object, "grid", shape(launch[i].grid));
+        json_object_set_new(object, "block", shape(launch[i].block));
+        add_counters(object, &launch[i].counters);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *total(const struct cuda_state *state) {
+    const struct gpu_counters sums = gpu_totals(state->gpu);
+    json_t *object = json_object();
+    json_object_set_new(object, "launches", json_integer((json_int_t)state->n_launches));
+    add_counters(object, &sums);
+    return object;
+}
+
+static json_t *errors(const struct cuda_state *state) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < state->n_errors; i++) {
+        const char *name = cuda_error_name(state->error[i].result);
+        json_t *object = json_object();
+        json_object_set_new(object, "error", json_string(name ? name : "CUDA_ERROR_UNKNOWN"));
+        /* A message may quote bytes of the program that are no text. */
+        json_t *message = json_string(state->error[i].message);
+        json_object_set_new(object, "message", message ? message : json_string(""));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *missing_functions(const struct cuda_state *state) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < state->n_unsupported; i++)
+        json_array_append_new(list, json_string(state->unsupported[i]));
+    return list;
+}
+
+static json_t *host(const struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
+    double seconds = 0;
+    for (uint32_t i = 0; i < count; i++)
+        seconds += launch[i].host_seconds;
+    double instructions = (double)gpu_totals(state->gpu).warp_instructions;
+    return json_pack("{s:f,s:f}", "seconds", seconds, "warp_instructions_per_second",
+                     seconds > 0 ? instructions / seconds : 0.0);
+}
+
+/* Into a file of its own, then in one step into place. */
+static bool replace_file(const char *path, const json_t *results) {
+    size_t size = strlen(path) + 32;
+    char *temporary = cuda_allocate(size);
+    snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
+    bool is_good = json_dump_file(results, temporary, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
+                   rename(temporary, path) == 0;
+    if (!is_good) {
+        cuda_print("cannot write the results to %s: %s", path, strerror(errno));
+        unlink(temporary);
+    }
+    free(temporary);
+    return is_good;
+}
+
+void cuda_results_write(struct cuda_state *state) {
+    if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes)
+        return;
+    json_t *results = json_object();
+    json_object_set_new(results, "kernels", launches(state));
+    json_object_set_new(results, "total", total(state));
+    json_object_set_new(results, "memory", json_pack("{s:I}", "peak_device_bytes", (json_int_t)state->peak_bytes));
+    json_object_set_new(results, "errors", errors(state));
+    json_object_set_new(results, "missing_functions", missing_functions(state));
+    json_object_set_new(results, "host", host(state));
+    replace_file(state->results_path, results);
+    json_decref(results);
+    state->n_written = state->n_changes;
+}

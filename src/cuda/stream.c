@@ -1,0 +1,173 @@
+/* Streams. Work is done in the order of the calls and finished when each returns, so a stream is always idle and never
+ * has to wait; what is left of it is its handle and what it was made with. */
+#include "cuda/internal.h"
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!stream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUstream_st *made = cuda_object_new(&call, CUDA_KIND_STREAM, sizeof(*made));
+    made->flags = flags;
+    made->priority = priority; /* clamped to the range of the device */
+    if (made->priority > CUDA_STREAM_LEAST_PRIORITY)
+        made->priority = CUDA_STREAM_LEAST_PRIORITY;
+    if (made->priority < CUDA_STREAM_GREATEST_PRIORITY)
+        made->priority = CUDA_STREAM_GREATEST_PRIORITY;
+    made->id = ++call.state->next_id;
+    *stream = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+
+CUresult cuStreamDestroy(CUstream stream) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUstream_st *found = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    cuda_object_delete(call.state, found);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    return call.result;
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    return call.result;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuda_object_find(&call, event, CUDA_KIND_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!callback || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_unlock(&call);
+    callback(stream, CUDA_SUCCESS, user);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    (void)bytes;
+    const struct cuda_allocation *allocation = cuda_find_allocation(&call, address);
+    bool is_flag = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE;
+    return is_flag && allocation && allocation->kind == CUDA_MEMORY_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+/* The default streams have no object. */
+static const struct CUstream_st *made_with(const struct cuda_call *call, CUstream stream) {
+    static const struct CUstream_st standard = {.flags = CU_STREAM_DEFAULT};
+    const struct CUstream_st *found = cuda_object_find(call, stream, CUDA_KIND_STREAM);
+    return found ? found : &standard;
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int *priority) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!priority)
+        return CUDA_ERROR_INVALID_VALUE;
+    *priority = made_with(&call, stream)->priority;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = made_with(&call, stream)->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!id)
+        return CUDA_ERROR_INVALID_VALUE;
+    *id = made_with(&call, stream)->id;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!context)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct CUstream_st *found = made_with(&call, stream);
+    *context = found->object.context ? found->object.context : call.context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green) {
+    if (green)
+        *green = NULL;
+    return cuStreamGetCtx(stream, context);
+}
+
+/* Work is never recorded instead of done. */
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!status)
+        return CUDA_ERROR_INVALID_VALUE;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mode = cuda_exchange_capture_mode(*mode);
+    return CUDA_SUCCESS;
+}
+
+#undef cuStreamDestroy
+CUDA_ALIAS(cuStreamDestroy, cuStreamDestroy_v2);
+CUDA_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
+CUDA_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize);
+CUDA_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
+CUDA_ALIAS(cuStreamAddCallback_ptsz, cuStreamAddCallback);
+CUDA_ALIAS(cuStreamAttachMemAsync_ptsz, cuStreamAttachMemAsync);
+CUDA_ALIAS(cuStreamGetPriority_ptsz, cuStreamGetPriority);
+CUDA_ALIAS(cuStreamGetFlags_ptsz, cuStreamGetFlags);
+CUDA_ALIAS(cuStreamGetId_ptsz, cuStreamGetId);
+CUDA_ALIAS(cuStreamGetDevice_ptsz, cuStreamGetDevice);
+CUDA_ALIAS(cuStreamGetCtx_ptsz, cuStreamGetCtx);
+CUDA_ALIAS(cuStreamGetCtx_v2_ptsz, cuStreamGetCtx_v2);
+CUDA_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing);

@@ -1,0 +1,15 @@
+/* The table behind cuGetProcAddress: each name of the API and the symbol that each CUDA version means by it. */
+#include "cuda/symbols.h"
+
+/* Only addresses are taken, so every function may be declared alike. */
+#define CUDA_SYMBOL(name, version, symbol) extern void symbol(void);
+#include "cuda/symbols.def"
+#undef CUDA_SYMBOL
+
+const struct cuda_symbol cuda_symbols[] = {
+#define CUDA_SYMBOL(name, version, symbol) {#name, version, symbol},
+#include "cuda/symbols.def"
+#undef CUDA_SYMBOL
+};
+
+const size_t cuda_n_symbols = sizeof(cuda_symbols) / sizeof(cuda_symbols[0]);

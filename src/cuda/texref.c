@@ -1,0 +1,364 @@
+/* Texture and surface references: variables of a module that the host binds to memory, the way before texture objects.
+ */
+#include "cuda/internal.h"
+
+#include <string.h>
+
+/* ---- Handles ---------------------------------------------------------------------------------------------------- */
+
+/* The reference's object, made at the first question; NULL when the module has no variable of that name and kind. */
+static void *find_reference(struct cuda_call *call, CUmodule handle, const char *name, enum cuda_kind kind,
+                            CUresult *result) {
+    struct CUmod_st *module = cuda_object_find(call, handle, CUDA_KIND_MODULE);
+    *result = module && name ? CUDA_ERROR_NOT_FOUND : module ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    if (!module || !name)
+        return NULL;
+    const struct ptx_module *ptx = gpu_module_ptx(module->gpu);
+    const struct ptx_variable *variable = ptx_find_variable(ptx, name);
+    if (!variable || variable->object != (kind == CUDA_KIND_TEXREF ? PTX_OBJECT_TEXREF : PTX_OBJECT_SURFREF))
+        return NULL;
+    uint64_t texture = gpu_module_texture(module->gpu, name);
+    if (!texture)
+        return NULL;
+    *result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < module->n_references; i++) {
+        struct cuda_object *known = module->reference[i];
+        if (known->kind == CUDA_KIND_TEXREF && kind == known->kind && ((struct CUtexref_st *)known)->handle == texture)
+            return known;
+        if (known->kind == CUDA_KIND_SURFREF && kind == known->kind &&
+            ((struct CUsurfref_st *)known)->handle == texture)
+            return known;
+    }
+    struct cuda_object *made = cuda_object_new(
+        call, kind, kind == CUDA_KIND_TEXREF ? sizeof(struct CUtexref_st) : sizeof(struct CUsurfref_st));
+    made->context = module->object.context;
+    if (!module->reference)
+        module->reference = cuda_allocate(ptx->n_variables * sizeof(*module->reference));
+    module->reference[module->n_references++] = made;
+    if (kind == CUDA_KIND_SURFREF) {
+        ((struct CUsurfref_st *)made)->handle = texture;
+        return made;
+    }
+    struct CUtexref_st *texref = (struct CUtexref_st *)made;
+    texref->handle = texture;
+    texref->format = CU_AD_FORMAT_FLOAT;
+    texref->channels = 1;
+    for (int i = 0; i < 3; i++)
+        texref->texture.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+    return made;
+}
+
+CUresult cuModuleGetTexRef(CUtexref *texture, CUmodule module, const char *name) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!texture)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result;
+    struct CUtexref_st *found = find_reference(&call, module, name, CUDA_KIND_TEXREF, &result);
+    if (found)
+        *texture = found;
+    return result;
+}
+
+CUresult cuModuleGetSurfRef(CUsurfref *surface, CUmodule module, const char *name) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!surface)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result;
+    struct CUsurfref_st *found = find_reference(&call, module, name, CUDA_KIND_SURFREF, &result);
+    if (found)
+        *surface = found;
+    return result;
+}
+
+/* ---- Binding ---------------------------------------------------------------------------------------------------- */
+
+/* Takes the new state of the reference if it can be applied, else leaves it as it was. */
+static CUresult update(struct cuda_call *call, struct CUtexref_st *texref, const struct CUtexref_st *wanted) {
+    struct CUtexref_st before = *texref;
+    *texref = *wanted;
+    CUresult result = cuda_texref_apply(call, texref);
+    if (result != CUDA_SUCCESS)
+        *texref = before;
+    return result;
+}
+
+CUresult cuTexRefSetArray(CUtexref texture, CUarray array, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (flags != CU_TRSA_OVERRIDE_FORMAT)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    wanted.is_bound = true;
+    wanted.resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr address, size_t bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.is_bound = address != 0;
+    wanted.resource = (CUDA_RESOURCE_DESC){
+        .resType = CU_RESOURCE_TYPE_LINEAR,
+        .res.linear = {.devPtr = address,
+                       .format = found->format,
+                       .numChannels = found->channels,
+                       .sizeInBytes = bytes},
+    };
+    if (offset)
+        *offset = 0; /* any address will do as the beginning */
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetAddress2D(CUtexref texture, const CUDA_ARRAY_DESCRIPTOR *descriptor, CUdeviceptr address,
+                              size_t pitch) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!descriptor)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    wanted.is_bound = true;
+    wanted.format = descriptor->Format;
+    wanted.channels = descriptor->NumChannels;
+    wanted.resource = (CUDA_RESOURCE_DESC){
+        .resType = CU_RESOURCE_TYPE_PITCH2D,
+        .res.pitch2D = {.devPtr = address,
+                        .format = descriptor->Format,
+                        .numChannels = descriptor->NumChannels,
+                        .width = descriptor->Width,
+                        .height = descriptor->Height,
+                        .pitchInBytes = pitch},
+    };
+    return update(&call, found, &wanted);
+}
+
+CUresult cuSurfRefSetArray(CUsurfref surface, CUarray array, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUsurfref_st *found = cuda_object_find(&call, surface, CUDA_KIND_SURFREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return flags ? CUDA_ERROR_INVALID_VALUE : cuda_surfref_apply(&call, found, array);
+}
+
+CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUsurfref_st *found = cuda_object_find(&call, surface, CUDA_KIND_SURFREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!array || !found->array)
+        return CUDA_ERROR_INVALID_VALUE;
+    *array = found->array;
+    return CUDA_SUCCESS;
+}
+
+/* A module's references are known to all its kernels; naming one for a kernel adds nothing. */
+CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!cuda_find_function(&call, function) || !cuda_object_find(&call, texture, CUDA_KIND_TEXREF))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return unit == CU_PARAM_TR_DEFAULT ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Settings --------------------------------------------------------------------------------------------------- */
+
+CUresult cuTexRefSetFormat(CUtexref texture, CUarray_format format, int channels) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!cuda_format_bytes(format) || (channels != 1 && channels != 2 && channels != 4))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    wanted.format = format;
+    wanted.channels = (unsigned)channels;
+    if (wanted.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+        wanted.resource.res.linear.format = format;
+        wanted.resource.res.linear.numChannels = (unsigned)channels;
+    }
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetAddressMode(CUtexref texture, int dimension, CUaddress_mode mode) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (dimension < 0 || dimension > 2)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.addressMode[dimension] = mode;
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetFilterMode(CUtexref texture, CUfilter_mode mode) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.filterMode = mode;
+    return update(&call, found, &wanted);
+}
+
+/* Anisotropy is a matter of mipmaps, which do not exist here. */
+CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned maximum) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    found->texture.maxAnisotropy = maximum;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefSetBorderColor(CUtexref texture, float *color) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!color)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    memcpy(wanted.texture.borderColor, color, sizeof(wanted.texture.borderColor));
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.flags = flags;
+    return update(&call, found, &wanted);
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!address || !found->is_bound || found->resource.resType == CU_RESOURCE_TYPE_ARRAY)
+        return CUDA_ERROR_INVALID_VALUE;
+    *address = found->resource.resType == CU_RESOURCE_TYPE_LINEAR ? found->resource.res.linear.devPtr
+                                                                  : found->resource.res.pitch2D.devPtr;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetArray(CUarray *array, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!array || !found->is_bound || found->resource.resType != CU_RESOURCE_TYPE_ARRAY)
+        return CUDA_ERROR_INVALID_VALUE;
+    *array = found->resource.res.array.hArray;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int dimension) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!mode || dimension < 0 || dimension > 2)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mode = found->texture.addressMode[dimension];
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetFilterMode(CUfilter_mode *mode, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!mode)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mode = found->texture.filterMode;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (format)
+        *format = found->format;
+    if (channels)
+        *channels = (int)found->channels;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetBorderColor(float *color, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!color)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(color, found->texture.borderColor, sizeof(found->texture.borderColor));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetFlags(unsigned *flags, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = found->texture.flags;
+    return CUDA_SUCCESS;
+}
+
+CUDA_ALIAS(cuTexRefSetAddress2D_v2, cuTexRefSetAddress2D_v3);

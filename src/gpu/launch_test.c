@@ -1,0 +1,119 @@
+/* Launches: what is refused and how, what is counted, where faults are said to be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/gpu.h"
+
+#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+
+struct bench {
+    struct gpu *gpu;
+    struct gpu_module *module;
+    struct gpu_launch launch;
+    struct gpu_error error;
+};
+
+static void load(struct bench *bench, const char *text) {
+    struct gpu_config config = gpu_default_config();
+    struct ptx_messages messages = {0};
+    config.memory_bytes = 1 << 20;
+    config.max_instructions = 100000;
+    bench->gpu = gpu_new(&config, &bench->error);
+    assert_non_null(bench->gpu);
+    bench->module = gpu_module_load(bench->gpu, "k.ptx", text, strlen(text), &messages);
+    if (!bench->module)
+        fail_msg("%s", messages.text);
+    bench->launch = (struct gpu_launch){.kernel = gpu_module_kernel(bench->module, "k", &messages),
+                                        .grid = {1, 1, 1},
+                                        .block = {32, 1, 1},
+                                        .parameters = NULL};
+    assert_non_null(bench->launch.kernel);
+}
+
+static void expect_failure(struct bench *bench, enum gpu_status status, const char *part) {
+    assert_false(gpu_launch(bench->gpu, &bench->launch, &bench->error));
+    assert_int_equal(bench->error.status, status);
+    if (!strstr(bench->error.message, part))
+        fail_msg("'%s' is not in: %s", part, bench->error.message);
+}
+
+static void impossible_shapes_are_refused_with_the_limit(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench, HEAD ".visible .entry k()\n.maxntid 64, 1, 1\n{ ret; }\n");
+    bench.launch.grid[1] = 0;
+    expect_failure(&bench, GPU_INVALID_VALUE, "must not be zero");
+    bench.launch.grid[1] = 65536;
+    expect_failure(&bench, GPU_INVALID_VALUE, "grid y is 65536; at most 65535");
+    bench.launch.grid[1] = 1;
+    bench.launch.block[0] = 1025;
+    expect_failure(&bench, GPU_INVALID_VALUE, "threads in a block is 1025; at most 1024");
+    bench.launch.block[0] = 65;
+    expect_failure(&bench, GPU_INVALID_VALUE, "(see .maxntid) is 65; at most 64");
+    bench.launch.block[0] = 64;
+    bench.launch.dynamic_shared_bytes = 1 << 20;
+    expect_failure(&bench, GPU_LAUNCH_OUT_OF_RESOURCES, "shared memory in bytes is 1048576");
+    bench.launch.dynamic_shared_bytes = 0;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    gpu_free(bench.gpu);
+}
+
+/* Block of 40: a full row and one of 8 threads. mov, setp, guarded branch around one add, ret: the threads with an odd
+ * index skip the add. Rows execute mov and setp bra add ret = 6 with 32 (8) lanes, 16 (4) at the add. */
+static void instructions_lanes_and_divergence_are_counted(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench, HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>; .reg .pred %p<2>;\n"
+                      "mov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 1;\n@%p1 bra OUT;\nadd.u32 "
+                      "%r3, %r1, 1;\nOUT:\nret;\n}\n");
+    bench.launch.block[0] = 40;
+    bench.launch.grid[0] = 3;
+    assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
+    struct gpu_counters counters = gpu_totals(bench.gpu);
+    assert_int_equal(counters.blocks, 3);
+    assert_int_equal(counters.threads, 120);
+    assert_int_equal(counters.warp_instructions, 3 * 2 * 6);
+    /* the guarded branch counts the lanes that take it */
+    assert_int_equal(counters.thread_instructions, 3 * (3 * 40 + 20 + 20 + 40));
+    assert_int_equal(counters.branches, 3 * 2);
+    assert_int_equal(counters.divergent_branches, 3 * 2);
+    gpu_free(bench.gpu);
+}
+
+static void a_fault_names_kernel_block_thread_line_and_address(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench,
+         HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<3>; .reg .b64 %d<4>;\n"
+              "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\n"
+              "st.global.u32 [%d3], %r1;\nret;\n}\n");
+    uint64_t buffer = gpu_malloc(bench.gpu, 64, 256);
+    bench.launch.parameters = &buffer;
+    bench.launch.parameter_bytes = sizeof buffer;
+    expect_failure(&bench, GPU_ILLEGAL_ADDRESS,
+                   "illegal address 0x200000000040 (4 bytes) in kernel 'k', block (0,0,0), "
+                   "thread (16,0,0), k.ptx:11 (st.global.u32)");
+    assert_non_null(strstr(bench.error.message, "ends 4 bytes past the 64-byte allocation at 0x200000000000"));
+    gpu_free(bench.gpu);
+}
+
+static void an_endless_loop_ends_at_the_limit(void **state) {
+    (void)state;
+    struct bench bench;
+    load(&bench, HEAD ".visible .entry k()\n{\nL:\nbra L;\n}\n");
+    expect_failure(&bench, GPU_LAUNCH_TIMEOUT, "instruction limit reached");
+    gpu_free(bench.gpu);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(impossible_shapes_are_refused_with_the_limit),
+        cmocka_unit_test(instructions_lanes_and_divergence_are_counted),
+        cmocka_unit_test(a_fault_names_kernel_block_thread_line_and_address),
+        cmocka_unit_test(an_endless_loop_ends_at_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* Runs kernel tests (kernel_test.h) through the CUDA driver API.
+ *
+ *     kernel_runner [--isa base|v3|v4] [--real-gpu] [--check] FILE.ptx...
+ *
+ * Every test runs in a process of its own, so that a kernel that faults, prints or hangs disturbs nobody: what it writes to standard
+ * output and error is collected and compared with what the test expects. --isa sets HEDDLE_ISA and ends with status 77 where the host
+ * has no such instruction set; --real-gpu leaves out the tests that mean nothing on hardware and the texts of errors; --check only
+ * reads the files.
+ *
+ * With a GPU and its driver:
+ *     gcc -std=gnu17 -I/usr/local/cuda/include tests/runner/kernel*.c tests/runner/{value_list,values,text,driver,isa}.c -lcuda -lm \
+ *         -o kernel_runner
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver.h"
+#include "isa.h"
+#include "kernel_memory.h"
+#include "kernel_test.h"
+#include "text.h"
+
+enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 100, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
+
+/* In the child: what it found. report goes to the parent. */
+struct run {
+    const struct kernel_file *file;
+    const struct kernel_test *test;
+    struct kernel_memory memory[KERNEL_MAX_ARGUMENTS];
+    FILE *report;
+    unsigned n_failures;
+};
+
+/* Where `what` first stands in [text, end); end when it does not. */
+static const char *find(const char *text, const char *end, const char *what) {
+    size_t length = strlen(what);
+    while (text < end && ((size_t)(end - text) < length || memcmp(text, what, length) != 0))
+        text++;
+    return text;
+}
+
+/* The word after the only .entry of the PTX; false when there is none or more than one. */
+static bool find_entry(const char *ptx, char *name) {
+    const char *line, *word;
+    size_t length, word_length;
+    unsigned n = 0;
+    while (text_next_line(&ptx, &line, &length)) {
+        const char *end = find(line, line + length, "//"), *entry = find(line, end, ".entry");
+        if (entry == end || (entry += 6, !text_next_word(&entry, end, &word, &word_length)))
+            continue;
+        snprintf(name, KERNEL_NAME, "%.*s", (int)(find(word, word + word_length, "(") - word), word);
+        n++;
+    }
+    return n == 1;
+}
+
+static void report_values(struct run *run, const struct kernel_expectation *expectation) {
+    static const struct tolerance exact = {.kind = TOLERANCE_NONE};
+    const struct kernel_argument *argument = &run->test->argument[expectation->argument];
+    struct kernel_memory *memory = &run->memory[expectation->argument];
+    char got[VALUE_TEXT], wanted[VALUE_TEXT];
+    kernel_memory_read(memory, argument);
+    for (size_t i = 0; i < expectation->values.length; i++) {
+        const struct value *value = &expectation->values.value[i];
+        uint64_t bits = kernel_memory_value(memory, argument, expectation->first + i);
+        if (value_matches(argument->type, bits, value, &exact) || ++run->n_failures > MAX_REPORTS)
+            continue;
+        fprintf(run->report, "%s:%u: %s[%zu] is %s, expected %s\n", run->file->path, expectation->line, argument->name,
+                expectation->first + i, value_text(argument->type, bits, got),
+                value->is_any_nan ? "any NaN" : value_text(argument->type, value->bits, wanted));
+    }
+}
+
+static CUresult load_and_launch(struct run *run, const char **step) {
+    static char log[DRIVER_LOG];
+    const struct kernel_test *test = run->test;
+    char name[KERNEL_NAME];
+    void *parameter[KERNEL_MAX_ARGUMENTS];
+    CUmodule module;
+    CUfunction function;
+    *step = "loading";
+    CUresult result = driver_load(run->file->ptx, &module, log);
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr, "%s\n", log);
+        return result;
+    }
+    *step = "finding the kernel";
+    memcpy(name, test->kernel, sizeof name);
+    if (!name[0] && !find_entry(run->file->ptx, name)) {
+        fprintf(stderr, "not exactly one .entry: a kernel: line must name one\n");
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    result = cuModuleGetFunction(&function, module, name);
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (unsigned i = 0; i < test->n_arguments; i++) {
+        kernel_memory_make(&run->memory[i], &test->argument[i]);
+        parameter[i] = kernel_memory_parameter(&run->memory[i], &test->argument[i]);
+    }
+    *step = "launching";
+    const unsigned *grid = test->grid, *block = test->block;
+    result = cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], test->shared_bytes, NULL,
+                            parameter, NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *step = "running";
+    return cuCtxSynchronize();
+}
+
+static void check_result(struct run *run, CUresult result, const char *step) {
+    const char *wanted = run->test->error[0] ? run->test->error : "CUDA_SUCCESS";
+    if (strcmp(driver_error_name(result), wanted) == 0)
+        return;
+    run->n_failures++;
+    fprintf(run->report, "%s:%u: %s gave %s, expected %s\n", run->file->path, run->test->line, step,
+            driver_error_name(result), wanted);
+}
+
+/* The child's whole life. */
+static void run_child(struct run *run) {
+    const char *step;
+    alarm(TIME_LIMIT_SECONDS);
+    if (run->test->config)
+        setenv("HEDDLE_CONFIG", run->test->config, 1);
+    driver_start();
+    CUresult result = load_and_launch(run, &step);
+    check_result(run, result, step);
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < run->test->n_expectations; i++)
+        if (run->test->expectation[i].kind == EXPECT_VALUES)
+            report_values(run, &run->test->expectation[i]);
+    if (run->n_failures > MAX_REPORTS)
+        fprintf(run->report, "%s: and %u more\n", run->file->path, run->n_failures - MAX_REPORTS);
+    for (unsigned i = 0; i < run->test->n_arguments; i++)
+        free(run->memory[i].bytes);
+}
+
+/* What a temporary file holds, from its start; malloc'ed. */
+static char *contents(FILE *file) {
+    char *text = text_resize(NULL, MAX_CAPTURE);
+    rewind(file);
+    text[fread(text, 1, MAX_CAPTURE - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+static unsigned check_texts(const struct kernel_file *file, const struct kernel_test *test, const char *output,
+                            const char *errors, bool is_real) {
+    unsigned n_failures = 0;
+    for (unsigned i = 0; i < test->n_expectations; i++) {
+        const struct kernel_expectation *expectation = &test->expectation[i];
+        bool is_message = expectation->kind == EXPECT_MESSAGE;
+        if (expectation->kind == EXPECT_VALUES || (is_message && is_real) ||
+            strstr(is_message ? errors : output, expectation->text))
+            continue;
+        printf("%s:%u: '%s' does not stand in the %s\n", file->path, expectation->line, expectation->text,
+               is_message ? "error output" : "output");
+        if (!is_message)
+            printf("    output: %s\n", output);
+        n_failures++;
+    }
+    return n_failures;
+}
+
+/* The number of failures. */
+static unsigned run_test(const struct kernel_file *file, const struct kernel_test *test, bool is_real) {
+    FILE *output = tmpfile(), *errors = tmpfile(), *report = tmpfile();
+    if (!output || !errors || !report) {
+        fprintf(stderr, "no temporary file: %s\n", strerror(errno));
+        exit(1);
+    }
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        static struct run run;
+        run = (struct run){.file = file, .test = test, .report = report};
+        dup2(fileno(output), STDOUT_FILENO);
+        dup2(fileno(errors), STDERR_FILENO);
+        run_child(&run);
+        exit(run.n_failures > 0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0) {
+        fprintf(stderr, "no process: %s\n", strerror(errno));
+        exit(1);
+    }
+    char *text = contents(report), *printed = contents(output), *told = contents(errors);
+    unsigned n_failures = status != 0;
+    fputs(text, stdout);
+    if (WIFSIGNALED(status))
+        printf("%s:%u: ended by signal %d%s\n", file->path, test->line, WTERMSIG(status),
+               WTERMSIG(status) == SIGALRM ? ": out of time" : "");
+    n_failures += check_texts(file, test, printed, told, is_real);
+    if (n_failures > 0 && *told)
+        printf("    error output: %s", told);
+    free(text), free(printed), free(told);
+    return n_failures;
+}
+
+static bool run_file(const char *path, bool only_checks, bool is_real) {
+    struct kernel_file file;
+    bool is_good = kernel_file_read(&file, path);
+    unsigned n_run = 0, n_failed = 0;
+    for (unsigned i = 0; is_good && !only_checks && i < file.n_tests; i++) {
+        if (is_real && file.test[i].is_simulated_only)
+            continue;
+        n_run++;
+        n_failed += run_test(&file, &file.test[i], is_real) > 0;
+    }
+    printf("%s: %u tests, %u run: %u failed", path, file.n_tests, n_run, n_failed);
+    printf(file.n_errors ? ", %u errors in its comments\n" : "\n", file.n_errors);
+    kernel_file_free(&file);
+    return is_good && n_failed == 0;
+}
+
+static int usage(void) {
+    fprintf(stderr, "usage: kernel_runner [--isa base|v3|v4] [--real-gpu] [--check] FILE.ptx...\n");
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    bool only_checks = false, is_real = false;
+    int i = 1, n_bad = 0;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--check") == 0) {
+            only_checks = true;
+        } else if (strcmp(argv[i], "--real-gpu") == 0) {
+            is_real = true;
+        } else if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc && isa_is_known(argv[i + 1])) {
+            if (!isa_is_available(argv[++i])) {
+                printf("skipped: this host has no x86-64-%s\n", argv[i]);
+                return EXIT_SKIPPED;
+            }
+            setenv("HEDDLE_ISA", argv[i], 1);
+        } else {
+            return usage();
+        }
+    }
+    if (i == argc)
+        return usage();
+    for (; i < argc; i++)
+        n_bad += !run_file(argv[i], only_checks, is_real);
+    return n_bad > 0;
+}
