@@ -1,32 +1,42 @@
-# Completion of the heddle command for bash.
+# Completion of the heddle command for bash. The words come from the command itself, so they are those of its version.
+_heddle_options() { "$1" help "$2" --options 2>/dev/null; }
+
+# _heddle_value OPTION LINES: completes the value of an option as the line about it describes it
+_heddle_value() {
+    local line value=
+    while IFS= read -r line; do
+        [[ ${line%% *} == "$1" && $line == *' '* ]] && value=${line#* }
+    done <<<"$2"
+    case $value in
+        '') return 1 ;;
+        FILE*) compopt -o default ;;
+        [a-z]*'|'*) mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word") ;;
+    esac
+}
+
 _heddle() {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} words=
-    local common='--functional --size --json --csv --no-check --timeout --max-instructions -q --quiet -v --verbose --color --help'
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} heddle=${COMP_WORDS[0]}
+    local command=${COMP_WORDS[1]-} words='' lines
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='run ptx list bench help --version --help'
+        words="$("$heddle" list commands --names 2>/dev/null) --version --help"
     else
-        case $previous in
-            --size) words='small medium paper' ;;
-            --color) words='auto always never' ;;
-            --json | --csv) compopt -o default && return ;;
-            --timeout | --max-instructions | --kernel | --grid | --block | --arg) return ;;
-            *)
-                case $command in
-                    run)
-                        words="$common --kernel --grid --block --arg"
-                        if [[ $word != -* ]]; then
-                            words=$("${COMP_WORDS[0]}" list workloads --names 2>/dev/null)
-                            compopt -o default # or a file: a program, a .ptx
-                        fi
-                        ;;
-                    ptx) compopt -o default && words='--help' ;;
-                    list) words='workloads' ;;
-                    bench) words=$common ;;
-                    help) words='run ptx list bench' ;;
-                esac
-                ;;
-        esac
+        lines=$(_heddle_options "$heddle" "$command")
+        _heddle_value "$previous" "$lines" && return
+        if [[ $word == -* ]]; then
+            words=$(while read -r option _; do echo "$option"; done <<<"$lines")
+        else
+            case $command in
+                run)
+                    words=$("$heddle" list workloads --names 2>/dev/null)
+                    compopt -o default # or a file: a program, a .ptx
+                    ;;
+                ptx) compopt -o default ;;
+                list) words='workloads stats commands' ;;
+                bench) words=$("$heddle" bench --names 2>/dev/null) ;;
+                help) words=$("$heddle" list commands --names 2>/dev/null) ;;
+            esac
+        fi
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

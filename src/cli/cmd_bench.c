@@ -12,6 +12,7 @@
 #include "cli/execute.h"
 
 struct bench_options {
+    bool names;
     unsigned size;
     uint64_t repeat;
     double timeout_seconds;
@@ -24,6 +25,7 @@ static const struct cli_option options[] = {
     {"--size", 0, CLI_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
     {"--repeat", 0, CLI_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
     {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--names", 0, CLI_FLAG, NULL, "run nothing: print what there is to measure", FIELD(names), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
 };
 
@@ -154,9 +156,9 @@ static int run_once(struct bench *bench, struct result *result) {
     status = cli_execute(&execution, &run, &bench->arena, &is_said);
     if (status != CLI_DONE)
         return is_said ? status : cli_fail((enum cli_status)status, "%s: %s", subject->name, run.error);
-    if (result->seconds <= 0 || run.total.host_seconds < result->seconds) {
+    if (result->seconds <= 0 || run.host_seconds < result->seconds) {
         result->counters = run.total.counters;
-        result->seconds = run.total.host_seconds;
+        result->seconds = run.host_seconds;
     }
     return CLI_DONE;
 }
@@ -175,6 +177,11 @@ static int measure(struct bench *bench) {
 
 /* ---- Showing ------------------------------------------------------------------------------------------------------
  */
+
+static void print_names(const struct bench *bench) {
+    for (unsigned i = 0; i < bench->n_results; i++)
+        puts(bench->result[i].subject.name);
+}
 
 static void print_table(struct bench *bench) {
     static const char *const headings[] = {"name",     "kind",       "warp instr.", "seconds",
@@ -243,7 +250,9 @@ int cli_bench(int argc, char **argv) {
     int status = CLI_DONE;
     if (cli_parse(&cli_bench_command, argc, argv, &bench.given, &words, &bench.arena, &status)) {
         status = choose_subjects(&bench, &words);
-        if (status == CLI_DONE)
+        if (status == CLI_DONE && bench.given.names)
+            print_names(&bench);
+        else if (status == CLI_DONE)
             status = cli_find_place(&bench.place, &bench.arena) ? run_all(&bench) : CLI_ERROR;
     }
     base_arena_free(&bench.arena);

@@ -20,8 +20,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_list_command = {
     .name = "list",
-    .summary = "list the bundled workloads",
-    .usage = "list [workloads|commands] [options]",
+    .summary = "list the bundled workloads, or the statistics of a run",
+    .usage = "list [workloads|stats|commands] [options]",
     .text = "Without a word it lists the workloads. Grid and block are those at size small.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n",
@@ -55,6 +55,36 @@ static json_t *workload_json(unsigned i) {
                      workload->papers, "shape", workload->shape);
 }
 
+/* ---- Statistics ---------------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name, *meaning;
+} statistics[] = {
+#define REPORT_COUNTER(name, meaning) {#name, meaning},
+#include "report/counters.def"
+#undef REPORT_COUNTER
+    {"average_active_threads", "thread_instructions / warp_instructions"},
+    {"simd_efficiency", "average_active_threads / 32: active lanes of the lanes issued"},
+};
+enum { N_STATISTICS = sizeof statistics / sizeof statistics[0] };
+
+static void statistic_rows(struct report_table *table) {
+    table->n_columns = 2;
+    report_table_cell(table, "statistic");
+    report_table_cell(table, "what it counts");
+    for (unsigned i = 0; i < N_STATISTICS; i++) {
+        report_table_cell(table, "%s", statistics[i].name);
+        report_table_cell(table, "%s", statistics[i].meaning);
+    }
+}
+
+static const char *statistic_name(unsigned i) { return i < N_STATISTICS ? statistics[i].name : NULL; }
+
+static json_t *statistic_json(unsigned i) {
+    return json_pack("{s:s, s:s}", "name", statistics[i].name, "summary", statistics[i].meaning);
+}
+
 /* ---- Commands -----------------------------------------------------------------------------------------------------
  */
 
@@ -86,6 +116,7 @@ struct list_kind {
 
 static const struct list_kind kinds[] = {
     {"workloads", workload_rows, workload_name, workload_json},
+    {"stats", statistic_rows, statistic_name, statistic_json},
     {"commands", command_rows, command_name, command_json},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
@@ -121,7 +152,7 @@ static int refuse_kind(const char *name) {
         base_nearest_offer(&nearest, kinds[i].name);
     if (nearest.best)
         return cli_fail(CLI_USAGE, "no list '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no list '%s'; there are: workloads, commands", name);
+    return cli_fail(CLI_USAGE, "no list '%s'; there are: workloads, stats, commands", name);
 }
 
 int cli_list(int argc, char **argv) {

@@ -37,12 +37,12 @@ static const struct cli_option options[] = {
     {"--kernel", 0, CLI_TEXT, "NAME", "kernel of a .ptx file, if it has several", FIELD(kernel), 0, 0},
     {"--grid", 0, CLI_TEXT, "X[,Y[,Z]]", "blocks of a .ptx file's grid, default 1", FIELD(grid), 0, 0},
     {"--block", 0, CLI_TEXT, "X[,Y[,Z]]", "threads of its blocks, default 32", FIELD(block), 0, 0},
-    {"--shared", 0, CLI_NUMBER, "BYTES", "dynamic shared memory of its blocks", FIELD(shared_bytes), 0, UINT32_MAX},
+    {"--shared", 0, CLI_NUMBER, "BYTES", "dynamic shared memory of its blocks", FIELD(shared_bytes), 0, INT32_MAX},
     {"--arg", 0, CLI_LIST, "VALUE", "an argument of its kernel; repeat it, in order", FIELD(arguments), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
-    {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed N instructions",
+    {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
     {"--quiet", 'q', CLI_FLAG, NULL, "no table: only the program's own output, and errors", FIELD(is_quiet), 0, 0},
     {"--verbose", 'v', CLI_FLAG, NULL, "say what is run, and why the driver refuses a call", FIELD(is_verbose), 0, 0},
@@ -223,15 +223,15 @@ static void print_verdict(const struct run *run, const struct report_run *report
 static void print_notes(const struct run *run, const struct report_run *report) {
     if (!report->has_results && run->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
-    for (unsigned i = 0; i < report->n_unsupported; i++)
-        fprintf(stderr, "heddle: %s calls %s, which Heddle has not\n", report->program, report->unsupported[i]);
+    for (unsigned i = 0; i < report->n_missing; i++)
+        fprintf(stderr, "heddle: %s calls %s, which Heddle has not\n", report->program, report->missing[i]);
 }
 
 /* The table goes to standard output unless that is taken; what went wrong goes to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
     bool has_color = is_colored(run->given.color);
     bool has_table = !run->given.is_quiet && !is_stdout(run->given.json) && !is_stdout(run->given.csv);
-    if (has_table && status != CLI_USAGE && report->has_results)
+    if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
         print_notes(run, report);

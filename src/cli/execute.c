@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli/execute.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -116,6 +117,17 @@ static char *make_folder(struct base_arena *arena) {
     return NULL;
 }
 
+/* A program that was killed may have left the driver's file unfinished there. */
+static void remove_folder(const char *folder, struct base_arena *arena) {
+    DIR *entries = opendir(folder);
+    if (entries) {
+        for (struct dirent *entry; (entry = readdir(entries));)
+            unlink(base_arena_printf(arena, "%s/%s", folder, entry->d_name));
+        closedir(entries);
+    }
+    rmdir(folder);
+}
+
 static int run_in(const char *results, const struct cli_execution *execution, struct report_run *run,
                   struct base_arena *arena, bool *is_said) {
     struct cli_child child = {
@@ -150,7 +162,6 @@ int cli_execute(const struct cli_execution *execution, struct report_run *run, s
         return CLI_ERROR;
     const char *results = base_arena_printf(arena, "%s/results.json", folder);
     int status = run_in(results, execution, run, arena, is_said);
-    unlink(results);
-    rmdir(folder);
+    remove_folder(folder, arena);
     return status;
 }

@@ -1,9 +1,16 @@
-/* The immediate of setp and set: how the comparison is spelt, as bits (exec/lanes/imm.h). From the tables of comparison operators
- * in the PTX ISA manual, "Comparison and Selection Instructions". */
+/* The immediate of setp and set: how the comparison is spelt, as bits (exec/lanes/imm.h). From the tables of comparison
+ * operators in the PTX ISA manual, "Comparison and Selection Instructions". */
 #include "exec/lanes/imm.h"
 
 enum { ORDERED = EXEC_LESS | EXEC_EQUAL | EXEC_GREATER };
-enum operand_class { BITS = 1, SIGNED = 2, UNSIGNED = 4, FLOAT = 8, INTEGERS = BITS | SIGNED | UNSIGNED, ORDERABLE = SIGNED | UNSIGNED | FLOAT };
+enum operand_class {
+    BITS = 1,
+    SIGNED = 2,
+    UNSIGNED = 4,
+    FLOAT = 8,
+    INTEGERS = BITS | SIGNED | UNSIGNED,
+    ORDERABLE = SIGNED | UNSIGNED | FLOAT
+};
 
 static const struct {
     uint8_t modifier, relation, classes;

@@ -1,5 +1,5 @@
-/* Floating-point values and their bits, and the half-precision formats, for the functions that work lane by lane (atomics, textures).
- * Conversions round to nearest even; NaN results are canonical. */
+/* Floating-point values and their bits, and the half-precision formats, for the functions that work lane by lane
+ * (atomics, textures). Conversions round to nearest even; NaN results are canonical. */
 #pragma once
 
 #include <math.h>

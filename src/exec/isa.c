@@ -1,5 +1,5 @@
-/* The lane functions for the host's instruction set. Each file of exec/lanes is compiled once per set (lanes.h); here the best set
- * that the host can run is chosen. All sets give the same bits. */
+/* The lane functions for the host's instruction set. Each file of exec/lanes is compiled once per set (lanes.h); here
+ * the best set that the host can run is chosen. All sets give the same bits. */
 #include "exec/exec.h"
 
 #include <stdio.h>
@@ -8,30 +8,30 @@
 
 /* The selectors of one set, declared with its suffix, and the table that names them. */
 #define SELECTOR(name, isa) exec_lanes_fn *exec_select_##name##_##isa(const struct exec_form *form)
-#define ISA_TABLE(isa)                                                                                                         \
-    SELECTOR(integer, isa);                                                                                                    \
-    SELECTOR(bits, isa);                                                                                                       \
-    SELECTOR(compare, isa);                                                                                                    \
-    SELECTOR(move, isa);                                                                                                       \
-    SELECTOR(video, isa);                                                                                                      \
-    SELECTOR(single, isa);                                                                                                     \
-    SELECTOR(double, isa);                                                                                                     \
-    SELECTOR(half, isa);                                                                                                       \
-    SELECTOR(approx, isa);                                                                                                     \
-    SELECTOR(convert, isa);                                                                                                    \
-    void exec_blend_##isa(void *dst, const void *src, uint32_t mask, unsigned bits);                                           \
-    static const struct exec_lanes_table table_##isa = {                                                                       \
-        .integer = exec_select_integer_##isa,                                                                                  \
-        .bits = exec_select_bits_##isa,                                                                                        \
-        .compare = exec_select_compare_##isa,                                                                                  \
-        .move = exec_select_move_##isa,                                                                                        \
-        .video = exec_select_video_##isa,                                                                                      \
-        .single = exec_select_single_##isa,                                                                                    \
-        .double_ = exec_select_double_##isa,                                                                                   \
-        .half = exec_select_half_##isa,                                                                                        \
-        .approx = exec_select_approx_##isa,                                                                                    \
-        .convert = exec_select_convert_##isa,                                                                                  \
-        .blend = exec_blend_##isa,                                                                                             \
+#define ISA_TABLE(isa)                                                                                                 \
+    SELECTOR(integer, isa);                                                                                            \
+    SELECTOR(bits, isa);                                                                                               \
+    SELECTOR(compare, isa);                                                                                            \
+    SELECTOR(move, isa);                                                                                               \
+    SELECTOR(video, isa);                                                                                              \
+    SELECTOR(single, isa);                                                                                             \
+    SELECTOR(double, isa);                                                                                             \
+    SELECTOR(half, isa);                                                                                               \
+    SELECTOR(approx, isa);                                                                                             \
+    SELECTOR(convert, isa);                                                                                            \
+    void exec_blend_##isa(void *dst, const void *src, uint32_t mask, unsigned bits);                                   \
+    static const struct exec_lanes_table table_##isa = {                                                               \
+        .integer = exec_select_integer_##isa,                                                                          \
+        .bits = exec_select_bits_##isa,                                                                                \
+        .compare = exec_select_compare_##isa,                                                                          \
+        .move = exec_select_move_##isa,                                                                                \
+        .video = exec_select_video_##isa,                                                                              \
+        .single = exec_select_single_##isa,                                                                            \
+        .double_ = exec_select_double_##isa,                                                                           \
+        .half = exec_select_half_##isa,                                                                                \
+        .approx = exec_select_approx_##isa,                                                                            \
+        .convert = exec_select_convert_##isa,                                                                          \
+        .blend = exec_blend_##isa,                                                                                     \
     };
 
 ISA_TABLE(base)
@@ -57,7 +57,8 @@ static bool has_v3(void) {
 
 static bool has_v4(void) {
     return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #endif
 
@@ -80,6 +81,7 @@ const struct exec_lanes_table *exec_isa_table(void) {
     for (unsigned i = 0; i < n; i++)
         if (isas[i].is_supported && (is_free || strcmp(wanted, isas[i].name) == 0))
             return isas[i].table;
-    fprintf(stderr, "heddle: HEDDLE_ISA=%s: no instruction set that this host runs; leave it unset or use base\n", wanted);
+    fprintf(stderr, "heddle: HEDDLE_ISA=%s: no instruction set that this host runs; leave it unset or use base\n",
+            wanted);
     exit(EXIT_FAILURE);
 }

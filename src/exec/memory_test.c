@@ -159,7 +159,15 @@ static void one_instruction_may_touch_several_allocations(void **state) {
 
 static void an_access_across_the_end_of_an_allocation_faults(void **state) {
     (void)state;
-    f.allocation[2].bytes = 126;
+    f.allocation[2].bytes = 251;
+    load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_C, 8);
+    assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 31, FIXTURE_C + 248);
+    f.o.mask = 0xf0000000;
+    load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_C, 8);
+    assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 31, FIXTURE_C + 248);
+    f.o.mask = ~0u;
+    f.cx.cached_low = f.cx.cached_high = 0;
+    f.allocation[2].bytes = 127;
     load(PTX_SPACE_GLOBAL, PTX_U32, 32, 1, FIXTURE_C, 4);
     assert_fault(EXEC_FAULT_ILLEGAL_ADDRESS, 31, FIXTURE_C + 124);
     assert_int_equal(f.cx.fault.bytes, 4);

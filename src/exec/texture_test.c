@@ -231,6 +231,16 @@ static void surfaces_trap_clamp_or_read_zero_outside(void **state) {
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_MISALIGNED);
 }
 
+static void an_access_that_begins_inside_must_end_inside(void **state) {
+    (void)state;
+    object.texel = EXEC_TEXEL_U8;
+    object.width = 15;
+    access(PTX_OP_SULD, PTX_MOD_TRAP, 0, 0);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_NONE);
+    access(PTX_OP_SULD, PTX_MOD_TRAP, 8, 0);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_ILLEGAL_ADDRESS);
+}
+
 static void geometries_without_an_implementation_are_refused(void **state) {
     (void)state;
     fetch(true, true, 0, 0);
@@ -252,6 +262,7 @@ int main(void) {
         cmocka_unit_test_setup(queries_give_the_size, setup),
         cmocka_unit_test_setup(surfaces_are_addressed_in_bytes, setup),
         cmocka_unit_test_setup(surfaces_trap_clamp_or_read_zero_outside, setup),
+        cmocka_unit_test_setup(an_access_that_begins_inside_must_end_inside, setup),
         cmocka_unit_test_setup(geometries_without_an_implementation_are_refused, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,12 +5,9 @@
 static const struct {
     uint8_t modifier, relation;
 } relations[] = {
-    {PTX_MOD_EQ, EXEC_EQUAL},
-    {PTX_MOD_NE, EXEC_LESS | EXEC_GREATER},
-    {PTX_MOD_LT, EXEC_LESS},
-    {PTX_MOD_LE, EXEC_LESS | EXEC_EQUAL},
-    {PTX_MOD_GT, EXEC_GREATER},
-    {PTX_MOD_GE, EXEC_GREATER | EXEC_EQUAL},
+    {PTX_MOD_EQ, EXEC_EQUAL},   {PTX_MOD_NE, EXEC_LESS | EXEC_GREATER},
+    {PTX_MOD_LT, EXEC_LESS},    {PTX_MOD_LE, EXEC_LESS | EXEC_EQUAL},
+    {PTX_MOD_GT, EXEC_GREATER}, {PTX_MOD_GE, EXEC_GREATER | EXEC_EQUAL},
 };
 
 static uint32_t relation_of(const struct ptx_instruction *insn) {
@@ -77,12 +74,10 @@ static uint32_t packed_imm(const struct ptx_instruction *insn, unsigned n) {
     if (!is_vset)
         return a << EXEC_PACKED_A_SHIFT | b << EXEC_PACKED_B_SHIFT | mask | sign_bits |
                if_has(insn, PTX_MOD_SAT, EXEC_PACKED_SATURATES);
-    static const uint8_t test_of[] = {[EXEC_EQUAL] = EXEC_VIDEO_EQUAL,
-                                      [EXEC_LESS | EXEC_GREATER] = EXEC_VIDEO_NOT_EQUAL,
-                                      [EXEC_LESS] = EXEC_VIDEO_LESS,
-                                      [EXEC_LESS | EXEC_EQUAL] = EXEC_VIDEO_LESS_OR_EQUAL,
-                                      [EXEC_GREATER] = EXEC_VIDEO_LESS,
-                                      [EXEC_GREATER | EXEC_EQUAL] = EXEC_VIDEO_LESS_OR_EQUAL};
+    static const uint8_t test_of[] = {
+        [EXEC_EQUAL] = EXEC_VIDEO_EQUAL,  [EXEC_LESS | EXEC_GREATER] = EXEC_VIDEO_NOT_EQUAL,
+        [EXEC_LESS] = EXEC_VIDEO_LESS,    [EXEC_LESS | EXEC_EQUAL] = EXEC_VIDEO_LESS_OR_EQUAL,
+        [EXEC_GREATER] = EXEC_VIDEO_LESS, [EXEC_GREATER | EXEC_EQUAL] = EXEC_VIDEO_LESS_OR_EQUAL};
     uint32_t relation = relation_of(insn), test = (uint32_t)test_of[relation] << EXEC_PACKED_TEST_SHIFT;
     if (relation & EXEC_GREATER && relation != (EXEC_LESS | EXEC_GREATER)) { /* a > b is b < a */
         uint32_t swapped = (sign_bits & EXEC_PACKED_A_SIGNED ? EXEC_PACKED_B_SIGNED : 0) |

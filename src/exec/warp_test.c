@@ -114,6 +114,17 @@ static void groups_with_their_own_member_masks_do_not_mix(void **state) {
     assert_int_equal(((uint32_t *)f.dst[0])[31], 0x0f0f0000);
 }
 
+static void lanes_outside_the_member_mask_do_not_count(void **state) {
+    (void)state;
+    fixture_insn(&f, PTX_OP_VOTE, PTX_SPACE_GENERIC, PTX_B32);
+    fixture_modifier(&f, PTX_MOD_BALLOT);
+    fixture_dst(&f, 32);
+    *(uint32_t *)fixture_src(&f, 1) = ~0u;
+    fill(fixture_src(&f, 32), 0x00ff);
+    fixture_act(&f, exec_select_warp(&f.form));
+    assert_int_equal(((uint32_t *)f.dst[0])[0], 0x00ff);
+}
+
 /* vote without a member mask over the active lanes; gives the destination's bits. */
 static uint32_t vote(enum ptx_modifier mode, uint32_t bits, uint32_t mask, uint32_t imm) {
     f.o.mask = mask;
@@ -230,6 +241,7 @@ int main(void) {
         cmocka_unit_test_setup(a_clamp_bounds_the_source, setup),
         cmocka_unit_test_setup(inactive_lanes_are_not_written_and_give_nothing, setup),
         cmocka_unit_test_setup(groups_with_their_own_member_masks_do_not_mix, setup),
+        cmocka_unit_test_setup(lanes_outside_the_member_mask_do_not_count, setup),
         cmocka_unit_test_setup(votes_count_active_lanes_only, setup),
         cmocka_unit_test_setup(a_vote_may_negate_its_predicate, setup),
         cmocka_unit_test_setup(match_any_finds_the_lanes_with_the_same_value, setup),

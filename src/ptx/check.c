@@ -33,9 +33,20 @@ static bool is_listed(const char *list, const char *word) {
     return false;
 }
 
+/* The next modifier at or after `first`; PTX_N_MODIFIERS when there is none. */
+static unsigned next_modifier(const struct ptx_instruction *instruction, unsigned first) {
+    while (first < 64 * PTX_MODIFIER_WORDS) {
+        uint64_t left = instruction->modifiers[first / 64] >> first % 64;
+        if (left)
+            return first + (unsigned)__builtin_ctzll(left);
+        first = (first / 64 + 1) * 64;
+    }
+    return PTX_N_MODIFIERS;
+}
+
 static bool has_one_of(const struct ptx_instruction *instruction, const char *list) {
-    for (unsigned i = 0; i < PTX_N_MODIFIERS; i++)
-        if (ptx_has(instruction, (enum ptx_modifier)i) && is_listed(list, ptx_modifier_name((enum ptx_modifier)i)))
+    for (unsigned i = next_modifier(instruction, 0); i < PTX_N_MODIFIERS; i = next_modifier(instruction, i + 1))
+        if (is_listed(list, ptx_modifier_name((enum ptx_modifier)i)))
             return true;
     return false;
 }
@@ -63,14 +74,13 @@ static bool check_modifiers(struct ptx_check *check, const struct ptx_rule *rule
     const struct ptx_instruction *instruction = check->instruction;
     bool is_float = ptx_type_kind(instruction->type[0]) == PTX_KIND_F;
     const char *needs_by_type = is_float ? rule->needs_if_float : rule->needs_if_int;
-    for (unsigned word = 0; word < PTX_MODIFIER_WORDS; word++)
-        for (uint64_t left = instruction->modifiers[word]; left; left &= left - 1) {
-            const char *text = ptx_modifier_name((enum ptx_modifier)(64 * word + (unsigned)__builtin_ctzll(left)));
-            if (!is_listed(rule->needs, text) && !is_listed(needs_by_type, text) && !is_listed(rule->modifiers, text))
-                return ptx_fail(check->parser, instruction->at, "'.%s' does not apply to %s%s%s", text,
-                                ptx_opcode_name(instruction->opcode), instruction->n_types > 0 ? "." : "",
-                                instruction->n_types > 0 ? ptx_type_name(instruction->type[0]) : "");
-        }
+    for (unsigned i = next_modifier(instruction, 0); i < PTX_N_MODIFIERS; i = next_modifier(instruction, i + 1)) {
+        const char *text = ptx_modifier_name((enum ptx_modifier)i);
+        if (!is_listed(rule->needs, text) && !is_listed(needs_by_type, text) && !is_listed(rule->modifiers, text))
+            return ptx_fail(check->parser, instruction->at, "'.%s' does not apply to %s%s%s", text,
+                            ptx_opcode_name(instruction->opcode), instruction->n_types > 0 ? "." : "",
+                            instruction->n_types > 0 ? ptx_type_name(instruction->type[0]) : "");
+    }
     return check_needs(check, rule->needs) && check_needs(check, needs_by_type);
 }
 

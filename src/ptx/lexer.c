@@ -110,8 +110,11 @@ static bool decimal_float(struct ptx_parser *parser, const char *start) {
         for (lexer->next += 2; is_digit(*lexer->next);)
             lexer->next++;
     struct ptx_token *token = &parser->token;
+    bool is_wrong = is_word_char(*lexer->next);
+    while (is_word_char(*lexer->next))
+        lexer->next++;
     token->length = (uint32_t)(lexer->next - start);
-    if (is_word_char(*lexer->next))
+    if (is_wrong)
         return bad_token(parser, "malformed number");
     char text[128];
     if (token->length >= sizeof text)

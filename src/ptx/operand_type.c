@@ -131,6 +131,10 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
         return warp_type(insn, k);
     case PTX_FAMILY_TEXTURE:
         return texture_type(insn, k);
+    case PTX_FAMILY_CONTROL: /* bar.red d, number[, count], p */
+        if (!ptx_has(insn, PTX_MOD_RED) || k == 0)
+            return insn->type[0];
+        return k + 1u == insn->n_operands ? PTX_PRED : PTX_U32;
     default:
         return insn->type[0];
     }

@@ -354,6 +354,8 @@ static bool parse_negated(struct ptx_parser *parser, struct ptx_operand *operand
     if (!is_not)
         ptx_advance(parser);
     operand->is_negated = true;
+    if (parser->token.kind != TOKEN_NAME)
+        return ptx_unexpected(parser, "a register after the sign");
     if (!parse_name(parser, operand))
         return false;
     if (operand->kind != PTX_OPERAND_REGISTER)

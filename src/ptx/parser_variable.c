@@ -227,7 +227,7 @@ static bool parse_item(struct ptx_parser *parser, struct initialiser *init, unsi
         return ptx_fail(parser, parser->token.at, "more values than '%s' has elements", init->variable->name);
     if (ptx_is_punctuation(parser, '{')) {
         uint64_t below = 1;
-        if (level + 1 > init->shape->n_dimensions || !elements_from(init->shape, level + 1, &below) || below == 0)
+        if (level + 1 >= init->shape->n_dimensions || !elements_from(init->shape, level + 1, &below) || below == 0)
             return ptx_fail(parser, parser->token.at, "more braces than '%s' has dimensions", init->variable->name);
         uint64_t start = (init->cursor + below - 1) / below * below;
         init->cursor = start;
@@ -302,7 +302,7 @@ static bool parse_initialiser(struct ptx_parser *parser, struct ptx_variable *va
     elements_from(shape, shape->is_open, &below);
     if (shape->is_open)
         end = PTX_MAX_VARIABLE_BYTES;
-    if (ptx_is_punctuation(parser, '{')) {
+    if (ptx_is_punctuation(parser, '{') && shape->n_dimensions > 0) {
         if (!parse_braces(parser, &init, 0, end))
             return false;
     } else if (shape->n_dimensions > 0) {

@@ -144,7 +144,7 @@ static void settle_aliases(struct ptx_parser *parser) {
 /* Functions named before their alias was known. */
 static void redirect(struct ptx_operand *operand, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if (operand[i].kind == PTX_OPERAND_FUNCTION)
+        if (operand[i].kind == PTX_OPERAND_FUNCTION && operand[i].function)
             operand[i].function = target_of(operand[i].function);
         redirect(operand[i].element, operand[i].n_elements);
     }

@@ -29,7 +29,7 @@ struct spread {
     uint16_t *path;             /* per block, while a branch is followed: the number of its path that leads there */
     uint32_t *region, n_region; /* blocks with a path */
     uint32_t *stack;
-    uint64_t *written; /* bits of crossing registers: those written in the region of the branch being followed */
+    uint64_t *written; /* while a branch is followed, bits of crossing registers: written there, not known to vary */
     uint64_t n_steps;
     bool has_given_up;
 };
@@ -181,19 +181,22 @@ static void note_written(struct spread *spread, uint32_t block) {
     const struct ptx_block *range = &passes->analysis->block[block];
     uint32_t end = passes->access_start[range->first + range->count];
     for (uint32_t a = passes->access_start[range->first]; a < end; a++) {
-        uint32_t bit = passes->analysis->crossing_index[passes->access[a].register_id];
-        if (passes->access[a].is_write && bit != PTX_NO_INDEX)
+        uint32_t r = passes->access[a].register_id, bit = passes->analysis->crossing_index[r];
+        if (passes->access[a].is_write && bit != PTX_NO_INDEX && !spread->varies[r])
             spread->written[bit / 64] |= 1ull << (bit % 64);
     }
 }
 
 static void vary_where_paths_join(struct spread *spread, uint32_t block) {
     const struct ptx_analysis *analysis = spread->passes->analysis;
+    const uint64_t *live_in = &analysis->live_in[block * analysis->live_words];
     spread->n_steps += analysis->live_words;
-    for (size_t w = 0; w < analysis->live_words; w++)
-        for (uint64_t bits = spread->written[w] & analysis->live_in[block * analysis->live_words + w]; bits != 0;
-             bits &= bits - 1)
-            set_varying(spread, analysis->crossing[64 * w + (unsigned)__builtin_ctzll(bits)]);
+    for (size_t w = 0; w < analysis->live_words; w++) {
+        uint64_t found = spread->written[w] & live_in[w];
+        spread->written[w] &= ~found;
+        for (; found != 0; found &= found - 1)
+            set_varying(spread, analysis->crossing[64 * w + (unsigned)__builtin_ctzll(found)]);
+    }
 }
 
 static void give_up(struct spread *spread) {

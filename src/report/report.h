@@ -14,7 +14,6 @@ struct report_kernel {
     uint32_t grid[3], block[3]; /* of the first launch */
     unsigned n_launches;
     struct gpu_counters counters;
-    double host_seconds;
 };
 
 /* One error of the driver, in the order they came. */
@@ -32,10 +31,11 @@ struct report_run {
     struct report_kernel *launch;
     unsigned n_launches;
     struct report_kernel total;
+    double host_seconds; /* in launches */
     struct report_error *errors;
     unsigned n_errors;
-    const char **unsupported; /* functions of the driver that the program called and that Heddle has not */
-    unsigned n_unsupported;
+    const char **missing; /* functions of the driver that the program wanted and that Heddle has not */
+    unsigned n_missing;
     bool has_results; /* the program reached Heddle's driver */
 };
 

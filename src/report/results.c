@@ -1,5 +1,5 @@
-/* Reads the results file of the driver: {"launches": [{"kernel", "grid", "block", counters..., "host_seconds"}...],
- * "errors": [{"result", "message"}...], "unsupported": [names...]}. Other keys are for other readers. */
+/* Reads the results file of the driver; cuda/results.c writes it and says what is in it. Sums are taken from the
+ * launches. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,16 +19,14 @@ static void read_shape(uint32_t shape[3], const json_t *value) {
 }
 
 static void read_counters(struct gpu_counters *counters, const json_t *object) {
-#define REPORT_COUNTER(name, heading, meaning)                                                                         \
-    counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
+#define REPORT_COUNTER(name, meaning) counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
 #include "report/counters.def"
 #undef REPORT_COUNTER
 }
 
 static void add_kernel(struct report_kernel *to, const struct report_kernel *from) {
     to->n_launches += from->n_launches;
-    to->host_seconds += from->host_seconds;
-#define REPORT_COUNTER(name, heading, meaning) to->counters.name += from->counters.name;
+#define REPORT_COUNTER(name, meaning) to->counters.name += from->counters.name;
 #include "report/counters.def"
 #undef REPORT_COUNTER
 }
@@ -40,11 +38,10 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
     for (unsigned i = 0; i < run->n_launches; i++) {
         const json_t *object = json_array_get(array, i);
         struct report_kernel *launch = &run->launch[i];
-        launch->name = copy_text(arena, json_object_get(object, "kernel"), "?");
+        launch->name = copy_text(arena, json_object_get(object, "name"), "?");
         read_shape(launch->grid, json_object_get(object, "grid"));
         read_shape(launch->block, json_object_get(object, "block"));
         read_counters(&launch->counters, object);
-        launch->host_seconds = json_number_value(json_object_get(object, "host_seconds"));
         launch->n_launches = 1;
         add_kernel(&run->total, launch);
     }
@@ -55,16 +52,16 @@ static void read_errors(struct report_run *run, const json_t *array, struct base
     run->errors = BASE_ARENA_ARRAY(arena, struct report_error, run->n_errors);
     for (unsigned i = 0; i < run->n_errors; i++) {
         const json_t *object = json_array_get(array, i);
-        run->errors[i].result = copy_text(arena, json_object_get(object, "result"), "");
+        run->errors[i].result = copy_text(arena, json_object_get(object, "error"), "");
         run->errors[i].message = copy_text(arena, json_object_get(object, "message"), "");
     }
 }
 
-static void read_unsupported(struct report_run *run, const json_t *array, struct base_arena *arena) {
-    run->n_unsupported = (unsigned)json_array_size(array);
-    run->unsupported = BASE_ARENA_ARRAY(arena, const char *, run->n_unsupported);
-    for (unsigned i = 0; i < run->n_unsupported; i++)
-        run->unsupported[i] = copy_text(arena, json_array_get(array, i), "?");
+static void read_missing(struct report_run *run, const json_t *array, struct base_arena *arena) {
+    run->n_missing = (unsigned)json_array_size(array);
+    run->missing = BASE_ARENA_ARRAY(arena, const char *, run->n_missing);
+    for (unsigned i = 0; i < run->n_missing; i++)
+        run->missing[i] = copy_text(arena, json_array_get(array, i), "?");
 }
 
 bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag) {
@@ -78,9 +75,10 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
         return base_diag_error(diag, "the results in '%s' cannot be read: %s", path, error.text);
     }
     run->has_results = true;
-    read_launches(run, json_object_get(object, "launches"), arena);
+    read_launches(run, json_object_get(object, "kernels"), arena);
+    run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
-    read_unsupported(run, json_object_get(object, "unsupported"), arena);
+    read_missing(run, json_object_get(object, "missing_functions"), arena);
     json_decref(object);
     return true;
 }

@@ -17,10 +17,10 @@ static void print_text(FILE *file, const char *text) {
 
 static void print_heading(FILE *file) {
     fputs("program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z", file);
-#define REPORT_COUNTER(name, heading, meaning) fputs("," #name, file);
+#define REPORT_COUNTER(name, meaning) fputs("," #name, file);
 #include "report/counters.def"
 #undef REPORT_COUNTER
-    fputs(",average_active_threads,host_seconds\n", file);
+    fputs(",average_active_threads\n", file);
 }
 
 static void print_launch(FILE *file, const struct report_run *run, unsigned i) {
@@ -30,10 +30,10 @@ static void print_launch(FILE *file, const struct report_run *run, unsigned i) {
     print_text(file, launch->name);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->grid[0], launch->grid[1], launch->grid[2]);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->block[0], launch->block[1], launch->block[2]);
-#define REPORT_COUNTER(name, heading, meaning) fprintf(file, ",%" PRIu64, launch->counters.name);
+#define REPORT_COUNTER(name, meaning) fprintf(file, ",%" PRIu64, launch->counters.name);
 #include "report/counters.def"
 #undef REPORT_COUNTER
-    fprintf(file, ",%.9g,%.9g\n", report_active_lanes(&launch->counters), launch->host_seconds);
+    fprintf(file, ",%.9g\n", report_active_lanes(&launch->counters));
 }
 
 bool report_write_csv(FILE *file, const struct report_run *run) {

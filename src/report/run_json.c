@@ -8,8 +8,7 @@ enum { WARP_LANES = 32 };
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
 
 static void add_stats(json_t *object, const struct gpu_counters *counters) {
-#define REPORT_COUNTER(name, heading, meaning)                                                                         \
-    json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
+#define REPORT_COUNTER(name, meaning) json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
 #include "report/counters.def"
 #undef REPORT_COUNTER
     double lanes = report_active_lanes(counters);
@@ -32,7 +31,7 @@ static json_t *launches_json(const struct report_run *run) {
 }
 
 static json_t *host_json(const struct report_run *run) {
-    double seconds = run->total.host_seconds;
+    double seconds = run->host_seconds;
     json_t *object = json_object();
     json_object_set_new(object, "seconds", json_real(seconds));
     json_object_set_new(object, "warp_instructions_per_second",

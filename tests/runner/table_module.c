@@ -128,7 +128,9 @@ static void name_registers(const struct table_op *op, enum variant variant, stru
             }
 }
 
-static void add_declarations(struct text *text, const struct table_op *op, const struct naming *naming) {
+static void add_declarations(struct text *text, const struct table_op *op, const struct naming *naming,
+                             enum variant variant) {
+    unsigned in_bytes = variant == VARIANT_IMMEDIATES ? 0 : 8 * op->n_inputs; /* every thread runs the first case */
     text_add(text, "    .reg .pred %%guard, %%second;\n    .reg .b32 %%lane, %%word;\n    .reg .b64 %%in, %%out;\n");
     for (unsigned i = 0; i < op->n_registers; i++) {
         const struct value_type *type = op->reg[i].type;
@@ -143,7 +145,7 @@ static void add_declarations(struct text *text, const struct table_op *op, const
              "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n"
              "    mov.u32 %%lane, %%ctaid.x;\n    mov.u32 %%word, %%tid.x;\n    mad.lo.u32 %%lane, %%lane, 32, %%word;\n"
              "    mad.wide.u32 %%in, %%lane, %u, %%in;\n    mad.wide.u32 %%out, %%lane, %u, %%out;\n",
-             8 * op->n_inputs, 8 * op->n_outputs);
+             in_bytes, 8 * op->n_outputs);
 }
 
 static void add_load(struct text *text, const struct value_type *type, const char *name, unsigned slot) {
@@ -209,7 +211,7 @@ void table_add_kernel(struct text *text, const struct table_op *op, unsigned num
     name_registers(op, variant, &naming);
     text_add(text, "\n// line %u\n.visible .entry op%u_%s(.param .u64 in, .param .u64 out)\n{\n", op->line, number,
              table_variant_name(variant));
-    add_declarations(text, op, &naming);
+    add_declarations(text, op, &naming, variant);
     for (unsigned i = 0, slot = 0; i < op->n_registers; i++)
         if (op->reg[i].is_input && slot++ < op->n_inputs && naming.is_declared[i])
             add_load(text, op->reg[i].type, naming.as[i], slot - 1);

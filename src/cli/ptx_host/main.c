@@ -81,7 +81,7 @@ static void apply_option(struct job *job, const char *option, const char *value)
         parse_shape(option, value, job->block);
     else if (strcmp(option, "--arg") == 0)
         add_argument(job, value);
-    else if (strcmp(option, "--shared") == 0 && base_parse_u64(value, &number) && number <= UINT32_MAX)
+    else if (strcmp(option, "--shared") == 0 && base_parse_u64(value, &number) && number <= INT32_MAX)
         job->shared_bytes = (unsigned)number;
     else
         fail(2, "wrong option %s %s", option, value);
@@ -116,11 +116,18 @@ static void open_device(void) {
     check(cuCtxSetCurrent(context), "cannot open the device");
 }
 
+/* For calls whose failure the driver itself has told: a fault, a launch that does not fit, PTX that it refuses. */
+static void check_told(CUresult result) {
+    if (result != CUDA_SUCCESS)
+        exit(1);
+}
+
 /* The file's own path goes to the driver, so that its messages name it. */
 static void load_module(struct job *job) {
     CUresult result = cuModuleLoad(&job->module, job->path);
-    if (result != CUDA_SUCCESS)
-        check(result, job->path);
+    if (result == CUDA_ERROR_INVALID_PTX)
+        check_told(result);
+    check(result, job->path);
 }
 
 static CUfunction *list_kernels(const struct job *job, unsigned *count) {
@@ -207,10 +214,13 @@ static void launch(struct job *job) {
     for (unsigned i = 0; i < job->n_arguments; i++)
         values[i] = job->argument[i].is_buffer ? (void *)&job->argument[i].device : job->argument[i].data;
     const unsigned *grid = job->grid, *block = job->block;
-    check(cuLaunchKernel(job->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], job->shared_bytes,
-                         NULL, values, NULL),
-          job->kernel);
-    check(cuCtxSynchronize(), job->kernel);
+    if (job->shared_bytes)
+        check(
+            cuFuncSetAttribute(job->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)job->shared_bytes),
+            "--shared is more than a block can have");
+    check_told(cuLaunchKernel(job->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], job->shared_bytes,
+                              NULL, values, NULL));
+    check_told(cuCtxSynchronize());
     free(values);
 }
 

@@ -1,14 +1,15 @@
 /* The approximate instructions: rcp sqrt rsqrt div .approx and .full, sin cos ex2 lg2 tanh.
  *
- * The PTX ISA manual bounds their errors and tabulates special operands; the bits are the hardware's own. Here each result is the
- * exact one to within an f32's last place or better, well inside the bounds, and the same on every host: computed in f64 with
- * additions, multiplications and divisions alone, no library function but the exact square root. Two hardware habits are kept since
- * they show in results: sin and cos turn the angle into revolutions with an f32 product rounded toward zero, and the f64
- * approximations use and give upper words only.
- * The polynomials are Chebyshev fits; the error beside each is that of the fit, relative or absolute as the text says. */
+ * The PTX ISA manual bounds their errors and tabulates special operands; the bits are the hardware's own. Here each
+ * result is the exact one to within an f32's last place or better, well inside the bounds, and the same on every host:
+ * computed in f64 with additions, multiplications and divisions alone, no library function but the exact square root.
+ * Two hardware habits are kept since they show in results: sin and cos turn the angle into revolutions with an f32
+ * product rounded toward zero, and the f64 approximations use and give upper words only. The polynomials are Chebyshev
+ * fits; the error beside each is that of the fit, relative or absolute as the text says. */
 #include <math.h>
 
 #include "exec/lanes/float.h"
+#include "exec/lanes/float_form.h"
 
 typedef double kernel_fn(double x);
 
@@ -24,9 +25,10 @@ LANES_INLINE double polynomial(double x, const double *c, int n) {
 
 /* 2^x; x in [-1000, 1000]. 2^f for f in [-1/2, 1/2] to 2^-46, relative; the integer is added to the exponent. */
 LANES_INLINE double power_of_two(double x) {
-    static const double c[] = {0x1.000000000003dp+0,  0x1.62e42fefa39f7p-1,  0x1.ebfbdff8149f2p-3,  0x1.c6b08d7044119p-5,
-                               0x1.3b2ab72b175eep-7,  0x1.5d87fe908f88ap-10, 0x1.43088e257f341p-13, 0x1.ffcb76789860fp-17,
-                               0x1.63ef969a64d3cp-20, 0x1.b6571de2f2351p-24};
+    static const double c[] = {0x1.000000000003dp+0,  0x1.62e42fefa39f7p-1,  0x1.ebfbdff8149f2p-3,
+                               0x1.c6b08d7044119p-5,  0x1.3b2ab72b175eep-7,  0x1.5d87fe908f88ap-10,
+                               0x1.43088e257f341p-13, 0x1.ffcb76789860fp-17, 0x1.63ef969a64d3cp-20,
+                               0x1.b6571de2f2351p-24};
     double shifted = x + ROUNDER, f = x - (shifted - ROUNDER);
     uint64_t exponent = f64_bits(shifted) << 52;
     return f64_from(f64_bits(polynomial(f, c, 10)) + exponent);
@@ -57,14 +59,16 @@ LANES_INLINE double lg2_kernel(double x) {
 
 /* sin and cos of a quarter turn times s, s in [-1/2, 1/2], to 2^-57 and 2^-54, absolute. */
 LANES_INLINE double sine(double s) {
-    static const double c[] = {0x1.921fb54442d18p+0,  -0x1.4abbce625be41p-1, 0x1.466bc677587f8p-4, -0x1.32d2cce2e5b19p-8,
-                               0x1.50782fda12d96p-13, -0x1.e30071afc3e59p-19, 0x1.e3f38399551bfp-25};
+    static const double c[] = {0x1.921fb54442d18p+0,  -0x1.4abbce625be41p-1, 0x1.466bc677587f8p-4,
+                               -0x1.32d2cce2e5b19p-8, 0x1.50782fda12d96p-13, -0x1.e30071afc3e59p-19,
+                               0x1.e3f38399551bfp-25};
     return s * polynomial(s * s, c, 7);
 }
 
 LANES_INLINE double cosine(double s) {
-    static const double c[] = {0x1.0000000000000p+0,  -0x1.3bd3cc9be458bp+0, 0x1.03c1f081b0780p-2, -0x1.55d3c7dbfd139p-6,
-                               0x1.e1f4fb60281f6p-11, -0x1.a6c9c1be9eb49p-16, 0x1.f3dbcea61b1a4p-22};
+    static const double c[] = {0x1.0000000000000p+0,  -0x1.3bd3cc9be458bp+0, 0x1.03c1f081b0780p-2,
+                               -0x1.55d3c7dbfd139p-6, 0x1.e1f4fb60281f6p-11, -0x1.a6c9c1be9eb49p-16,
+                               0x1.f3dbcea61b1a4p-22};
     return polynomial(s * s, c, 7);
 }
 
@@ -85,8 +89,9 @@ LANES_INLINE double cos_kernel(double x) { return circular(x, 1); }
 
 /* Odd series to 2^-57 below 1/4, relative; above, from 2^(2x / ln 2). */
 LANES_INLINE double tanh_kernel(double x) {
-    static const double c[] = {0x1.0000000000000p+0, -0x1.55555555554c8p-2, 0x1.11111110f9de6p-3, -0x1.ba1ba18bb1e71p-5,
-                               0x1.664f31ae1d544p-6, -0x1.226818cc666c6p-7, 0x1.d501d897ef669p-9, -0x1.59231f3bb903ap-10};
+    static const double c[] = {0x1.0000000000000p+0,  -0x1.55555555554c8p-2, 0x1.11111110f9de6p-3,
+                               -0x1.ba1ba18bb1e71p-5, 0x1.664f31ae1d544p-6,  -0x1.226818cc666c6p-7,
+                               0x1.d501d897ef669p-9,  -0x1.59231f3bb903ap-10};
     double size = f64_choose(f64_abs(x) < 50, f64_abs(x), 50);
     double large = 1 - 2 / (power_of_two(size * 0x1.71547652b82fep+1) + 1);
     double small = size * polynomial(size * size, c, 8);
@@ -107,9 +112,9 @@ LANES_INLINE void single_lanes(const struct exec_operands *o, kernel_fn *kernel,
     EXEC_FOR_LANES d[i] = f32_settle((float)kernel((double)(ftz ? f32_flush(a[i]) : a[i])), ftz, false);
 }
 
-#define SINGLE(name)                                                                                                           \
-    static void name##_single(const struct exec_operands *o) { single_lanes(o, name##_kernel, false); }                        \
-    static void name##_single_ftz(const struct exec_operands *o) { single_lanes(o, name##_kernel, true); }                     \
+#define SINGLE(name)                                                                                                   \
+    static void name##_single(const struct exec_operands *o) { single_lanes(o, name##_kernel, false); }                \
+    static void name##_single_ftz(const struct exec_operands *o) { single_lanes(o, name##_kernel, true); }             \
     static exec_lanes_fn *const name##_forms[2] = {name##_single, name##_single_ftz};
 SINGLE(rcp)
 SINGLE(sqrt)
@@ -120,18 +125,21 @@ SINGLE(ex2)
 SINGLE(lg2)
 SINGLE(tanh)
 
-/* .approx multiplies by the reciprocal of b, which is 0 for |b| in (2^126, 2^128): the quotient is 0, or NaN for an infinite a. */
+/* .approx multiplies by the reciprocal of b, which is 0 for |b| in (2^126, 2^128): the quotient is 0, or NaN for an
+ * infinite a. */
 LANES_INLINE void divide(const struct exec_operands *o, bool is_full, bool ftz) {
     float *d = o->dst[0];
     const float *a = o->src[0], *b = o->src[1];
     EXEC_FOR_LANES {
         float x = ftz ? f32_flush(a[i]) : a[i], y = ftz ? f32_flush(b[i]) : b[i];
         float quotient = x / y;
+        if (ftz)
+            quotient = f32_flush_result(quotient, x * 0x1p24f / y);
         if (!is_full) {
             float by_zero = x * f32_from(f32_bits(y) & F32_SIGN);
-            quotient = f32_choose((f32_abs(y) > 0x1p126f) & (f32_abs(y) < f32_from(F32_INFINITY)), by_zero, quotient);
+            quotient = f32_choose(both(f32_abs(y) > 0x1p126f, f32_abs(y) < f32_from(F32_INFINITY)), by_zero, quotient);
         }
-        d[i] = f32_settle(quotient, ftz, false);
+        d[i] = f32_canonical(quotient);
     }
 }
 
@@ -140,8 +148,8 @@ static void divide_approx_ftz(const struct exec_operands *o) { divide(o, false, 
 static void divide_full(const struct exec_operands *o) { divide(o, true, false); }
 static void divide_full_ftz(const struct exec_operands *o) { divide(o, true, true); }
 
-/* f64 .ftz forms: the low word of the operand is ignored and that of the result is 0; subnormals count as zeros; NaN is all ones
- * in the upper word but the sign. */
+/* f64 .ftz forms: the low word of the operand is ignored and that of the result is 0; subnormals count as zeros; NaN is
+ * all ones in the upper word but the sign. */
 LANES_INLINE void upper_word_lanes(const struct exec_operands *o, kernel_fn *kernel) {
     double *d = o->dst[0];
     const uint64_t *a = o->src[0];
@@ -157,10 +165,17 @@ LANES_INLINE void upper_word_lanes(const struct exec_operands *o, kernel_fn *ker
 static void rcp_upper(const struct exec_operands *o) { upper_word_lanes(o, rcp_kernel); }
 static void rsqrt_upper(const struct exec_operands *o) { upper_word_lanes(o, rsqrt_kernel); }
 
+/* One Newton step on the quotient, with a * y in two exact parts, makes it the nearest f64 but for the rarest cases. */
 static void rsqrt_double(const struct exec_operands *o) {
     double *d = o->dst[0];
     const double *a = o->src[0];
-    EXEC_FOR_LANES d[i] = f64_with_nan(1 / sqrt(a[i]), a[i], a[i], a[i]);
+    EXEC_FOR_LANES {
+        double y = 1 / sqrt(a[i]), product = a[i] * y, rest = fma(a[i], y, -product);
+        double error = fma(-product, y, 1) - rest * y;
+        double better = y + 0.5 * y * error;
+        y = f64_choose(better == better, better, y);
+        d[i] = f64_with_nan(y, a[i], a[i], a[i]);
+    }
 }
 
 /* Halves: the kernel's result rounded once. ex2 of bf16 is .ftz always. */
@@ -228,12 +243,13 @@ static exec_lanes_fn *select_half(const struct ptx_instruction *insn, bool ftz) 
 
 exec_lanes_fn *EXEC_NAME(exec_select_approx)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    bool ftz = ptx_has(insn, PTX_MOD_FTZ);
-    if (insn->n_types != 1)
+    unsigned modifiers = form_modifiers(insn);
+    bool ftz = modifiers & FORM_FTZ;
+    if (insn->n_types != 1 || !form_allows(modifiers, FORM_APPROX | FORM_FULL, FORM_FTZ))
         return NULL;
-    if (insn->opcode == PTX_OP_DIV && ptx_has(insn, PTX_MOD_FULL) && insn->type[0] == PTX_F32)
+    if (insn->opcode == PTX_OP_DIV && modifiers & FORM_FULL && insn->type[0] == PTX_F32)
         return ftz ? divide_full_ftz : divide_full;
-    if (!ptx_has(insn, PTX_MOD_APPROX))
+    if (!(modifiers & FORM_APPROX))
         return NULL;
     if (insn->type[0] == PTX_F32)
         return select_single(insn, ftz);

@@ -1,8 +1,10 @@
-/* Logic, shifts, bit fields, counts and permutes: and or xor not cnot lop3 shl shr shf bfe bfi bfind bmsk brev clz popc fns prmt
- * szext. The forms are in bits.def.
+/* Logic, shifts, bit fields, counts and permutes: and or xor not cnot lop3 shl shr shf bfe bfi bfind bmsk brev clz popc
+ * fns prmt szext. The forms are in bits.def.
  *
- * From the PTX ISA manual, "Logic and Shift Instructions" and the bit instructions among "Integer Arithmetic Instructions". Shift
- * amounts past the width count as the width; positions and lengths of bit fields count modulo 256. */
+ * From the PTX ISA manual, "Logic and Shift Instructions" and the bit instructions among "Integer Arithmetic
+ * Instructions". Shift amounts past the width count as the width. The manual lets positions and lengths of bit fields
+ * be 0 to 255; past that, GPUs count them modulo 256 in 32-bit values and as they are in 64-bit ones, and so does this
+ * file. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"
@@ -26,8 +28,8 @@ static inline uint64_t extract64(uint64_t x, uint32_t position, uint32_t length)
     return (position > 63 ? 0 : x >> (position & 63)) & ones64(length);
 }
 
-/* Bits past the msb are copies of it, and so is the sign of a field that runs past it. Shifting x up until the field's top bit is
- * bit 63 and back down extends the field's sign. */
+/* Bits past the msb are copies of it, and so is the sign of a field that runs past it. Shifting x up until the field's
+ * top bit is bit 63 and back down extends the field's sign. */
 static inline int64_t extract_signed(int64_t x, uint32_t position, uint32_t length, uint32_t msb) {
     int64_t field = x >> (position > msb ? msb : position);
     uint32_t unused = length == 0 || length > 63 ? 0 : 64 - length;
@@ -54,10 +56,12 @@ static inline uint32_t reverse32(uint32_t x) {
     x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
     return __builtin_bswap32(x);
 }
-static inline uint64_t reverse64(uint64_t x) { return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32)); }
+static inline uint64_t reverse64(uint64_t x) {
+    return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32));
+}
 
-/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit itself. The
- * manual leaves bases past 31 open: there is no such bit. */
+/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit
+ * itself. The manual leaves bases past 31 open: there is no such bit. */
 static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset, found = UINT32_MAX;
     int step = offset < 0 ? -1 : 1;
@@ -79,8 +83,8 @@ static inline uint32_t pick_byte(uint64_t bytes, uint64_t selector) {
 }
 static inline uint32_t permute(uint32_t a, uint32_t b, uint64_t selectors) {
     uint64_t bytes = funnel(a, b);
-    return pick_byte(bytes, selectors) | pick_byte(bytes, selectors >> 4) << 8 | pick_byte(bytes, selectors >> 8) << 16 |
-           pick_byte(bytes, selectors >> 12) << 24;
+    return pick_byte(bytes, selectors) | pick_byte(bytes, selectors >> 4) << 8 |
+           pick_byte(bytes, selectors >> 8) << 16 | pick_byte(bytes, selectors >> 12) << 24;
 }
 
 /* lop3: the truth table is folded one input at a time, each a choice between two words bit by bit. */
@@ -141,8 +145,9 @@ static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
 LOP3_PREDICATE(lop3_and, &)
 LOP3_PREDICATE(lop3_or, |)
 
-static const uint8_t vocabulary[] = {PTX_MOD_L,   PTX_MOD_R,   PTX_MOD_CLAMP, PTX_MOD_WRAP, PTX_MOD_SHIFTAMT, PTX_MOD_F4E,
-                                     PTX_MOD_B4E, PTX_MOD_RC8, PTX_MOD_ECL,   PTX_MOD_ECR,  PTX_MOD_RC16};
+static const uint8_t vocabulary[] = {PTX_MOD_L,        PTX_MOD_R,   PTX_MOD_CLAMP, PTX_MOD_WRAP,
+                                     PTX_MOD_SHIFTAMT, PTX_MOD_F4E, PTX_MOD_B4E,   PTX_MOD_RC8,
+                                     PTX_MOD_ECL,      PTX_MOD_ECR, PTX_MOD_RC16};
 enum {
     NONE = 0,
     L = 1,

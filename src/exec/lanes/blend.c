@@ -1,4 +1,5 @@
-/* The write of an instruction that not all lanes of a row execute: the active lanes of a result replace those of a register. */
+/* The write of an instruction that not all lanes of a row execute: the active lanes of a result replace those of a
+ * register. */
 #include "exec/lanes/lanes.h"
 
 #include <assert.h>

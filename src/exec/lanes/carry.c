@@ -1,7 +1,9 @@
 /* Extended-precision arithmetic: add.cc addc sub.cc subc mad.cc madc. The forms are in carry.def.
  *
- * From the PTX ISA manual, "Extended-Precision Integer Arithmetic Instructions". The carry flag is a lane mask: 1 is a carry out of
- * a sum or a borrow out of a difference. */
+ * From the PTX ISA manual, "Extended-Precision Integer Arithmetic Instructions". The carry flag is a lane mask.
+ * Differences are the sums a + ~b + flag that the hardware computes, so after sub.cc the flag is set when there was no
+ * borrow. The manual calls it a borrow; programs that follow subc with subc cannot tell, and those that mix sub.cc with
+ * addc get what a GPU gives them. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"
@@ -25,53 +27,46 @@ static inline uint32_t high_s32(uint32_t a, uint32_t b) {
     return (uint32_t)((uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32);
 }
 
-/* The result from x, y and the carry in, by way of x and y alone; and whether it carries. */
-#define SUM(x, y) (x + y)
-#define SUM_IN(partial, in) (partial + in)
-#define SUM_OUT(x, y, partial, r, in) ((partial < x) | (r < partial))
-#define DIFFERENCE(x, y) (x - y)
-#define DIFFERENCE_IN(partial, in) (partial - in)
-#define DIFFERENCE_OUT(x, y, partial, r, in) ((x < y) | (partial < in))
-
 #define NO_CARRY 0
+#define CARRY_SET UINT32_MAX
 #define CARRY_AT(k) (*(const uint32_t *)o->src[k])
 
-#define LOOP(t, operation, ex, ey, load_c)                                                                             \
+#define LOOP(t, ex, ey, load_c)                                                                                        \
     EXEC_FOR_LANES {                                                                                                   \
         const t a = pa[i], b = pb[i];                                                                                  \
         load_c;                                                                                                        \
         const LANES_MASK_WORD(t) bit = LANES_BIT(t)[i];                                                                \
-        const t x = (t)(ex), y = (t)(ey), in = in_mask & bit ? 1 : 0;                                                  \
-        const t partial = operation(x, y), r = operation##_IN(partial, in);                                            \
+        const t x = (t)(ex), y = (t)(ey), partial = x + y, r = partial + (in_mask & bit ? 1 : 0);                      \
         d[i] = r;                                                                                                      \
-        out_mask |= (0u - (LANES_MASK_WORD(t))operation##_OUT(x, y, partial, r, in)) & bit;                                             \
+        out_mask |= (0u - (LANES_MASK_WORD(t))((partial < x) | (r < partial))) & bit;                                  \
     }
-#define FORM2(op, name, types, modifiers, t, operation, ex, ey, carry_in)                                              \
+#define STORE_CARRY(modifiers)                                                                                         \
+    if ((modifiers)&CC)                                                                                                \
+    *(uint32_t *)o->dst[1] = (uint32_t)out_mask
+#define FORM2(op, name, types, modifiers, t, ex, ey, carry_in)                                                         \
     static void name(const struct exec_operands *o) {                                                                  \
         t *d = o->dst[0];                                                                                              \
         const t *pa = o->src[0], *pb = o->src[1];                                                                      \
-        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
-        LOOP(t, operation, ex, ey, )                                                                                   \
-        if ((modifiers)&CC)                                                                                            \
-            *(uint32_t *)o->dst[1] = (uint32_t)out_mask;                                                               \
+        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                           \
+        LOOP(t, ex, ey, )                                                                                              \
+        STORE_CARRY(modifiers);                                                                                        \
     }
-#define FORM3(op, name, types, modifiers, t, operation, ex, ey, carry_in)                                              \
+#define FORM3(op, name, types, modifiers, t, ex, ey, carry_in)                                                         \
     static void name(const struct exec_operands *o) {                                                                  \
         t *d = o->dst[0];                                                                                              \
         const t *pa = o->src[0], *pb = o->src[1], *pc = o->src[2];                                                     \
-        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                            \
-        LOOP(t, operation, ex, ey, const t c = pc[i])                                                                  \
-        if ((modifiers)&CC)                                                                                            \
-            *(uint32_t *)o->dst[1] = (uint32_t)out_mask;                                                               \
+        LANES_MASK_WORD(t) in_mask = carry_in, out_mask = 0;                                                           \
+        LOOP(t, ex, ey, const t c = pc[i])                                                                             \
+        STORE_CARRY(modifiers);                                                                                        \
     }
 #include "exec/lanes/carry.def"
 #undef FORM2
 #undef FORM3
 
 static const struct lanes_row rows[] = {
-#define FORM2(op, name, types, modifiers, t, operation, ex, ey, carry_in)                                              \
+#define FORM2(op, name, types, modifiers, t, ex, ey, carry_in)                                                         \
     {PTX_OP_##op, LANES_BITS(t), {LANES_BITS(t), LANES_BITS(t)}, types, 0, modifiers, name},
-#define FORM3(op, name, types, modifiers, t, operation, ex, ey, carry_in)                                              \
+#define FORM3(op, name, types, modifiers, t, ex, ey, carry_in)                                                         \
     {PTX_OP_##op, LANES_BITS(t), {LANES_BITS(t), LANES_BITS(t), LANES_BITS(t)}, types, 0, modifiers, name},
 #include "exec/lanes/carry.def"
 };

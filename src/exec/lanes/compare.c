@@ -1,9 +1,10 @@
 /* Comparison and selection: setp set selp slct testp, of every type.
  *
- * From the PTX ISA manual, "Comparison and Selection Instructions" and "Half Precision Comparison Instructions". A comparison is a
- * set of outcomes (less, equal, greater, unordered); there is one function per type and set that gives the lanes' mask. setp of one
- * predicate uses it directly; the forms with a boolean operation, with q, with packed halves, and set go by way of tables of these
- * functions and find the rest in imm (exec/lanes/imm.h). f16 and bf16 are compared as f32. */
+ * From the PTX ISA manual, "Comparison and Selection Instructions" and "Half Precision Comparison Instructions". A
+ * comparison is a set of outcomes (less, equal, greater, unordered); there is one function per type and set that gives
+ * the lanes' mask. setp of one predicate uses it directly; the forms with a boolean operation, with q, with packed
+ * halves, and set go by way of tables of these functions and find the rest in imm (exec/lanes/imm.h). f16 and bf16 are
+ * compared as f32. */
 #include "exec/lanes/lanes.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ enum { N_RELATIONS = 16 };
 
 typedef uint32_t compare_fn(const void *a, const void *b);
 
-/* Collects the condition over a and b, two elements of C type t that load() makes of stored ones, into the lanes' mask. */
+/* Collects the condition over a and b, two elements of C type t that load() makes of stored ones, into the lanes' mask.
+ */
 #define MASK_OF(t, stored, load, condition)                                                                            \
     const stored *pa = va, *pb = vb;                                                                                   \
     LANES_MASK_WORD(t) mask = 0;                                                                                       \
@@ -60,18 +62,18 @@ static inline float flushed(uint32_t bits) { return float_of_bits(bits & 0x7f800
     X(nan, EXEC_UNORDERED, (a != a) | (b != b), __VA_ARGS__)
 
 /* For each type: mask_NAME_RELATION, the table masks_NAME of them, setp_NAME_RELATION, and the table setps_NAME. */
-#define DEFINE_MASK(relation, set, condition, name, t, stored, load)                                                           \
+#define DEFINE_MASK(relation, set, condition, name, t, stored, load)                                                   \
     static uint32_t mask_##name##_##relation(const void *va, const void *vb) { MASK_OF(t, stored, load, condition) }
-#define DEFINE_SETP(relation, set, condition, name, t, stored, load)                                                           \
+#define DEFINE_SETP(relation, set, condition, name, t, stored, load)                                                   \
     static void setp_##name##_##relation(const struct exec_operands *o) {                                              \
         *(uint32_t *)o->dst[0] = mask_##name##_##relation(o->src[0], o->src[1]);                                       \
     }
 #define MASK_ENTRY(relation, set, condition, name, t, stored, load) [set] = mask_##name##_##relation,
 #define SETP_ENTRY(relation, set, condition, name, t, stored, load) [set] = setp_##name##_##relation,
-#define DEFINE_TYPE(RELATIONS, name, t, stored, load)                                                                          \
-    RELATIONS(DEFINE_MASK, name, t, stored, load)                                                                              \
-    RELATIONS(DEFINE_SETP, name, t, stored, load)                                                                              \
-    static compare_fn *const masks_##name[N_RELATIONS] = {RELATIONS(MASK_ENTRY, name, t, stored, load)};                       \
+#define DEFINE_TYPE(RELATIONS, name, t, stored, load)                                                                  \
+    RELATIONS(DEFINE_MASK, name, t, stored, load)                                                                      \
+    RELATIONS(DEFINE_SETP, name, t, stored, load)                                                                      \
+    static compare_fn *const masks_##name[N_RELATIONS] = {RELATIONS(MASK_ENTRY, name, t, stored, load)};               \
     static exec_lanes_fn *const setps_##name[N_RELATIONS] = {RELATIONS(SETP_ENTRY, name, t, stored, load)};
 
 DEFINE_TYPE(INTEGER_RELATIONS, u16, uint16_t, uint16_t, unchanged)
@@ -84,7 +86,8 @@ DEFINE_TYPE(FLOAT_RELATIONS, f32, float, float, unchanged)
 DEFINE_TYPE(FLOAT_RELATIONS, f32_ftz, float, uint32_t, flushed)
 DEFINE_TYPE(FLOAT_RELATIONS, f64, double, double, unchanged)
 
-/* Floats that compare as 16-bit ones do. For f16 the exponent keeps its bias: every finite value shrinks by the same factor. */
+/* Floats that compare as 16-bit ones do. For f16 the exponent keeps its bias: every finite value shrinks by the same
+ * factor. */
 static inline float ordered_f16(uint32_t half) {
     uint32_t special = (half & 0x7c00) == 0x7c00 ? 0x7f800000 : 0; /* infinity and NaN */
     return float_of_bits((half & 0x8000) << 16 | (half & 0x7fff) << 13 | special);
@@ -117,7 +120,9 @@ DEFINE_WIDENED(bf16_low, uint32_t, ordered_bf16, 0)
 DEFINE_WIDENED(bf16_high, uint32_t, ordered_bf16, 16)
 
 #define DEFINE_TEST(name)                                                                                              \
-    static uint32_t test_##name(const struct exec_operands *o) { return masks_##name[relation_of(o)](o->src[0], o->src[1]); }
+    static uint32_t test_##name(const struct exec_operands *o) {                                                       \
+        return masks_##name[relation_of(o)](o->src[0], o->src[1]);                                                     \
+    }
 DEFINE_TEST(u16)
 DEFINE_TEST(s16)
 DEFINE_TEST(u32)
@@ -216,7 +221,8 @@ DEFINE_PACKED(f16)
 DEFINE_PACKED(f16_ftz)
 DEFINE_PACKED(bf16)
 
-/* What there is for an operand type: setp by relation where it has functions of its own, and the general setp and set. */
+/* What there is for an operand type: setp by relation where it has functions of its own, and the general setp and set.
+ */
 struct compared_type {
     exec_lanes_fn *const *setp_by_relation;
     exec_lanes_fn *setp, *set;
@@ -245,7 +251,8 @@ static struct compared_type compared_type(enum ptx_type type, bool ftz) {
     case PTX_F64:
         return (struct compared_type){setps_f64, setp_f64, set_f64};
     case PTX_F16:
-        return ftz ? (struct compared_type){NULL, setp_f16_ftz, set_f16_ftz} : (struct compared_type){NULL, setp_f16, set_f16};
+        return ftz ? (struct compared_type){NULL, setp_f16_ftz, set_f16_ftz}
+                   : (struct compared_type){NULL, setp_f16, set_f16};
     case PTX_BF16:
         return (struct compared_type){NULL, setp_bf16, set_bf16};
     case PTX_F16X2:
@@ -259,8 +266,8 @@ static struct compared_type compared_type(enum ptx_type type, bool ftz) {
 }
 
 static const uint8_t comparison_words[] = {
-    PTX_MOD_FTZ, PTX_MOD_AND, PTX_MOD_OR,  PTX_MOD_XOR, PTX_MOD_EQ,  PTX_MOD_NE,  PTX_MOD_LT,  PTX_MOD_LE,
-    PTX_MOD_GT,  PTX_MOD_GE,  PTX_MOD_LO,  PTX_MOD_LS,  PTX_MOD_HI,  PTX_MOD_HS,  PTX_MOD_EQU, PTX_MOD_NEU,
+    PTX_MOD_FTZ, PTX_MOD_AND, PTX_MOD_OR,  PTX_MOD_XOR, PTX_MOD_EQ,  PTX_MOD_NE,       PTX_MOD_LT,  PTX_MOD_LE,
+    PTX_MOD_GT,  PTX_MOD_GE,  PTX_MOD_LO,  PTX_MOD_LS,  PTX_MOD_HI,  PTX_MOD_HS,       PTX_MOD_EQU, PTX_MOD_NEU,
     PTX_MOD_LTU, PTX_MOD_LEU, PTX_MOD_GTU, PTX_MOD_GEU, PTX_MOD_NUM, PTX_MOD_UNORDERED};
 enum { FTZ = 1, BOOLEANS = 14, N_NOT_RELATIONS = 4 };
 
@@ -280,6 +287,7 @@ static bool set_result_fits(enum ptx_type type, enum ptx_type operand_type) {
     case PTX_S16:
         return is_half;
     case PTX_F16:
+        return operand_type != PTX_BF16 && !is_packed(operand_type);
     case PTX_BF16:
         return !is_packed(operand_type);
     default:
@@ -302,6 +310,8 @@ static exec_lanes_fn *select_comparison(const struct exec_form *form) {
         return NULL;
     if (is_set)
         return set_result_fits(insn->type[0], type) ? functions.set : NULL;
+    if ((type == PTX_F16 || type == PTX_BF16) && exec_has_q(insn))
+        return NULL;
     bool is_plain = !(words & BOOLEANS) && !exec_has_q(insn);
     return is_plain && functions.setp_by_relation ? functions.setp_by_relation[relation] : functions.setp;
 }
@@ -358,9 +368,8 @@ DEFINE_SLCT(16, f32_ftz, uint32_t, flushed)
 DEFINE_SLCT(32, f32_ftz, uint32_t, flushed)
 DEFINE_SLCT(64, f32_ftz, uint32_t, flushed)
 
-static const uint8_t vocabulary[] = {PTX_MOD_FTZ,    PTX_MOD_FINITE,     PTX_MOD_INFINITE,
-                                     PTX_MOD_NUMBER, PTX_MOD_NOTANUMBER, PTX_MOD_NORMAL,
-                                     PTX_MOD_SUBNORMAL};
+static const uint8_t vocabulary[] = {PTX_MOD_FTZ,        PTX_MOD_FINITE, PTX_MOD_INFINITE, PTX_MOD_NUMBER,
+                                     PTX_MOD_NOTANUMBER, PTX_MOD_NORMAL, PTX_MOD_SUBNORMAL};
 enum { FINITE = 2, INFINITE = 4, NUMBER = 8, NOTANUMBER = 16, NORMAL = 32, SUBNORMAL = 64 };
 
 enum {
@@ -374,13 +383,12 @@ static const struct lanes_row rows[] = {
     {PTX_OP_TESTP, 1, {LANES_BITS(t)}, LANES_TYPE(type), 0, id, testp_##name##_##suffix},
     TESTP_TYPES(TESTP_ROW)
 #define SELP_ROW(bits) {PTX_OP_SELP, bits, {bits, bits, 1}, ANY##bits, 0, 0, selp_##bits},
-    SELP_ROW(16) SELP_ROW(32) SELP_ROW(64)
+        SELP_ROW(16) SELP_ROW(32) SELP_ROW(64)
 #define SLCT_ROWS(bits)                                                                                                \
     {PTX_OP_SLCT, bits, {bits, bits, 32}, ANY##bits, LANES_TYPE(S32), 0, slct_##bits##_s32},                           \
         {PTX_OP_SLCT, bits, {bits, bits, 32}, ANY##bits, LANES_TYPE(F32), 0, slct_##bits##_f32},                       \
         {PTX_OP_SLCT, bits, {bits, bits, 32}, ANY##bits, LANES_TYPE(F32), FTZ, slct_##bits##_f32_ftz},
-    SLCT_ROWS(16) SLCT_ROWS(32) SLCT_ROWS(64)
-};
+            SLCT_ROWS(16) SLCT_ROWS(32) SLCT_ROWS(64)};
 
 exec_lanes_fn *EXEC_NAME(exec_select_compare)(const struct exec_form *form) {
     switch (form->insn->opcode) {

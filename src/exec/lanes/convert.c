@@ -1,24 +1,25 @@
 /* cvt: which conversion a form is, and loops of their own for the common ones; the rest are in convert_any.c.
  *
- * Forms and rules from the cvt section of the PTX ISA manual; NaN as convert_any.c says. Left out: the 8-, 6- and 4-bit floats,
- * stochastic rounding (.rs) and cvt.pack. .rz, .rm and .rp between floats or from integers run under the host's rounding mode. */
+ * Forms and rules from the cvt section of the PTX ISA manual; NaN as convert_any.c says. Left out: the 8-, 6- and 4-bit
+ * floats, stochastic rounding (.rs) and cvt.pack. .rz, .rm and .rp between floats or from integers run under the host's
+ * rounding mode. */
 #include "exec/lanes/convert.h"
 
 #include <math.h>
 
 #include "exec/lanes/float.h"
+#include "exec/lanes/float_form.h"
 
-/* Integers without .sat: a loop for each source place and width of the destination. 8-bit destinations extend: convert_any.c. */
-#define WIDEN_OR_CUT(name, from, slot)                                                                                         \
-    static void name##_to_16(const struct exec_operands *o) {                                                                  \
-        EXEC_FOR_LANES((uint16_t *)o->dst[0])[i] = (uint16_t)(from)((const slot *)o->src[0])[i];                               \
-    }                                                                                                                          \
-    static void name##_to_32(const struct exec_operands *o) {                                                                  \
-        EXEC_FOR_LANES((uint32_t *)o->dst[0])[i] = (uint32_t)(from)((const slot *)o->src[0])[i];                               \
-    }                                                                                                                          \
-    static void name##_to_64(const struct exec_operands *o) {                                                                  \
-        EXEC_FOR_LANES((uint64_t *)o->dst[0])[i] = (uint64_t)(from)((const slot *)o->src[0])[i];                               \
+/* Integers without .sat: a loop for each source place and width of the destination. 8-bit destinations extend:
+ * convert_any.c. */
+#define TO_WIDTH(name, from, slot, width)                                                                              \
+    static void name##_to_##width(const struct exec_operands *o) {                                                     \
+        uint##width##_t *d = o->dst[0];                                                                                \
+        const slot *a = o->src[0];                                                                                     \
+        EXEC_FOR_LANES d[i] = (uint##width##_t)(from)a[i];                                                             \
     }
+#define WIDEN_OR_CUT(name, from, slot)                                                                                 \
+    TO_WIDTH(name, from, slot, 16) TO_WIDTH(name, from, slot, 32) TO_WIDTH(name, from, slot, 64)
 WIDEN_OR_CUT(u8_16, uint8_t, uint16_t)
 WIDEN_OR_CUT(u8_32, uint8_t, uint32_t)
 WIDEN_OR_CUT(u8_64, uint8_t, uint64_t)
@@ -38,18 +39,19 @@ WIDEN_OR_CUT(s32_64, int32_t, uint64_t)
 WIDEN_OR_CUT(u64_64, uint64_t, uint64_t)
 WIDEN_OR_CUT(s64_64, int64_t, uint64_t)
 
-#define THREE(name) {name##_to_16, name##_to_32, name##_to_64}
+#define THREE(name)                                                                                                    \
+    { name##_to_16, name##_to_32, name##_to_64 }
 static exec_lanes_fn *const integer_to_slot[N_INT_PLACES][N_SLOTS] = {
     THREE(u8_16),  THREE(u8_32),  THREE(u8_64),  THREE(s8_16),  THREE(s8_32),  THREE(s8_64),
     THREE(u16_16), THREE(u16_32), THREE(u16_64), THREE(s16_16), THREE(s16_32), THREE(s16_64),
     THREE(u32_32), THREE(u32_64), THREE(s32_32), THREE(s32_64), THREE(u64_64), THREE(s64_64)};
 
 /* Integers to floats, where no second rounding is possible. */
-#define FROM_INTEGER(name, from, slot, to)                                                                                     \
-    static void name(const struct exec_operands *o) {                                                                          \
-        to *d = o->dst[0];                                                                                                     \
-        const slot *a = o->src[0];                                                                                             \
-        EXEC_FOR_LANES d[i] = (to)(from)a[i];                                                                                  \
+#define FROM_INTEGER(name, from, slot, to)                                                                             \
+    static void name(const struct exec_operands *o) {                                                                  \
+        to *d = o->dst[0];                                                                                             \
+        const slot *a = o->src[0];                                                                                     \
+        EXEC_FOR_LANES d[i] = (to)(from)a[i];                                                                          \
     }
 FROM_INTEGER(u8_to_f32, uint8_t, uint16_t, float)
 FROM_INTEGER(s8_to_f32, int8_t, uint16_t, float)
@@ -105,20 +107,21 @@ LANES_INLINE void f32_to_f32(const struct exec_operands *o, bool ftz, enum integ
     EXEC_FOR_LANES d[i] = f32_canonical(f32_integral(ftz ? f32_flush(a[i]) : a[i], how));
 }
 
-#define INTEGRALS(name, ftz)                                                                                                   \
-    static void name##_s32_nearest(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_NEAREST); }                  \
-    static void name##_s32_zero(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_ZERO); }                        \
-    static void name##_s32_floor(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_FLOOR); }                      \
-    static void name##_s32_ceiling(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_CEILING); }                  \
-    static void name##_u32_nearest(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_NEAREST); }                   \
-    static void name##_u32_zero(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_ZERO); }                         \
-    static void name##_u32_floor(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_FLOOR); }                       \
-    static void name##_u32_ceiling(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_CEILING); }                   \
-    static void name##_f32_nearest(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_NEAREST); }                          \
-    static void name##_f32_zero(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_ZERO); }                                \
-    static void name##_f32_floor(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_FLOOR); }                              \
+#define INTEGRALS(name, ftz)                                                                                           \
+    static void name##_s32_nearest(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_NEAREST); }          \
+    static void name##_s32_zero(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_ZERO); }                \
+    static void name##_s32_floor(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_FLOOR); }              \
+    static void name##_s32_ceiling(const struct exec_operands *o) { f32_to_word(o, false, ftz, TO_CEILING); }          \
+    static void name##_u32_nearest(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_NEAREST); }           \
+    static void name##_u32_zero(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_ZERO); }                 \
+    static void name##_u32_floor(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_FLOOR); }               \
+    static void name##_u32_ceiling(const struct exec_operands *o) { f32_to_word(o, true, ftz, TO_CEILING); }           \
+    static void name##_f32_nearest(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_NEAREST); }                  \
+    static void name##_f32_zero(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_ZERO); }                        \
+    static void name##_f32_floor(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_FLOOR); }                      \
     static void name##_f32_ceiling(const struct exec_operands *o) { f32_to_f32(o, ftz, TO_CEILING); }
-#define INTEGRAL_ROW(name) {name##_nearest, name##_zero, name##_floor, name##_ceiling}
+#define INTEGRAL_ROW(name)                                                                                             \
+    { name##_nearest, name##_zero, name##_floor, name##_ceiling }
 INTEGRALS(plain, false)
 INTEGRALS(ftz, true)
 static exec_lanes_fn *const f32_to_s32_forms[2][N_INTEGRALS] = {INTEGRAL_ROW(plain_s32), INTEGRAL_ROW(ftz_s32)};
@@ -164,12 +167,8 @@ static void f32_to_bf16(const struct exec_operands *o) {
 }
 
 /* cvt between equal types without any modifier is a move. */
-static void copy_32(const struct exec_operands *o) {
-    EXEC_FOR_LANES((uint32_t *)o->dst[0])[i] = ((const uint32_t *)o->src[0])[i];
-}
-static void copy_64(const struct exec_operands *o) {
-    EXEC_FOR_LANES((uint64_t *)o->dst[0])[i] = ((const uint64_t *)o->src[0])[i];
-}
+static void copy_32(const struct exec_operands *o) { memmove(o->dst[0], o->src[0], EXEC_LANES * sizeof(uint32_t)); }
+static void copy_64(const struct exec_operands *o) { memmove(o->dst[0], o->src[0], EXEC_LANES * sizeof(uint64_t)); }
 
 /* The rest is choosing: what the form asks for, whether cvt has it, and who does it. */
 struct request {
@@ -221,22 +220,23 @@ static unsigned slot_number(const struct place *p) { return p->slot == 16 ? 0 : 
 
 static bool read_request(const struct exec_form *form, struct request *r) {
     const struct ptx_instruction *insn = form->insn;
-    if (insn->n_types != 2 || form->n_src != 1)
+    unsigned modifiers = form_modifiers(insn);
+    if (insn->n_types != 2 || form->n_src != 1 ||
+        !form_allows(modifiers, FORM_ROUNDINGS | FORM_INTEGRALS, FORM_FTZ | FORM_SAT | FORM_RELU | FORM_SATFINITE))
         return false;
     *r = (struct request){
         .from = find_place(insn->type[1], form->src_bits[0]),
         .to = find_place(insn->type[0], form->dst_bits[0]),
-        .ftz = ptx_has(insn, PTX_MOD_FTZ),
-        .sat = ptx_has(insn, PTX_MOD_SAT),
-        .relu = ptx_has(insn, PTX_MOD_RELU),
-        .is_finite = ptx_has(insn, PTX_MOD_SATFINITE),
-        .rounds = ptx_has(insn, PTX_MOD_RN) || ptx_has(insn, PTX_MOD_RZ) || ptx_has(insn, PTX_MOD_RM) || ptx_has(insn, PTX_MOD_RP),
-        .is_integral = ptx_has(insn, PTX_MOD_RNI) || ptx_has(insn, PTX_MOD_RZI) || ptx_has(insn, PTX_MOD_RMI) ||
-                       ptx_has(insn, PTX_MOD_RPI),
-        .integral = ptx_has(insn, PTX_MOD_RNI)   ? TO_NEAREST
-                    : ptx_has(insn, PTX_MOD_RZI) ? TO_ZERO
-                    : ptx_has(insn, PTX_MOD_RMI) ? TO_FLOOR
-                                                 : TO_CEILING,
+        .ftz = modifiers & FORM_FTZ,
+        .sat = modifiers & FORM_SAT,
+        .relu = modifiers & FORM_RELU,
+        .is_finite = modifiers & FORM_SATFINITE,
+        .rounds = modifiers & FORM_ROUNDINGS,
+        .is_integral = modifiers & FORM_INTEGRALS,
+        .integral = modifiers & FORM_RNI   ? TO_NEAREST
+                    : modifiers & FORM_RZI ? TO_ZERO
+                    : modifiers & FORM_RMI ? TO_FLOOR
+                                           : TO_CEILING,
     };
     if (!r->from || !r->to)
         return false;
@@ -247,8 +247,8 @@ static bool read_request(const struct exec_form *form, struct request *r) {
     return true;
 }
 
-/* What the manual allows together: .ftz needs an f32, .relu and .satfinite belong to f32 -> f16 and bf16, bf16 has no .sat and no
- * 8-bit partners, integers round to floats, floats become integral for integers. */
+/* What the manual allows together: .ftz needs an f32, .relu and .satfinite belong to f32 -> f16 and bf16, bf16 has no
+ * .sat and no 8-bit partners, integers round to floats, floats become integral for integers. */
 static bool is_legal(const struct request *r) {
     bool from_float = is_float(r->from), to_float = is_float(r->to), narrows = r->to->bits < r->from->bits;
     bool has_f32 = r->from->kind == PLACE_F32 || r->to->kind == PLACE_F32;
@@ -279,12 +279,14 @@ static exec_lanes_fn *select_from_integer(const struct request *r) {
         return EXEC_NAME(exec_convert_numbered)(
             (unsigned)(INT_TO_INT + (r->from_number * N_INT_PLACES + r->to_number) * 2 + r->sat));
     }
-    if (is_plain && is_natural(r->from) && (r->to->kind == PLACE_F32 || r->to->kind == PLACE_F64) && r->from->bits <= 32) {
+    if (is_plain && is_natural(r->from) && (r->to->kind == PLACE_F32 || r->to->kind == PLACE_F64) &&
+        r->from->bits <= 32) {
         bool is_single = r->to->kind == PLACE_F32, is_unsigned = r->from->kind == PLACE_U;
         if (r->from->bits == 32)
             return is_single ? (is_unsigned ? u32_to_f32 : s32_to_f32) : (is_unsigned ? u32_to_f64 : s32_to_f64);
         if (is_single)
-            return r->from->bits == 16 ? (is_unsigned ? u16_to_f32 : s16_to_f32) : (is_unsigned ? u8_to_f32 : s8_to_f32);
+            return r->from->bits == 16 ? (is_unsigned ? u16_to_f32 : s16_to_f32)
+                                       : (is_unsigned ? u8_to_f32 : s8_to_f32);
     }
     return EXEC_NAME(exec_convert_numbered)(
         (unsigned)(INT_TO_FLOAT + (r->from_number * N_FLOAT_PLACES + r->to_number) * 2 + r->sat));
@@ -317,9 +319,13 @@ static exec_lanes_fn *select_float_to_float(const struct request *r) {
         if (is_in_place && r->from->kind == PLACE_F32 && !r->sat)
             return f32_integral_forms[r->ftz][r->integral];
         return EXEC_NAME(exec_convert_numbered)(
-            FLOAT_TO_INTEGRAL + (((unsigned)input * N_SLOTS + slot_number(r->to)) * N_INTEGRALS + r->integral) * 2 + r->sat);
+            FLOAT_TO_INTEGRAL + (((unsigned)input * N_SLOTS + slot_number(r->to)) * N_INTEGRALS + r->integral) * 2 +
+            r->sat);
     }
-    enum limit limit = r->sat ? LIMIT_SAT : r->relu ? (r->is_finite ? LIMIT_RELU_FINITE : LIMIT_RELU) : r->is_finite ? LIMIT_FINITE : LIMIT_NONE;
+    enum limit limit = r->sat         ? LIMIT_SAT
+                       : r->relu      ? (r->is_finite ? LIMIT_RELU_FINITE : LIMIT_RELU)
+                       : r->is_finite ? LIMIT_FINITE
+                                      : LIMIT_NONE;
     exec_lanes_fn *plain = is_in_place && !r->ftz && limit == LIMIT_NONE ? select_plain_float(r) : NULL;
     if (plain)
         return plain;

@@ -1,7 +1,8 @@
 /* Inside cvt: the places values come from and go to, and the numbers of the general conversions.
  *
- * cvt may read and write registers wider than its types: a place is a type in a slot. A lane function has no room for parameters,
- * so every conversion is a function of its own; the general ones are numbered, and their numbers say what they do. */
+ * cvt may read and write registers wider than its types: a place is a type in a slot. A lane function has no room for
+ * parameters, so every conversion is a function of its own; the general ones are numbered, and their numbers say what
+ * they do. */
 #pragma once
 
 #include "exec/lanes/lanes.h"
@@ -28,10 +29,10 @@ enum { N_INPUTS = 2 * N_FLOAT_PLACES, N_SLOTS = 3 };
 
 /* Where the numbers of each kind of conversion begin. */
 enum {
-    INT_TO_INT = 0,                                                          /* [from][to][sat] */
-    INT_TO_FLOAT = INT_TO_INT + N_INT_PLACES * N_INT_PLACES * 2,             /* [from][to][sat] */
-    FLOAT_TO_INT = INT_TO_FLOAT + N_INT_PLACES * N_FLOAT_PLACES * 2,         /* [input][to][integral] */
-    FLOAT_TO_FLOAT = FLOAT_TO_INT + N_INPUTS * N_INT_PLACES * N_INTEGRALS,   /* [input][to][limit] */
+    INT_TO_INT = 0,                                                            /* [from][to][sat] */
+    INT_TO_FLOAT = INT_TO_INT + N_INT_PLACES * N_INT_PLACES * 2,               /* [from][to][sat] */
+    FLOAT_TO_INT = INT_TO_FLOAT + N_INT_PLACES * N_FLOAT_PLACES * 2,           /* [input][to][integral] */
+    FLOAT_TO_FLOAT = FLOAT_TO_INT + N_INPUTS * N_INT_PLACES * N_INTEGRALS,     /* [input][to][limit] */
     FLOAT_TO_INTEGRAL = FLOAT_TO_FLOAT + N_INPUTS * N_FLOAT_PLACES * N_LIMITS, /* [input][slot][integral][sat] */
     N_CONVERSIONS = FLOAT_TO_INTEGRAL + N_INPUTS * N_SLOTS * N_INTEGRALS * 2
 };
@@ -44,9 +45,9 @@ exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *for
 
 /* All places, by number. */
 static const struct place places[N_PLACES] = {
-    {PLACE_U, 8, 16},    {PLACE_U, 8, 32},    {PLACE_U, 8, 64},    {PLACE_S, 8, 16},    {PLACE_S, 8, 32},
-    {PLACE_S, 8, 64},    {PLACE_U, 16, 16},   {PLACE_U, 16, 32},   {PLACE_U, 16, 64},   {PLACE_S, 16, 16},
-    {PLACE_S, 16, 32},   {PLACE_S, 16, 64},   {PLACE_U, 32, 32},   {PLACE_U, 32, 64},   {PLACE_S, 32, 32},
-    {PLACE_S, 32, 64},   {PLACE_U, 64, 64},   {PLACE_S, 64, 64},   {PLACE_F16, 16, 16}, {PLACE_F16, 16, 32},
+    {PLACE_U, 8, 16},    {PLACE_U, 8, 32},     {PLACE_U, 8, 64},    {PLACE_S, 8, 16},    {PLACE_S, 8, 32},
+    {PLACE_S, 8, 64},    {PLACE_U, 16, 16},    {PLACE_U, 16, 32},   {PLACE_U, 16, 64},   {PLACE_S, 16, 16},
+    {PLACE_S, 16, 32},   {PLACE_S, 16, 64},    {PLACE_U, 32, 32},   {PLACE_U, 32, 64},   {PLACE_S, 32, 32},
+    {PLACE_S, 32, 64},   {PLACE_U, 64, 64},    {PLACE_S, 64, 64},   {PLACE_F16, 16, 16}, {PLACE_F16, 16, 32},
     {PLACE_F16, 16, 64}, {PLACE_BF16, 16, 16}, {PLACE_F32, 32, 32}, {PLACE_F32, 32, 64}, {PLACE_F64, 64, 64},
 };

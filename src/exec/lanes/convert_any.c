@@ -1,10 +1,10 @@
-/* cvt in general: every pair of places, in three passes over a row: read the lanes into 64-bit integers or doubles, convert, write
- * them back. Common pairs have loops of their own (convert.c).
+/* cvt in general: every pair of places, in three passes over a row: read the lanes into 64-bit integers or doubles,
+ * convert, write them back. Common pairs have loops of their own (convert.c).
  *
  * From the cvt section of the PTX ISA manual and, for NaN, from an NVIDIA H200:
  * - A NaN becomes the integer 0, or the smallest signed one of the type's width when either side has 64 bits.
- * - Between floats a NaN keeps its sign and the top of its payload, made quiet, when either side is f64; otherwise it becomes the
- *   one NaN of the result's type. Flushing an f32 input makes a NaN the one of f32 first.
+ * - Between floats a NaN keeps its sign and the top of its payload, made quiet, when either side is f64; otherwise it
+ * becomes the one NaN of the result's type. Flushing an f32 input makes a NaN the one of f32 first.
  * - Numbers out of an integer's range give its nearest end, with or without .sat. */
 #include "exec/lanes/convert.h"
 
@@ -16,12 +16,14 @@ static bool is_signed(struct place p) { return p.kind == PLACE_S; }
 
 /* The low p.bits of a slot, extended as the type says. */
 static void read_integers(uint64_t *row, const void *src, struct place p) {
+    const uint16_t *halves = src;
+    const uint32_t *words = src;
     if (p.slot == 16)
-        EXEC_FOR_LANES row[i] = ((const uint16_t *)src)[i];
+        EXEC_FOR_LANES row[i] = halves[i];
     else if (p.slot == 32)
-        EXEC_FOR_LANES row[i] = ((const uint32_t *)src)[i];
+        EXEC_FOR_LANES row[i] = words[i];
     else
-        EXEC_FOR_LANES row[i] = ((const uint64_t *)src)[i];
+        memcpy(row, src, EXEC_LANES * sizeof *row);
 }
 
 static void extend(uint64_t *row, struct place p) {
@@ -33,12 +35,14 @@ static void extend(uint64_t *row, struct place p) {
 }
 
 static void write_integers(void *dst, const uint64_t *row, struct place p) {
+    uint16_t *halves = dst;
+    uint32_t *words = dst;
     if (p.slot == 16)
-        EXEC_FOR_LANES((uint16_t *)dst)[i] = (uint16_t)row[i];
+        EXEC_FOR_LANES halves[i] = (uint16_t)row[i];
     else if (p.slot == 32)
-        EXEC_FOR_LANES((uint32_t *)dst)[i] = (uint32_t)row[i];
+        EXEC_FOR_LANES words[i] = (uint32_t)row[i];
     else
-        EXEC_FOR_LANES((uint64_t *)dst)[i] = row[i];
+        memcpy(dst, row, EXEC_LANES * sizeof *row);
 }
 
 static void read_floats(double *row, const void *src, struct place p, bool ftz) {
@@ -112,7 +116,8 @@ static void make_integral(double *row, enum integral how) {
     }
 }
 
-static void float_to_integer(const struct exec_operands *o, struct place from, bool ftz, struct place to, enum integral how) {
+static void float_to_integer(const struct exec_operands *o, struct place from, bool ftz, struct place to,
+                             enum integral how) {
     double row[EXEC_LANES];
     uint64_t result[EXEC_LANES];
     read_floats(row, o->src[0], from, ftz);
@@ -135,7 +140,10 @@ static void float_to_integer(const struct exec_operands *o, struct place from, b
 }
 
 static double max_finite_of(struct place p) {
-    return p.kind == PLACE_F16 ? 65504 : p.kind == PLACE_BF16 ? 0x1.fep127 : p.kind == PLACE_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    return p.kind == PLACE_F16    ? 65504
+           : p.kind == PLACE_BF16 ? 0x1.fep127
+           : p.kind == PLACE_F32  ? 0x1.fffffep127
+                                  : 0x1.fffffffffffffp1023;
 }
 
 static void limit_floats(double *row, struct place to, enum limit limit) {
@@ -151,16 +159,12 @@ static void limit_floats(double *row, struct place to, enum limit limit) {
         }
 }
 
-/* Rounds to f32, in the host's mode. Under .ftz a result that is still subnormal when rounded with an unbounded exponent is
- * flushed: scaled by 2^24 it is rounded out of the reach of subnormals. */
+/* Rounds to f32, in the host's mode. */
 static void write_singles(uint64_t *bits, const double *row, bool keeps_payload, bool ftz) {
     EXEC_FOR_LANES {
         float x = (float)row[i];
-        if (ftz) {
-            float scaled = (float)(row[i] * 0x1p24);
-            bool is_small = f32_abs(x) < F32_MIN_NORMAL || (f32_abs(x) == F32_MIN_NORMAL && f32_abs(scaled) < 0x1p-102f);
-            x = f32_choose(is_small, f32_from(f32_bits(x) & F32_SIGN), x);
-        }
+        if (ftz)
+            x = f32_flush_result(x, (float)(row[i] * 0x1p24));
         bits[i] = f32_bits(keeps_payload ? x : f32_canonical(x));
     }
 }
@@ -193,8 +197,8 @@ static void write_floats(void *dst, const double *row, struct place to, bool kee
     write_integers(dst, bits, to);
 }
 
-/* The magnitude of a 64-bit integer has more digits than a double. Digits that no half can tell apart become one digit that says
- * whether any of them was set, so that the double is exact and the half rounds once. */
+/* The magnitude of a 64-bit integer has more digits than a double. Digits that no half can tell apart become one digit
+ * that says whether any of them was set, so that the double is exact and the half rounds once. */
 static double integer_as_double(uint64_t magnitude) {
     uint64_t low = magnitude & 0xfff;
     return (double)(magnitude >> 53 ? (magnitude ^ low) | (low ? 0x800 : 0) : magnitude);
@@ -228,14 +232,16 @@ static void integer_to_float(const struct exec_operands *o, struct place from, s
     write_integers(o->dst[0], bits, to);
 }
 
-static void float_to_float(const struct exec_operands *o, struct place from, bool ftz, struct place to, enum limit limit) {
+static void float_to_float(const struct exec_operands *o, struct place from, bool ftz, struct place to,
+                           enum limit limit) {
     double row[EXEC_LANES];
     read_floats(row, o->src[0], from, ftz);
     limit_floats(row, to, limit);
     write_floats(o->dst[0], row, to, from.bits == 64 || to.bits == 64, ftz);
 }
 
-static void float_to_integral(const struct exec_operands *o, struct place from, bool ftz, uint8_t slot, enum integral how, bool sat) {
+static void float_to_integral(const struct exec_operands *o, struct place from, bool ftz, uint8_t slot,
+                              enum integral how, bool sat) {
     double row[EXEC_LANES];
     struct place to = {from.kind, from.bits, slot};
     read_floats(row, o->src[0], from, ftz);
@@ -286,20 +292,24 @@ static __attribute__((noinline)) void convert(const struct exec_operands *o, uns
 }
 
 /* Functions 0x000 to 0xaaf. */
-#define SIXTEEN(F, h)                                                                                                          \
-    F(h##0) F(h##1) F(h##2) F(h##3) F(h##4) F(h##5) F(h##6) F(h##7)                                                            \
-    F(h##8) F(h##9) F(h##a) F(h##b) F(h##c) F(h##d) F(h##e) F(h##f)
-#define HUNDRED(F, h)                                                                                                          \
-    SIXTEEN(F, h##0) SIXTEEN(F, h##1) SIXTEEN(F, h##2) SIXTEEN(F, h##3) SIXTEEN(F, h##4) SIXTEEN(F, h##5) SIXTEEN(F, h##6)     \
-    SIXTEEN(F, h##7) SIXTEEN(F, h##8) SIXTEEN(F, h##9) SIXTEEN(F, h##a) SIXTEEN(F, h##b) SIXTEEN(F, h##c) SIXTEEN(F, h##d)     \
-    SIXTEEN(F, h##e) SIXTEEN(F, h##f)
-#define ALL_NUMBERS(F)                                                                                                         \
-    HUNDRED(F, 0x0) HUNDRED(F, 0x1) HUNDRED(F, 0x2) HUNDRED(F, 0x3) HUNDRED(F, 0x4) HUNDRED(F, 0x5) HUNDRED(F, 0x6)            \
-    HUNDRED(F, 0x7) HUNDRED(F, 0x8) HUNDRED(F, 0x9)                                                                            \
-    SIXTEEN(F, 0xa0) SIXTEEN(F, 0xa1) SIXTEEN(F, 0xa2) SIXTEEN(F, 0xa3) SIXTEEN(F, 0xa4) SIXTEEN(F, 0xa5) SIXTEEN(F, 0xa6)     \
-    SIXTEEN(F, 0xa7) SIXTEEN(F, 0xa8) SIXTEEN(F, 0xa9) SIXTEEN(F, 0xaa)
+#define SIXTEEN(F, h)                                                                                                  \
+    F(h##0)                                                                                                            \
+    F(h##1)                                                                                                            \
+    F(h##2) F(h##3) F(h##4) F(h##5) F(h##6) F(h##7) F(h##8) F(h##9) F(h##a) F(h##b) F(h##c) F(h##d) F(h##e) F(h##f)
+#define HUNDRED(F, h)                                                                                                  \
+    SIXTEEN(F, h##0)                                                                                                   \
+    SIXTEEN(F, h##1)                                                                                                   \
+    SIXTEEN(F, h##2) SIXTEEN(F, h##3) SIXTEEN(F, h##4) SIXTEEN(F, h##5) SIXTEEN(F, h##6) SIXTEEN(F, h##7)              \
+        SIXTEEN(F, h##8) SIXTEEN(F, h##9) SIXTEEN(F, h##a) SIXTEEN(F, h##b) SIXTEEN(F, h##c) SIXTEEN(F, h##d)          \
+            SIXTEEN(F, h##e) SIXTEEN(F, h##f)
+#define ALL_NUMBERS(F)                                                                                                 \
+    HUNDRED(F, 0x0)                                                                                                    \
+    HUNDRED(F, 0x1)                                                                                                    \
+    HUNDRED(F, 0x2) HUNDRED(F, 0x3) HUNDRED(F, 0x4) HUNDRED(F, 0x5) HUNDRED(F, 0x6) HUNDRED(F, 0x7) HUNDRED(F, 0x8)    \
+        HUNDRED(F, 0x9) SIXTEEN(F, 0xa0) SIXTEEN(F, 0xa1) SIXTEEN(F, 0xa2) SIXTEEN(F, 0xa3) SIXTEEN(F, 0xa4)           \
+            SIXTEEN(F, 0xa5) SIXTEEN(F, 0xa6) SIXTEEN(F, 0xa7) SIXTEEN(F, 0xa8) SIXTEEN(F, 0xa9) SIXTEEN(F, 0xaa)
 
-#define DEFINE(number)                                                                                                         \
+#define DEFINE(number)                                                                                                 \
     static void convert_##number(const struct exec_operands *o) { convert(o, number); }
 ALL_NUMBERS(DEFINE)
 

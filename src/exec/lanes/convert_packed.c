@@ -1,9 +1,10 @@
 /* The cvt forms whose result is not one plain number: two f32 packed into f16x2 or bf16x2, and tf32.
  *
- * From the cvt section of the PTX ISA manual; what becomes of NaN from an NVIDIA H200. Packing runs under the host's rounding
- * mode; tf32 rounds by itself. */
+ * From the cvt section of the PTX ISA manual; what becomes of NaN from an NVIDIA H200. Packing runs under the host's
+ * rounding mode; tf32 rounds by itself. */
 #include "exec/lanes/convert.h"
 #include "exec/lanes/float.h"
+#include "exec/lanes/float_form.h"
 
 /* Two f32 to a packed pair: the first source is the upper half. */
 LANES_INLINE void pack_pair(const struct exec_operands *o, bool is_f16, bool relu, bool is_finite) {
@@ -28,10 +29,10 @@ LANES_INLINE void pack_pair(const struct exec_operands *o, bool is_f16, bool rel
     }
 }
 
-#define PACKS(name, is_f16)                                                                                                    \
-    static void name##_plain(const struct exec_operands *o) { pack_pair(o, is_f16, false, false); }                            \
-    static void name##_relu(const struct exec_operands *o) { pack_pair(o, is_f16, true, false); }                              \
-    static void name##_finite(const struct exec_operands *o) { pack_pair(o, is_f16, false, true); }                            \
+#define PACKS(name, is_f16)                                                                                            \
+    static void name##_plain(const struct exec_operands *o) { pack_pair(o, is_f16, false, false); }                    \
+    static void name##_relu(const struct exec_operands *o) { pack_pair(o, is_f16, true, false); }                      \
+    static void name##_finite(const struct exec_operands *o) { pack_pair(o, is_f16, false, true); }                    \
     static void name##_relu_finite(const struct exec_operands *o) { pack_pair(o, is_f16, true, true); }
 PACKS(pack_f16, true)
 PACKS(pack_bf16, false)
@@ -40,7 +41,8 @@ static exec_lanes_fn *const pack_forms[2][2][2] = {
     {{pack_f16_plain, pack_f16_finite}, {pack_f16_relu, pack_f16_relu_finite}},
 };
 
-/* tf32 is an f32 whose low 13 bits are zero. The bits as an integer round by adding half a last place or a little less. */
+/* tf32 is an f32 whose low 13 bits are zero. The bits as an integer round by adding half a last place or a little less.
+ */
 enum tf32_rounding { TF32_NEAREST_EVEN, TF32_ZERO, TF32_NEAREST_AWAY };
 
 LANES_INLINE void f32_to_tf32(const struct exec_operands *o, enum tf32_rounding rounding, bool relu) {
@@ -55,7 +57,8 @@ LANES_INLINE void f32_to_tf32(const struct exec_operands *o, enum tf32_rounding 
     }
 }
 
-/* .rna takes a NaN for a number, cutting its payload; .satfinite then steps every infinity and NaN down by one last place. */
+/* .rna takes a NaN for a number, cutting its payload; .satfinite then steps every infinity and NaN down by one last
+ * place. */
 LANES_INLINE void f32_to_tf32_away(const struct exec_operands *o, bool is_finite) {
     uint32_t *d = o->dst[0];
     const uint32_t *a = o->src[0];
@@ -74,27 +77,36 @@ static void tf32_zero_relu(const struct exec_operands *o) { f32_to_tf32(o, TF32_
 static void tf32_away(const struct exec_operands *o) { f32_to_tf32_away(o, false); }
 static void tf32_away_finite(const struct exec_operands *o) { f32_to_tf32_away(o, true); }
 
-static exec_lanes_fn *select_tf32(const struct ptx_instruction *insn) {
-    bool relu = ptx_has(insn, PTX_MOD_RELU), is_finite = ptx_has(insn, PTX_MOD_SATFINITE);
-    if (ptx_has(insn, PTX_MOD_RNA))
-        return relu ? NULL : is_finite ? tf32_away_finite : tf32_away;
-    if (is_finite)
+static exec_lanes_fn *select_tf32(unsigned modifiers) {
+    switch (modifiers) {
+    case FORM_RN:
+        return tf32_nearest;
+    case FORM_RN | FORM_RELU:
+        return tf32_nearest_relu;
+    case FORM_RZ:
+        return tf32_zero;
+    case FORM_RZ | FORM_RELU:
+        return tf32_zero_relu;
+    case FORM_RNA:
+        return tf32_away;
+    case FORM_RNA | FORM_SATFINITE:
+        return tf32_away_finite;
+    default:
         return NULL;
-    if (ptx_has(insn, PTX_MOD_RN))
-        return relu ? tf32_nearest_relu : tf32_nearest;
-    if (ptx_has(insn, PTX_MOD_RZ))
-        return relu ? tf32_zero_relu : tf32_zero;
-    return NULL;
+    }
 }
 
 exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    if (insn->n_types != 2 || insn->type[1] != PTX_F32 || ptx_has(insn, PTX_MOD_FTZ) || ptx_has(insn, PTX_MOD_SAT))
+    unsigned modifiers = form_modifiers(insn);
+    if (insn->n_types != 2 || insn->type[1] != PTX_F32)
         return NULL;
     if (insn->type[0] == PTX_TF32 && form->n_src == 1)
-        return select_tf32(insn);
-    bool is_f16 = insn->type[0] == PTX_F16X2, rounds = ptx_has(insn, PTX_MOD_RN) || ptx_has(insn, PTX_MOD_RZ);
-    if ((!is_f16 && insn->type[0] != PTX_BF16X2) || form->n_src != 2 || !rounds)
+        return select_tf32(modifiers);
+    bool is_f16 = insn->type[0] == PTX_F16X2, is_bf16 = insn->type[0] == PTX_BF16X2,
+         rounds = modifiers & (FORM_RN | FORM_RZ);
+    if ((!is_f16 && !is_bf16) || form->n_src != 2 || !rounds ||
+        !form_allows(modifiers, FORM_RN | FORM_RZ, FORM_RELU | FORM_SATFINITE))
         return NULL;
-    return pack_forms[is_f16][ptx_has(insn, PTX_MOD_RELU)][ptx_has(insn, PTX_MOD_SATFINITE)];
+    return pack_forms[is_f16][!!(modifiers & FORM_RELU)][!!(modifiers & FORM_SATFINITE)];
 }

@@ -1,10 +1,11 @@
 /* f64 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign.
  *
- * From the floating-point chapter of the PTX ISA manual; the NaN of a result as float.h says. .rz, .rm and .rp run the same
- * functions under the host's rounding mode (exec_form_rounding). f64 always keeps subnormals and has no .sat. */
+ * From the floating-point chapter of the PTX ISA manual; the NaN of a result as float.h says. .rz, .rm and .rp run the
+ * same functions under the host's rounding mode (exec_form_rounding). f64 always keeps subnormals and has no .sat. */
 #include <math.h>
 
 #include "exec/lanes/float.h"
+#include "exec/lanes/float_form.h"
 
 typedef double unary_fn(double a);
 typedef double binary_fn(double a, double b);
@@ -73,25 +74,22 @@ static void copy_sign(const struct exec_operands *o) {
     EXEC_FOR_LANES d[i] = (a[i] & F64_SIGN) | (b[i] & ~F64_SIGN);
 }
 
-static bool has_rounding(const struct ptx_instruction *insn) {
-    return ptx_has(insn, PTX_MOD_RN) || ptx_has(insn, PTX_MOD_RZ) || ptx_has(insn, PTX_MOD_RM) || ptx_has(insn, PTX_MOD_RP);
-}
-
 exec_lanes_fn *EXEC_NAME(exec_select_double)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    if (insn->n_types != 1 || insn->type[0] != PTX_F64 || ptx_has(insn, PTX_MOD_FTZ) || ptx_has(insn, PTX_MOD_SAT))
+    unsigned modifiers = form_modifiers(insn);
+    bool rounds = modifiers & FORM_ROUNDINGS;
+    if (insn->n_types != 1 || insn->type[0] != PTX_F64 || !form_allows(modifiers, FORM_ROUNDINGS, 0))
         return NULL;
-    bool rounds = has_rounding(insn), is_binary = form->n_src == 2, is_plain_extreme = is_binary && !ptx_has(insn, PTX_MOD_NAN) && !ptx_has(insn, PTX_MOD_XORSIGN);
     switch (insn->opcode) {
     case PTX_OP_ADD:
-        return is_binary ? add : NULL;
+        return add;
     case PTX_OP_SUB:
-        return is_binary ? sub : NULL;
+        return sub;
     case PTX_OP_MUL:
-        return is_binary ? mul : NULL;
+        return mul;
     case PTX_OP_FMA:
     case PTX_OP_MAD:
-        return form->n_src == 3 ? multiply_add : NULL;
+        return rounds ? multiply_add : NULL;
     case PTX_OP_DIV:
         return rounds ? divide : NULL;
     case PTX_OP_RCP: /* .approx: approx.c */
@@ -99,15 +97,15 @@ exec_lanes_fn *EXEC_NAME(exec_select_double)(const struct exec_form *form) {
     case PTX_OP_SQRT:
         return rounds ? square_root : NULL;
     case PTX_OP_ABS:
-        return absolute;
+        return rounds ? NULL : absolute;
     case PTX_OP_NEG:
-        return negate;
+        return rounds ? NULL : negate;
     case PTX_OP_MIN:
-        return is_plain_extreme ? min : NULL;
+        return rounds ? NULL : min;
     case PTX_OP_MAX:
-        return is_plain_extreme ? max : NULL;
+        return rounds ? NULL : max;
     case PTX_OP_COPYSIGN:
-        return copy_sign;
+        return rounds ? NULL : copy_sign;
     default:
         return NULL;
     }

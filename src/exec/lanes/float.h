@@ -1,11 +1,11 @@
 /* What the floating-point lane files share: bits and values, the rules for NaN, .ftz and .sat, and the half formats.
  *
- * Sources: the PTX ISA manual for the operations; where it leaves bits open (NaN payloads, the moment .ftz flushes) the results of
- * an NVIDIA H200 (compute capability 9.0), which these rules reproduce:
+ * Sources: the PTX ISA manual for the operations; where it leaves bits open (NaN payloads, the moment .ftz flushes) the
+ * results of an NVIDIA H200 (compute capability 9.0), which these rules reproduce:
  * - f32, f16 and bf16 results that are NaN are all ones but the sign: 0x7fffffff, 0x7fff.
  * - f64 results keep the payload of a NaN operand, made quiet; a NaN without a NaN operand is 0xfff8000000000000.
- * - .ftz flushes a result that is subnormal after rounding with an unbounded exponent: what would round up to the smallest
- *   normal number only because subnormals are coarse is flushed too.
+ * - .ftz flushes a result that is subnormal after rounding with an unbounded exponent: what would round up to the
+ * smallest normal number only because subnormals are coarse is flushed too.
  * - .sat turns NaN and -0 into +0. */
 #pragma once
 
@@ -59,7 +59,10 @@ LANES_INLINE double f64_from(uint64_t bits) {
     return x;
 }
 
-/* Choices are made with bit masks, not branches: a loop that calls sqrtf or fmaf vectorises only without control flow. */
+/* Choices are made with bit masks, not branches: a loop that calls sqrtf or fmaf vectorises only without control flow.
+ */
+LANES_INLINE bool both(bool a, bool b) { return a && b; }
+
 LANES_INLINE uint32_t u32_choose(bool condition, uint32_t yes, uint32_t no) {
     uint32_t mask = -(uint32_t)condition;
     return (yes & mask) | (no & ~mask);
@@ -78,8 +81,17 @@ LANES_INLINE float f32_abs(float x) { return f32_from(f32_bits(x) & ~F32_SIGN); 
 LANES_INLINE double f64_abs(double x) { return f64_from(f64_bits(x) & ~F64_SIGN); }
 
 /* Subnormals become zeros of their sign. */
-LANES_INLINE float f32_flush(float x) { 
+LANES_INLINE float f32_flush(float x) {
     return f32_choose(f32_abs(x) < F32_MIN_NORMAL, f32_from(f32_bits(x) & F32_SIGN), x);
+}
+
+/* A product or quotient can round up to the smallest normal number from below. scaled is the same result times 2^24,
+ * out of the reach of subnormals: it tells whether the result was still small once rounded. Where it overflows, the
+ * result is not small. */
+LANES_INLINE float f32_flush_result(float result, float scaled) {
+    bool is_small = f32_abs(result) < F32_MIN_NORMAL;
+    is_small |= both(f32_abs(result) == F32_MIN_NORMAL, f32_abs(scaled) < 0x1p-102f);
+    return f32_choose(is_small, f32_from(f32_bits(result) & F32_SIGN), result);
 }
 
 LANES_INLINE float f32_canonical(float x) { return f32_choose(x == x, x, f32_from(F32_NAN)); }
@@ -95,9 +107,9 @@ LANES_INLINE float f32_settle(float x, bool ftz, bool sat) {
     return sat ? f32_saturate(x) : f32_canonical(x);
 }
 
-/* The one place that says which NaN an f64 operation gives when its result is NaN: that of the first of these operands that is
- * NaN itself, made quiet, else the default one. The hardware looks at b, then c, then a of d = a * b + c; at b, then a of a sum,
- * product, minimum or maximum; at a, then b of a quotient. */
+/* The one place that says which NaN an f64 operation gives when its result is NaN: that of the first of these operands
+ * that is NaN itself, made quiet, else the default one. The hardware looks at b, then c, then a of d = a * b + c; at b,
+ * then a of a sum, product, minimum or maximum; at a, then b of a quotient. */
 LANES_INLINE double f64_nan_of(double first, double second, double third) {
     double nan = f64_choose(third == third, f64_from(F64_NAN), third);
     nan = f64_choose(second == second, nan, second);
@@ -142,9 +154,9 @@ struct half_format {
 #define F16_FORMAT ((struct half_format){0x1p-14, 0x1.8p42, 65504})
 #define BF16_FORMAT ((struct half_format){0x1p-126, 0x1.8p45, 0x1.fep127})
 
-/* Rounds a number to the format in the host's rounding mode, so that all four modes come out of one function: adding the anchor
- * and taking it away again makes the host round where the format does. Past the largest number comes what overflow gives in the
- * host's mode: infinity or the largest number. NaN stays NaN. */
+/* Rounds a number to the format in the host's rounding mode, so that all four modes come out of one function: adding
+ * the anchor and taking it away again makes the host round where the format does. Past the largest number comes what
+ * overflow gives in the host's mode: infinity or the largest number. NaN stays NaN. */
 LANES_INLINE float half_round(double x, struct half_format f) {
     double scale = f64_choose(f64_abs(x) < f.min_normal, f.min_normal, f64_abs(x));
     scale = f64_choose(scale > 0x1p200, 0x1p200, scale);

@@ -1,8 +1,8 @@
 /* Selection tables of the integer files: one row per form, made from the same .def line as the function it selects.
  *
- * A .def line names the opcode, the types and modifiers it stands for, the C type of each operand and an expression in a, b, c
- * (and carry, where there is one). Modifiers are a set of bits in the including file's own vocabulary: an instruction with a
- * modifier outside it, or with more or fewer than the row names, is not this form. */
+ * A .def line names the opcode, the types and modifiers it stands for, the C type of each operand and an expression in
+ * a, b, c (and carry, where there is one). Modifiers are a set of bits in the including file's own vocabulary: an
+ * instruction with a modifier outside it, or with more or fewer than the row names, is not this form. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,17 +1,21 @@
 /* f16, f16x2, bf16 and bf16x2 arithmetic: add sub mul fma abs neg min max.
  *
- * Sums and products are computed in f32, which has more than twice the digits of either format, so rounding once more to the
- * format gives what one rounding would. A fused multiply-add needs more: its product is exact in f64, and its sum is rounded to odd
- * there before the last rounding. A packed register is two neighbouring halves: the same loop over 64 elements.
- * Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. Left out: the .oob forms of fma. */
+ * Sums and products are computed in f32, which has more than twice the digits of either format, so rounding once more
+ * to the format gives what one rounding would. A fused multiply-add needs more: its product is exact in f64, and its
+ * sum is rounded to odd there before the last rounding. A packed register is two neighbouring halves: the same loop
+ * over 64 elements. Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. Left out: the
+ * .oob forms of fma. */
 #include "exec/lanes/float.h"
+#include "exec/lanes/float_form.h"
 
 enum half_kind { KIND_F16, KIND_BF16 };
 enum { HALF_FTZ = 1, HALF_SAT = 2, HALF_RELU = 4 };
 enum { EXTREME_FTZ = 1, EXTREME_NAN = 2, EXTREME_XORSIGN_ABS = 4 };
 enum half_operation { HALF_ADD, HALF_SUB, HALF_MUL };
 
-LANES_INLINE float widen(uint16_t half, enum half_kind kind) { return kind == KIND_F16 ? f16_widen(half) : bf16_widen(half); }
+LANES_INLINE float widen(uint16_t half, enum half_kind kind) {
+    return kind == KIND_F16 ? f16_widen(half) : bf16_widen(half);
+}
 LANES_INLINE uint16_t pack(float x, enum half_kind kind) { return kind == KIND_F16 ? f16_pack(x) : bf16_pack(x); }
 
 LANES_INLINE float flush_f16(float x) { return f32_choose(f32_abs(x) < 0x1p-14f, f32_from(f32_bits(x) & F32_SIGN), x); }
@@ -21,7 +25,8 @@ LANES_INLINE float load(uint16_t half, enum half_kind kind, bool ftz) {
     return ftz ? flush_f16(x) : x;
 }
 
-/* What reaches the smallest normal f16 from below only by subnormal rounding is flushed: exact results below 2^-14 - 2^-26. */
+/* What reaches the smallest normal f16 from below only by subnormal rounding is flushed: exact results below 2^-14 -
+ * 2^-26. */
 #define F16_FLUSH_BELOW 0x1.ffep-15
 
 LANES_INLINE float finish(float rounded, unsigned flags) {
@@ -32,7 +37,8 @@ LANES_INLINE float finish(float rounded, unsigned flags) {
     return rounded;
 }
 
-LANES_INLINE void binary(const struct exec_operands *o, enum half_operation op, enum half_kind kind, int n, unsigned flags) {
+LANES_INLINE void binary(const struct exec_operands *o, enum half_operation op, enum half_kind kind, int n,
+                         unsigned flags) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0], *b = o->src[1];
     EXEC_FOR_ELEMENTS(n) {
@@ -40,18 +46,20 @@ LANES_INLINE void binary(const struct exec_operands *o, enum half_operation op, 
         float wide = op == HALF_ADD ? x + y : op == HALF_SUB ? x - y : x * y;
         float rounded = kind == KIND_F16 ? f16_round_nearest(wide) : bf16_round_nearest(wide);
         if (flags & HALF_FTZ)
-            rounded = f32_choose(f32_abs(wide) < (float)F16_FLUSH_BELOW, f32_from(f32_bits(rounded) & F32_SIGN), rounded);
+            rounded =
+                f32_choose(f32_abs(wide) < (float)F16_FLUSH_BELOW, f32_from(f32_bits(rounded) & F32_SIGN), rounded);
         d[i] = pack(finish(rounded, flags), kind);
     }
 }
 
-/* The sum of two doubles rounded to odd: a sum that is not exact gets an odd last digit, so that it is never mistaken for a tie
- * later. The error of the sum by Knuth's two-sum. */
+/* The sum of two doubles rounded to odd: a sum that is not exact gets an odd last digit, so that it is never mistaken
+ * for a tie later. The error of the sum by Knuth's two-sum. */
 LANES_INLINE double add_to_odd(double a, double b) {
     double sum = a + b, part = sum - a;
     double error = (a - (sum - part)) + (b - part);
     uint64_t bits = f64_bits(sum);
-    uint64_t is_inexact = -(uint64_t)((error < 0) | (error > 0)); /* NaN errors come with sums that are infinite or NaN */
+    uint64_t is_inexact =
+        -(uint64_t)((error < 0) | (error > 0)); /* NaN errors come with sums that are infinite or NaN */
     uint64_t points_inward = (bits ^ f64_bits(error)) >> 63;
     uint64_t odd = (bits - points_inward) | 1; /* truncated, with an odd last digit */
     bits = (bits & ~is_inexact) | (odd & is_inexact);
@@ -126,22 +134,26 @@ LANES_INLINE void negate(const struct exec_operands *o, enum half_kind kind, int
 }
 
 /* Instances: name_f16[flags][packed], name_bf16[flags][packed]. */
-#define ONE(name, kind, flags)                                                                                                 \
-    static void name##_##kind##_##flags(const struct exec_operands *o) { name(o, KIND_##kind, EXEC_LANES, flags); }             \
-    static void name##_##kind##x2_##flags(const struct exec_operands *o) { name(o, KIND_##kind, 2 * EXEC_LANES, flags); }
-#define PAIR(name, kind, flags) {name##_##kind##_##flags, name##_##kind##x2_##flags}
+#define ONE(name, kind, flags)                                                                                         \
+    static void name##_##kind##_##flags(const struct exec_operands *o) { name(o, KIND_##kind, EXEC_LANES, flags); }    \
+    static void name##_##kind##x2_##flags(const struct exec_operands *o) {                                             \
+        name(o, KIND_##kind, 2 * EXEC_LANES, flags);                                                                   \
+    }
+#define PAIR(name, kind, flags)                                                                                        \
+    { name##_##kind##_##flags, name##_##kind##x2_##flags }
 #define FLAGS_1(name, kind) ONE(name, kind, 0)
 #define FLAGS_2(name, kind) ONE(name, kind, 0) ONE(name, kind, 1)
 #define FLAGS_4(name, kind) FLAGS_2(name, kind) ONE(name, kind, 2) ONE(name, kind, 3)
-#define FLAGS_8(name, kind) FLAGS_4(name, kind) ONE(name, kind, 4) ONE(name, kind, 5) ONE(name, kind, 6) ONE(name, kind, 7)
+#define FLAGS_8(name, kind)                                                                                            \
+    FLAGS_4(name, kind) ONE(name, kind, 4) ONE(name, kind, 5) ONE(name, kind, 6) ONE(name, kind, 7)
 #define PAIRS_2(name, kind) PAIR(name, kind, 0), PAIR(name, kind, 1)
 #define PAIRS_4(name, kind) PAIRS_2(name, kind), PAIR(name, kind, 2), PAIR(name, kind, 3)
 
 typedef exec_lanes_fn *const half_forms[8][2];
 
-#define ARITHMETIC(name)                                                                                                       \
-    FLAGS_4(name, F16)                                                                                                         \
-    FLAGS_1(name, BF16)                                                                                                        \
+#define ARITHMETIC(name)                                                                                               \
+    FLAGS_4(name, F16)                                                                                                 \
+    FLAGS_1(name, BF16)                                                                                                \
     static half_forms name##_f16 = {PAIRS_4(name, F16)}, name##_bf16 = {PAIR(name, BF16, 0)};
 ARITHMETIC(add)
 ARITHMETIC(sub)
@@ -152,34 +164,60 @@ ONE(multiply_add, F16, 4)
 ONE(multiply_add, F16, 5)
 ONE(multiply_add, BF16, 0)
 ONE(multiply_add, BF16, 4)
-static half_forms multiply_add_f16 = {PAIRS_4(multiply_add, F16), PAIR(multiply_add, F16, 4), PAIR(multiply_add, F16, 5)};
+static half_forms multiply_add_f16 = {PAIRS_4(multiply_add, F16), PAIR(multiply_add, F16, 4),
+                                      PAIR(multiply_add, F16, 5)};
 static half_forms multiply_add_bf16 = {[0] = PAIR(multiply_add, BF16, 0), [4] = PAIR(multiply_add, BF16, 4)};
 
-#define EXTREMES(name)                                                                                                         \
-    FLAGS_8(name, F16)                                                                                                         \
-    ONE(name, BF16, 0) ONE(name, BF16, 2) ONE(name, BF16, 4) ONE(name, BF16, 6)                                                \
-    static half_forms name##_f16 = {PAIRS_4(name, F16), PAIR(name, F16, 4), PAIR(name, F16, 5), PAIR(name, F16, 6),            \
-                                    PAIR(name, F16, 7)};                                                                       \
-    static half_forms name##_bf16 = {                                                                                          \
+#define EXTREMES(name)                                                                                                 \
+    FLAGS_8(name, F16)                                                                                                 \
+    ONE(name, BF16, 0)                                                                                                 \
+    ONE(name, BF16, 2) ONE(name, BF16, 4) ONE(name, BF16, 6) static half_forms name##_f16 = {                          \
+        PAIRS_4(name, F16), PAIR(name, F16, 4), PAIR(name, F16, 5), PAIR(name, F16, 6), PAIR(name, F16, 7)};           \
+    static half_forms name##_bf16 = {                                                                                  \
         [0] = PAIR(name, BF16, 0), [2] = PAIR(name, BF16, 2), [4] = PAIR(name, BF16, 4), [6] = PAIR(name, BF16, 6)};
 EXTREMES(min)
 EXTREMES(max)
 
-#define SIGNS(name)                                                                                                            \
-    FLAGS_2(name, F16)                                                                                                         \
-    FLAGS_1(name, BF16)                                                                                                        \
+#define SIGNS(name)                                                                                                    \
+    FLAGS_2(name, F16)                                                                                                 \
+    FLAGS_1(name, BF16)                                                                                                \
     static half_forms name##_f16 = {PAIRS_2(name, F16)}, name##_bf16 = {PAIR(name, BF16, 0)};
 SIGNS(absolute)
 SIGNS(negate)
 
-static unsigned arithmetic_flags(const struct ptx_instruction *insn) {
-    return (ptx_has(insn, PTX_MOD_FTZ) ? HALF_FTZ : 0) | (ptx_has(insn, PTX_MOD_SAT) ? HALF_SAT : 0) |
-           (ptx_has(insn, PTX_MOD_RELU) ? HALF_RELU : 0);
+static unsigned arithmetic_flags(unsigned modifiers) {
+    return (modifiers & FORM_FTZ ? HALF_FTZ : 0) | (modifiers & FORM_SAT ? HALF_SAT : 0) |
+           (modifiers & FORM_RELU ? HALF_RELU : 0);
 }
 
-static unsigned extreme_flags(const struct ptx_instruction *insn) {
-    return (ptx_has(insn, PTX_MOD_FTZ) ? EXTREME_FTZ : 0) | (ptx_has(insn, PTX_MOD_NAN) ? EXTREME_NAN : 0) |
-           (ptx_has(insn, PTX_MOD_XORSIGN) ? EXTREME_XORSIGN_ABS : 0);
+static exec_lanes_fn *select_extreme(const struct exec_form *form, unsigned modifiers, bool is_f16, bool is_packed) {
+    if (form->n_src != 2 || !form_allows_extreme(modifiers, FORM_FTZ | FORM_NAN))
+        return NULL;
+    unsigned flags = (modifiers & FORM_FTZ ? EXTREME_FTZ : 0) | (modifiers & FORM_NAN ? EXTREME_NAN : 0) |
+                     (modifiers & FORM_XORSIGN ? EXTREME_XORSIGN_ABS : 0);
+    if (form->insn->opcode == PTX_OP_MIN)
+        return (is_f16 ? min_f16 : min_bf16)[flags][is_packed];
+    return (is_f16 ? max_f16 : max_bf16)[flags][is_packed];
+}
+
+static exec_lanes_fn *select_arithmetic(const struct exec_form *form, unsigned modifiers, bool is_f16, bool is_packed) {
+    unsigned flags = arithmetic_flags(modifiers);
+    switch (form->insn->opcode) {
+    case PTX_OP_ADD:
+        return (is_f16 ? add_f16 : add_bf16)[flags][is_packed];
+    case PTX_OP_SUB:
+        return (is_f16 ? sub_f16 : sub_bf16)[flags][is_packed];
+    case PTX_OP_MUL:
+        return (is_f16 ? mul_f16 : mul_bf16)[flags][is_packed];
+    case PTX_OP_FMA:
+        return modifiers & FORM_RN ? (is_f16 ? multiply_add_f16 : multiply_add_bf16)[flags][is_packed] : NULL;
+    case PTX_OP_ABS:
+        return modifiers & FORM_RN ? NULL : (is_f16 ? absolute_f16 : absolute_bf16)[flags][is_packed];
+    case PTX_OP_NEG:
+        return modifiers & FORM_RN ? NULL : (is_f16 ? negate_f16 : negate_bf16)[flags][is_packed];
+    default:
+        return NULL;
+    }
 }
 
 exec_lanes_fn *EXEC_NAME(exec_select_half)(const struct exec_form *form) {
@@ -187,28 +225,12 @@ exec_lanes_fn *EXEC_NAME(exec_select_half)(const struct exec_form *form) {
     enum ptx_type type = insn->type[0];
     bool is_f16 = type == PTX_F16 || type == PTX_F16X2, is_bf16 = type == PTX_BF16 || type == PTX_BF16X2;
     bool is_packed = type == PTX_F16X2 || type == PTX_BF16X2;
-    bool rounds_otherwise = ptx_has(insn, PTX_MOD_RZ) || ptx_has(insn, PTX_MOD_RM) || ptx_has(insn, PTX_MOD_RP);
-    if (insn->n_types != 1 || (!is_f16 && !is_bf16) || rounds_otherwise || ptx_has(insn, PTX_MOD_OOB))
+    unsigned modifiers = form_modifiers(insn);
+    if (insn->n_types != 1 || (!is_f16 && !is_bf16))
         return NULL;
-    unsigned arithmetic = arithmetic_flags(insn), extreme = extreme_flags(insn);
-    switch (insn->opcode) {
-    case PTX_OP_ADD:
-        return (is_f16 ? add_f16 : add_bf16)[arithmetic][is_packed];
-    case PTX_OP_SUB:
-        return (is_f16 ? sub_f16 : sub_bf16)[arithmetic][is_packed];
-    case PTX_OP_MUL:
-        return (is_f16 ? mul_f16 : mul_bf16)[arithmetic][is_packed];
-    case PTX_OP_FMA:
-        return (is_f16 ? multiply_add_f16 : multiply_add_bf16)[arithmetic][is_packed];
-    case PTX_OP_MIN:
-        return form->n_src == 2 ? (is_f16 ? min_f16 : min_bf16)[extreme][is_packed] : NULL;
-    case PTX_OP_MAX:
-        return form->n_src == 2 ? (is_f16 ? max_f16 : max_bf16)[extreme][is_packed] : NULL;
-    case PTX_OP_ABS:
-        return (is_f16 ? absolute_f16 : absolute_bf16)[arithmetic][is_packed];
-    case PTX_OP_NEG:
-        return (is_f16 ? negate_f16 : negate_bf16)[arithmetic][is_packed];
-    default:
+    if (insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX)
+        return select_extreme(form, modifiers, is_f16, is_packed);
+    if (!form_allows(modifiers, FORM_RN, FORM_FTZ | FORM_SAT | FORM_RELU))
         return NULL;
-    }
+    return select_arithmetic(form, modifiers, is_f16, is_packed);
 }

@@ -1,7 +1,8 @@
 /* Integer arithmetic: add sub mul mad mul24 mad24 sad div rem min max abs neg dp4a dp2a. The forms are in integer.def.
  *
- * From the PTX ISA manual, "Integer Arithmetic Instructions". The manual leaves division by zero open; what is computed here is
- * what NVIDIA GPUs return: a quotient and a remainder of all ones. Carries are in carry.c, comparisons in compare.c. */
+ * From the PTX ISA manual, "Integer Arithmetic Instructions". The manual leaves division by zero open; what is computed
+ * here is what NVIDIA GPUs return: a quotient and a remainder of all ones. Carries are in carry.c, comparisons in
+ * compare.c. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"
@@ -91,7 +92,8 @@ enum {
 };
 
 static const struct lanes_row rows[] = {
-#define ROW(op, name, types, types2, modifiers, td, ta, tb, tc) {PTX_OP_##op, td, {ta, tb, tc}, types, types2, modifiers, name},
+#define ROW(op, name, types, types2, modifiers, td, ta, tb, tc)                                                        \
+    {PTX_OP_##op, td, {ta, tb, tc}, types, types2, modifiers, name},
 #define UNARY(op, name, types, modifiers, t, expression)                                                               \
     ROW(op, name, types, 0, modifiers, LANES_BITS(t), LANES_BITS(t), 0, 0)
 #define BINARY(op, name, types, modifiers, t, expression)                                                              \

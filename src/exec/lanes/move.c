@@ -1,7 +1,7 @@
 /* mov: copies, packing of a vector into a scalar and unpacking.
  *
- * From the PTX ISA manual, mov. Only widths matter; the first element of a vector is the least significant part. 128-bit packing is
- * left out: there are no 128-bit registers here. */
+ * From the PTX ISA manual, mov. Only widths matter; the first element of a vector is the least significant part.
+ * 128-bit packing is left out: there are no 128-bit registers here. */
 #include "exec/lanes/lanes.h"
 
 #include <stddef.h>
@@ -18,7 +18,8 @@ DEFINE_COPY(64)
 
 static void copy_predicate(const struct exec_operands *o) { *(uint32_t *)o->dst[0] = *(const uint32_t *)o->src[0]; }
 
-/* Two or four parts of `part` bits in slots of C type tp, and a whole of C type tw. A slot may be wider than its part. */
+/* Two or four parts of `part` bits in slots of C type tp, and a whole of C type tw. A slot may be wider than its part.
+ */
 #define DEFINE_PAIR(name, tw, tp, part)                                                                                \
     static void pack_##name(const struct exec_operands *o) {                                                           \
         tw *d = o->dst[0];                                                                                             \
@@ -60,8 +61,11 @@ DEFINE_PAIR(64_by_2, uint64_t, uint32_t, 32)
 DEFINE_QUAD(32_by_4, uint32_t, uint16_t, 8)
 DEFINE_QUAD(64_by_4, uint64_t, uint16_t, 16)
 
-static exec_lanes_fn *select_copy(unsigned bits) {
-    switch (bits) {
+static exec_lanes_fn *select_copy(enum ptx_type type) {
+    bool is_packed = type == PTX_U16X2 || type == PTX_S16X2;
+    if (is_packed || (ptx_type_kind(type) == PTX_KIND_F && type != PTX_F32 && type != PTX_F64))
+        return NULL;
+    switch (ptx_type_bits(type)) {
     case 1:
         return copy_predicate;
     case 16:
@@ -85,7 +89,8 @@ static const struct {
 };
 
 /* The whole and n parts, each slot as wide as the packing expects. */
-static exec_lanes_fn *select_vector(unsigned bits, unsigned whole_slot, const uint8_t *part_slot, unsigned n, bool packs) {
+static exec_lanes_fn *select_vector(unsigned bits, unsigned whole_slot, const uint8_t *part_slot, unsigned n,
+                                    bool packs) {
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         bool fits = vectors[k].bits == bits && vectors[k].n == n && whole_slot == bits;
         for (unsigned part = 0; part < n; part++)
@@ -105,7 +110,7 @@ exec_lanes_fn *EXEC_NAME(exec_select_move)(const struct exec_form *form) {
         if (insn->modifiers[word])
             return NULL;
     if (form->n_src == 1 && form->n_dst == 1)
-        return form->dst_bits[0] == bits && form->src_bits[0] == bits ? select_copy(bits) : NULL;
+        return form->dst_bits[0] == bits && form->src_bits[0] == bits ? select_copy(insn->type[0]) : NULL;
     if (ptx_type_kind(insn->type[0]) != PTX_KIND_B)
         return NULL;
     if (form->n_dst == 1)

@@ -1,8 +1,10 @@
-/* Video instructions: vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the packed ones on two halves or four bytes.
+/* Video instructions: vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the packed ones on two halves or four
+ * bytes.
  *
- * From the PTX ISA manual, "Video Instructions". Selectors, signs, saturation and the secondary operation are the same for all lanes
- * and come in imm (exec/lanes/imm.h), so there is one function per operation. Intermediate results are 64 bits wide, which holds
- * the manual's 34 bits and vmad's products. */
+ * From the PTX ISA manual, "Video Instructions". Selectors, signs, saturation and the secondary operation are the same
+ * for all lanes and come in imm (exec/lanes/imm.h), so there is one function per operation. Recent GPUs lack most of
+ * these instructions: the compiler expands them, and its expansion of scalar saturation, merging and scaling departs
+ * from the manual (on an H200 with driver 580, vadd.u32.u32.u32.sat wraps). This file follows the manual. */
 #include "exec/lanes/lanes.h"
 
 #include <stdbool.h>
@@ -10,7 +12,8 @@
 
 #include "exec/lanes/imm.h"
 
-static inline int64_t clamped(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
+/* Results are wide enough for 32-bit values shifted by 32. */
+static inline __int128 clamped(__int128 x, __int128 low, __int128 high) { return x < low ? low : x > high ? high : x; }
 
 /* The range of `bits` bits. */
 static inline int64_t highest(unsigned bits, bool is_signed) { return (int64_t)((1ull << (bits - is_signed)) - 1); }
@@ -26,7 +29,8 @@ static inline bool holds(unsigned relation, int64_t a, int64_t b) {
     return relation & (a < b ? EXEC_LESS : a == b ? EXEC_EQUAL : EXEC_GREATER);
 }
 
-/* --- scalar --------------------------------------------------------------------------------------------------------------- */
+/* --- scalar
+ * --------------------------------------------------------------------------------------------------------------- */
 
 struct part {
     unsigned shift, bits;
@@ -45,7 +49,7 @@ static struct part part_of(uint32_t selector) {
 }
 
 /* What follows the primary operation: saturation, then a secondary operation with c or a merge into c. */
-static inline uint32_t finish(int64_t result, uint32_t c, uint32_t imm) {
+static inline uint32_t finish(__int128 result, uint32_t c, uint32_t imm) {
     unsigned selector = imm >> EXEC_VIDEO_D_SHIFT & 7;
     bool is_signed = imm & EXEC_VIDEO_D_SIGNED;
     struct part part = part_of(selector);
@@ -55,7 +59,6 @@ static inline uint32_t finish(int64_t result, uint32_t c, uint32_t imm) {
         uint32_t mask = (uint32_t)highest(part.bits, false) << part.shift;
         return (c & ~mask) | ((uint32_t)result << part.shift & mask);
     }
-    result = field((uint64_t)result, 0, 32, is_signed);
     int64_t other = field(c, 0, 32, is_signed);
     switch ((enum exec_video_second)(imm >> EXEC_VIDEO_SECOND_SHIFT & 3)) {
     case EXEC_VIDEO_ADD:
@@ -75,7 +78,8 @@ static inline uint32_t finish(int64_t result, uint32_t c, uint32_t imm) {
         const uint32_t imm = o->imm, *pa = o->src[0], *pb = o->src[1];                                                 \
         const bool has_c = imm >> EXEC_VIDEO_D_SHIFT & 7 || imm >> EXEC_VIDEO_SECOND_SHIFT & 3;                        \
         const uint32_t *pc = has_c ? o->src[2] : pa;                                                                   \
-        const struct part part_a = part_of(imm >> EXEC_VIDEO_A_SHIFT & 7), part_b = part_of(imm >> EXEC_VIDEO_B_SHIFT & 7); \
+        const struct part part_a = part_of(imm >> EXEC_VIDEO_A_SHIFT & 7),                                             \
+                          part_b = part_of(imm >> EXEC_VIDEO_B_SHIFT & 7);                                             \
         uint32_t *d = o->dst[0];                                                                                       \
         for (int i = 0; i < EXEC_LANES; i++) {                                                                         \
             const int64_t a = field(pa[i], part_a.shift, part_a.bits, imm & EXEC_VIDEO_A_SIGNED);                      \
@@ -90,25 +94,21 @@ SCALAR(vsub, finish(a - b, c, imm))
 SCALAR(vabsdiff, finish(a < b ? b - a : a - b, c, imm))
 SCALAR(vmin, finish(a < b ? a : b, c, imm))
 SCALAR(vmax, finish(a > b ? a : b, c, imm))
-SCALAR(vshl, finish((int64_t)((uint64_t)a << AMOUNT), c, imm))
+SCALAR(vshl, finish((__int128)a *((int64_t)1 << AMOUNT), c, imm))
 SCALAR(vshr, finish(a >> AMOUNT, c, imm))
 SCALAR(vset, finish(holds(imm >> EXEC_VIDEO_RELATION_SHIFT & 7, a, b), c, imm))
 
 /* a * b + c with its negations, plus one, scaling and saturation to the type the operands give the result. */
 static inline uint32_t multiply_add(int64_t a, int64_t b, uint32_t word, uint32_t imm) {
-    bool is_signed = imm & (EXEC_VIDEO_A_SIGNED | EXEC_VIDEO_B_SIGNED | EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C);
+    bool is_signed =
+        imm & (EXEC_VIDEO_A_SIGNED | EXEC_VIDEO_B_SIGNED | EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C);
     __int128 product = (__int128)a * b;
     uint32_t c_bits = imm & EXEC_VIDEO_NEGATES_C ? ~word : word;
     __int128 sum = (imm & EXEC_VIDEO_NEGATES_PRODUCT ? ~product : product) + field(c_bits, 0, 32, is_signed);
     if (imm & (EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C | EXEC_VIDEO_PLUS_ONE))
         sum++;
-    int64_t result = (int64_t)(sum >> (imm >> EXEC_VIDEO_SCALE_SHIFT & 15));
-    if (imm & EXEC_VIDEO_SATURATES) {
-        __int128 high = highest(32, is_signed), low = lowest(32, is_signed);
-        __int128 scaled = sum >> (imm >> EXEC_VIDEO_SCALE_SHIFT & 15);
-        result = (int64_t)(scaled > high ? high : scaled < low ? low : scaled);
-    }
-    return (uint32_t)result;
+    sum >>= imm >> EXEC_VIDEO_SCALE_SHIFT & 15;
+    return (uint32_t)(imm & EXEC_VIDEO_SATURATES ? clamped(sum, lowest(32, is_signed), highest(32, is_signed)) : sum);
 }
 
 static void vmad(const struct exec_operands *o) {
@@ -122,7 +122,8 @@ static void vmad(const struct exec_operands *o) {
     }
 }
 
-/* --- packed --------------------------------------------------------------------------------------------------------------- */
+/* --- packed
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* Rounds the half away from zero for sums that are not negative, down for negative ones. */
 static inline int64_t average(int64_t a, int64_t b) { return (a + b + (a + b >= 0)) >> 1; }
@@ -146,7 +147,7 @@ static inline bool passes(unsigned test, int64_t a, int64_t b) {
             const int64_t a = field(both, from_a * bits, bits, imm & EXEC_PACKED_A_SIGNED);                            \
             const int64_t b = field(both, from_b * bits, bits, imm & EXEC_PACKED_B_SIGNED);                            \
             const bool is_masked = !(imm >> (EXEC_PACKED_MASK_SHIFT + k) & 1);                                         \
-            int64_t t = expression;                                                                                    \
+            __int128 t = expression;                                                                                   \
             put;                                                                                                       \
         }                                                                                                              \
         d[i] = result;                                                                                                 \
@@ -176,7 +177,8 @@ static void vset4(const struct exec_operands *o) { PACKED_LOOP(4u, 0, TEST, MERG
 static void vset2_add(const struct exec_operands *o) { PACKED_LOOP(2u, c, TEST, ACCUMULATE) }
 static void vset4_add(const struct exec_operands *o) { PACKED_LOOP(4u, c, TEST, ACCUMULATE) }
 
-/* --- selection ------------------------------------------------------------------------------------------------------------ */
+/* --- selection
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static bool has_other_than_32(const struct ptx_instruction *insn, unsigned n_types) {
     bool is_other = insn->n_types != n_types;

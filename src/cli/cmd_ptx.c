@@ -1,0 +1,237 @@
+/* `heddle ptx FILE`: checks a PTX file and shows what is in it, before anything runs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/ptx_view.h"
+
+struct ptx_options {
+    const char *kernel, *json, *dot;
+    bool is_verbose;
+};
+
+#define FIELD(name) offsetof(struct ptx_options, name)
+
+static const struct cli_option options[] = {
+    {"--kernel", 0, CLI_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
+    {"--verbose", 'v', CLI_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
+    {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
+    {"--dot", 0, CLI_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
+};
+
+const struct cli_command cli_ptx_command = {
+    .name = "ptx",
+    .summary = "check a PTX file and show its kernels",
+    .usage = "ptx FILE.ptx [options]",
+    .text = "Shows for every kernel its parameters, memory and registers, what its instructions do, and where\n"
+            "its branches part and meet. 'registers' is the most 32-bit registers that are live at once, an\n"
+            "estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A branch\n"
+            "is divergent if threads of a block may go different ways there.\n"
+            "\n"
+            "Exit status: 0 all of it can run, 1 the file is wrong or uses what Heddle does not support.\n",
+    .examples = "  heddle ptx saxpy.ptx\n"
+                "  heddle ptx saxpy.ptx --kernel saxpy -v\n"
+                "  heddle ptx saxpy.ptx --dot - | dot -Tsvg > saxpy.svg\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .main = cli_ptx,
+};
+
+/* ---- Facts --------------------------------------------------------------------------------------------------------
+ */
+
+const char *cli_ptx_class_name(enum cli_ptx_class class) {
+    static const char *const names[] = {
+#define CLI_PTX_CLASS(id, name) [CLI_PTX_##id] = name,
+#include "cli/ptx_classes.def"
+#undef CLI_PTX_CLASS
+    };
+    return names[class];
+}
+
+uint32_t cli_ptx_registers(const struct cli_ptx_function *shown) {
+    return shown->program ? shown->program->registers_per_thread : shown->analysis->register_count;
+}
+
+uint32_t cli_ptx_line(const struct ptx_function *function, uint32_t instruction) {
+    return instruction < function->n_instructions ? function->instruction[instruction].at.line : 0;
+}
+
+static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
+    bool is_float = instruction->n_types > 0 && ptx_type_kind(instruction->type[0]) == PTX_KIND_F;
+    switch (ptx_opcode_family(instruction->opcode)) {
+    case PTX_FAMILY_INTEGER:
+    case PTX_FAMILY_FLOAT:
+        return is_float ? CLI_PTX_FLOAT : CLI_PTX_INTEGER;
+    case PTX_FAMILY_BITS:
+        return CLI_PTX_BITS;
+    case PTX_FAMILY_COMPARE:
+        return CLI_PTX_COMPARE;
+    case PTX_FAMILY_CONVERT:
+        return CLI_PTX_CONVERT;
+    case PTX_FAMILY_MOVE:
+        return CLI_PTX_MOVE;
+    case PTX_FAMILY_MEMORY:
+        return CLI_PTX_MEMORY;
+    case PTX_FAMILY_ATOMIC:
+        return CLI_PTX_ATOMIC;
+    case PTX_FAMILY_TEXTURE:
+        return CLI_PTX_TEXTURE;
+    case PTX_FAMILY_WARP:
+        return CLI_PTX_WARP;
+    case PTX_FAMILY_CONTROL:
+        return CLI_PTX_CONTROL;
+    case PTX_FAMILY_VIDEO:
+        return CLI_PTX_VIDEO;
+    case PTX_FAMILY_NONE:
+        break;
+    }
+    return CLI_PTX_OTHER;
+}
+
+/* Nothing runs, so any address does: one past zero, aligned for every type. */
+static uint64_t any_address(void *user, const struct ptx_variable *variable) {
+    (void)user, (void)variable;
+    return 1u << 20;
+}
+
+/* What cannot be linked has been reported with the instructions that are not supported. */
+static struct exec_program *try_to_link(const struct ptx_module *module, const struct ptx_function *function) {
+    struct ptx_messages messages = {0};
+    struct exec_program *program =
+        function->is_entry ? exec_link(module, function, any_address, NULL, &messages) : NULL;
+    ptx_messages_free(&messages);
+    return program;
+}
+
+static struct cli_ptx_function look_at(const struct ptx_module *module, const struct ptx_function *function) {
+    struct cli_ptx_function shown = {
+        .function = function, .analysis = ptx_analyze(function), .program = try_to_link(module, function)};
+    for (uint32_t i = 0; i < function->n_instructions; i++) {
+        shown.n_class[class_of(&function->instruction[i])]++;
+        bool is_branch = shown.analysis->reconvergence[i] != PTX_NO_INDEX;
+        shown.n_branches += is_branch;
+        shown.n_divergent += is_branch && !shown.analysis->is_uniform_branch[i];
+    }
+    return shown;
+}
+
+static struct cli_ptx_view make_view(const struct ptx_module *module, const char *kernel, struct ptx_messages *messages,
+                                     struct base_arena *arena) {
+    struct cli_ptx_view view = {.module = module,
+                                .function = BASE_ARENA_ARRAY(arena, struct cli_ptx_function, module->n_functions)};
+    view.n_unsupported = exec_find_unsupported(module, messages);
+    view.unsupported = messages->text ? messages->text : "";
+    for (uint32_t v = 0; v < module->n_variables; v++) {
+        const struct ptx_variable *variable = module->variable[v];
+        view.global_bytes += variable->space == PTX_SPACE_GLOBAL ? variable->size : 0;
+        view.constant_bytes += variable->space == PTX_SPACE_CONST ? variable->size : 0;
+    }
+    for (uint32_t f = 0; f < module->n_functions; f++) {
+        const struct ptx_function *function = module->function[f];
+        if (function->has_body && (!kernel || strcmp(function->name, kernel) == 0))
+            view.function[view.n_functions++] = look_at(module, function);
+    }
+    return view;
+}
+
+static void free_view(struct cli_ptx_view *view) {
+    for (unsigned f = 0; f < view->n_functions; f++) {
+        ptx_analysis_free(view->function[f].analysis);
+        if (view->function[f].program)
+            exec_program_free(view->function[f].program);
+    }
+}
+
+/* ---- The command --------------------------------------------------------------------------------------------------
+ */
+
+static int refuse_kernel(const struct ptx_module *module, const char *name) {
+    struct base_nearest nearest = base_nearest_to(name);
+    for (uint32_t f = 0; f < module->n_functions; f++)
+        if (module->function[f]->has_body)
+            base_nearest_offer(&nearest, module->function[f]->name);
+    if (nearest.best)
+        return cli_fail(CLI_ERROR, "%s has no kernel '%s'; did you mean '%s'?", module->path, name, nearest.best);
+    return cli_fail(CLI_ERROR, "%s has no kernel '%s'; 'heddle ptx %s' lists them", module->path, name, module->path);
+}
+
+enum format { FORMAT_JSON, FORMAT_DOT };
+
+/* Writes one of the formats to a file or to standard output. */
+static bool write_file(const char *path, enum format format, const struct cli_ptx_view *view) {
+    if (!path)
+        return true;
+    bool is_stdout = strcmp(path, "-") == 0, is_good = true;
+    FILE *file = is_stdout ? stdout : fopen(path, "w");
+    if (file && format == FORMAT_JSON)
+        is_good = cli_ptx_write_json(file, view);
+    else if (file)
+        cli_ptx_write_dot(file, view);
+    if (file)
+        is_good &= ferror(file) == 0;
+    if (file && !is_stdout)
+        is_good &= fclose(file) == 0;
+    if (!file || !is_good)
+        cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+    return file && is_good;
+}
+
+static bool takes_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+static int show_module(const struct ptx_module *module, const struct ptx_options *given, struct base_arena *arena) {
+    struct ptx_messages messages = {0};
+    struct cli_ptx_view view = make_view(module, given->kernel, &messages, arena);
+    int status = view.n_unsupported > 0 ? CLI_ERROR : CLI_DONE;
+    if (given->kernel && view.n_functions == 0) {
+        status = refuse_kernel(module, given->kernel);
+    } else {
+        if (!takes_stdout(given->json) && !takes_stdout(given->dot))
+            cli_ptx_print(stdout, &view, given->is_verbose, arena);
+        if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
+            status = CLI_ERROR;
+        fflush(stdout);
+        fputs(view.unsupported, stderr);
+    }
+    free_view(&view);
+    ptx_messages_free(&messages);
+    return status;
+}
+
+static int read_and_show(const char *path, const struct ptx_options *given, struct base_arena *arena) {
+    struct base_source source;
+    struct base_diag diag = {0};
+    if (!base_source_read(&source, arena, path, &diag)) {
+        fputs(diag.text, stderr);
+        return CLI_ERROR;
+    }
+    struct ptx_messages messages = {0};
+    struct ptx_module *module = ptx_parse(source.name, source.text, source.length, &messages);
+    if (messages.text)
+        fputs(messages.text, stderr);
+    ptx_messages_free(&messages);
+    int status = module ? show_module(module, given, arena) : CLI_ERROR;
+    ptx_module_free(module);
+    return status;
+}
+
+int cli_ptx(int argc, char **argv) {
+    struct base_arena arena = {0};
+    struct ptx_options given = {0};
+    struct cli_words words = {0};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_ptx_command, argc, argv, &given, &words, &arena, &status)) {
+        if (words.count != 1)
+            status = cli_fail(CLI_USAGE, "ptx takes one file; see 'heddle help ptx'");
+        else if (takes_stdout(given.json) && takes_stdout(given.dot))
+            status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
+        else
+            status = read_and_show(words.item[0], &given, &arena);
+    }
+    base_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* Tests of what is written: the table, the JSON object and the CSV, byte by byte where a reader depends on it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "report/report.h"
+
+static struct report_kernel launches[] = {
+    {"first", {4, 1, 1}, {64, 1, 1}, 1, {1000000, 16000000, 40, 10, 7, 2, 4, 256}},
+    {"say \"hi\", all", {1, 2, 3}, {8, 1, 1}, 1, {1, 8, 0, 0, 0, 0, 6, 48}},
+};
+
+static struct report_run sample(void) {
+    struct report_run run = {.program = "bfs", .size = "small", .is_checked = true, .has_results = true};
+    run.launch = launches;
+    run.n_launches = 2;
+    run.total = (struct report_kernel){"total", {0}, {0}, 2, {1000001, 16000008, 40, 10, 7, 2, 10, 304}};
+    run.host_seconds = 0.75;
+    return run;
+}
+
+/* What a writer wrote; to be freed. */
+static char *written(bool (*write)(FILE *file, const struct report_run *run), const struct report_run *run) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    assert_true(write(file, run));
+    fclose(file);
+    return text;
+}
+
+static bool write_table(FILE *file, const struct report_run *run) {
+    struct base_arena arena = {0};
+    report_print_run(file, run, false, &arena);
+    base_arena_free(&arena);
+    return true;
+}
+
+static void the_table_is_aligned_and_ends_with_a_total(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    char *text = written(write_table, &run);
+    static const char expected[] = "kernel         launches  blocks  threads  warp instr.  thread instr.  active lanes "
+                                   " branches  divergent  memory instr.\n"
+                                   "first                 1       4      256    1,000,000     16,000,000         16.00 "
+                                   "       40     25.0 %              7\n"
+                                   "say \"hi\", all         1       6       48            1              8          "
+                                   "8.00         0          -              0\n"
+                                   "total                 2      10      304    1,000,001     16,000,008         16.00 "
+                                   "       40     25.0 %              7\n"
+                                   "host: 0.750 s in kernels, 1.3 M warp instructions/s\n";
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_run_without_launches_says_so(void **state) {
+    (void)state;
+    struct report_run run = {.program = "bfs"};
+    char *text = written(write_table, &run);
+    assert_string_equal(text, "no kernel was launched\n");
+    free(text);
+}
+
+static json_t *json_of(const struct report_run *run) {
+    char *text = written(report_write_json, run);
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(object);
+    free(text);
+    return object;
+}
+
+static const char *text_at(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static json_int_t number_at(const json_t *object, const char *key) {
+    assert_true(json_is_integer(json_object_get(object, key)));
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void the_json_object_names_the_run(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    json_t *object = json_of(&run);
+    assert_string_equal(text_at(object, "heddle"), HEDDLE_VERSION);
+    assert_string_equal(text_at(object, "program"), "bfs");
+    assert_string_equal(text_at(object, "size"), "small");
+    assert_true(json_is_true(json_object_get(object, "functional")));
+    assert_true(json_is_true(json_object_get(object, "checked")));
+    assert_null(json_object_get(object, "stopped"));
+    assert_null(json_object_get(object, "error"));
+    assert_null(json_object_get(object, "machine"));
+    json_decref(object);
+}
+
+static void the_json_object_says_when_a_run_was_stopped(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    run.stopped = "timeout";
+    run.error = "stopped after 1 s";
+    run.size = NULL;
+    json_t *object = json_of(&run);
+    assert_string_equal(text_at(object, "stopped"), "timeout");
+    assert_string_equal(text_at(object, "error"), "stopped after 1 s");
+    assert_null(json_object_get(object, "size"));
+    json_decref(object);
+}
+
+static void the_json_object_has_an_entry_for_each_launch_and_a_total(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    json_t *object = json_of(&run);
+    const json_t *kernels = json_object_get(object, "kernels"), *second = json_array_get(kernels, 1);
+    const json_t *total = json_object_get(object, "total"), *host = json_object_get(object, "host");
+    assert_int_equal(json_array_size(kernels), 2);
+    assert_string_equal(text_at(second, "name"), "say \"hi\", all");
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "grid"), 2)), 3);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "block"), 0)), 8);
+    assert_int_equal(number_at(second, "thread_instructions"), 8);
+    assert_true(json_real_value(json_object_get(second, "simd_efficiency")) == 0.25);
+    assert_true(json_real_value(json_object_get(second, "average_active_threads")) == 8);
+    assert_int_equal(number_at(total, "launches"), 2);
+    assert_int_equal(number_at(total, "warp_instructions"), 1000001);
+    assert_int_equal(number_at(total, "divergent_branches"), 10);
+    assert_int_equal(number_at(total, "memory_instructions"), 7);
+    assert_true(json_real_value(json_object_get(host, "seconds")) == 0.75);
+    json_decref(object);
+}
+
+static void csv_has_a_line_for_each_launch_and_quotes_names(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    char *text = written(report_write_csv, &run);
+    assert_string_equal(
+        text,
+        "program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,blocks,threads,warp_instructions,"
+        "thread_instructions,branches,divergent_branches,memory_instructions,barriers,average_active_threads\n"
+        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,2,16\n"
+        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,8\n");
+    free(text);
+}
+
+static void a_file_that_takes_nothing_is_noticed(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_false(report_write_json(full, &run));
+    fclose(full);
+    full = fopen("/dev/full", "w");
+    assert_false(report_write_csv(full, &run));
+    fclose(full);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_is_aligned_and_ends_with_a_total),
+        cmocka_unit_test(a_run_without_launches_says_so),
+        cmocka_unit_test(the_json_object_names_the_run),
+        cmocka_unit_test(the_json_object_says_when_a_run_was_stopped),
+        cmocka_unit_test(the_json_object_has_an_entry_for_each_launch_and_a_total),
+        cmocka_unit_test(csv_has_a_line_for_each_launch_and_quotes_names),
+        cmocka_unit_test(a_file_that_takes_nothing_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
