@@ -19,8 +19,7 @@
 
 static const double grace_seconds = 2;
 
-/* ---- The child's side ---------------------------------------------------------------------------------------------
- */
+/* ---- The child's side -------------------------------------------------------------------------------------------- */
 
 static bool lead_library_path(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
@@ -54,8 +53,7 @@ static void become(const struct cli_child *child, const sigset_t *mask, pid_t pa
     execv(child->path, (char *const *)child->argv);
 }
 
-/* ---- The command's side -------------------------------------------------------------------------------------------
- */
+/* ---- The command's side ------------------------------------------------------------------------------------------ */
 
 /* What the parent listens for. A signal that is ignored, as SIGINT is in scripts' background jobs, stays ignored. */
 static sigset_t signals_to_take(void) {

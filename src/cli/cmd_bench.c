@@ -43,8 +43,7 @@ const struct cli_command cli_bench_command = {
     .main = cli_bench,
 };
 
-/* ---- What there is to measure -------------------------------------------------------------------------------------
- */
+/* ---- What there is to measure ------------------------------------------------------------------------------------ */
 
 enum kind { WORKLOADS, ARITHMETIC, MEMORY };
 static const char *const kind_names[] = {"workload", "arithmetic", "memory"};
@@ -115,8 +114,7 @@ static int choose_subjects(struct bench *bench, const struct cli_words *words) {
     return CLI_DONE;
 }
 
-/* ---- Measuring ----------------------------------------------------------------------------------------------------
- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, const char *path) {
     struct base_arena *arena = &bench->arena;
@@ -175,8 +173,7 @@ static int measure(struct bench *bench) {
     return first_failure;
 }
 
-/* ---- Showing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Showing ----------------------------------------------------------------------------------------------------- */
 
 static void print_names(const struct bench *bench) {
     for (unsigned i = 0; i < bench->n_results; i++)

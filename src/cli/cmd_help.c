@@ -20,16 +20,11 @@ const struct cli_command cli_help_command = {
     .main = cli_help,
 };
 
-static int explain(const struct cli_command *command, bool only_options) {
-    if (command->prints_own_help) {
-        char *argv[] = {(char *)command->name, (char *)(only_options ? "--options" : "--help"), NULL};
-        return command->main(2, argv);
-    }
+static void explain(const struct cli_command *command, bool only_options) {
     if (only_options)
         cli_print_options(command);
     else
         cli_print_command(command);
-    return CLI_DONE;
 }
 
 int cli_help(int argc, char **argv) {
@@ -42,7 +37,7 @@ int cli_help(int argc, char **argv) {
         if (words.count > 1)
             status = cli_fail(CLI_USAGE, "help takes one command, not '%s' too", words.item[1]);
         else if (command)
-            status = explain(command, given.options);
+            explain(command, given.options);
         else if (words.count)
             status = cli_unknown_command(words.item[0]);
         else

@@ -30,8 +30,7 @@ const struct cli_command cli_list_command = {
     .main = cli_list,
 };
 
-/* ---- Workloads ----------------------------------------------------------------------------------------------------
- */
+/* ---- Workloads --------------------------------------------------------------------------------------------------- */
 
 static void workload_rows(struct report_table *table) {
     report_table_cell(table, "workload");
@@ -55,8 +54,7 @@ static json_t *workload_json(unsigned i) {
                      workload->papers, "shape", workload->shape);
 }
 
-/* ---- Statistics ---------------------------------------------------------------------------------------------------
- */
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *meaning;
@@ -85,8 +83,7 @@ static json_t *statistic_json(unsigned i) {
     return json_pack("{s:s, s:s}", "name", statistics[i].name, "summary", statistics[i].meaning);
 }
 
-/* ---- Commands -----------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static void command_rows(struct report_table *table) {
     table->n_columns = 2;
@@ -104,8 +101,7 @@ static json_t *command_json(unsigned i) {
     return json_pack("{s:s, s:s}", "name", cli_commands[i]->name, "summary", cli_commands[i]->summary);
 }
 
-/* ---- Kinds --------------------------------------------------------------------------------------------------------
- */
+/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
 struct list_kind {
     const char *name;

@@ -93,7 +93,7 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
     return CLI_PTX_OTHER;
 }
 
-/* Nothing runs, so any address does: one past zero, aligned for every type. */
+/* Nothing runs, so any address does that is aligned for every type. */
 static uint64_t any_address(void *user, const struct ptx_variable *variable) {
     (void)user, (void)variable;
     return 1u << 20;
@@ -108,9 +108,30 @@ static struct exec_program *try_to_link(const struct ptx_module *module, const s
     return program;
 }
 
+static bool is_dynamic_shared(const struct ptx_operand *operand) {
+    for (uint32_t e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->n_elements; e++)
+        if (is_dynamic_shared(&operand->element[e]))
+            return true;
+    const struct ptx_variable *variable = operand->variable;
+    return variable && variable->space == PTX_SPACE_SHARED && variable->is_unsized;
+}
+
+static void add_memory(struct cli_ptx_function *shown, const struct ptx_function *function) {
+    for (uint32_t v = 0; v < function->n_variables; v++)
+        if (function->variable[v]->space == PTX_SPACE_LOCAL)
+            shown->local_bytes += function->variable[v]->size;
+    for (uint32_t i = 0; i < function->n_instructions; i++)
+        for (uint32_t k = 0; k < function->instruction[i].n_operands; k++)
+            shown->has_dynamic_shared |= is_dynamic_shared(&function->instruction[i].operand[k]);
+}
+
 static struct cli_ptx_function look_at(const struct ptx_module *module, const struct ptx_function *function) {
     struct cli_ptx_function shown = {
         .function = function, .analysis = ptx_analyze(function), .program = try_to_link(module, function)};
+    for (uint32_t f = 0; shown.program && f < shown.program->n_functions; f++)
+        add_memory(&shown, shown.program->function[f].ptx);
+    if (!shown.program)
+        add_memory(&shown, function);
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         shown.n_class[class_of(&function->instruction[i])]++;
         bool is_branch = shown.analysis->reconvergence[i] != PTX_NO_INDEX;

@@ -90,8 +90,7 @@ struct run {
     FILE *json, *csv;
 };
 
-/* ---- Arguments of the program -------------------------------------------------------------------------------------
- */
+/* ---- Arguments of the program ------------------------------------------------------------------------------------ */
 
 static void add_argument(struct run *run, const char *word) {
     struct cli_words *arguments = &run->execution.arguments;
@@ -135,8 +134,7 @@ static void add_arguments(struct run *run) {
         add_argument(run, run->words.item[i]);
 }
 
-/* ---- Mistakes -----------------------------------------------------------------------------------------------------
- */
+/* ---- Mistakes ---------------------------------------------------------------------------------------------------- */
 
 /* An option that the program at hand has no use for is a mistake, not a wish. */
 static int check_kind(const struct run *run) {
@@ -174,8 +172,7 @@ static int check_options(const struct run *run) {
     return CLI_DONE;
 }
 
-/* ---- Output -------------------------------------------------------------------------------------------------------
- */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
@@ -220,8 +217,8 @@ static void print_verdict(const struct run *run, const struct report_run *report
     printf("%s%s%s\n", has_color ? "\033[32m" : "", verdict, has_color ? "\033[0m" : "");
 }
 
-static void print_notes(const struct run *run, const struct report_run *report) {
-    if (!report->has_results && run->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
+static void print_notes(const struct run *run, const struct report_run *report, int status) {
+    if (status == CLI_DONE && !report->has_results && run->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
     for (unsigned i = 0; i < report->n_missing; i++)
         fprintf(stderr, "heddle: %s calls %s, which Heddle has not\n", report->program, report->missing[i]);
@@ -234,7 +231,7 @@ static int show(struct run *run, const struct report_run *report, int status, bo
     if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
-        print_notes(run, report);
+        print_notes(run, report, status);
     if (has_table && status == CLI_DONE)
         print_verdict(run, report, has_color);
     if (!write_files(run, report))
@@ -244,8 +241,7 @@ static int show(struct run *run, const struct report_run *report, int status, bo
     return status;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------------
- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static void say_what_runs(const struct run *run) {
     const struct cli_words *arguments = &run->execution.arguments;

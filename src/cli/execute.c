@@ -15,8 +15,7 @@
 
 #include "cli/cli.h"
 
-/* ---- What the driver is told --------------------------------------------------------------------------------------
- */
+/* ---- What the driver is told ------------------------------------------------------------------------------------- */
 
 static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
     json_t *object = json_object();
@@ -45,8 +44,7 @@ static const char *const *program_arguments(const struct cli_execution *executio
     return argv;
 }
 
-/* ---- How it ended -------------------------------------------------------------------------------------------------
- */
+/* ---- How it ended ------------------------------------------------------------------------------------------------ */
 
 /* The driver reports a limit as it reports any launch that takes too long; its text tells which one it was. */
 static const char *limit_reached(const struct report_run *run) {
@@ -104,8 +102,7 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
     return judge_exit(execution, WEXITSTATUS(end->wait_status), run, arena, is_said);
 }
 
-/* ---- The run ------------------------------------------------------------------------------------------------------
- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 /* The driver may write beside the file and rename, so the file has a folder to itself. */
 static char *make_folder(struct base_arena *arena) {

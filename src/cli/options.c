@@ -24,8 +24,7 @@ struct parser {
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
-/* ---- Finding the row ----------------------------------------------------------------------------------------------
- */
+/* ---- Finding the row --------------------------------------------------------------------------------------------- */
 
 static const struct cli_option *find_option(const struct cli_command *command, const char *name, size_t length) {
     for (unsigned i = 0; i < command->n_options; i++) {
@@ -66,8 +65,7 @@ static bool refuse_unknown(struct parser *parser, const char *word) {
     return false;
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------------------
- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static bool set_choice(struct parser *parser, const struct cli_option *option, const char *text) {
     struct base_nearest nearest = base_nearest_to(text);
@@ -143,8 +141,7 @@ static bool set_value(struct parser *parser, const struct cli_option *option, co
     return false;
 }
 
-/* ---- The words ----------------------------------------------------------------------------------------------------
- */
+/* ---- The words --------------------------------------------------------------------------------------------------- */
 
 /* Reads the option at argv[at] and its value, which may be the next word. */
 static bool read_option(struct parser *parser) {

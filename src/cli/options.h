@@ -40,8 +40,7 @@ struct cli_command {
     const char *examples; /* lines, or NULL */
     const struct cli_option *options;
     unsigned n_options;
-    bool has_program;     /* words after -- are for a program that is run */
-    bool prints_own_help; /* main answers --help and --options itself */
+    bool has_program; /* words after -- are for a program that is run */
     int (*main)(int argc, char **argv);
 };
 

@@ -86,16 +86,17 @@ static json_t *function_json(const struct cli_ptx_function *shown) {
     const struct ptx_function *function = shown->function;
     const struct ptx_analysis *analysis = shown->analysis;
     const struct exec_program *program = shown->program;
-    return json_pack("{s:s, s:b, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:I, s:o, s:i, s:o, s:o, s:o, s:o}",
-                     "name", function->name, "kernel", function->is_entry, "line", (int)function->at.line, "registers",
-                     (int)cli_ptx_registers(shown), "virtual_registers", (int)function->n_registers, "slots",
-                     "predicate", (int)analysis->n_slots[PTX_WIDTH_PRED], "b16", (int)analysis->n_slots[PTX_WIDTH_16],
-                     "b32", (int)analysis->n_slots[PTX_WIDTH_32], "b64", (int)analysis->n_slots[PTX_WIDTH_64],
-                     "shared_bytes", number_or_null(program, program ? program->shared_bytes : 0), "local_bytes",
-                     number_or_null(program, program ? program->local_bytes : 0), "parameter_bytes",
-                     (json_int_t)function->parameter_bytes, "parameters", parameters_json(function), "instructions",
-                     (int)function->n_instructions, "classes", instructions_json(shown), "blocks",
-                     blocks_json(analysis), "branches", branches_json(shown), "loops", loops_json(analysis));
+    return json_pack(
+        "{s:s, s:b, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:o, s:b, s:I, s:I, s:o, s:i, s:o, s:o, s:o, s:o}", "name",
+        function->name, "kernel", function->is_entry, "line", (int)function->at.line, "registers",
+        (int)cli_ptx_registers(shown), "virtual_registers", (int)function->n_registers, "slots", "predicate",
+        (int)analysis->n_slots[PTX_WIDTH_PRED], "b16", (int)analysis->n_slots[PTX_WIDTH_16], "b32",
+        (int)analysis->n_slots[PTX_WIDTH_32], "b64", (int)analysis->n_slots[PTX_WIDTH_64], "shared_bytes",
+        number_or_null(program, program ? program->shared_bytes : 0), "dynamic_shared", shown->has_dynamic_shared,
+        "local_bytes", (json_int_t)shown->local_bytes, "parameter_bytes", (json_int_t)function->parameter_bytes,
+        "parameters", parameters_json(function), "instructions", (int)function->n_instructions, "classes",
+        instructions_json(shown), "blocks", blocks_json(analysis), "branches", branches_json(shown), "loops",
+        loops_json(analysis));
 }
 
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view) {

@@ -26,13 +26,6 @@ static void print_heading(FILE *file, const struct cli_ptx_view *view) {
 /* ---- All functions ------------------------------------------------------------------------------------------------
  */
 
-static void add_bytes(struct report_table *table, bool is_known, uint32_t bytes) {
-    if (is_known)
-        report_table_count(table, bytes);
-    else
-        report_table_cell(table, "-");
-}
-
 static void print_summary(FILE *file, const struct cli_ptx_view *view, struct base_arena *arena) {
     static const char *const heading[] = {"kernel",       "registers", "virtual", "shared",   "local",    "params",
                                           "instructions", "blocks",    "loops",   "branches", "divergent"};
@@ -45,8 +38,11 @@ static void print_summary(FILE *file, const struct cli_ptx_view *view, struct ba
         report_table_cell(&table, "%s%s", shown->function->name, shown->function->is_entry ? "" : " (function)");
         report_table_count(&table, cli_ptx_registers(shown));
         report_table_count(&table, shown->function->n_registers);
-        add_bytes(&table, shown->program, shown->program ? shown->program->shared_bytes : 0);
-        add_bytes(&table, shown->program, shown->program ? shown->program->local_bytes : 0);
+        if (shown->program)
+            report_table_count(&table, shown->program->shared_bytes);
+        else
+            report_table_cell(&table, "-");
+        report_table_count(&table, shown->local_bytes);
         report_table_count(&table, shown->function->parameter_bytes);
         report_table_count(&table, shown->function->n_instructions);
         report_table_count(&table, shown->analysis->n_blocks - 1);
@@ -106,10 +102,10 @@ static const char *block_text(struct base_arena *arena, const struct ptx_analysi
 }
 
 static void print_blocks(FILE *file, const struct ptx_analysis *analysis, struct base_arena *arena) {
-    struct report_table table = report_table_new(arena, 7);
-    table.is_left[5] = table.is_left[6] = true;
-    static const char *const heading[] = {"  block", "lines", "length", "depth", "meets at", "leads to", ""};
-    for (unsigned c = 0; c < 7; c++)
+    struct report_table table = report_table_new(arena, 6);
+    table.is_left[5] = true;
+    static const char *const heading[] = {"  block", "lines", "length", "depth", "meets at", "leads to"};
+    for (unsigned c = 0; c < 6; c++)
         report_table_cell(&table, "%s", heading[c]);
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
         const struct ptx_block *block = &analysis->block[b];
@@ -123,8 +119,7 @@ static void print_blocks(FILE *file, const struct ptx_analysis *analysis, struct
         report_table_count(&table, block->count);
         report_table_count(&table, block->loop_depth);
         report_table_cell(&table, "%s", block_text(arena, analysis, block->post_dominator));
-        report_table_cell(&table, "%s", successors);
-        report_table_cell(&table, block->is_reachable ? "" : "unreachable");
+        report_table_cell(&table, "%s%s", successors, block->is_reachable ? "" : " (unreachable)");
     }
     fputc('\n', file);
     report_table_print(&table, file, false);
@@ -186,6 +181,8 @@ static void print_function(FILE *file, const struct cli_ptx_function *shown, boo
     fprintf(file, "\n%s (line %u)\n", shown->function->name, shown->function->at.line);
     print_parameters(file, shown->function, arena);
     print_classes(file, shown);
+    if (shown->has_dynamic_shared)
+        fputs("  uses dynamic shared memory: the launch gives its size\n", file);
     if (!is_verbose)
         return;
     fprintf(file, "  register slots: %u predicate, %u of 16 bits, %u of 32 bits, %u of 64 bits\n",

@@ -21,6 +21,8 @@ struct cli_ptx_function {
     const struct ptx_function *function;
     struct ptx_analysis *analysis;
     struct exec_program *program; /* of a kernel that could be linked: its memory and what it calls; else NULL */
+    uint64_t local_bytes;         /* .local variables, here and in the functions of the program */
+    bool has_dynamic_shared;      /* uses shared memory whose size the launch gives */
     uint32_t n_class[CLI_PTX_N_CLASSES];
     uint32_t n_branches, n_divergent; /* those that may go several ways, and those whose threads may part there */
 };

@@ -55,6 +55,8 @@ void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context) {
     }
     cuda_table_remove(&state->objects, (uintptr_t)context);
     context->is_destroyed = true;
+    context->next_destroyed = state->destroyed;
+    state->destroyed = context;
 }
 
 /* ---- The primary context ---------------------------------------------------------------------------------------- */

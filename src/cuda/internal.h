@@ -36,6 +36,7 @@ enum {
     CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
     CUDA_PITCH_ALIGNMENT = 512,       /* what allocations with a pitch and arrays use for their lines */
     CUDA_ALLOCATION_ALIGNMENT = 256,
+    CUDA_PAGE_BYTES = 4096, /* what host and managed memory begins at */
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
     CUDA_STREAM_LEAST_PRIORITY = 0,
     CUDA_STREAM_GREATEST_PRIORITY = -5,
@@ -83,7 +84,8 @@ struct cuda_object {
 
 struct CUctx_st {
     struct cuda_object object;
-    bool is_primary, is_destroyed; /* the memory stays, so that a thread that still has it current can be told */
+    bool is_primary, is_destroyed;
+    struct CUctx_st *next_destroyed;
     unsigned flags;
     uint64_t id;
     CUresult error; /* of a kernel that failed: what every later call gets */
@@ -203,6 +205,8 @@ struct cuda_state {
     uint64_t next_id;
     uint64_t peak_bytes;
     unsigned n_modules; /* loaded so far, for the names of unnamed ones */
+    struct CUctx_st
+        *destroyed; /* contexts: their memory stays, so that a thread that still has one current can be told */
     struct CUctx_st *primary;
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
@@ -228,7 +232,8 @@ struct cuda_call {
 
 #define CUDA_CALL __attribute__((cleanup(cuda_leave))) struct cuda_call
 
-/* Takes the lock; never fails. For functions that work before cuInit. */
+/* Takes the lock. For functions that work before cuInit. CUDA_ERROR_DEINITIALIZED when the process is ending inside a
+ * call. */
 struct cuda_call cuda_enter_any(void);
 /* CUDA_ERROR_NOT_INITIALIZED before cuInit. */
 struct cuda_call cuda_enter(void);

@@ -36,7 +36,8 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
 
 /* NULL when it does not fit. */
 static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory kind, uint64_t bytes, unsigned flags) {
-    uint64_t address = gpu_malloc(call->gpu, bytes, CUDA_ALLOCATION_ALIGNMENT);
+    uint64_t alignment = kind == CUDA_MEMORY_DEVICE ? CUDA_ALLOCATION_ALIGNMENT : CUDA_PAGE_BYTES;
+    uint64_t address = gpu_malloc(call->gpu, bytes, alignment);
     if (!address)
         return NULL;
     struct cuda_allocation *allocation = cuda_allocate(sizeof(*allocation));

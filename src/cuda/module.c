@@ -54,26 +54,28 @@ static void write_log(const struct log *log, const char *text) {
 
 /* ---- Images ----------------------------------------------------------------------------------------------------- */
 
-static const char *refuse_binary(const unsigned char *image) {
+/* Why an image cannot be loaded at all; NULL for text. The first byte tells, so that a short text is not read beyond
+ * its end. */
+static const char *binary_refusal(const unsigned char *image) {
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     static const unsigned char fat[4] = {0x50, 0xed, 0x55, 0xba};     /* the container itself */
     static const unsigned char wrapper[4] = {0xb1, 0x43, 0x62, 0x46}; /* the structure that compilers put around it */
+    if (image[0] != elf[0] && image[0] != fat[0] && image[0] != wrapper[0])
+        return NULL;
     if (memcmp(image, elf, 4) == 0)
-        return "a device binary (ELF)";
+        return "is a device binary and holds no PTX; compile to PTX (nvcc -ptx) and load that";
     if (memcmp(image, fat, 4) == 0 || memcmp(image, wrapper, 4) == 0)
-        return "a fat binary";
+        return "is a fat binary, whose contents are not read; compile to PTX (nvcc -ptx) and load that";
     return NULL;
 }
 
-static bool is_binary(const void *image) {
-    /* The first byte tells text from binaries, so that a short text is not read beyond its end. */
-    unsigned char first = *(const unsigned char *)image;
-    return (first == 0x7f || first == 0x50 || first == 0xb1) && refuse_binary(image);
-}
-
-static CUresult report_errors(const char *text, const struct log *error) {
+/* The results keep the first line, which says what and where. */
+static CUresult report_errors(struct cuda_state *state, const char *text, const struct log *error) {
+    char first[1024];
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
     fputs(text, stderr);
     write_log(error, text);
+    cuda_results_add_error(state, CUDA_ERROR_INVALID_PTX, first);
     return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -90,11 +92,10 @@ CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, cons
         snprintf(own_name, sizeof(own_name), "<module %u>", call->state->n_modules);
         name = own_name;
     }
-    if (is_binary(image)) {
-        cuda_print("%s is %s and holds no PTX that could run; compile it with PTX inside (nvcc -arch=compute_80) or "
-                   "load the PTX",
-                   name, refuse_binary(image));
-        write_log(&error, "the image holds no PTX");
+    const char *refusal = binary_refusal(image);
+    if (refusal) {
+        cuda_print("%s %s", name, refusal);
+        write_log(&error, refusal);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     const char *text = image;
@@ -102,7 +103,7 @@ CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, cons
     struct gpu_module *loaded = gpu_module_load(call->gpu, name, text, strlen(text), &messages);
     CUresult result = CUDA_SUCCESS;
     if (!loaded) {
-        result = report_errors(messages.text ? messages.text : "not PTX\n", &error);
+        result = report_errors(call->state, messages.text ? messages.text : "not PTX\n", &error);
     } else {
         write_log(&error, "");
         *module = cuda_object_new(call, CUDA_KIND_MODULE, sizeof(**module));
@@ -191,7 +192,7 @@ CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, c
     struct gpu_kernel *kernel = gpu_module_kernel(module->gpu, name, &messages);
     CUresult result = CUDA_ERROR_NOT_FOUND;
     if (messages.text)
-        result = report_errors(messages.text, &(struct log){0});
+        result = report_errors(call->state, messages.text, &(struct log){0});
     ptx_messages_free(&messages);
     if (!kernel)
         return result;

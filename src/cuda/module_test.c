@@ -87,6 +87,7 @@ static void binaries_are_refused_in_one_line(void **state) {
     read_stderr(&capture, said, sizeof(said));
     assert_non_null(strstr(said, "heddle: <module "));
     assert_non_null(strstr(said, "holds no PTX"));
+    assert_non_null(strstr(said, "is a fat binary"));
     assert_int_equal(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(cuModuleLoad(&module, "/nonexistent.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
 }

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,17 +62,20 @@ CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *
 /* ---- Entering and leaving --------------------------------------------------------------------------------------- */
 
 struct cuda_call cuda_enter_any(void) {
-    int failed = pthread_mutex_lock(&process_lock);
-    assert(!failed);
-    (void)failed;
+    bool is_locked = pthread_mutex_lock(&process_lock) == 0;
     if (!process_state)
         process_state = cuda_allocate(sizeof(*process_state));
-    return (struct cuda_call){.state = process_state, .gpu = process_state->gpu, .is_locked = true};
+    return (struct cuda_call){
+        .state = process_state,
+        .gpu = process_state->gpu,
+        .result = is_locked ? CUDA_SUCCESS : CUDA_ERROR_DEINITIALIZED,
+        .is_locked = is_locked,
+    };
 }
 
 struct cuda_call cuda_enter(void) {
     struct cuda_call call = cuda_enter_any();
-    if (!call.state->is_initialized)
+    if (call.result == CUDA_SUCCESS && !call.state->is_initialized)
         call.result = CUDA_ERROR_NOT_INITIALIZED;
     return call;
 }

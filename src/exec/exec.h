@@ -1,8 +1,9 @@
 /* What instructions compute. Values only: who executes when is decided above (gpu, sm).
  *
- * A linked program is one array of 64-byte instructions; a program counter is an index into it. A row is 32 neighbouring threads of
- * a block; its registers are arrays of 32 lanes. An operand is {base, offset}: the base is the row's registers, the program's
- * constants, the row itself (thread indices) or its block (block and grid indices), so every operand is a pointer to 32 lanes. */
+ * A linked program is one array of 64-byte instructions; a program counter is an index into it. A row is 32
+ * neighbouring threads of a block; its registers are arrays of 32 lanes. An operand is {base, offset}: the base is the
+ * row's registers, the program's constants, the row itself (thread indices) or its block (block and grid indices), so
+ * every operand is a pointer to 32 lanes. */
 #pragma once
 
 #include <stdbool.h>
@@ -50,10 +51,10 @@ enum exec_kind {
 
 enum exec_flag {
     EXEC_FLAG_GUARD_NEGATED = 1,
-    EXEC_FLAG_ROUNDS = 2,       /* lanes() runs under the host rounding mode in `rounding` */
-    EXEC_FLAG_READS_CLOCK = 4,  /* refresh row->clock first */
-    EXEC_FLAG_SAVES = 8,        /* a call that may recurse: the caller's registers go to its frame */
-    EXEC_FLAG_UNIFORM = 16,     /* branch: same direction in the whole block */
+    EXEC_FLAG_ROUNDS = 2,      /* lanes() runs under the host rounding mode in `rounding` */
+    EXEC_FLAG_READS_CLOCK = 4, /* refresh row->clock first */
+    EXEC_FLAG_SAVES = 8,       /* a call that may recurse: the caller's registers go to its frame */
+    EXEC_FLAG_UNIFORM = 16,    /* branch: same direction in the whole block */
 };
 
 enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };
@@ -75,16 +76,18 @@ struct exec_insn {
         exec_act_fn *act;
     };
     struct exec_operand operand[EXEC_MAX_OPERANDS]; /* destinations first, then sources */
-    uint32_t imm;            /* modifier immediate, or the address offset (int32_t) */
+    uint32_t imm;                                   /* modifier immediate, or the address offset (int32_t) */
     union {
-        uint32_t target;     /* branch, call: program counter; call builtin/indirect, brx: index into the program's side tables */
+        uint32_t target; /* branch, call: program counter; call builtin/indirect, brx: index into the program's side
+                            tables */
         struct exec_access access;
     };
-    uint32_t reconvergence;  /* branch: where its paths meet, EXEC_NO_PC: at the function's end; barrier: enum exec_barrier_mode */
+    uint32_t reconvergence;    /* branch: where its paths meet, EXEC_NO_PC: at the function's end; barrier: enum
+                                  exec_barrier_mode */
     struct exec_operand guard; /* predicate; offset 0 (never allocated) when there is none */
     uint8_t kind, n_dst, n_src, flags;
-    uint8_t opcode;          /* enum ptx_opcode: for classes, messages, timing */
-    uint8_t rounding;        /* enum exec_rounding */
+    uint8_t opcode;   /* enum ptx_opcode: for classes, messages, timing */
+    uint8_t rounding; /* enum exec_rounding */
     uint8_t spare[2];
 };
 _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
@@ -94,17 +97,17 @@ enum exec_rounding { EXEC_ROUND_NEAREST, EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_
 /* How a call hands its arguments over: copies between frames or registers, at call time and at return. */
 struct exec_copy {
     bool from_frame, to_frame;
-    struct exec_operand from, to; /* registers, when not in a frame */
+    struct exec_operand from, to;    /* registers, when not in a frame */
     uint32_t from_offset, to_offset; /* in the caller's / the callee's frame (results: callee's / caller's) */
     uint32_t bytes;
 };
 
 struct exec_call_site {
     const struct ptx_instruction *insn;
-    uint32_t caller;              /* function number in the program */
+    uint32_t caller; /* function number in the program */
     struct exec_copy *argument, *result;
     uint32_t n_arguments, n_results;
-    struct exec_operand target;   /* indirect: register with the function's address */
+    struct exec_operand target; /* indirect: register with the function's address */
 };
 
 struct exec_function {
@@ -113,8 +116,8 @@ struct exec_function {
     uint32_t first_pc, n_insns;
     uint32_t register_offset[PTX_N_WIDTHS]; /* where slot 0 of each width starts in the row's register block */
     uint32_t register_first, register_bytes;
-    uint32_t frame_bytes;         /* header, .local variables, call blocks, parameters, save area; a multiple of 16 */
-    uint32_t save_offset;         /* where a recursive caller's registers go */
+    uint32_t frame_bytes; /* header, .local variables, call blocks, parameters, save area; a multiple of 16 */
+    uint32_t save_offset; /* where a recursive caller's registers go */
     bool is_recursive;
 };
 
@@ -127,25 +130,25 @@ struct exec_frame_header {
 };
 
 struct exec_program {
-    const char *name;              /* the kernel's */
+    const char *name; /* the kernel's */
     const struct ptx_module *module;
     struct exec_insn *code;
     uint32_t n_insns;
     const struct ptx_instruction **source; /* per pc */
-    uint32_t *function_of;         /* per pc */
-    unsigned char *constants;      /* broadcast rows, 64-byte aligned */
+    uint32_t *function_of;                 /* per pc */
+    unsigned char *constants;              /* broadcast rows, 64-byte aligned */
     uint32_t constant_bytes;
-    uint32_t register_bytes;       /* per row */
+    uint32_t register_bytes;        /* per row */
     struct exec_function *function; /* [0] is the kernel */
     uint32_t n_functions;
-    uint32_t *function_number;     /* by ptx_function.index: its place in function[], or PTX_NO_INDEX when not reachable */
+    uint32_t *function_number; /* by ptx_function.index: its place in function[], or PTX_NO_INDEX when not reachable */
     struct exec_call_site *call_site;
     uint32_t n_call_sites;
-    uint32_t **branch_table;       /* brx: [index] -> targets, [0] is the count */
+    uint32_t **branch_table; /* brx: [index] -> targets, [0] is the count */
     uint32_t n_branch_tables;
-    uint32_t shared_bytes;         /* static */
+    uint32_t shared_bytes; /* static */
     uint32_t dynamic_shared_offset;
-    uint32_t local_bytes;          /* per thread without recursion */
+    uint32_t local_bytes; /* per thread without recursion */
     bool is_recursive;
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
@@ -159,14 +162,14 @@ enum exec_fault_kind {
     EXEC_FAULT_MISALIGNED,
     EXEC_FAULT_SHARED_BOUNDS,
     EXEC_FAULT_LOCAL_BOUNDS,
-    EXEC_FAULT_READ_ONLY,       /* store to const or param space */
+    EXEC_FAULT_READ_ONLY, /* store to const or param space */
     EXEC_FAULT_STACK_OVERFLOW,
     EXEC_FAULT_ASSERT,
     EXEC_FAULT_TRAP,
-    EXEC_FAULT_BAD_CALL,        /* indirect call to something that is no function */
-    EXEC_FAULT_BAD_TEXTURE,     /* no such texture or surface object */
-    EXEC_FAULT_BARRIER,         /* deadlock, bad barrier number or count */
-    EXEC_FAULT_LIMIT,           /* instruction limit */
+    EXEC_FAULT_BAD_CALL,    /* indirect call to something that is no function */
+    EXEC_FAULT_BAD_TEXTURE, /* no such texture or surface object */
+    EXEC_FAULT_BARRIER,     /* deadlock, bad barrier number or count */
+    EXEC_FAULT_LIMIT,       /* instruction limit */
 };
 
 struct exec_fault {
@@ -189,7 +192,8 @@ struct exec_memory {
     uint32_t n_allocations;
     /* Says more about a bad address for the message (freed block, nearest allocation). May be NULL. */
     enum exec_fault_kind (*explain)(void *user, uint64_t address, uint32_t bytes, char *text, size_t size);
-    /* Device-side malloc and free. malloc gives 0 when the heap is full; free gives false for a pointer it never gave out. */
+    /* Device-side malloc and free. malloc gives 0 when the heap is full; free gives false for a pointer it never gave
+     * out. */
     uint64_t (*malloc_)(void *user, uint64_t bytes);
     bool (*free_)(void *user, uint64_t address);
     /* Textures and surfaces by handle; NULL when there is no such object. */
@@ -199,7 +203,16 @@ struct exec_memory {
     void *user;
 };
 
-enum exec_texel { EXEC_TEXEL_U8, EXEC_TEXEL_U16, EXEC_TEXEL_U32, EXEC_TEXEL_S8, EXEC_TEXEL_S16, EXEC_TEXEL_S32, EXEC_TEXEL_F16, EXEC_TEXEL_F32 };
+enum exec_texel {
+    EXEC_TEXEL_U8,
+    EXEC_TEXEL_U16,
+    EXEC_TEXEL_U32,
+    EXEC_TEXEL_S8,
+    EXEC_TEXEL_S16,
+    EXEC_TEXEL_S32,
+    EXEC_TEXEL_F16,
+    EXEC_TEXEL_F32
+};
 enum exec_wrap { EXEC_WRAP_REPEAT, EXEC_WRAP_CLAMP, EXEC_WRAP_MIRROR, EXEC_WRAP_BORDER };
 
 /* A texture or surface: 1-D or 2-D texels in device memory. height 0 means 1-D. */
@@ -210,10 +223,10 @@ struct exec_texture {
     enum exec_texel texel;
     uint32_t channels; /* 1, 2, 4 */
     enum exec_wrap wrap[2];
-    bool is_linear;           /* bilinear filtering */
+    bool is_linear; /* bilinear filtering */
     bool is_normalized_coords;
-    bool reads_normalized;    /* integer texels read as floats in [0,1] or [-1,1] */
-    bool is_buffer;           /* plain linear memory, fetched by integer index */
+    bool reads_normalized; /* integer texels read as floats in [0,1] or [-1,1] */
+    bool is_buffer;        /* plain linear memory, fetched by integer index */
     float border[4];
 };
 
@@ -224,8 +237,8 @@ struct exec_grid {
     uint32_t parameter_bytes;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    uint32_t shared_bytes;       /* static + dynamic */
-    uint32_t local_bytes;        /* per thread, with the stack limit for recursion */
+    uint32_t shared_bytes; /* static + dynamic */
+    uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
     uint64_t grid_id;
     uint32_t n_sms;
 };
@@ -244,12 +257,13 @@ struct exec_block {
 
 /* Threads that neighbour each other in the block: one lane each. */
 struct exec_row {
-    unsigned char *base[4];   /* by enum exec_base: registers (program->register_bytes, 64-byte aligned), constants, row, block */
-    unsigned char *local;     /* lane l's local memory begins at local + l * grid->local_bytes */
+    unsigned char
+        *base[4]; /* by enum exec_base: registers (program->register_bytes, 64-byte aligned), constants, row, block */
+    unsigned char *local; /* lane l's local memory begins at local + l * grid->local_bytes */
     struct exec_block *block;
-    uint32_t index;           /* row number in the block */
-    uint32_t threads;         /* lanes that hold a thread */
-    uint32_t live;            /* lanes whose thread has not exited */
+    uint32_t index;             /* row number in the block */
+    uint32_t threads;           /* lanes that hold a thread */
+    uint32_t live;              /* lanes whose thread has not exited */
     uint32_t frame[EXEC_LANES]; /* each thread's current frame: offset in its local memory */
     uint32_t tid[3][EXEC_LANES];
     uint32_t warpid[EXEC_LANES];
@@ -258,7 +272,8 @@ struct exec_row {
     uint32_t globaltimer_lo[EXEC_LANES], globaltimer_hi[EXEC_LANES];
 };
 
-/* Everything act() may look at. For a contiguous bundle row_of[] is unused and `row` is the row; for a scattered one row is NULL. */
+/* Everything act() may look at. For a contiguous bundle row_of[] is unused and `row` is the row; for a scattered one
+ * row is NULL. */
 struct exec_context {
     const struct exec_insn *insn;
     const struct exec_grid *grid;
@@ -266,9 +281,10 @@ struct exec_context {
     struct exec_row *row_of[EXEC_LANES];
     uint8_t lane_of[EXEC_LANES];
     struct exec_fault fault;
-    uint64_t address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
+    uint64_t
+        address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
     uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
-    uint64_t time; /* for clock registers: cycles, or instructions executed in functional mode */
+    uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
@@ -276,21 +292,26 @@ struct exec_context {
 static inline struct exec_row *exec_row_at(const struct exec_context *cx, unsigned lane) {
     return cx->row ? cx->row : cx->row_of[lane];
 }
-static inline unsigned exec_lane_at(const struct exec_context *cx, unsigned lane) { return cx->row ? lane : cx->lane_of[lane]; }
+static inline unsigned exec_lane_at(const struct exec_context *cx, unsigned lane) {
+    return cx->row ? lane : cx->lane_of[lane];
+}
 
-/* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for tests. */
+/* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for
+ * tests. */
 const struct exec_lanes_table *exec_isa_table(void);
 
-/* The host rounding mode under which the lane function of a form must run; NEAREST also when the function rounds by itself. */
+/* The host rounding mode under which the lane function of a form must run; NEAREST also when the function rounds by
+ * itself. */
 enum exec_rounding exec_form_rounding(const struct exec_form *form);
 
-/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, builtin.c); NULL: form not supported. */
+/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, builtin.c); NULL: form not
+ * supported. */
 exec_act_fn *exec_select_memory(const struct exec_form *form);
 exec_act_fn *exec_select_atomic(const struct exec_form *form);
 exec_act_fn *exec_select_warp(const struct exec_form *form);
 exec_act_fn *exec_select_texture(const struct exec_form *form);
-/* A function the runtime provides: vprintf, malloc, free, __assertfail, ...; NULL when name is none. Its arguments are call blocks
- * in the caller's frame: src[k] points to 32 lanes of uint32_t frame offsets... see builtin.c. */
+/* A function the runtime provides: vprintf, malloc, free, __assertfail; NULL when name is none. It finds its arguments
+ * through the call site named by the instruction's target. */
 exec_act_fn *exec_select_builtin(const char *name);
 
 /* The host rounding mode that the form's lane function must run under. */
@@ -301,12 +322,12 @@ static inline uint64_t exec_function_address(const struct ptx_function *function
     return EXEC_CODE_WINDOW + 16ull * function->index;
 }
 
-/* Finds host memory for [address, address + bytes) in global memory; NULL and a fault for `lane` when it is not one live
- * allocation. */
+/* Finds host memory for [address, address + bytes) in global memory; NULL and a fault for `lane` when it is not one
+ * live allocation. */
 unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
 
-/* Links the kernel and everything it can call into a program. Unsupported instructions are all reported through messages (with
- * name and line) and NULL returned. symbol_address gives the device address of a module variable. */
+/* Links the kernel and everything it can call into a program. Unsupported instructions are all reported through
+ * messages (with name and line) and NULL returned. symbol_address gives the device address of a module variable. */
 struct exec_program *exec_link(const struct ptx_module *module, const struct ptx_function *kernel,
                                uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
                                struct ptx_messages *messages);
@@ -321,23 +342,26 @@ void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t
 /* The function whose address this is, as a place in program->function, or PTX_NO_INDEX. */
 uint32_t exec_function_at(const struct exec_program *program, uint64_t address);
 
-/* barrier.c: one of a block's sixteen barriers. Threads are counted; a row whose live threads have all arrived counts as a full
- * warp, as hardware does. */
+/* barrier.c: one of a block's sixteen barriers. Threads are counted; a row whose live threads have all arrived counts
+ * as a full warp, as hardware does. */
 struct exec_barrier {
     uint32_t expected; /* threads; 0: the whole block */
     uint32_t arrived[EXEC_MAX_ROWS];
-    uint32_t n_true;   /* bar.red: threads that arrived with a true predicate */
+    uint32_t n_true; /* bar.red: threads that arrived with a true predicate */
     uint32_t n_arrived;
     bool is_open;
 };
 /* False when the expected count differs from that of earlier arrivals. */
-bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate, uint32_t expected);
+bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,
+                         uint32_t expected);
 bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows);
 /* The value that bar.red gives every thread. */
 uint32_t exec_barrier_result(const struct exec_barrier *barrier, enum exec_barrier_mode mode);
 void exec_barrier_reset(struct exec_barrier *barrier);
 
-/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask (guard already applied, mask not 0). */
+/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask (guard already applied, mask not
+ * 0). */
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
-/* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions. */
+/* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions.
+ */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);

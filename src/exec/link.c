@@ -70,8 +70,7 @@ uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variabl
     return 0;
 }
 
-/* --- which functions
- * ------------------------------------------------------------------------------------------------------ */
+/* --- which functions --- */
 
 static uint32_t add_function(struct exec_linker *linker, const struct ptx_function *function) {
     struct exec_program *program = linker->program;
@@ -112,8 +111,7 @@ static void collect_functions(struct exec_linker *linker, const struct ptx_funct
     }
 }
 
-/* --- recursion and stack depth
- * -------------------------------------------------------------------------------------------- */
+/* --- recursion and stack depth --- */
 
 struct call_graph {
     struct exec_linker *linker;
@@ -165,8 +163,7 @@ static void size_frames(struct exec_linker *linker, const struct call_graph *gra
     }
 }
 
-/* --- registers, shared memory
- * --------------------------------------------------------------------------------------------- */
+/* --- registers, shared memory --- */
 
 static void place_registers(struct exec_program *program) {
     static const uint32_t row_bytes[PTX_N_WIDTHS] = {4, 64, 128, 256};
@@ -228,8 +225,7 @@ static void place_all_shared(struct exec_linker *linker) {
             linker->shared[i].offset = program->dynamic_shared_offset;
 }
 
-/* --- code
- * ----------------------------------------------------------------------------------------------------------------- */
+/* --- code --- */
 
 static void size_code(struct exec_linker *linker) {
     struct exec_program *program = linker->program;

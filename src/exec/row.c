@@ -75,8 +75,7 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
     insn->act(cx, &o);
 }
 
-/* --- scattered
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- scattered --- */
 
 static void gather(const struct exec_context *cx, struct exec_operand operand, uint32_t mask, unsigned char *to) {
     unsigned bytes = width_bytes[operand.width];

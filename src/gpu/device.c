@@ -108,8 +108,7 @@ struct gpu_counters gpu_totals(const struct gpu *gpu) {
     return gpu->totals;
 }
 
-/* --- textures
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- textures --- */
 
 uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture) {
     uint32_t at = 0;

@@ -2,40 +2,34 @@
  * other, the rows of a block take turns at barriers. A block that does not end within its turn (it may wait for another
  * one) makes room for the next, so that as many blocks are in flight as the device would hold, and no more.
  *
- * Stack entry = {pc, reconvergence pc, mask}. A divergent branch turns the running entry into the join and pushes one
- * entry per path; reaching the reconvergence pc pops. A call pushes an entry for the callee; a return takes lanes out
- * of every entry down to it, so that the caller's entry continues when the last lane is back (Narasiman 2011, section
- * 2; Fung 2007 for the stack itself). */
-#include <assert.h>
+ * Lanes that spin on what other lanes of their row will write make progress as they do on hardware since compute
+ * capability 7.0: a row that has been diverged for long inside a small loop lets the lanes go on that wait for it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
+#include "gpu/stack.h"
 
 enum {
     ROW_TURN = 20000, /* instructions a row runs before its neighbours get a turn */
     BLOCK_TURNS = 64, /* rounds over the rows before another block gets a turn */
     TIME_CHECK_BLOCKS = 16,
+    SPIN_AFTER = 4000000, /* instructions in diverged state before a small loop counts as spinning; */
+    SPIN_TURN = 500,      /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
+    SPIN_LOOP = 64,       /* instructions a spinning loop covers at most */
     PROGRESS_AFTER_NS = 2000000000,
     PROGRESS_EVERY_NS = 250000000,
 };
 
-struct entry {
-    uint32_t pc, reconvergence, mask;
-    bool is_call,
-        is_path; /* is_path: one side of a divergent branch, so it may wait at a barrier while its sibling runs */
-    bool is_waiting;
-    uint32_t wait_pc, wait_mask;
-};
-
 struct warp {
     struct exec_row row;
-    struct entry *stack;
-    uint32_t depth, capacity;
+    struct gpu_stack stack;
     uint64_t n_executed;
-    bool is_blocked; /* at a barrier */
+    uint64_t n_diverged; /* executed since all lanes last ran together */
+    bool is_blocked;     /* at a barrier */
+    bool has_spun;       /* a join has been broken: look again soon */
 };
 
 struct resident {
@@ -61,67 +55,7 @@ struct engine {
     bool has_shown;
 };
 
-/* --- the stack
- * ------------------------------------------------------------------------------------------------------------ */
-
-static struct entry *push(struct warp *warp) {
-    if (warp->depth == warp->capacity) {
-        warp->capacity = warp->capacity ? 2 * warp->capacity : 16;
-        warp->stack = realloc(warp->stack, warp->capacity * sizeof *warp->stack);
-        if (!warp->stack)
-            abort();
-    }
-    struct entry *entry = &warp->stack[warp->depth++];
-    *entry = (struct entry){.reconvergence = EXEC_NO_PC};
-    return entry;
-}
-
-static void pop_finished(struct warp *warp) {
-    while (warp->depth) {
-        const struct entry *top = &warp->stack[warp->depth - 1];
-        if (top->mask && (top->pc != top->reconvergence || top->is_waiting))
-            return;
-        warp->depth--;
-    }
-}
-
-/* Takes lanes out of every entry, or (for a return) out of every entry of the running call. */
-static void remove_lanes(struct warp *warp, uint32_t mask, bool stops_at_call) {
-    for (uint32_t i = warp->depth; i-- > 0;) {
-        warp->stack[i].mask &= ~mask;
-        if (stops_at_call && warp->stack[i].is_call)
-            break;
-    }
-    pop_finished(warp);
-}
-
-static void push_path(struct warp *warp, uint32_t pc, uint32_t reconvergence, uint32_t mask) {
-    struct entry *path = push(warp);
-    path->pc = pc;
-    path->reconvergence = reconvergence;
-    path->mask = mask;
-    path->is_path = true;
-}
-
-/* The running entry splits: lanes in `first` go to first_pc, the others to second_pc. Lanes that go straight to the
- * meeting point just wait there. */
-static void diverge(struct warp *warp, uint32_t meet, uint32_t first_pc, uint32_t first, uint32_t second_pc) {
-    struct entry *top = &warp->stack[warp->depth - 1];
-    uint32_t second = top->mask & ~first;
-    if (meet == top->reconvergence && meet != EXEC_NO_PC && (first_pc == meet || second_pc == meet)) {
-        top->mask = first_pc == meet ? second : first; /* the join below waits already: loops do not grow the stack */
-        top->pc = first_pc == meet ? second_pc : first_pc;
-        return;
-    }
-    top->pc = meet;
-    if (second_pc != meet)
-        push_path(warp, second_pc, meet, second);
-    if (first_pc != meet)
-        push_path(warp, first_pc, meet, first);
-}
-
-/* --- blocks
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- blocks --- */
 
 static void broadcast(uint32_t *lanes, uint32_t value) {
     for (int i = 0; i < EXEC_LANES; i++)
@@ -149,7 +83,7 @@ static struct resident *new_resident(struct engine *engine) {
 
 static void free_resident(struct engine *engine, struct resident *resident) {
     for (uint32_t i = 0; i < engine->n_rows; i++)
-        free(resident->warp[i].stack);
+        gpu_stack_free(&resident->warp[i].stack);
     free(resident->warp);
     free(resident->registers);
     free(resident->local);
@@ -186,12 +120,9 @@ static void start_row(struct engine *engine, struct resident *resident, uint32_t
     }
     row->live = row->threads;
     memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);
-    warp->depth = 0;
-    warp->n_executed = 0;
-    warp->is_blocked = false;
-    struct entry *entry = push(warp);
-    entry->pc = program->function[0].first_pc;
-    entry->mask = row->threads;
+    warp->n_executed = warp->n_diverged = 0;
+    warp->is_blocked = warp->has_spun = false;
+    gpu_stack_start(&warp->stack, program->function[0].first_pc, row->threads);
 }
 
 static void start_block(struct engine *engine, struct resident *resident, uint32_t index, uint32_t slot) {
@@ -225,8 +156,7 @@ static void start_block(struct engine *engine, struct resident *resident, uint32
     engine->counters->threads += (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
 }
 
-/* --- barriers
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- barriers --- */
 
 /* Writes bar.red's result for the lanes of an entry that waited. */
 static void write_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
@@ -256,8 +186,8 @@ static void release_barrier(struct engine *engine, struct resident *resident, ui
     const struct exec_insn *code = engine->grid->program->code;
     for (uint32_t i = 0; i < engine->n_rows; i++) {
         struct warp *warp = &resident->warp[i];
-        for (uint32_t d = 0; d < warp->depth; d++) {
-            struct entry *entry = &warp->stack[d];
+        for (uint32_t d = 0; d < warp->stack.depth; d++) {
+            struct gpu_entry *entry = &warp->stack.entry[d];
             if (!entry->is_waiting)
                 continue;
             const struct exec_insn *insn = &code[entry->wait_pc];
@@ -315,7 +245,7 @@ static void arrive(struct engine *engine, struct resident *resident, struct warp
     }
     engine->counters->barriers++;
     if (insn->reconvergence != EXEC_BARRIER_ARRIVE) {
-        struct entry *top = &warp->stack[warp->depth - 1];
+        struct gpu_entry *top = gpu_stack_top(&warp->stack);
         top->is_waiting = true;
         top->wait_pc = pc;
         top->wait_mask = mask;
@@ -323,26 +253,11 @@ static void arrive(struct engine *engine, struct resident *resident, struct warp
     check_barrier(engine, resident, number);
 }
 
-/* The running entry waits: its sibling path may still run. True when the row can go on. */
-static bool yield_to_sibling(struct warp *warp) {
-    struct entry *top = &warp->stack[warp->depth - 1];
-    if (warp->depth < 2 || !top->is_path)
-        return false;
-    struct entry *below = top - 1;
-    if (!below->is_path || below->is_waiting || below->reconvergence != top->reconvergence)
-        return false;
-    struct entry kept = *top;
-    *top = *below;
-    *below = kept;
-    return true;
-}
-
-/* --- instructions
- * --------------------------------------------------------------------------------------------------------- */
+/* --- instructions --- */
 
 static void exit_lanes(struct engine *engine, struct resident *resident, struct warp *warp, uint32_t mask) {
     warp->row.live &= ~mask;
-    remove_lanes(warp, mask, false);
+    gpu_stack_remove(&warp->stack, mask, false);
     if (!warp->row.live)
         resident->n_live_rows--;
     for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
@@ -351,10 +266,7 @@ static void exit_lanes(struct engine *engine, struct resident *resident, struct 
 
 static void call(struct engine *engine, struct warp *warp, uint32_t pc, uint32_t callee, uint32_t mask) {
     exec_enter_function(&engine->cx, &warp->row, pc, callee, mask);
-    struct entry *entry = push(warp);
-    entry->pc = engine->grid->program->function[callee].first_pc;
-    entry->mask = mask;
-    entry->is_call = true;
+    gpu_stack_push_call(&warp->stack, engine->grid->program->function[callee].first_pc, mask);
 }
 
 /* Lanes may call different functions: one entry for each. */
@@ -386,11 +298,11 @@ static void branch_indexed(struct engine *engine, struct warp *warp, uint32_t pc
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         next[lane] = index[lane] < table[0] ? table[1 + index[lane]] : pc + 1;
     }
-    struct entry *top = &warp->stack[warp->depth - 1];
-    uint32_t stay = top->mask & ~mask; /* lanes whose guard was false fall through */
-    top->pc = insn->reconvergence;
-    if (stay && pc + 1 != insn->reconvergence) {
-        push_path(warp, pc + 1, insn->reconvergence, stay);
+    uint32_t stay = gpu_stack_top(&warp->stack)->mask & ~mask; /* lanes whose guard was false fall through */
+    gpu_stack_make_join(&warp->stack, insn->reconvergence);
+    if (stay) {
+        if (pc + 1 != insn->reconvergence)
+            gpu_stack_push_path(&warp->stack, pc + 1, insn->reconvergence, stay);
         n_paths++;
     }
     for (uint32_t left = mask; left;) {
@@ -398,12 +310,23 @@ static void branch_indexed(struct engine *engine, struct warp *warp, uint32_t pc
         for (uint32_t rest = left; rest; rest &= rest - 1)
             same |= (uint32_t)(next[__builtin_ctz(rest)] == target) << __builtin_ctz(rest);
         if (target != insn->reconvergence)
-            push_path(warp, target, insn->reconvergence, same);
+            gpu_stack_push_path(&warp->stack, target, insn->reconvergence, same);
         left &= ~same;
         n_paths++;
     }
     engine->counters->divergent_branches += n_paths > 1;
-    pop_finished(warp);
+    gpu_stack_pop_finished(&warp->stack);
+}
+
+/* After a turn of n instructions that covered `range` of code. */
+static void watch_for_spinning(struct warp *warp, uint64_t n, uint32_t range) {
+    warp->n_diverged = warp->stack.depth > 1 ? warp->n_diverged + n : 0;
+    bool is_long = warp->n_diverged > (warp->has_spun ? SPIN_TURN : SPIN_AFTER);
+    if (!is_long || range > SPIN_LOOP || !warp->stack.depth || gpu_stack_top(&warp->stack)->is_waiting)
+        return;
+    gpu_stack_break_join(&warp->stack);
+    warp->has_spun = true;
+    warp->n_diverged = 0;
 }
 
 /* Runs the top entry until it blocks, ends, or has used its turn. */
@@ -412,23 +335,27 @@ static void run_row(struct engine *engine, struct resident *resident, struct war
     struct exec_context *cx = &engine->cx;
     uint64_t n_warp = 0, n_thread = 0, n_memory = 0, n_branch = 0;
     uint32_t pc = 0;
-    while (n_warp < ROW_TURN && warp->depth) {
-        struct entry *top = &warp->stack[warp->depth - 1];
+    uint32_t lowest_pc = EXEC_NO_PC, highest_pc = 0;
+    struct gpu_stack *stack = &warp->stack;
+    const uint64_t turn = warp->has_spun ? SPIN_TURN : ROW_TURN;
+    while (n_warp < turn && stack->depth) {
+        struct gpu_entry *top = gpu_stack_top(stack);
         if (top->is_waiting) {
-            if (yield_to_sibling(warp))
+            if (gpu_stack_yield(stack))
                 continue;
             warp->is_blocked = true;
             break;
         }
         pc = top->pc;
+        lowest_pc = pc < lowest_pc ? pc : lowest_pc;
         uint32_t active = top->mask, meet = top->reconvergence;
         const struct exec_insn *insn;
         uint32_t mask;
         /* Straight-line instructions keep pc in a register; only control flow looks at the stack. */
         for (;; pc++) {
             if (pc == meet) {
-                warp->depth--;
-                pop_finished(warp);
+                stack->depth--;
+                gpu_stack_pop_finished(stack);
                 goto next_entry;
             }
             insn = &code[pc];
@@ -452,6 +379,7 @@ static void run_row(struct engine *engine, struct resident *resident, struct war
             }
         }
         top->pc = pc + 1;
+        highest_pc = pc > highest_pc ? pc : highest_pc;
         switch ((enum exec_kind)insn->kind) {
         case EXEC_KIND_BRANCH:
             n_branch++;
@@ -459,7 +387,7 @@ static void run_row(struct engine *engine, struct resident *resident, struct war
                 top->pc = insn->target;
             else if (mask) {
                 engine->counters->divergent_branches++;
-                diverge(warp, insn->reconvergence, insn->target, mask, pc + 1);
+                gpu_stack_diverge(stack, insn->reconvergence, insn->target, mask, pc + 1);
             }
             break;
         case EXEC_KIND_BRANCH_INDEXED:
@@ -480,7 +408,7 @@ static void run_row(struct engine *engine, struct resident *resident, struct war
             break;
         case EXEC_KIND_RETURN:
             exec_leave_function(cx, &warp->row, mask);
-            remove_lanes(warp, mask, true);
+            gpu_stack_remove(stack, mask, true);
             break;
         case EXEC_KIND_EXIT:
             if (mask)
@@ -507,23 +435,22 @@ done:
     engine->counters->thread_instructions += n_thread;
     engine->counters->memory_instructions += n_memory;
     engine->counters->branches += n_branch;
+    watch_for_spinning(warp, n_warp, highest_pc - lowest_pc);
     uint64_t limit = engine->gpu->config.max_instructions;
-    if (!cx->fault.kind && limit && warp->n_executed > limit && warp->depth)
-        fault(engine, EXEC_FAULT_LIMIT, warp->stack[warp->depth - 1].mask,
-              "instruction limit reached: an endless loop?");
+    if (!cx->fault.kind && limit && warp->n_executed > limit && stack->depth)
+        fault(engine, EXEC_FAULT_LIMIT, gpu_stack_top(stack)->mask, "instruction limit reached: an endless loop?");
     if (cx->fault.kind)
         gpu_describe_fault(cx, &warp->row, pc, engine->error);
 }
 
-/* --- the grid
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- the grid --- */
 
 static void report_deadlock(struct engine *engine, struct resident *resident) {
     for (uint32_t i = 0; i < engine->n_rows; i++) {
         struct warp *warp = &resident->warp[i];
-        if (!warp->depth)
+        if (!warp->stack.depth)
             continue;
-        const struct entry *top = &warp->stack[warp->depth - 1];
+        const struct gpu_entry *top = gpu_stack_top(&warp->stack);
         uint32_t lane = (uint32_t)__builtin_ctz(top->wait_mask);
         uint32_t number = barrier_number(&warp->row, &engine->grid->program->code[top->wait_pc], lane);
         const struct exec_barrier *barrier = &resident->barrier[number];
@@ -545,7 +472,7 @@ static bool run_block(struct engine *engine, struct resident *resident) {
         bool has_run = false;
         for (uint32_t i = 0; i < engine->n_rows; i++) {
             struct warp *warp = &resident->warp[i];
-            if (!warp->depth || warp->is_blocked)
+            if (!warp->stack.depth || warp->is_blocked)
                 continue;
             has_run = true;
             run_row(engine, resident, warp);

@@ -166,9 +166,10 @@ static bool check_comparison(struct ptx_check *check, enum ptx_type type) {
 
 static bool check_compare(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
-    bool is_short_result = instruction->opcode == PTX_OP_SET && ptx_type_bits(instruction->type[0]) == 16;
+    bool is_short_result = instruction->opcode == PTX_OP_SET && ptx_type_bits(instruction->type[0]) == 16 &&
+                           ptx_type_kind(instruction->type[0]) != PTX_KIND_F;
     if (is_short_result && ptx_type_bits(instruction->type[1]) > 16)
-        return fail(check, "does not exist: a 16-bit result needs 16-bit operands");
+        return fail(check, "does not exist: a 16-bit integer result needs 16-bit operands");
     if (!check_comparison(check, instruction->type[instruction->n_types - 1]))
         return false;
     bool has_operation = has_one_of(instruction, "and or xor");
@@ -185,7 +186,7 @@ static bool check_arithmetic(struct ptx_check *check) {
     bool is_float = ptx_type_kind(type) == PTX_KIND_F;
     if (is_float && has_one_of(instruction, "lo hi wide cc"))
         return fail(check, "is floating-point: .lo .hi .wide .cc are for integers");
-    if (!is_float && has_one_of(instruction, "rn rz rm rp ftz approx full relu NaN xorsign"))
+    if (!is_float && has_one_of(instruction, "rn rz rm rp ftz approx full NaN xorsign"))
         return fail(check, "is an integer instruction: rounding and .ftz are for floating point");
     if (ptx_has(instruction, PTX_MOD_WIDE) && ptx_type_bits(type) == 64)
         return fail(check, "does not exist: .wide takes 16 and 32 bits");

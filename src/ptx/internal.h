@@ -244,8 +244,9 @@ void ptx_names_start(struct ptx_parser *parser);
 const char *ptx_special_name(enum ptx_special special);
 int ptx_special_component(enum ptx_special special);
 unsigned ptx_special_bits(enum ptx_special special);
-const char *ptx_nearest_opcode(const char *wanted);
-const char *ptx_nearest_suffix(const char *wanted);
+/* NULL when none is near, or when enough were looked for. */
+const char *ptx_nearest_opcode(struct ptx_parser *parser, const char *wanted);
+const char *ptx_nearest_suffix(struct ptx_parser *parser, const char *wanted);
 
 /* symbols.c */
 struct ptx_name *ptx_intern(struct ptx_parser *parser, const char *text, size_t length);
@@ -259,6 +260,8 @@ bool ptx_bind_range(struct ptx_parser *parser, struct ptx_name *prefix, struct p
                     uint32_t width, uint32_t count);
 bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label);
 struct ptx_binding *ptx_lookup(struct ptx_parser *parser, struct ptx_name *name);
+/* Looking for a nearest name takes time, and a file may be full of errors: only so many get one. */
+bool ptx_may_search(struct ptx_parser *parser);
 /* Whether a declared range has the name's prefix, if not its number. */
 bool ptx_is_near_range(struct ptx_parser *parser, struct ptx_name *name);
 bool ptx_undefined(struct ptx_parser *parser, struct ptx_name *name, struct ptx_location at, const char *what);

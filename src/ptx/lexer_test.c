@@ -47,7 +47,7 @@ static void comments_and_blanks_separate_and_vanish(void **state) {
     assert_int_equal(fixture_instruction(module, 0)->operand[1].at.line, 11);
     assert_int_equal(fixture_instruction(module, 0)->operand[1].at.column, 9);
     assert_int_equal(ret->opcode, PTX_OP_RET);
-    assert_int_equal(ret->at.line, 14);
+    assert_int_equal(ret->at.line, 15);
     ptx_module_free(module);
 }
 

@@ -191,14 +191,18 @@ void ptx_names_start(struct ptx_parser *parser) {
     start_specials(parser);
 }
 
-const char *ptx_nearest_opcode(const char *wanted) {
+const char *ptx_nearest_opcode(struct ptx_parser *parser, const char *wanted) {
+    if (!ptx_may_search(parser))
+        return NULL;
     struct base_nearest nearest = base_nearest_to(wanted);
     for (unsigned i = 0; i < PTX_N_OPCODES; i++)
         base_nearest_offer(&nearest, opcode_rows[i].text);
     return nearest.best;
 }
 
-const char *ptx_nearest_suffix(const char *wanted) {
+const char *ptx_nearest_suffix(struct ptx_parser *parser, const char *wanted) {
+    if (!ptx_may_search(parser))
+        return NULL;
     struct base_nearest nearest = base_nearest_to(wanted);
     for (unsigned i = 1; i < PTX_N_TYPES; i++)
         if (type_rows[i].bits == 32)

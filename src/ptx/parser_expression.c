@@ -95,8 +95,9 @@ static bool parse_parenthesis(struct ptx_parser *parser, struct ptx_value *value
     if (!is_signed && !is_unsigned)
         return parse_ternary(parser, value) && ptx_expect(parser, ')', "after expression");
     ptx_advance(parser);
-    if (!ptx_expect(parser, ')', "after cast") || !parse_unary(parser, value))
+    if (!ptx_expect(parser, ')', "after cast") || !enter(parser) || !parse_unary(parser, value))
         return false;
+    parser->expression_depth--;
     if (value->kind == VALUE_FLOAT32 || value->kind == VALUE_FLOAT64)
         return ptx_fail(parser, value->at, "a floating-point constant cannot be cast to an integer");
     value->is_unsigned = is_unsigned;

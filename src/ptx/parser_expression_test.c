@@ -53,8 +53,7 @@ static void wrong_expressions_are_explained(void **state) {
     fixture_module_rejects(".global .u64 x = (3;", 20, "expected ')' after expression, got ';'");
     fixture_module_rejects(".global .u64 x = 3 + ;", 22, "expected a constant, got ';'");
     fixture_module_rejects(".global .u64 x = 1 ? 2;", 23, "expected ':' in conditional expression, got ';'");
-    fixture_module_rejects(".global .u64 x = (.u64)1.5;", 24,
-                           "a floating-point constant cannot be cast to an integer");
+    fixture_module_rejects(".global .u64 x = (.u64)1.5;", 24, "a floating-point constant cannot be cast to an integer");
     fixture_module_rejects(".global .u64 x = x * 2;", 18,
                            "an address can only be increased or decreased by an integer");
     fixture_module_rejects(".global .u64 x = -x;", 19, "an address cannot be negated");
@@ -66,6 +65,9 @@ static void deep_nesting_is_refused_and_not_followed(void **state) {
     memset(lines + strlen(lines), '(', 3000);
     assert_non_null(strstr(fixture_module_errors(lines), "error: expression nested deeper than 64\n"));
     memset(lines + 17, '-', 3000);
+    assert_non_null(strstr(fixture_module_errors(lines), "error: expression nested deeper than 64\n"));
+    for (size_t i = 17; i + 6 < 3017; i += 6)
+        memcpy(lines + i, "(.s64)", 6);
     assert_non_null(strstr(fixture_module_errors(lines), "error: expression nested deeper than 64\n"));
 }
 

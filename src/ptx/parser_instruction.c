@@ -30,7 +30,7 @@ static bool parse_opcode(struct ptx_parser *parser, struct ptx_instruction *inst
     instruction->text_length = token->length;
     instruction->opcode = (enum ptx_opcode)token->name->opcode;
     if (token->name->opcode == PTX_N_OPCODES) {
-        const char *nearest = ptx_nearest_opcode(token->name->text);
+        const char *nearest = ptx_nearest_opcode(parser, token->name->text);
         if (nearest)
             return ptx_fail(parser, token->at, "unknown instruction '%s'; did you mean '%s'?", token->name->text,
                             nearest);
@@ -42,7 +42,7 @@ static bool parse_opcode(struct ptx_parser *parser, struct ptx_instruction *inst
 
 static bool unknown_suffix(struct ptx_parser *parser, const struct ptx_instruction *instruction) {
     const char *text = parser->token.name->text, *opcode = ptx_opcode_name(instruction->opcode);
-    const char *nearest = ptx_nearest_suffix(text);
+    const char *nearest = ptx_nearest_suffix(parser, text);
     if (nearest)
         return ptx_fail(parser, parser->token.at, "unknown suffix '.%s' of %s; did you mean '.%s'?", text, opcode,
                         nearest);

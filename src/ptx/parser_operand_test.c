@@ -154,7 +154,7 @@ static void wrong_operands_are_explained(void **state) {
     fixture_rejects("add.s32 %r1,, %r3;", 13, "expected an operand, got ','");
     fixture_rejects("add.s32 %r1, %r2,;", 18, "expected an operand, got ';'");
     fixture_rejects("ld.global.u32 %r1, [%rd1;", 25, "expected ']' after address, got ';'");
-    fixture_rejects("ld.global.u32 %r1, [cell+%r2];", 26, "the offset of an address must be a constant, not '%r2'");
+    fixture_rejects("ld.global.u32 %r1, [cell+%r2];", 25, "the offset of an address must be a constant, not '%r2'");
     fixture_rejects("ld.global.u32 %r1, [%rd1+1.5];", 25, "the offset of an address must be an integer");
     fixture_rejects("ld.global.u32 %r1, [helper];", 21, "'helper' is a function, not a variable");
     fixture_rejects("ld.global.u32 %r1, [%tid];", 21, "'%tid' cannot be an address");
@@ -167,7 +167,8 @@ static void wrong_operands_are_explained(void **state) {
     fixture_rejects("mov.u32 %r1, -cell;", 14, "only a register can be negated");
     fixture_rejects("setp.eq.s32 %p1|3, %r1, %r2;", 17, "expected a predicate register, got '3'");
     fixture_rejects("mov.b32 %r1, {{{{{{%r1}}}}}};", 19, "operands nested deeper than 4");
-    fixture_rejects(".reg .v2 .f32 %v; mov.f32 %f1, %v.z;", 34, "expected a component of the vector register, got '.z'");
+    fixture_rejects(".reg .v2 .f32 %v; mov.f32 %f1, %v.z;", 34,
+                    "expected a component of the vector register, got '.z'");
 }
 
 int main(void) {

@@ -87,7 +87,7 @@ static bool parse_specifier(struct ptx_parser *parser, struct declaration *decla
     } else if (name->suffix_kind == SUFFIX_TYPE && declaration->type == PTX_NO_TYPE) {
         declaration->type = (enum ptx_type)name->suffix_value;
     } else {
-        const char *nearest = ptx_nearest_suffix(name->text);
+        const char *nearest = ptx_nearest_suffix(parser, name->text);
         if (name->suffix_kind == SUFFIX_NONE && nearest)
             return ptx_fail(parser, parser->token.at, "unknown type '.%s'; did you mean '.%s'?", name->text, nearest);
         return ptx_unexpected(parser, "a type or a name in the declaration");

@@ -86,9 +86,9 @@ static void all_zero_data_is_not_kept(void **state) {
 
 static void addresses_become_relocations(void **state) {
     (void)state;
-    struct ptx_module *module = fixture_module(
-        ".global .u64 a[4] = {7, later, generic(later)+8, f}; .const .u8 b[2] = {1, 0xFF0000(later)};\n"
-        ".global .u32 later; .func f () { ret; }");
+    struct ptx_module *module =
+        fixture_module(".global .u64 a[4] = {7, later, generic(later)+8, f}; .const .u8 b[2] = {1, 0xFF0000(later)};\n"
+                       ".global .u32 later; .func f () { ret; }");
     const struct ptx_variable *a = only(module, "a");
     assert_int_equal(a->n_relocations, 3);
     assert_int_equal(a->relocation[0].offset, 8);

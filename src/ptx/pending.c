@@ -65,7 +65,7 @@ static bool undefined_label(struct ptx_parser *parser, const struct ptx_pending 
                         name->last_label->at.line);
     struct base_nearest nearest = base_nearest_to(name->text);
     uint32_t n_offers = 0;
-    if (parser->n_searches++ < 40)
+    if (ptx_may_search(parser))
         for (uint32_t i = 0; i < parser->n_buckets && n_offers < 4000; i++)
             for (struct ptx_name *other = parser->bucket[i]; other; other = other->chain)
                 if (other->last_label && other->label_function == parser->function_serial) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BUCKETS = 1024, MAX_SEARCHES = 40, MAX_OFFERS = 4000 };
+enum { FIRST_BUCKETS = 1024, MAX_OFFERS = 4000 };
 
 static uint32_t hash_of(const char *text, size_t length) {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -234,9 +234,14 @@ struct ptx_binding *ptx_lookup(struct ptx_parser *parser, struct ptx_name *name)
     return binding;
 }
 
-/* The nearest name that is bound now. Searches are bounded: a file full of errors must not take quadratic time. */
+bool ptx_may_search(struct ptx_parser *parser) {
+    enum { MAX_SEARCHES = 2 * PTX_MAX_SHOWN_ERRORS };
+    return parser->n_searches++ < MAX_SEARCHES;
+}
+
+/* The nearest name that is bound now. */
 static const char *nearest_bound(struct ptx_parser *parser, const char *wanted) {
-    if (parser->n_searches++ >= MAX_SEARCHES)
+    if (!ptx_may_search(parser))
         return NULL;
     struct base_nearest nearest = base_nearest_to(wanted);
     uint32_t n_offers = 0;

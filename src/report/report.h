@@ -58,8 +58,7 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
 bool report_write_json(FILE *file, const struct report_run *run);
 bool report_write_csv(FILE *file, const struct report_run *run);
 
-/* ---- Tables of text -----------------------------------------------------------------------------------------------
- */
+/* ---- Tables of text ---------------------------------------------------------------------------------------------- */
 
 enum { REPORT_MAX_COLUMNS = 16 };
 

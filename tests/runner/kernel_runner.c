@@ -25,7 +25,7 @@
 #include "kernel_test.h"
 #include "text.h"
 
-enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 100, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
+enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 20, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
 
 /* In the child: what it found. report goes to the parent. */
 struct run {

@@ -25,8 +25,7 @@ static const struct host_type *find_type(const char *name, size_t length) {
 
 size_t host_argument_bytes(const struct host_argument *argument) { return argument->count * argument->type->bytes; }
 
-/* ---- Numbers ------------------------------------------------------------------------------------------------------
- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 static bool store_float(const struct host_type *type, double value, unsigned char *to) {
     float single = (float)value;
@@ -63,8 +62,7 @@ static bool store_number(const struct host_type *type, const char *text, const c
     return rest != text && store_float(type, value, to);
 }
 
-/* ---- Content of buffers -------------------------------------------------------------------------------------------
- */
+/* ---- Content of buffers ------------------------------------------------------------------------------------------ */
 
 static void fill_iota(struct host_argument *argument) {
     const struct host_type *type = argument->type;
@@ -125,8 +123,7 @@ static bool fill(struct host_argument *argument, const char *content, char mista
     return true;
 }
 
-/* ---- Parsing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
 static bool refuse(const char *text, char mistake[256]) {
     snprintf(mistake, 256,
@@ -191,8 +188,7 @@ bool host_argument_parse(struct host_argument *argument, const char *text, char 
     return argument->type ? parse_number(argument, text + length + 1, mistake) : refuse(text, mistake);
 }
 
-/* ---- Printing -----------------------------------------------------------------------------------------------------
- */
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 static void print_float(const struct host_type *type, const unsigned char *from) {
     float single;

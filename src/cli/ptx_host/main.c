@@ -43,8 +43,7 @@ static void check(CUresult result, const char *what) {
     fail(1, "%s: %s (%s)", what, name, text);
 }
 
-/* ---- Command line -------------------------------------------------------------------------------------------------
- */
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
 
 static void parse_shape(const char *option, const char *text, unsigned shape[3]) {
     shape[1] = shape[2] = 1;
@@ -104,8 +103,7 @@ static void parse_command_line(struct job *job, int argc, char **argv) {
         fail(2, "which PTX file?");
 }
 
-/* ---- The kernel ---------------------------------------------------------------------------------------------------
- */
+/* ---- The kernel -------------------------------------------------------------------------------------------------- */
 
 static void open_device(void) {
     CUdevice device;
@@ -194,8 +192,7 @@ static void check_arguments(const struct job *job) {
         fail(2, "kernel '%s' takes %u arguments, not %u; each one is an --arg", job->kernel, n, job->n_arguments);
 }
 
-/* ---- The run ------------------------------------------------------------------------------------------------------
- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 static void upload(struct job *job) {
     for (unsigned i = 0; i < job->n_arguments; i++) {

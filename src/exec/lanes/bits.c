@@ -10,7 +10,9 @@
 #include "exec/lanes/form_rows.h"
 #include "exec/lanes/lane_masks.h"
 
-static inline uint64_t funnel(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+/* The upper word of {b, a} shifted left, and the lower word shifted right, by n of 0 to 31. */
+static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n) { return b << n | a >> 1 >> (31 - n); }
+static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) { return a >> n | b << 1 << (31 - n); }
 
 /* The low n bits set; n of 32 and more gives all. */
 static inline uint32_t ones(uint32_t n) { return n > 31 ? UINT32_MAX : (1u << (n & 31)) - 1; }
@@ -76,15 +78,13 @@ static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset
 }
 
 /* One byte of the eight in {b, a}; bit 3 of the selector asks for eight copies of its sign. */
-static inline uint32_t pick_byte(uint64_t bytes, uint64_t selector) {
-    uint32_t byte = (uint32_t)(bytes >> (selector & 7) * 8) & 0xff;
-    uint32_t sign = byte & 0x80 ? 0xff : 0;
+static inline uint32_t pick_byte(uint32_t a, uint32_t b, uint32_t selector) {
+    uint32_t word = selector & 4 ? b : a, byte = word >> (selector & 3) * 8 & 0xff, sign = byte & 0x80 ? 0xff : 0;
     return selector & 8 ? sign : byte;
 }
-static inline uint32_t permute(uint32_t a, uint32_t b, uint64_t selectors) {
-    uint64_t bytes = funnel(a, b);
-    return pick_byte(bytes, selectors) | pick_byte(bytes, selectors >> 4) << 8 |
-           pick_byte(bytes, selectors >> 8) << 16 | pick_byte(bytes, selectors >> 12) << 24;
+static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors) {
+    return pick_byte(a, b, selectors) | pick_byte(a, b, selectors >> 4) << 8 | pick_byte(a, b, selectors >> 8) << 16 |
+           pick_byte(a, b, selectors >> 12) << 24;
 }
 
 /* lop3: the truth table is folded one input at a time, each a choice between two words bit by bit. */

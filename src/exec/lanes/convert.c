@@ -252,7 +252,7 @@ static bool read_request(const struct exec_form *form, struct request *r) {
 static bool is_legal(const struct request *r) {
     bool from_float = is_float(r->from), to_float = is_float(r->to), narrows = r->to->bits < r->from->bits;
     bool has_f32 = r->from->kind == PLACE_F32 || r->to->kind == PLACE_F32;
-    bool from_bf16 = r->from->kind == PLACE_BF16, has_bf16 = from_bf16 || r->to->kind == PLACE_BF16;
+    bool has_bf16 = r->from->kind == PLACE_BF16 || r->to->kind == PLACE_BF16;
     if (r->ftz && !has_f32)
         return false;
     if ((r->relu || r->is_finite) && (r->from->kind != PLACE_F32 || r->to->bits != 16 || !to_float || r->ftz || r->sat))
@@ -267,8 +267,8 @@ static bool is_legal(const struct request *r) {
         return r->rounds && !r->is_integral;
     if (r->from->kind == r->to->kind)
         return !r->rounds;
-    bool may_round = narrows || from_bf16 || (has_bf16 && r->from->bits == 16), must_round = narrows;
-    return !r->is_integral && (r->rounds ? may_round : !must_round);
+    bool is_between_halves = r->from->bits == 16 && r->to->bits == 16; /* .rn unless written otherwise */
+    return !r->is_integral && (r->rounds ? narrows || is_between_halves : !narrows);
 }
 
 static exec_lanes_fn *select_from_integer(const struct request *r) {

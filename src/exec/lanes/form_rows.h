@@ -1,7 +1,7 @@
 /* Selection tables of the integer files: one row per form, made from the same .def line as the function it selects.
  *
  * A .def line names the opcode, the types and modifiers it stands for, the C type of each operand and an expression in
- * a, b, c (and carry, where there is one). Modifiers are a set of bits in the including file's own vocabulary: an
+ * a, b, c (and imm). Modifiers are a set of bits in the including file's own vocabulary: an
  * instruction with a modifier outside it, or with more or fewer than the row names, is not this form. */
 #pragma once
 
@@ -96,6 +96,8 @@ static inline exec_lanes_fn *lanes_find_row(const struct lanes_row *row, size_t 
         const ta *pa = o->src[0];                                                                                      \
         const tb *pb = o->src[1];                                                                                      \
         const tc *pc = o->src[2];                                                                                      \
+        const uint32_t imm = o->imm; /* before the loop: its stores might change it, as far as a compiler knows */     \
+        (void)imm;                                                                                                     \
         loop {                                                                                                         \
             const ta a = pa[i];                                                                                        \
             const tb b = pb[i];                                                                                        \

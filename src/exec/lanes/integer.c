@@ -5,6 +5,8 @@
  * compare.c. */
 #include "exec/lanes/lanes.h"
 
+#include <string.h>
+
 #include "exec/lanes/form_rows.h"
 #include "exec/lanes/integer_parts.h"
 
@@ -27,6 +29,7 @@ static inline uint32_t max_u(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline int32_t min_s(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline int32_t max_s(int32_t a, int32_t b) { return a > b ? a : b; }
 static inline uint32_t relu(int32_t x) { return x > 0 ? (uint32_t)x : 0; }
+static inline uint32_t relu_16x2(int32_t low, int32_t high) { return join(relu(low), relu(high)); }
 
 /* The 48-bit product of the low 24 bits. */
 static inline uint64_t product24_u(uint32_t a, uint32_t b) { return (uint64_t)(a & 0xffffff) * (b & 0xffffff); }
@@ -40,14 +43,45 @@ static inline int64_t product24_s(uint32_t a, uint32_t b) {
      a_byte(a, 3) * b_byte(b, 3))
 #define dot2(a, b, a_low, a_high, b_byte) ((uint32_t)a_low(a) * b_byte(b, 0) + (uint32_t)a_high(a) * b_byte(b, 1))
 
-static inline uint32_t quotient_u32(uint32_t a, uint32_t b) { return b ? a / b : UINT32_MAX; }
-static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
-static inline uint32_t remainder_u32(uint32_t a, uint32_t b) { return b ? a % b : UINT32_MAX; }
-static inline uint64_t remainder_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
+/* 32-bit division by way of doubles, which compilers vectorise: 53 bits keep the quotient of 32-bit numbers on the
+ * right side of every integer. Numbers below 2^52 and the low bits of a double at 2^52 are the same, so adding and
+ * subtracting 2^52 converts and rounds. A divisor of 0 gives a number that is not used. */
+static inline double double_of(uint32_t x) {
+    uint64_t bits = 0x4330000000000000 | x;
+    double at_2_52;
+    memcpy(&at_2_52, &bits, sizeof bits);
+    return at_2_52 - 0x1p52;
+}
+static inline uint32_t floor_of_ratio(uint32_t a, uint32_t b) {
+    double ratio = double_of(a) / double_of(b), rounded = (ratio + 0x1p52) - 0x1p52;
+    double at_2_52 = (rounded > ratio ? rounded - 1 : rounded) + 0x1p52;
+    uint64_t bits;
+    memcpy(&bits, &at_2_52, sizeof bits);
+    return (uint32_t)bits;
+}
+static inline uint32_t magnitude(int32_t x) { return x < 0 ? 0 - (uint32_t)x : (uint32_t)x; }
+static inline uint32_t negated_if(bool is_negative, uint32_t x) { return is_negative ? 0 - x : x; }
 
-/* INT_MIN / -1 wraps to INT_MIN with remainder 0; the divisors that C cannot divide by are replaced by 1. */
-static inline int32_t quotient_s32(int32_t a, int32_t b) { return b ? (int32_t)((int64_t)a / b) : -1; }
-static inline int32_t remainder_s32(int32_t a, int32_t b) { return b ? (int32_t)((int64_t)a % b) : -1; }
+static inline uint32_t quotient_u32(uint32_t a, uint32_t b) {
+    uint32_t quotient = floor_of_ratio(a, b);
+    return b == 0 ? UINT32_MAX : quotient;
+}
+static inline uint32_t remainder_u32(uint32_t a, uint32_t b) {
+    uint32_t remainder = a - floor_of_ratio(a, b) * b;
+    return b == 0 ? UINT32_MAX : remainder;
+}
+static inline uint32_t quotient_s32(int32_t a, int32_t b) {
+    uint32_t quotient = negated_if((a ^ b) < 0, floor_of_ratio(magnitude(a), magnitude(b)));
+    return b == 0 ? UINT32_MAX : quotient;
+}
+static inline uint32_t remainder_s32(int32_t a, int32_t b) {
+    uint32_t remainder = magnitude(a) - floor_of_ratio(magnitude(a), magnitude(b)) * magnitude(b);
+    return b == 0 ? UINT32_MAX : negated_if(a < 0, remainder);
+}
+
+/* 64-bit division. INT64_MIN / -1 wraps; the divisors that C cannot divide by are replaced by 1. */
+static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
+static inline uint64_t remainder_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
 static inline int64_t safe_divisor(int64_t b) { return b == 0 || b == -1 ? 1 : b; }
 static inline int64_t quotient_s64(int64_t a, int64_t b) {
     int64_t quotient = a / safe_divisor(b);

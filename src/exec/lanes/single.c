@@ -138,9 +138,10 @@ FTZ(negate)
     static void name##flags(const struct exec_operands *o) { extreme(o, op, flags); }
 #define EXTREMES(name, op)                                                                                             \
     EXTREME(name, op, 0)                                                                                               \
-    EXTREME(name, op, 1) EXTREME(name, op, 2) EXTREME(name, op, 3) EXTREME(name, op, 4) EXTREME(name, op, 5)           \
-        EXTREME(name, op, 6) EXTREME(name, op, 7) static exec_lanes_fn *const name##_forms[8] = {                      \
-            name##0, name##1, name##2, name##3, name##4, name##5, name##6, name##7};
+    EXTREME(name, op, 1)                                                                                               \
+    EXTREME(name, op, 2) EXTREME(name, op, 3) EXTREME(name, op, 4) EXTREME(name, op, 5) EXTREME(name, op, 6)           \
+        EXTREME(name, op, 7) static exec_lanes_fn *const name##_forms[8] = {name##0, name##1, name##2, name##3,        \
+                                                                            name##4, name##5, name##6, name##7};
 EXTREMES(min, f32_min)
 EXTREMES(max, f32_max)
 
@@ -155,10 +156,8 @@ static exec_lanes_fn *select_arithmetic(const struct exec_form *form, unsigned m
         return sub_forms[which];
     case PTX_OP_MUL:
         return mul_forms[which];
-    case PTX_OP_FMA:
+    default: /* fma mad */
         return modifiers & FORM_ROUNDINGS ? multiply_add_forms[which] : NULL;
-    default: /* mad */
-        return multiply_add_forms[which];
     }
 }
 

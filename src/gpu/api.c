@@ -1,0 +1,264 @@
+/* The public C API (include/heddle/heddle.h) over the device. It checks what a stranger may get wrong and turns
+ * messages into heddle_last_error(); it adds no behaviour of its own. A module handle of the API is a struct
+ * gpu_module. */
+#include "heddle/heddle.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu.h"
+
+enum { ALIGNMENT = 256 };
+
+struct heddle_device {
+    struct gpu *gpu;
+    char *error; /* malloc'ed; NULL: none yet */
+};
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+static const char out_of_memory[] = "the host has no memory left";
+
+__attribute__((format(printf, 3, 4))) static enum heddle_status
+fail(struct heddle_device *device, enum heddle_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    free(device->error);
+    device->error = malloc((size_t)length + 1);
+    if (device->error) {
+        va_start(arguments, format);
+        vsnprintf(device->error, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        for (; length > 0 && device->error[length - 1] == '\n'; length--)
+            device->error[length - 1] = '\0';
+    }
+    return status;
+}
+
+static enum heddle_status status_of(enum gpu_status status) {
+    switch (status) {
+    case GPU_OK:
+        return HEDDLE_OK;
+    case GPU_OUT_OF_MEMORY:
+        return HEDDLE_NO_MEMORY;
+    case GPU_INVALID_PTX:
+        return HEDDLE_BAD_PTX;
+    case GPU_NOT_FOUND:
+        return HEDDLE_NOT_FOUND;
+    case GPU_INVALID_VALUE:
+    case GPU_LAUNCH_OUT_OF_RESOURCES:
+        return HEDDLE_INVALID;
+    case GPU_LAUNCH_TIMEOUT:
+        return HEDDLE_LIMIT;
+    default:
+        return HEDDLE_FAULT;
+    }
+}
+
+const char *heddle_last_error(const struct heddle_device *device) {
+    return device && device->error ? device->error : "";
+}
+
+/* ---- The library and devices --------------------------------------------------------------------------------------
+ */
+
+const char *heddle_version(void) { return HEDDLE_VERSION; }
+unsigned heddle_api_version(void) { return HEDDLE_API_VERSION; }
+
+/* A program that was compiled against an older header knows fewer fields. */
+static struct gpu_config config_of(const struct heddle_settings *settings) {
+    struct gpu_config config = gpu_default_config();
+    struct heddle_settings known = {0};
+    if (settings)
+        memcpy(&known, settings, settings->size < sizeof known ? settings->size : sizeof known);
+    if (known.memory_bytes)
+        config.memory_bytes = known.memory_bytes;
+    if (known.max_instructions)
+        config.max_instructions = known.max_instructions;
+    config.timeout_seconds = known.timeout_seconds;
+    return config;
+}
+
+enum heddle_status heddle_device_create(struct heddle_device **device, const struct heddle_settings *settings) {
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu_config config = config_of(settings);
+    *device = calloc(1, sizeof **device);
+    if (!*device)
+        return HEDDLE_NO_MEMORY;
+    (*device)->gpu = gpu_new(&config, &error);
+    if ((*device)->gpu)
+        return HEDDLE_OK;
+    free(*device);
+    *device = NULL;
+    return status_of(error.status);
+}
+
+void heddle_device_destroy(struct heddle_device *device) {
+    if (!device)
+        return;
+    gpu_free(device->gpu);
+    free(device->error);
+    free(device);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+enum heddle_status heddle_malloc(struct heddle_device *device, uint64_t bytes, uint64_t *address) {
+    *address = 0;
+    if (bytes == 0)
+        return fail(device, HEDDLE_INVALID, "an allocation of 0 bytes");
+    *address = gpu_malloc(device->gpu, bytes, ALIGNMENT);
+    if (*address)
+        return HEDDLE_OK;
+    return fail(device, HEDDLE_NO_MEMORY, "%" PRIu64 " bytes do not fit: %" PRIu64 " of %" PRIu64 " are in use", bytes,
+                gpu_memory_used(device->gpu), gpu_config(device->gpu)->memory_bytes);
+}
+
+enum heddle_status heddle_free(struct heddle_device *device, uint64_t address) {
+    if (address == 0 || gpu_release(device->gpu, address))
+        return HEDDLE_OK;
+    return fail(device, HEDDLE_INVALID, "no allocation starts at 0x%" PRIx64, address);
+}
+
+static unsigned char *host_memory(struct heddle_device *device, uint64_t address, uint64_t bytes) {
+    unsigned char *host = gpu_host(device->gpu, address, bytes);
+    if (!host)
+        fail(device, HEDDLE_INVALID, "%" PRIu64 " bytes at 0x%" PRIx64 " are not inside one allocation", bytes,
+             address);
+    return host;
+}
+
+enum heddle_status heddle_copy_to(struct heddle_device *device, uint64_t to, const void *from, uint64_t bytes) {
+    unsigned char *host = bytes ? host_memory(device, to, bytes) : NULL;
+    if (host)
+        memcpy(host, from, bytes);
+    return host || bytes == 0 ? HEDDLE_OK : HEDDLE_INVALID;
+}
+
+enum heddle_status heddle_copy_from(struct heddle_device *device, void *to, uint64_t from, uint64_t bytes) {
+    const unsigned char *host = bytes ? host_memory(device, from, bytes) : NULL;
+    if (host)
+        memcpy(to, host, bytes);
+    return host || bytes == 0 ? HEDDLE_OK : HEDDLE_INVALID;
+}
+
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
+static struct gpu_module *inner(struct heddle_module *module) { return (struct gpu_module *)(void *)module; }
+
+/* Keeps what the messages say and frees them. */
+static enum heddle_status fail_with(struct heddle_device *device, enum heddle_status status,
+                                    struct ptx_messages *messages) {
+    fail(device, status, "%s", messages->text ? messages->text : out_of_memory);
+    ptx_messages_free(messages);
+    return status;
+}
+
+enum heddle_status heddle_module_load(struct heddle_device *device, const char *name, const char *text, size_t length,
+                                      struct heddle_module **module) {
+    struct ptx_messages messages = {0};
+    *module = (struct heddle_module *)(void *)gpu_module_load(device->gpu, name, text, length, &messages);
+    if (!*module)
+        return fail_with(device, HEDDLE_BAD_PTX, &messages);
+    ptx_messages_free(&messages);
+    return HEDDLE_OK;
+}
+
+void heddle_module_unload(struct heddle_device *device, struct heddle_module *module) {
+    if (module)
+        gpu_module_unload(device->gpu, inner(module));
+}
+
+enum heddle_status heddle_module_variable(struct heddle_device *device, struct heddle_module *module, const char *name,
+                                          uint64_t *address, uint64_t *bytes) {
+    if (gpu_module_global(inner(module), name, address, bytes))
+        return HEDDLE_OK;
+    return fail(device, HEDDLE_NOT_FOUND, "the module has no variable '%s'", name);
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+/* The parameter block of a kernel, to be freed; NULL after a failure. */
+static unsigned char *pack_arguments(struct heddle_device *device, const struct ptx_function *function,
+                                     const struct heddle_launch *launch) {
+    if (launch->n_arguments != function->n_parameters) {
+        fail(device, HEDDLE_INVALID, "kernel '%s' has %" PRIu32 " parameters, and %" PRIu32 " arguments were given",
+             function->name, function->n_parameters, launch->n_arguments);
+        return NULL;
+    }
+    unsigned char *block = calloc(1, function->parameter_bytes ? function->parameter_bytes : 1);
+    if (!block) {
+        fail(device, HEDDLE_NO_MEMORY, "%s", out_of_memory);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < function->n_parameters; i++)
+        memcpy(block + function->parameter[i].offset, launch->arguments[i], function->parameter[i].size);
+    return block;
+}
+
+static enum heddle_status run(struct heddle_device *device, struct gpu_kernel *kernel,
+                              const struct heddle_launch *launch) {
+    const struct ptx_function *function = gpu_kernel_function(kernel);
+    unsigned char *parameters = pack_arguments(device, function, launch);
+    if (!parameters)
+        return launch->n_arguments != function->n_parameters ? HEDDLE_INVALID : HEDDLE_NO_MEMORY;
+    struct gpu_launch request = {
+        .kernel = kernel,
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .dynamic_shared_bytes = launch->shared_bytes,
+        .parameters = parameters,
+        .parameter_bytes = (uint32_t)function->parameter_bytes,
+    };
+    struct gpu_error error = {.status = GPU_OK};
+    bool is_done = gpu_launch(device->gpu, &request, &error);
+    free(parameters);
+    return is_done ? HEDDLE_OK : fail(device, status_of(error.status), "%s", error.message);
+}
+
+enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_module *module, const char *kernel,
+                                 const struct heddle_launch *launch) {
+    struct ptx_messages messages = {0};
+    struct gpu_kernel *found = gpu_module_kernel(inner(module), kernel, &messages);
+    if (!found && messages.text)
+        return fail_with(device, HEDDLE_BAD_PTX, &messages);
+    ptx_messages_free(&messages);
+    return found ? run(device, found, launch) : fail(device, HEDDLE_NOT_FOUND, "the module has no kernel '%s'", kernel);
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
+
+static void give(const struct gpu_counters *from, uint64_t launches, struct heddle_counters *to, size_t size) {
+    struct heddle_counters all = {
+        .launches = launches,
+        .blocks = from->blocks,
+        .threads = from->threads,
+        .warp_instructions = from->warp_instructions,
+        .thread_instructions = from->thread_instructions,
+        .branches = from->branches,
+        .divergent_branches = from->divergent_branches,
+        .memory_instructions = from->memory_instructions,
+        .barriers = from->barriers,
+    };
+    memset(to, 0, size);
+    memcpy(to, &all, size < sizeof all ? size : sizeof all);
+}
+
+void heddle_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size) {
+    uint32_t count;
+    gpu_launches(device->gpu, &count);
+    struct gpu_counters totals = gpu_totals(device->gpu);
+    give(&totals, count, counters, size);
+}
+
+void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size) {
+    uint32_t count;
+    const struct gpu_launch_record *launches = gpu_launches(device->gpu, &count);
+    struct gpu_counters none = {0};
+    give(count ? &launches[count - 1].counters : &none, count ? 1 : 0, counters, size);
+}

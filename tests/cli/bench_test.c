@@ -1,0 +1,65 @@
+/* `heddle bench` measures what it is asked to and writes it down. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static void every_kernel_and_a_workload_can_be_measured(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("bench fma integer mixed copy gather vecadd --size small --repeat 1 --json -");
+    expect_status(&outcome, 0);
+    json_t *array = json_output(&outcome), *entry;
+    size_t i;
+    assert_int_equal(json_array_size(array), 6);
+    json_array_foreach(array, i, entry) {
+        double warps = (double)json_integer_value(json_object_get(entry, "warp_instructions"));
+        assert_true(warps > 10000);
+        assert_true(json_real_value(json_object_get(entry, "warp_instructions_per_second")) > 0);
+        bool is_workload = strcmp(json_string_value(json_object_get(entry, "kind")), "workload") == 0;
+        assert_true(is_workload == (i == 5));
+        assert_true(is_workload == !json_object_get(entry, "target"));
+    }
+    json_decref(array);
+    outcome_free(&outcome);
+}
+
+/* 64 blocks of 8 warps, 60 rounds: 16 instructions before the loop, 35 in it, 11 behind it. */
+static void the_fma_kernel_executes_the_instructions_it_is_made_of(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("bench fma --size small --repeat 1 --json -");
+    expect_status(&outcome, 0);
+    json_t *array = json_output(&outcome);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(array, 0), "warp_instructions")),
+                     64 * 8 * (16 + 60 * 35 + 11));
+    json_decref(array);
+    outcome_free(&outcome);
+}
+
+static void people_see_a_table_with_targets(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("bench gather --size small --repeat 2");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "M warp/s");
+    expect_text(outcome.out, "\ngather  memory");
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_and_a_workload_can_be_measured),
+        cmocka_unit_test(the_fma_kernel_executes_the_instructions_it_is_made_of),
+        cmocka_unit_test(people_see_a_table_with_targets),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}

@@ -1,0 +1,35 @@
+/* Starting `heddle` from a test. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+/* What a command gave. */
+struct outcome {
+    int status; /* the exit status, or 128 + the signal that ended it */
+    char *out, *err;
+};
+
+/* Runs the command that HEDDLE_COMMAND names, with the words of a shell's command line. `outcome_free` frees what it
+ * gave. */
+__attribute__((format(printf, 1, 2))) struct outcome heddle(const char *format, ...);
+void outcome_free(struct outcome *outcome);
+
+/* Fails the test unless the status is that, showing what the command printed. */
+void expect_status(const struct outcome *outcome, int status);
+/* Fails the test unless the text occurs in `where`. */
+void expect_text(const char *where, const char *text);
+/* The same for a message: one line on standard error, nothing else there. */
+void expect_line(const struct outcome *outcome, const char *text);
+
+/* Standard output as JSON. */
+json_t *json_output(const struct outcome *outcome);
+
+/* The folder of the programs in programs/. */
+const char *programs(void);
+
+/* A folder for files of this test; made once. */
+const char *scratch(void);
+void scratch_remove(void);

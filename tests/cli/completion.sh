@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Completion in bash offers what the command has.
+set -euo pipefail
+source tools/completion.bash
+compopt() { :; } # works only while bash completes
+failures=0
+
+# completes WORDS... -- EXPECTED...: the last of WORDS is being typed; every EXPECTED must be among the offers
+completes() {
+    COMP_WORDS=("$HEDDLE_COMMAND") COMPREPLY=()
+    while [[ $1 != -- ]]; do
+        COMP_WORDS+=("$1")
+        shift
+    done
+    shift
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _heddle || true
+    local expected
+    for expected; do
+        if [[ " ${COMPREPLY[*]} " != *" $expected "* ]]; then
+            echo "heddle ${COMP_WORDS[*]:1}: '$expected' is not offered, but: ${COMPREPLY[*]}" >&2
+            failures=$((failures + 1))
+        fi
+    done
+}
+
+completes '' -- run list bench help --version
+completes r -- run
+completes run b -- bfs blackscholes
+completes run bfs --f -- --functional
+completes run bfs - -- --size --json --max-instructions -q --help
+completes run bfs --size '' -- small medium paper
+completes run bfs --color n -- never
+completes list '' -- workloads stats
+completes bench '' -- fma gather bfs
+completes help '' -- run bench
+((failures == 0))

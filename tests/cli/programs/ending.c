@@ -1,0 +1,26 @@
+/* Ends as its first argument says: an exit status, `signal`, or `sleep` for long. It uses the driver only with `driver`
+ * first. */
+#include <cuda.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    int at = 1;
+    if (argc > at && strcmp(argv[at], "driver") == 0) {
+        at++;
+        if (cuInit(0) != CUDA_SUCCESS)
+            return 1;
+    }
+    const char *how = argc > at ? argv[at] : "0";
+    for (int i = at + 1; i < argc; i++)
+        printf("[%s]", argv[i]);
+    fflush(stdout);
+    if (strcmp(how, "signal") == 0)
+        raise(SIGSEGV);
+    if (strcmp(how, "sleep") == 0)
+        sleep(100);
+    return atoi(how);
+}

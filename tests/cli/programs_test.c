@@ -1,0 +1,173 @@
+/* Programs of the user: what they get, how they end, and how they are stopped. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static void arguments_reach_the_program_in_order(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run --functional %s/ending driver 0 a -q -5 -- --json b", programs());
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.out, "[a][-5][--json][b]");
+    outcome_free(&outcome);
+}
+
+static void a_program_in_the_current_folder_needs_no_slash(void **state) {
+    (void)state;
+    char link[64];
+    snprintf(link, sizeof link, "%s/here", scratch());
+    char target[512];
+    snprintf(target, sizeof target, "%s/ending", programs());
+    assert_int_equal(symlink(target, link), 0);
+    char folder[4096];
+    assert_non_null(getcwd(folder, sizeof folder));
+    assert_int_equal(chdir(scratch()), 0);
+    struct outcome outcome = heddle("run here 0 x --functional --quiet");
+    assert_int_equal(chdir(folder), 0);
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.out, "[x]");
+    outcome_free(&outcome);
+}
+
+static void a_failed_check_is_status_3(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/ending 3 --functional --json -", programs());
+    expect_status(&outcome, 3);
+    expect_text(outcome.err, "heddle: the check failed");
+    json_t *object = json_output(&outcome);
+    assert_true(json_is_false(json_object_get(object, "checked")));
+    assert_non_null(json_object_get(object, "error"));
+    json_decref(object);
+    outcome_free(&outcome);
+}
+
+static void any_other_end_is_status_1_and_one_line(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/ending driver 2 --functional", programs());
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "ending ended with exit status 2");
+    outcome_free(&outcome);
+    outcome = heddle("run %s/ending driver signal --functional", programs());
+    expect_status(&outcome, 1);
+    expect_text(outcome.err, "ending was ended by SIGSEGV (Segmentation fault)");
+    outcome_free(&outcome);
+}
+
+static void a_program_that_never_calls_the_driver_is_told(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run /bin/true --functional");
+    expect_status(&outcome, 0);
+    expect_line(&outcome, "/bin/true never called the CUDA driver");
+    outcome_free(&outcome);
+}
+
+static void a_file_that_is_no_program_is_named(void **state) {
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "%s/text", scratch());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("no program\n", file);
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+    struct outcome outcome = heddle("run %s --functional", path);
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "Exec format error");
+    outcome_free(&outcome);
+}
+
+static void a_program_that_sleeps_is_stopped_at_the_time_limit(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/ending driver sleep --functional --timeout 0.1 --json -", programs());
+    expect_status(&outcome, 4);
+    expect_line(&outcome, "heddle: stopped after 0.1 s");
+    json_t *object = json_output(&outcome);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "timeout");
+    json_decref(object);
+    outcome_free(&outcome);
+}
+
+static bool is_there(const char *path) { return access(path, F_OK) == 0; }
+
+static void wait_for_file(const char *path) {
+    for (int i = 0; i < 1000 && !is_there(path); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_true(is_there(path));
+}
+
+/* Starts heddle directly, so that the signal goes to it alone; the file says that the program is running. */
+static void an_interrupt_ends_the_run_with_what_there_is(void **state) {
+    (void)state;
+    char json[64], running[64], line[128];
+    snprintf(json, sizeof json, "%s/stopped.json", scratch());
+    snprintf(running, sizeof running, "%s/running", scratch());
+    snprintf(line, sizeof line, "touch %s; exec sleep 100", running);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL); /* a test may itself run in the background */
+        execl(getenv("HEDDLE_COMMAND"), "heddle", "run", "/bin/sh", "--functional", "-q", "--json", json, "--", "-c",
+              line, (char *)NULL);
+        _exit(99);
+    }
+    wait_for_file(running);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 4);
+    json_t *object = json_load_file(json, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "interrupt");
+    json_decref(object);
+}
+
+static void no_private_folder_is_left_behind(void **state) {
+    (void)state;
+    char folder[64], line[128];
+    snprintf(folder, sizeof folder, "%s/private", scratch());
+    snprintf(line, sizeof line, "mkdir %s", folder);
+    assert_int_equal(system(line), 0);
+    setenv("TMPDIR", folder, 1);
+    struct outcome outcome = heddle("run vecadd --functional -q");
+    expect_status(&outcome, 0);
+    outcome_free(&outcome);
+    outcome = heddle("run %s/ending driver signal --functional -q", programs());
+    expect_status(&outcome, 1);
+    outcome_free(&outcome);
+    unsetenv("TMPDIR");
+    assert_int_equal(rmdir(folder), 0); /* only an empty one can be removed */
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_reach_the_program_in_order),
+        cmocka_unit_test(a_program_in_the_current_folder_needs_no_slash),
+        cmocka_unit_test(a_failed_check_is_status_3),
+        cmocka_unit_test(any_other_end_is_status_1_and_one_line),
+        cmocka_unit_test(a_program_that_never_calls_the_driver_is_told),
+        cmocka_unit_test(a_file_that_is_no_program_is_named),
+        cmocka_unit_test(a_program_that_sleeps_is_stopped_at_the_time_limit),
+        cmocka_unit_test(an_interrupt_ends_the_run_with_what_there_is),
+        cmocka_unit_test(no_private_folder_is_left_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}

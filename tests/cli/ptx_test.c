@@ -1,0 +1,150 @@
+/* A .ptx file as the program: its kernel, its shape, its arguments, and what is wrong with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+#define KERNELS "run tests/cli/kernels.ptx --functional "
+
+static void prints(const char *words, const char *text) {
+    struct outcome outcome = heddle("%s -q", words);
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.err, "");
+    assert_string_equal(outcome.out, text);
+    outcome_free(&outcome);
+}
+
+static void refused(int status, const char *words, const char *text) {
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, status);
+    expect_line(&outcome, text);
+    outcome_free(&outcome);
+}
+
+static void arguments_go_in_and_come_out(void **state) {
+    (void)state;
+    prints(KERNELS "--kernel saxpy --grid 2 --block 5 --arg f32:0.5 --arg buf:f32[10]=iota --arg out:f32[10]",
+           "argument 2, f32[10]:\n"
+           "     0: 0 1.5 3 4.5 6 7.5 9 10.5\n"
+           "     8: 12 13.5\n");
+    prints(KERNELS "--kernel saxpy --block 4 --arg f32:-2 --arg buf:f32[4]=1,2.5 --arg out:f32[4]",
+           "argument 2, f32[4]:\n"
+           "     0: -2 -4 -3 -2\n");
+}
+
+static void numbers_of_every_type_keep_their_bits(void **state) {
+    (void)state;
+    prints(KERNELS
+           "--kernel numbers --block 1 --arg out:b16[8] --arg s8:-2 --arg b16:0xbeef --arg s32:-1 --arg f64:-0.0",
+           "argument 0, b16[8]:\n"
+           "     0: 0xfffe 0xbeef 0xffff 0xffff 0x0000 0x0000 0x0000 0x8000\n");
+}
+
+static void buffers_start_with_zeros_or_with_what_is_written(void **state) {
+    (void)state;
+    prints(KERNELS "--kernel saxpy --block 1 --arg f32:2 --arg out:s32[3]=-1,7 --arg out:8",
+           "argument 1, s32[3]:\n"
+           "     0: -1 7 7\n"
+           "argument 2, b8[8]:\n"
+           "     0: 0xff 0xff 0xff 0x7f 0x00 0x00 0x00 0x00\n"); /* -1 as a float is a NaN, and so is the result */
+}
+
+static void mistakes_in_arguments_are_usage(void **state) {
+    (void)state;
+    refused(2, KERNELS "--kernel saxpy --arg f32:1", "kernel 'saxpy' takes 3 arguments, not 1");
+    refused(2, KERNELS "--kernel saxpy --arg f64:1 --arg buf:4 --arg buf:4", "has 4 bytes, but --arg f64:1 has 8");
+    refused(2, KERNELS "--kernel spin --arg 5", "--arg 5 makes no sense; right are u32:5");
+    refused(2, KERNELS "--kernel spin --arg u33:5", "--arg u33:5 makes no sense");
+    refused(2, KERNELS "--kernel spin --arg u8:256", "'256' in --arg u8:256 is no u8");
+    refused(2, KERNELS "--kernel spin --arg s8:-129", "is no s8");
+    refused(2, KERNELS "--kernel spin --arg u32:-1", "is no u32");
+    refused(2, KERNELS "--kernel spin --arg f32:1x", "is no f32");
+    refused(2, KERNELS "--kernel spin --arg 'buf:f32[4'", "makes no sense");
+    refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,2,3'", "more numbers than the 2");
+    refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,x'", "'x' in --arg buf:f32[2]=1,x is no f32");
+    refused(2, KERNELS "--kernel spin --grid 0", "--grid takes one to three numbers above 0");
+    refused(2, KERNELS "--kernel spin --block 1,2,3,4", "not '1,2,3,4'");
+    refused(2, KERNELS "--kernel spin word", "what is 'word'?");
+}
+
+static void the_kernel_must_be_one_of_the_file(void **state) {
+    (void)state;
+    refused(2, KERNELS, "has 3 kernels; choose one with --kernel: saxpy, numbers, spin");
+    refused(1, KERNELS "--kernel saxyp", "has no kernel 'saxyp'; did you mean 'saxpy'?");
+    refused(1, KERNELS "--kernel zzz", "it has: saxpy, numbers, spin");
+}
+
+static void the_only_kernel_needs_no_name(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run bench/fma.ptx --functional --arg buf:128 --arg u32:1 --json -");
+    expect_status(&outcome, 0);
+    json_t *object = json_output(&outcome);
+    const json_t *launch = json_array_get(json_object_get(object, "kernels"), 0);
+    assert_string_equal(json_string_value(json_object_get(launch, "name")), "fma");
+    assert_int_equal(json_integer_value(json_object_get(launch, "threads")), 32);
+    assert_null(json_object_get(object, "size"));
+    json_decref(object);
+    outcome_free(&outcome);
+}
+
+static void a_fault_is_one_line_with_its_place(void **state) {
+    (void)state;
+    struct outcome outcome = heddle(KERNELS "--kernel saxpy --arg f32:1 --arg buf:4 --arg buf:4");
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "tests/cli/kernels.ptx:22 (ld.global.f32)");
+    expect_text(outcome.err, "thread (1,0,0)");
+    outcome_free(&outcome);
+}
+
+static void bad_ptx_shows_the_line(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run tests/cli/broken.ptx --functional");
+    expect_status(&outcome, 1);
+    expect_text(outcome.err, "tests/cli/broken.ptx:9:");
+    expect_text(outcome.err, "^");
+    outcome_free(&outcome);
+}
+
+static void an_endless_kernel_stops_at_a_limit(void **state) {
+    (void)state;
+    struct outcome outcome = heddle(KERNELS "--kernel spin --max-instructions 1000 --json -");
+    expect_status(&outcome, 4);
+    json_t *object = json_output(&outcome);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "max-instructions");
+    json_int_t warps = json_integer_value(json_object_get(json_object_get(object, "total"), "warp_instructions"));
+    assert_true(warps >= 1000);
+    json_decref(object);
+    outcome_free(&outcome);
+    outcome = heddle(KERNELS "--kernel spin --timeout 0.2 --json -");
+    expect_status(&outcome, 4);
+    object = json_output(&outcome);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "timeout");
+    json_decref(object);
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_go_in_and_come_out),
+        cmocka_unit_test(numbers_of_every_type_keep_their_bits),
+        cmocka_unit_test(buffers_start_with_zeros_or_with_what_is_written),
+        cmocka_unit_test(mistakes_in_arguments_are_usage),
+        cmocka_unit_test(the_kernel_must_be_one_of_the_file),
+        cmocka_unit_test(the_only_kernel_needs_no_name),
+        cmocka_unit_test(a_fault_is_one_line_with_its_place),
+        cmocka_unit_test(bad_ptx_shows_the_line),
+        cmocka_unit_test(an_endless_kernel_stops_at_a_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}

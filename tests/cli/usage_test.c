@@ -1,0 +1,152 @@
+/* Mistakes on the command line: one line that says what would be right, and the exit status of wrong usage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+/* The command ends with this status and one line that holds the text. */
+static void refused(int status, const char *words, const char *text) {
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, status);
+    assert_string_equal(outcome.out, "");
+    expect_line(&outcome, text);
+    outcome_free(&outcome);
+}
+
+static void misspelt_names_get_the_nearest_right_one(void **state) {
+    (void)state;
+    refused(2, "rnu bfs", "heddle: no command 'rnu'; did you mean 'run'?");
+    refused(2, "bfs", "did you mean 'heddle run bfs'?");
+    refused(2, "help bnch", "did you mean 'bench'?");
+    refused(1, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    refused(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
+    refused(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
+    refused(2, "run bfs --functional --size smal",
+            "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
+    refused(2, "list workload", "did you mean 'workloads'?");
+    refused(2, "bench fna", "did you mean 'fma'?");
+}
+
+static void names_far_from_everything_lead_to_the_list(void **state) {
+    (void)state;
+    refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
+    refused(1, "run frobnicate --functional", "'heddle list workloads'");
+    refused(2, "list machines", "there are: workloads, stats, commands");
+    refused(2, "run ./x --frobnicate", "options of the program stand after --");
+    refused(2, "list --frobnicate", "'heddle help list' lists the options");
+}
+
+static void values_are_checked(void **state) {
+    (void)state;
+    refused(2, "run bfs --functional --size", "--size needs a value: small|medium|paper");
+    refused(2, "run bfs --functional=yes", "--functional takes no value");
+    refused(2, "run bfs --functional --timeout 0", "a number of seconds above 0, not '0'");
+    refused(2, "run bfs --functional --timeout 1x", "not '1x'");
+    refused(2, "run bfs --functional --max-instructions -3", "not '-3'");
+    refused(2, "run bfs --functional --seed 4294967296", "from 0 to 4294967295");
+    refused(2, "bench --repeat 0", "from 1 to 1000");
+}
+
+static void options_must_fit_the_program(void **state) {
+    (void)state;
+    refused(2, "run bfs", "heddle: only --functional is available in this version");
+    refused(2, "run --functional", "heddle: run needs a program");
+    refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files, and 'bfs' is none");
+    refused(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
+    refused(2, "run bfs --functional --json - --csv -", "cannot both write");
+    refused(2, "run bfs --functional --blokcs 4", "did you mean '--blocks'?");
+    refused(2, "list workloads commands", "list takes one word, not 'commands' too");
+    refused(2, "--functional run bfs", "the command comes first");
+}
+
+static void files_that_cannot_be_used_are_named(void **state) {
+    (void)state;
+    refused(1, "run ./nothing/here --functional", "cannot find './nothing/here'");
+    refused(1, "run nothing.ptx --functional", "cannot find 'nothing.ptx'");
+    refused(1, "run docs/ --functional", "'docs/' is a folder");
+    refused(1, "run ./LICENSE --functional", "cannot run './LICENSE'");
+    refused(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
+}
+
+static void workloads_refuse_their_own_mistakes(void **state) {
+    (void)state;
+    refused(2, "run bfs --functional --threads-per-block 4096", "--threads-per-block 4096 is more than this device's");
+    refused(2, "run bfs --functional -- --sise small", "bfs: unknown option '--sise'");
+}
+
+static void output_that_cannot_be_written_is_an_error(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("list workloads >/dev/full");
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "cannot write to standard output");
+    outcome_free(&outcome);
+}
+
+/* The command succeeds and says this. */
+static void says(const char *words, const char *text) {
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.err, "");
+    expect_text(outcome.out, text);
+    outcome_free(&outcome);
+}
+
+static void every_command_teaches(void **state) {
+    (void)state;
+    says("", "heddle run bfs --functional");
+    says("help", "usage: heddle COMMAND");
+    says("--help", "usage: heddle COMMAND");
+    says("--version", "heddle " HEDDLE_VERSION "\n");
+    struct outcome list = heddle("list commands --names");
+    expect_status(&list, 0);
+    for (char *rest, *name = strtok_r(list.out, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
+        char words[64], usage[64];
+        snprintf(usage, sizeof usage, "usage: heddle %s", name);
+        snprintf(words, sizeof words, "help %s", name);
+        says(words, usage);
+        snprintf(words, sizeof words, "%s --help", name);
+        says(words, usage);
+        snprintf(words, sizeof words, "help %s --options", name);
+        says(words, "--help\n");
+    }
+    outcome_free(&list);
+}
+
+static void lists_are_for_people_and_for_programs(void **state) {
+    (void)state;
+    says("list", "breadth-first search");
+    says("list stats", "divergent_branches");
+    says("list workloads --names", "bfs\nblackscholes\n");
+    struct outcome outcome = heddle("list workloads --json");
+    json_t *array = json_output(&outcome);
+    assert_true(json_array_size(array) > 5);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(array, 0), "name")), "bfs");
+    json_decref(array);
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(misspelt_names_get_the_nearest_right_one),
+        cmocka_unit_test(names_far_from_everything_lead_to_the_list),
+        cmocka_unit_test(values_are_checked),
+        cmocka_unit_test(options_must_fit_the_program),
+        cmocka_unit_test(files_that_cannot_be_used_are_named),
+        cmocka_unit_test(workloads_refuse_their_own_mistakes),
+        cmocka_unit_test(output_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(every_command_teaches),
+        cmocka_unit_test(lists_are_for_people_and_for_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}
