@@ -84,9 +84,9 @@ static bool find_place(const struct cuda_call *call, const struct side *side, co
     case CU_MEMORYTYPE_DEVICE:
         place->first = gpu_host(call->gpu, side->device + offset, bytes);
         break;
-    case CU_MEMORYTYPE_UNIFIED: /* device memory when there is an allocation, else the program's own */
+    case CU_MEMORYTYPE_UNIFIED: /* device memory by its address, else the program's own */
         place->first = gpu_host(call->gpu, side->device + offset, bytes);
-        if (!place->first && !cuda_find_allocation(call, side->device))
+        if (!place->first && !gpu_is_device_address(call->gpu, side->device))
             place->first = side->device ? (unsigned char *)(uintptr_t)side->device + offset : NULL;
         break;
     default:

@@ -210,15 +210,11 @@ struct cuda_state {
     struct CUctx_st *primary;
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
-    const char **launch_name; /* of each launch's kernel */
-    uint32_t n_launches, launch_capacity;
-    char **kernel_name; /* all different ones */
-    unsigned n_kernel_names;
+    uint32_t n_launches; /* noted so far */
     struct cuda_error_record *error;
     unsigned n_errors;
     const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
     unsigned n_unsupported;
-    bool warned_cooperative;
     uint64_t n_changes, n_written; /* results: counts what would change the file, and what it holds */
 };
 

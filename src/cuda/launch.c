@@ -100,10 +100,6 @@ static CUresult check(const struct cuda_call *call, const struct request *reques
                  (unsigned long long)fit);
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     }
-    if (blocks > 1 && !call->state->warned_cooperative) {
-        call->state->warned_cooperative = true;
-        cuda_print("kernel '%s': blocks run one after another; a barrier across the grid would not end", name);
-    }
     return CUDA_SUCCESS;
 }
 

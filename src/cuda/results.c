@@ -38,37 +38,11 @@ static const struct {
 
 /* ---- Collecting ------------------------------------------------------------------------------------------------- */
 
-/* The same text for as long as the process lives. */
-static const char *keep_name(struct cuda_state *state, const char *name) {
-    for (unsigned i = 0; i < state->n_kernel_names; i++)
-        if (strcmp(state->kernel_name[i], name) == 0)
-            return state->kernel_name[i];
-    char **larger = cuda_allocate((state->n_kernel_names + 1) * sizeof(*larger));
-    if (state->n_kernel_names)
-        memcpy(larger, state->kernel_name, state->n_kernel_names * sizeof(*larger));
-    free(state->kernel_name);
-    state->kernel_name = larger;
-    larger[state->n_kernel_names] = cuda_allocate(strlen(name) + 1);
-    strcpy(larger[state->n_kernel_names], name);
-    return larger[state->n_kernel_names++];
-}
-
 void cuda_results_note_launches(struct cuda_state *state) {
     uint32_t count;
-    const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
-    if (count > state->launch_capacity) {
-        state->launch_capacity = 2 * count;
-        const char **larger = cuda_allocate(state->launch_capacity * sizeof(*larger));
-        if (state->n_launches)
-            memcpy(larger, state->launch_name, state->n_launches * sizeof(*larger));
-        free(state->launch_name);
-        state->launch_name = larger;
-    }
-    while (state->n_launches < count) {
-        state->launch_name[state->n_launches] = keep_name(state, launch[state->n_launches].kernel);
-        state->n_launches++;
-        state->n_changes++;
-    }
+    gpu_launches(state->gpu, &count);
+    state->n_changes += count - state->n_launches;
+    state->n_launches = count;
 }
 
 void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message) {
@@ -109,7 +83,7 @@ static json_t *launches(const struct cuda_state *state) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < state->n_launches && i < count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "name", json_string(state->launch_name[i]));
+        json_object_set_new(object, "name", json_string(launch[i].kernel));
         json_object_set_new(object, "grid", shape(launch[i].grid));
         json_object_set_new(object, "block", shape(launch[i].block));
         add_counters(object, &launch[i].counters);

@@ -234,7 +234,7 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
                  struct exec_selection *selection) {
     *selection = (struct exec_selection){.kind = EXEC_KIND_NOTHING};
     enum ptx_family family = ptx_opcode_family(insn->opcode);
-    if (family == PTX_FAMILY_NONE)
+    if (!ptx_instruction_is_supported(insn))
         return false;
     struct exec_form form = {.insn = insn};
     if (has_lane_operands(insn)) {

@@ -17,8 +17,10 @@ static uint32_t align_up(uint64_t value, uint64_t alignment) {
 
 bool exec_is_kernel_parameter(const struct ptx_variable *variable) {
     const struct ptx_function *owner = variable->owner;
-    return owner && owner->is_entry && variable >= owner->parameter &&
-           variable < owner->parameter + owner->n_parameters;
+    for (uint32_t i = 0; owner && owner->is_entry && i < owner->n_parameters; i++)
+        if (&owner->parameter[i] == variable)
+            return true;
+    return false;
 }
 
 /* Places of results, parameters and variables in a function's frame; returns its size so far. Registers and other
@@ -53,10 +55,12 @@ uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_n
                            const struct ptx_variable *variable) {
     const struct ptx_function *function = linker->program->function[function_number].ptx;
     const uint32_t *offset = linker->frame_offset[function_number];
-    if (variable >= function->result && variable < function->result + function->n_results)
-        return offset[variable - function->result];
-    if (variable >= function->parameter && variable < function->parameter + function->n_parameters)
-        return offset[function->n_results + (uint32_t)(variable - function->parameter)];
+    for (uint32_t i = 0; i < function->n_results; i++)
+        if (&function->result[i] == variable)
+            return offset[i];
+    for (uint32_t i = 0; i < function->n_parameters; i++)
+        if (&function->parameter[i] == variable)
+            return offset[function->n_results + i];
     for (uint32_t i = 0; i < function->n_variables; i++)
         if (function->variable[i] == variable)
             return offset[function->n_results + function->n_parameters + i];

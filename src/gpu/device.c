@@ -61,6 +61,9 @@ void gpu_free(struct gpu *gpu) {
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
     free(gpu->launch);
+    for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
+        free(gpu->kernel_name[i]);
+    free(gpu->kernel_name);
     free(gpu);
 }
 
@@ -94,6 +97,10 @@ bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base
     *base = found->address;
     *bytes = found->bytes;
     return true;
+}
+
+bool gpu_is_device_address(const struct gpu *gpu, uint64_t address) {
+    return address >= gpu->memory.view.base && address < gpu->memory.view.limit;
 }
 
 uint64_t gpu_memory_used(const struct gpu *gpu) { return gpu->memory.used; }

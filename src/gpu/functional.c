@@ -13,10 +13,11 @@
 #include "gpu/stack.h"
 
 enum {
-    ROW_TURN = 20000, /* instructions a row runs before its neighbours get a turn */
-    BLOCK_TURNS = 64, /* rounds over the rows before another block gets a turn */
+    ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
+    BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
+    SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then has one round at a time */
     TIME_CHECK_BLOCKS = 16,
-    SPIN_AFTER = 4000000, /* instructions in diverged state before a small loop counts as spinning; */
+    SPIN_AFTER = 1000000, /* instructions in diverged state before a small loop counts as spinning; */
     SPIN_TURN = 500,      /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
     SPIN_LOOP = 64,       /* instructions a spinning loop covers at most */
     PROGRESS_AFTER_NS = 2000000000,
@@ -337,7 +338,7 @@ static void run_row(struct engine *engine, struct resident *resident, struct war
     uint32_t pc = 0;
     uint32_t lowest_pc = EXEC_NO_PC, highest_pc = 0;
     struct gpu_stack *stack = &warp->stack;
-    const uint64_t turn = warp->has_spun ? SPIN_TURN : ROW_TURN;
+    const uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth) {
         struct gpu_entry *top = gpu_stack_top(stack);
         if (top->is_waiting) {
@@ -468,7 +469,8 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
 
 /* Gives every row of the block its turns. False when the launch has failed. */
 static bool run_block(struct engine *engine, struct resident *resident) {
-    for (int turn = 0; turn < BLOCK_TURNS && resident->n_live_rows; turn++) {
+    int n_turns = engine->n_residents > 1 ? 1 : BLOCK_TURNS;
+    for (int turn = 0; turn < n_turns && resident->n_live_rows; turn++) {
         bool has_run = false;
         for (uint32_t i = 0; i < engine->n_rows; i++) {
             struct warp *warp = &resident->warp[i];

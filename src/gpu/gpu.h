@@ -62,7 +62,7 @@ struct gpu_counters {
 };
 
 struct gpu_launch_record {
-    const char *kernel;
+    const char *kernel; /* lives as long as the device */
     uint32_t grid[3], block[3];
     struct gpu_counters counters;
     double host_seconds;
@@ -85,6 +85,8 @@ unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);
 /* The allocation that contains address; false when none does. */
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);
+/* Whether address lies in the range that allocations come from, live or not. */
+bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
 uint64_t gpu_memory_used(const struct gpu *gpu);
 
 /* Modules. name is used in messages. On errors NULL; messages then hold all of them. */

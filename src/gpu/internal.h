@@ -37,6 +37,8 @@ struct gpu {
     uint32_t n_textures, texture_capacity;
     struct gpu_launch_record *launch;
     uint32_t n_launches, launch_capacity;
+    char **kernel_name; /* all different ones launched: records outlive modules */
+    uint32_t n_kernel_names;
     struct gpu_counters totals;
     struct gpu_module *modules; /* a list */
     uint64_t time_ns, start_ns;

@@ -98,6 +98,18 @@ static struct gpu_launch_record *new_record(struct gpu *gpu) {
     return &gpu->launch[gpu->n_launches++];
 }
 
+static const char *keep_name(struct gpu *gpu, const char *name) {
+    for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
+        if (strcmp(gpu->kernel_name[i], name) == 0)
+            return gpu->kernel_name[i];
+    char **larger = realloc(gpu->kernel_name, (gpu->n_kernel_names + 1) * sizeof *larger);
+    char *copy = strdup(name);
+    if (!larger || !copy)
+        abort();
+    gpu->kernel_name = larger;
+    return larger[gpu->n_kernel_names++] = copy;
+}
+
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
     if (!check_shape(gpu, launch, error))
@@ -119,7 +131,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         .grid_id = ++gpu->n_grids,
         .n_sms = gpu->config.n_sms,
     };
-    *record = (struct gpu_launch_record){.kernel = program->name};
+    *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name)};
     for (int i = 0; i < 3; i++) {
         grid.grid[i] = record->grid[i] = launch->grid[i];
         grid.block[i] = record->block[i] = launch->block[i];

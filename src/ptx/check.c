@@ -1,7 +1,8 @@
 /* Whether instructions are well formed: types, modifiers, and the number, kind and type of operands, by the table in
  * check_rules.c and the type-checking chapter of the PTX ISA manual. What PTX leaves open is settled here once for all
- * readers: floating-point constants get the width of the operand they stand for, and an access without a state space to
- * a named variable gets the variable's. Branch targets and names were settled before. */
+ * readers: floating-point constants get the width of the operand they stand for, an access without a state space to a
+ * named variable gets the variable's, and negated predicates remain only where instructions know them. Branch targets
+ * and names were settled before. */
 #include "ptx/check.h"
 
 #include "ptx/check_rules.h"
@@ -356,6 +357,39 @@ static bool check_call(struct ptx_check *check) {
                            "argument");
 }
 
+/* ---- Negated predicates ---- */
+
+/* setp, set, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing does. */
+static void settle_negation(struct ptx_instruction *instruction) {
+    struct ptx_operand *operand = instruction->operand;
+    switch (instruction->opcode) {
+    case PTX_OP_SELP:
+        if (operand[3].is_negated) {
+            struct ptx_operand a = operand[1];
+            operand[1] = operand[2];
+            operand[2] = a;
+            operand[3].is_negated = false;
+        }
+        return;
+    case PTX_OP_MOV:
+    case PTX_OP_NOT:
+        if (operand[1].is_negated)
+            instruction->opcode = instruction->opcode == PTX_OP_MOV ? PTX_OP_NOT : PTX_OP_MOV;
+        operand[1].is_negated = false;
+        return;
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_LOP3:
+        for (unsigned i = 0; i < instruction->n_operands; i++)
+            if (operand[i].is_negated)
+                instruction->unsupported = "!";
+        return;
+    default:
+        return;
+    }
+}
+
 /* ---- Functions ---- */
 
 /* A name that was never defined was reported; there is nothing to check. */
@@ -376,8 +410,11 @@ static bool check_instruction(struct ptx_check *check) {
     if (instruction->opcode == PTX_OP_BRX)
         return ptx_check_operand(check, instruction->operand, 'u', 0);
     const struct ptx_rule *rule = ptx_rule_of(instruction->opcode);
-    return !rule || (check_types(check, rule) && check_modifiers(check, rule) && check_operands(check, rule) &&
-                     check_special_cases(check));
+    bool is_right = !rule || (check_types(check, rule) && check_modifiers(check, rule) && check_operands(check, rule) &&
+                              check_special_cases(check));
+    if (is_right)
+        settle_negation(instruction);
+    return is_right;
 }
 
 void ptx_check_function(struct ptx_parser *parser, const struct ptx_function *function) {

@@ -103,7 +103,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(CVTA, TYPES(T(U32) | T(U64)), "ds", .modifiers = "to"),
     RULE(LD, TYPES(MEMORY), "Dm|Dmh", .modifiers = ORDER " " EVICT " ca cg cs lu cv nc"),
     RULE(LDU, TYPES(MEMORY), "Dm"),
-    RULE(ST, TYPES(MEMORY), "mS|mSh", .modifiers = ORDER " " EVICT " wb cg cs wt async"),
+    RULE(ST, TYPES(MEMORY), "mS|mSh", .modifiers = ORDER " " EVICT " wb cg cs wt"),
     RULE(PREFETCH, TYPES(NONE), "m", .needs = "L1 L2 L2::evict_last L2::evict_normal"),
     RULE(PREFETCHU, TYPES(NONE), "m", .needs = "L1"),
     RULE(ISSPACEP, TYPES(NONE), "PA"),
@@ -111,7 +111,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(FENCE, TYPES(NONE), "", .modifiers = ORDER " proxy alias async"),
     RULE(ATOM, TYPES(ATOMIC), "Dms|Dmss|Dmssh", .needs = ATOMIC_OPERATIONS, .modifiers = ORDER " noftz L2::cache_hint"),
     RULE(RED, TYPES(ATOMIC), "mS|mSh", .needs = "and or xor add inc dec min max",
-         .modifiers = ORDER " noftz async L2::cache_hint"),
+         .modifiers = ORDER " noftz L2::cache_hint"),
     /* textures and surfaces */
     RULE(TEX, TYPES(I32 | T(F32) | T(F16X2), T(S32) | T(F32)), "Vx|Vxs|Vxss|Vxsss|Vxssss", .needs = GEOMETRY,
          .modifiers = "base level grad"),

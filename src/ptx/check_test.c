@@ -256,6 +256,24 @@ static void a_named_variable_gives_a_generic_access_its_space(void **state) {
     ptx_module_free(module);
 }
 
+static void negated_predicates_are_rewritten_where_an_instruction_cannot_read_them(void **state) {
+    (void)state;
+    struct ptx_module *module =
+        fixture_body("selp.b32 %r1, %r2, 7, !%p1; mov.pred %p1, !%p2; not.pred %p1, !%p2; and.pred %p1, %p2, !%p3;\n"
+                     "setp.eq.and.s32 %p1, %r1, %r2, !%p3; vote.sync.any.pred %p1, !%p2, -1;");
+    const struct ptx_instruction *select = fixture_instruction(module, 0);
+    assert_int_equal(select->operand[1].value, 7);
+    assert_string_equal(fixture_register(module, select->operand[2].register_id), "%r2");
+    assert_false(select->operand[3].is_negated);
+    assert_int_equal(fixture_instruction(module, 1)->opcode, PTX_OP_NOT);
+    assert_false(fixture_instruction(module, 1)->operand[1].is_negated);
+    assert_int_equal(fixture_instruction(module, 2)->opcode, PTX_OP_MOV);
+    assert_false(ptx_instruction_is_supported(fixture_instruction(module, 3)));
+    assert_true(fixture_instruction(module, 4)->operand[3].is_negated);
+    assert_true(fixture_instruction(module, 5)->operand[1].is_negated);
+    ptx_module_free(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed_instructions_pass),
@@ -268,6 +286,7 @@ int main(void) {
         cmocka_unit_test(calls_are_checked_against_the_function),
         cmocka_unit_test(constants_take_the_width_of_their_operand),
         cmocka_unit_test(a_named_variable_gives_a_generic_access_its_space),
+        cmocka_unit_test(negated_predicates_are_rewritten_where_an_instruction_cannot_read_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,8 @@ static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *inst
         instruction->vector = (uint8_t)name->suffix_value;
         return true;
     case SUFFIX_MODIFIER:
+        if (name->suffix_value == PTX_MOD_ASYNC && instruction->opcode != PTX_OP_FENCE)
+            mark_unsupported(parser, instruction); /* st.async, red.async: completed through an mbarrier */
         instruction->modifiers[name->suffix_value / 64] |= UINT64_C(1) << name->suffix_value % 64;
         return true;
     default:

@@ -133,28 +133,30 @@ struct ptx_variable {
 enum ptx_operand_kind {
     PTX_OPERAND_NONE,
     PTX_OPERAND_REGISTER,
-    PTX_OPERAND_SINK,     /* _ */
-    PTX_OPERAND_INTEGER,  /* value holds the 64 bits */
-    PTX_OPERAND_FLOAT32,  /* 0f...: value holds the 32 bits */
-    PTX_OPERAND_FLOAT64,  /* 0d... or decimal: value holds the bits of the double */
-    PTX_OPERAND_SPECIAL,  /* special register */
+    PTX_OPERAND_SINK,    /* _ */
+    PTX_OPERAND_INTEGER, /* value holds the 64 bits */
+    PTX_OPERAND_FLOAT32, /* value holds the 32 bits; whatever was written, the kind that the instruction's type asks for
+                          */
+    PTX_OPERAND_FLOAT64, /* value holds the bits of the double */
+    PTX_OPERAND_SPECIAL, /* special register */
     PTX_OPERAND_VARIABLE, /* a variable's address as a value, plus offset */
     PTX_OPERAND_FUNCTION, /* a function's address as a value */
     PTX_OPERAND_ADDRESS,  /* [register + offset], [variable + offset], [number] */
     PTX_OPERAND_LABEL,    /* an instruction index */
-    PTX_OPERAND_VECTOR    /* {a, b, c, d}; also the coordinates and handles in tex/surface brackets */
+    PTX_OPERAND_VECTOR    /* {a, b, c, d}; [texture, sampler, {x, y}]: handles, then one VECTOR of coordinates */
 };
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_location at;
-    bool is_negated;  /* !%p, or -%r where the grammar allows it */
+    bool is_negated;  /* !%p in setp, set, vote and bar.red (others are rewritten); -%r in vmad */
     uint8_t selector; /* video byte/half selector: 0 none, 1..4 = .b0...b3, 5..6 = .h0 .h1; packed: see selector_mask */
-    uint16_t selector_mask; /* vadd2/vadd4 style selectors (.h10, .b7610): four 4-bit indices, low first; 0xffff none */
-    uint32_t register_id;   /* REGISTER; base of ADDRESS, or PTX_NO_INDEX */
-    uint32_t pair_id;       /* the q of p|q (setp, shfl, match); PTX_NO_INDEX when absent; PTX_NO_INDEX-1 for `_` */
-    uint64_t value;         /* immediates; envreg/pm number for SPECIAL */
-    int64_t offset;         /* ADDRESS, VARIABLE */
+    uint16_t
+        selector_mask;    /* .b7610, .h10, destination mask .b20: 4-bit indices, low first; 0xf where none is written */
+    uint32_t register_id; /* REGISTER; base of ADDRESS, or PTX_NO_INDEX */
+    uint32_t pair_id;     /* the q of p|q (setp, shfl, match); PTX_NO_INDEX when absent; PTX_NO_INDEX-1 for `_` */
+    uint64_t value;       /* immediates; envreg/pm number for SPECIAL */
+    int64_t offset;       /* ADDRESS, VARIABLE */
     enum ptx_special special;
     struct ptx_variable *variable;
     struct ptx_function *function;
@@ -188,11 +190,11 @@ struct ptx_instruction {
     uint64_t modifiers[PTX_MODIFIER_WORDS];
     struct ptx_operand *operand; /* in the order written, destination first */
     struct ptx_call *call;       /* CALL only */
-    uint32_t *target;            /* brx.idx: instruction indices of its .branchtargets */
+    uint32_t *target; /* brx.idx, whose one operand is the index: instruction indices of its .branchtargets */
     uint32_t n_targets;
     uint32_t text_length;
     const char *text; /* opcode and suffixes as written, text_length bytes of the module's text; not terminated */
-    const char *unsupported; /* the first suffix that PTX has and Heddle has not (".e4m3x2"), or NULL */
+    const char *unsupported; /* the first suffix or sign that PTX has and Heddle has not (".e4m3x2"), or NULL */
 };
 
 struct ptx_function {
@@ -234,7 +236,8 @@ struct ptx_module {
     struct base_arena *arena;
 };
 
-/* Messages of one load, all of them, in the order of the text: ready to print, one per line group, with caret lines. */
+/* Messages of one load in the order of the text, ready to print: each with its source line and a caret, the first
+ * twenty and how many more there are. */
 struct ptx_messages {
     char *text; /* malloc'ed; NULL when there are none */
     unsigned n_errors;

@@ -61,7 +61,7 @@ static void any_other_end_is_status_1_and_one_line(void **state) {
     outcome_free(&outcome);
     outcome = heddle("run %s/ending driver signal --functional", programs());
     expect_status(&outcome, 1);
-    expect_text(outcome.err, "ending was ended by SIGSEGV (Segmentation fault)");
+    expect_text(outcome.err, "ending was ended by SIGABRT (Aborted)");
     outcome_free(&outcome);
 }
 

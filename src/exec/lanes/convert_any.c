@@ -292,22 +292,20 @@ static __attribute__((noinline)) void convert(const struct exec_operands *o, uns
 }
 
 /* Functions 0x000 to 0xaaf. */
+/* clang-format off */
 #define SIXTEEN(F, h)                                                                                                  \
-    F(h##0)                                                                                                            \
-    F(h##1)                                                                                                            \
-    F(h##2) F(h##3) F(h##4) F(h##5) F(h##6) F(h##7) F(h##8) F(h##9) F(h##a) F(h##b) F(h##c) F(h##d) F(h##e) F(h##f)
+    F(h##0) F(h##1) F(h##2) F(h##3) F(h##4) F(h##5) F(h##6) F(h##7)                                                    \
+    F(h##8) F(h##9) F(h##a) F(h##b) F(h##c) F(h##d) F(h##e) F(h##f)
 #define HUNDRED(F, h)                                                                                                  \
-    SIXTEEN(F, h##0)                                                                                                   \
-    SIXTEEN(F, h##1)                                                                                                   \
-    SIXTEEN(F, h##2) SIXTEEN(F, h##3) SIXTEEN(F, h##4) SIXTEEN(F, h##5) SIXTEEN(F, h##6) SIXTEEN(F, h##7)              \
-        SIXTEEN(F, h##8) SIXTEEN(F, h##9) SIXTEEN(F, h##a) SIXTEEN(F, h##b) SIXTEEN(F, h##c) SIXTEEN(F, h##d)          \
-            SIXTEEN(F, h##e) SIXTEEN(F, h##f)
+    SIXTEEN(F, h##0) SIXTEEN(F, h##1) SIXTEEN(F, h##2) SIXTEEN(F, h##3) SIXTEEN(F, h##4) SIXTEEN(F, h##5)              \
+    SIXTEEN(F, h##6) SIXTEEN(F, h##7) SIXTEEN(F, h##8) SIXTEEN(F, h##9) SIXTEEN(F, h##a) SIXTEEN(F, h##b)              \
+    SIXTEEN(F, h##c) SIXTEEN(F, h##d) SIXTEEN(F, h##e) SIXTEEN(F, h##f)
 #define ALL_NUMBERS(F)                                                                                                 \
-    HUNDRED(F, 0x0)                                                                                                    \
-    HUNDRED(F, 0x1)                                                                                                    \
-    HUNDRED(F, 0x2) HUNDRED(F, 0x3) HUNDRED(F, 0x4) HUNDRED(F, 0x5) HUNDRED(F, 0x6) HUNDRED(F, 0x7) HUNDRED(F, 0x8)    \
-        HUNDRED(F, 0x9) SIXTEEN(F, 0xa0) SIXTEEN(F, 0xa1) SIXTEEN(F, 0xa2) SIXTEEN(F, 0xa3) SIXTEEN(F, 0xa4)           \
-            SIXTEEN(F, 0xa5) SIXTEEN(F, 0xa6) SIXTEEN(F, 0xa7) SIXTEEN(F, 0xa8) SIXTEEN(F, 0xa9) SIXTEEN(F, 0xaa)
+    HUNDRED(F, 0x0) HUNDRED(F, 0x1) HUNDRED(F, 0x2) HUNDRED(F, 0x3) HUNDRED(F, 0x4)                                    \
+    HUNDRED(F, 0x5) HUNDRED(F, 0x6) HUNDRED(F, 0x7) HUNDRED(F, 0x8) HUNDRED(F, 0x9)                                    \
+    SIXTEEN(F, 0xa0) SIXTEEN(F, 0xa1) SIXTEEN(F, 0xa2) SIXTEEN(F, 0xa3) SIXTEEN(F, 0xa4) SIXTEEN(F, 0xa5)              \
+    SIXTEEN(F, 0xa6) SIXTEEN(F, 0xa7) SIXTEEN(F, 0xa8) SIXTEEN(F, 0xa9) SIXTEEN(F, 0xaa)
+/* clang-format on */
 
 #define DEFINE(number)                                                                                                 \
     static void convert_##number(const struct exec_operands *o) { convert(o, number); }

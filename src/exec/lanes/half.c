@@ -25,8 +25,7 @@ LANES_INLINE float load(uint16_t half, enum half_kind kind, bool ftz) {
     return ftz ? flush_f16(x) : x;
 }
 
-/* What reaches the smallest normal f16 from below only by subnormal rounding is flushed: exact results below 2^-14 -
- * 2^-26. */
+/* What reaches the smallest normal f16 from below only by subnormal rounding is flushed: all below 2^-14 - 2^-26. */
 #define F16_FLUSH_BELOW 0x1.ffep-15
 
 LANES_INLINE float finish(float rounded, unsigned flags) {
@@ -58,8 +57,7 @@ LANES_INLINE double add_to_odd(double a, double b) {
     double sum = a + b, part = sum - a;
     double error = (a - (sum - part)) + (b - part);
     uint64_t bits = f64_bits(sum);
-    uint64_t is_inexact =
-        -(uint64_t)((error < 0) | (error > 0)); /* NaN errors come with sums that are infinite or NaN */
+    uint64_t is_inexact = -(uint64_t)((error < 0) | (error > 0)); /* a NaN error: the sum is infinite or NaN */
     uint64_t points_inward = (bits ^ f64_bits(error)) >> 63;
     uint64_t odd = (bits - points_inward) | 1; /* truncated, with an odd last digit */
     bits = (bits & ~is_inexact) | (odd & is_inexact);
@@ -133,57 +131,57 @@ LANES_INLINE void negate(const struct exec_operands *o, enum half_kind kind, int
     change_sign(o, false, kind, n, flags);
 }
 
-/* Instances: name_f16[flags][packed], name_bf16[flags][packed]. */
+/* Instances: name_f16[flags][packed], name_bf16[flags][packed]; NULL where PTX has no such form. */
+/* clang-format off */
 #define ONE(name, kind, flags)                                                                                         \
     static void name##_##kind##_##flags(const struct exec_operands *o) { name(o, KIND_##kind, EXEC_LANES, flags); }    \
     static void name##_##kind##x2_##flags(const struct exec_operands *o) {                                             \
         name(o, KIND_##kind, 2 * EXEC_LANES, flags);                                                                   \
     }
-#define PAIR(name, kind, flags)                                                                                        \
-    { name##_##kind##_##flags, name##_##kind##x2_##flags }
-#define FLAGS_1(name, kind) ONE(name, kind, 0)
-#define FLAGS_2(name, kind) ONE(name, kind, 0) ONE(name, kind, 1)
-#define FLAGS_4(name, kind) FLAGS_2(name, kind) ONE(name, kind, 2) ONE(name, kind, 3)
-#define FLAGS_8(name, kind)                                                                                            \
-    FLAGS_4(name, kind) ONE(name, kind, 4) ONE(name, kind, 5) ONE(name, kind, 6) ONE(name, kind, 7)
-#define PAIRS_2(name, kind) PAIR(name, kind, 0), PAIR(name, kind, 1)
-#define PAIRS_4(name, kind) PAIRS_2(name, kind), PAIR(name, kind, 2), PAIR(name, kind, 3)
+#define PAIR(name, kind, flags) [flags] = {name##_##kind##_##flags, name##_##kind##x2_##flags}
 
 typedef exec_lanes_fn *const half_forms[8][2];
 
 #define ARITHMETIC(name)                                                                                               \
-    FLAGS_4(name, F16)                                                                                                 \
-    FLAGS_1(name, BF16)                                                                                                \
-    static half_forms name##_f16 = {PAIRS_4(name, F16)}, name##_bf16 = {PAIR(name, BF16, 0)};
+    ONE(name, F16, 0) ONE(name, F16, 1) ONE(name, F16, 2) ONE(name, F16, 3)                                            \
+    ONE(name, BF16, 0)                                                                                                 \
+    static half_forms name##_f16 = {PAIR(name, F16, 0), PAIR(name, F16, 1), PAIR(name, F16, 2), PAIR(name, F16, 3)};   \
+    static half_forms name##_bf16 = {PAIR(name, BF16, 0)};
 ARITHMETIC(add)
 ARITHMETIC(sub)
 ARITHMETIC(mul)
 
-FLAGS_4(multiply_add, F16)
+ONE(multiply_add, F16, 0)
+ONE(multiply_add, F16, 1)
+ONE(multiply_add, F16, 2)
+ONE(multiply_add, F16, 3)
 ONE(multiply_add, F16, 4)
 ONE(multiply_add, F16, 5)
 ONE(multiply_add, BF16, 0)
 ONE(multiply_add, BF16, 4)
-static half_forms multiply_add_f16 = {PAIRS_4(multiply_add, F16), PAIR(multiply_add, F16, 4),
-                                      PAIR(multiply_add, F16, 5)};
-static half_forms multiply_add_bf16 = {[0] = PAIR(multiply_add, BF16, 0), [4] = PAIR(multiply_add, BF16, 4)};
+static half_forms multiply_add_f16 = {PAIR(multiply_add, F16, 0), PAIR(multiply_add, F16, 1),
+                                      PAIR(multiply_add, F16, 2), PAIR(multiply_add, F16, 3),
+                                      PAIR(multiply_add, F16, 4), PAIR(multiply_add, F16, 5)};
+static half_forms multiply_add_bf16 = {PAIR(multiply_add, BF16, 0), PAIR(multiply_add, BF16, 4)};
 
 #define EXTREMES(name)                                                                                                 \
-    FLAGS_8(name, F16)                                                                                                 \
-    ONE(name, BF16, 0)                                                                                                 \
-    ONE(name, BF16, 2) ONE(name, BF16, 4) ONE(name, BF16, 6) static half_forms name##_f16 = {                          \
-        PAIRS_4(name, F16), PAIR(name, F16, 4), PAIR(name, F16, 5), PAIR(name, F16, 6), PAIR(name, F16, 7)};           \
-    static half_forms name##_bf16 = {                                                                                  \
-        [0] = PAIR(name, BF16, 0), [2] = PAIR(name, BF16, 2), [4] = PAIR(name, BF16, 4), [6] = PAIR(name, BF16, 6)};
+    ONE(name, F16, 0) ONE(name, F16, 1) ONE(name, F16, 2) ONE(name, F16, 3)                                            \
+    ONE(name, F16, 4) ONE(name, F16, 5) ONE(name, F16, 6) ONE(name, F16, 7)                                            \
+    ONE(name, BF16, 0) ONE(name, BF16, 2) ONE(name, BF16, 4) ONE(name, BF16, 6)                                        \
+    static half_forms name##_f16 = {PAIR(name, F16, 0), PAIR(name, F16, 1), PAIR(name, F16, 2), PAIR(name, F16, 3),    \
+                                    PAIR(name, F16, 4), PAIR(name, F16, 5), PAIR(name, F16, 6), PAIR(name, F16, 7)};   \
+    static half_forms name##_bf16 = {PAIR(name, BF16, 0), PAIR(name, BF16, 2), PAIR(name, BF16, 4),                    \
+                                     PAIR(name, BF16, 6)};
 EXTREMES(min)
 EXTREMES(max)
 
 #define SIGNS(name)                                                                                                    \
-    FLAGS_2(name, F16)                                                                                                 \
-    FLAGS_1(name, BF16)                                                                                                \
-    static half_forms name##_f16 = {PAIRS_2(name, F16)}, name##_bf16 = {PAIR(name, BF16, 0)};
+    ONE(name, F16, 0) ONE(name, F16, 1) ONE(name, BF16, 0)                                                             \
+    static half_forms name##_f16 = {PAIR(name, F16, 0), PAIR(name, F16, 1)};                                           \
+    static half_forms name##_bf16 = {PAIR(name, BF16, 0)};
 SIGNS(absolute)
 SIGNS(negate)
+/* clang-format on */
 
 static unsigned arithmetic_flags(unsigned modifiers) {
     return (modifiers & FORM_FTZ ? HALF_FTZ : 0) | (modifiers & FORM_SAT ? HALF_SAT : 0) |

@@ -134,14 +134,15 @@ FTZ(root)
 FTZ(absolute)
 FTZ(negate)
 
-#define EXTREME(name, op, flags)                                                                                       \
-    static void name##flags(const struct exec_operands *o) { extreme(o, op, flags); }
+/* name_forms[flags]. */
+/* clang-format off */
+#define EXTREME(name, op, flags) static void name##flags(const struct exec_operands *o) { extreme(o, op, flags); }
 #define EXTREMES(name, op)                                                                                             \
-    EXTREME(name, op, 0)                                                                                               \
-    EXTREME(name, op, 1)                                                                                               \
-    EXTREME(name, op, 2) EXTREME(name, op, 3) EXTREME(name, op, 4) EXTREME(name, op, 5) EXTREME(name, op, 6)           \
-        EXTREME(name, op, 7) static exec_lanes_fn *const name##_forms[8] = {name##0, name##1, name##2, name##3,        \
-                                                                            name##4, name##5, name##6, name##7};
+    EXTREME(name, op, 0) EXTREME(name, op, 1) EXTREME(name, op, 2) EXTREME(name, op, 3)                                \
+    EXTREME(name, op, 4) EXTREME(name, op, 5) EXTREME(name, op, 6) EXTREME(name, op, 7)                                \
+    static exec_lanes_fn *const name##_forms[8] = {name##0, name##1, name##2, name##3, name##4, name##5, name##6,      \
+                                                   name##7};
+/* clang-format on */
 EXTREMES(min, f32_min)
 EXTREMES(max, f32_max)
 

@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
         printf("[%s]", argv[i]);
     fflush(stdout);
     if (strcmp(how, "signal") == 0)
-        raise(SIGSEGV);
+        raise(SIGABRT);
     if (strcmp(how, "sleep") == 0)
         sleep(100);
     return atoi(how);

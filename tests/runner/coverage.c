@@ -1,0 +1,162 @@
+/* Checks that every instruction form that Heddle implements is mentioned in a test.
+ *
+ *     coverage [--list] TEST...
+ *
+ * The forms are those of forms.def; whether one is implemented, the linker says, as it does when a module is loaded. TEST is a value table
+ * (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed, and the status is 1 when there are any. --list prints every
+ * form with what is known of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/exec.h"
+#include "mentions.h"
+#include "ptx/ptx.h"
+#include "text.h"
+
+enum { MAX_FORM = 256 };
+
+struct coverage {
+    const struct mentions *mentions;
+    bool lists;
+    unsigned n_forms, n_implemented, n_covered;
+    /* of the form at hand, over its alternatives */
+    bool is_implemented, is_covered;
+    char example[MAX_FORM]; /* an alternative that is implemented */
+};
+
+static const char *const patterns[] = {
+#define FORMS(pattern) pattern,
+#include "forms.def"
+#undef FORMS
+};
+
+typedef void visit_fn(struct coverage *coverage, const char *form);
+
+/* Calls visit for each way to choose the parts of the groups: of those with a star, or of the others. */
+static void expand(struct coverage *coverage, const char *pattern, bool with_star, visit_fn *visit) {
+    const char *open = pattern;
+    while ((open = strchr(open, '<')) && (open[1] == '*') != with_star)
+        open++;
+    if (!open) {
+        visit(coverage, pattern);
+        return;
+    }
+    const char *part = open + (with_star ? 2 : 1), *close = strchr(open, '>');
+    for (; part <= close; part += strcspn(part, "|>") + 1) {
+        char chosen[MAX_FORM];
+        int length = snprintf(chosen, sizeof chosen, "%.*s%.*s%s", (int)(open - pattern), pattern,
+                              (int)strcspn(part, "|>"), part, close + 1);
+        if (length >= MAX_FORM)
+            abort();
+        expand(coverage, chosen, with_star, visit);
+    }
+}
+
+/* The form as PTX: every operand letter becomes a register of its own. */
+static void add_instruction(struct text *ptx, const char *form) {
+    size_t mnemonic = strcspn(form, " ");
+    unsigned n = 0;
+    text_add_bytes(ptx, form, mnemonic);
+    for (const char *c = form + mnemonic; *c; c++)
+        if (strchr("hrwp", *c) && strchr(" |{[", c[-1]))
+            text_add(ptx, "%%%c%u", *c, n++);
+        else if (*c == '$')
+            text_add(ptx, "%%w9");
+        else
+            text_add_bytes(ptx, c, 1);
+    text_add(ptx, ";\n");
+}
+
+static bool is_implemented(const char *form) {
+    struct text ptx = {0};
+    struct ptx_messages messages = {0};
+    text_add(&ptx, ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                   ".reg .b16 %%h<10>;\n.reg .b32 %%r<10>;\n.reg .b64 %%w<10>;\n.reg .pred %%p<10>;\n");
+    add_instruction(&ptx, form);
+    text_add(&ptx, "ret;\n}\n");
+    struct ptx_module *module = ptx_parse("form", ptx.data, ptx.length, &messages);
+    bool is_known = module && exec_find_unsupported(module, &messages) == 0;
+    if (module)
+        ptx_module_free(module);
+    ptx_messages_free(&messages);
+    text_free(&ptx);
+    return is_known;
+}
+
+static void visit_alternative(struct coverage *coverage, const char *form) {
+    char key[MENTION_KEY];
+    if (coverage->is_covered || !is_implemented(form))
+        return;
+    if (!coverage->is_implemented)
+        snprintf(coverage->example, sizeof coverage->example, "%s", form);
+    coverage->is_implemented = true;
+    coverage->is_covered =
+        mentions_key(form, strcspn(form, " "), key) && mentions_has(coverage->mentions, key);
+}
+
+static void visit_form(struct coverage *coverage, const char *form) {
+    coverage->is_implemented = coverage->is_covered = false;
+    expand(coverage, form, true, visit_alternative);
+    coverage->n_forms++;
+    coverage->n_implemented += coverage->is_implemented;
+    coverage->n_covered += coverage->is_covered;
+    if (coverage->is_implemented && !coverage->is_covered)
+        printf("no test: %s\n", coverage->example);
+    else if (coverage->lists)
+        printf("%s: %s\n", coverage->is_covered ? "tested" : "not implemented", form);
+}
+
+/* The lines of a table that begin with `op`, without that word. */
+static void add_table(struct mentions *mentions, const char *text) {
+    const char *line;
+    size_t length;
+    while (text_next_line(&text, &line, &length)) {
+        struct text op = {0};
+        if (length < 4 || strncmp(line, "op ", 3) != 0)
+            continue;
+        text_add_bytes(&op, line + 3, length - 3);
+        mentions_add_ptx(mentions, op.data);
+        text_free(&op);
+    }
+}
+
+static bool add_file(struct mentions *mentions, const char *path) {
+    char *text = text_read_file(path);
+    if (!text) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        return false;
+    }
+    const char *ending = strrchr(path, '.');
+    if (ending && strcmp(ending, ".txt") == 0)
+        add_table(mentions, text);
+    else
+        mentions_add_ptx(mentions, text);
+    free(text);
+    return true;
+}
+
+int main(int argc, char **argv) {
+    struct mentions mentions = {0};
+    struct coverage coverage = {.mentions = &mentions};
+    int i = 1;
+    if (i < argc && strcmp(argv[i], "--list") == 0) {
+        coverage.lists = true;
+        i++;
+    }
+    if (i == argc) {
+        fprintf(stderr, "usage: coverage [--list] TEST...\n");
+        return 2;
+    }
+    for (; i < argc; i++)
+        if (!add_file(&mentions, argv[i]))
+            return 1;
+    mentions_sort(&mentions);
+    for (size_t k = 0; k < sizeof patterns / sizeof patterns[0]; k++)
+        expand(&coverage, patterns[k], false, visit_form);
+    printf("%u forms, %u implemented, %u of them tested\n", coverage.n_forms, coverage.n_implemented,
+           coverage.n_covered);
+    mentions_free(&mentions);
+    return coverage.n_covered != coverage.n_implemented;
+}
