@@ -227,6 +227,8 @@ static void print_notes(const struct run *run, const struct report_run *report, 
 /* The table goes to standard output unless that is taken; what went wrong goes to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
     bool has_color = is_colored(run->given.color);
+    if (run->execution.shows_progress && report->stopped)
+        fputs("\r\033[K", stderr); /* the driver had no time to take its line of progress away */
     bool has_table = !run->given.is_quiet && !is_stdout(run->given.json) && !is_stdout(run->given.csv);
     if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);

@@ -27,6 +27,7 @@ static const char *config_text(const struct cli_execution *execution, struct bas
         json_object_set_new(object, "progress", json_true());
     if (execution->is_verbose)
         json_object_set_new(object, "verbose", json_true());
+    json_object_set_new(object, "interruptible", json_true());
     char *text = json_dumps(object, JSON_COMPACT);
     const char *copy = base_arena_copy(arena, text, strlen(text));
     free(text);
@@ -46,16 +47,11 @@ static const char *const *program_arguments(const struct cli_execution *executio
 
 /* ---- How it ended ------------------------------------------------------------------------------------------------ */
 
-/* The driver reports a limit as it reports any launch that takes too long; its text tells which one it was. */
+/* The limit that ended a launch, if one did. */
 static const char *limit_reached(const struct report_run *run) {
-    for (unsigned i = 0; i < run->n_errors; i++) {
-        if (strcmp(run->errors[i].result, "CUDA_ERROR_LAUNCH_TIMEOUT") != 0)
-            continue;
-        if (strstr(run->errors[i].message, "time limit"))
-            return "timeout";
-        if (strstr(run->errors[i].message, "instruction limit"))
-            return "max-instructions";
-    }
+    for (unsigned i = 0; i < run->n_errors; i++)
+        if (run->errors[i].limit)
+            return run->errors[i].limit;
     return NULL;
 }
 

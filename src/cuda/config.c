@@ -76,7 +76,7 @@ static bool read_object(json_t *object, const struct option *options, size_t n_o
     return true;
 }
 
-bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose) {
+bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose, bool *is_interruptible) {
     const struct option options[] = {
         {"max_instructions", OPTION_U64, &config->max_instructions, 0, INT64_MAX},
         {"timeout_seconds", OPTION_SECONDS, &config->timeout_seconds, 0, 0},
@@ -86,6 +86,7 @@ bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verb
         {"heap_bytes", OPTION_U64, &config->heap_bytes, 0, INT64_MAX},
         {"memory_bytes", OPTION_U64, &config->memory_bytes, 1u << 20, INT64_MAX},
         {"verbose", OPTION_BOOLEAN, is_verbose, 0, 0},
+        {"interruptible", OPTION_BOOLEAN, is_interruptible, 0, 0},
     };
     json_error_t error;
     json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &error);

@@ -63,6 +63,9 @@ CUresult cuda_result_of(enum gpu_status status) {
     case GPU_TRAP:
         return CUDA_ERROR_LAUNCH_FAILED;
     case GPU_LAUNCH_TIMEOUT:
+    case GPU_TIME_LIMIT:
+    case GPU_INSTRUCTION_LIMIT:
+    case GPU_INTERRUPTED:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case GPU_STACK_OVERFLOW:
         return CUDA_ERROR_HARDWARE_STACK_ERROR;

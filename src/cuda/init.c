@@ -8,8 +8,11 @@
 static CUresult start(struct cuda_state *state) {
     struct gpu_config config = gpu_default_config();
     const char *json = getenv("HEDDLE_CONFIG");
-    if (json && *json && !cuda_read_config(json, &config, &state->is_verbose))
+    bool is_interruptible = false;
+    if (json && *json && !cuda_read_config(json, &config, &state->is_verbose, &is_interruptible))
         return CUDA_ERROR_INVALID_VALUE;
+    if (is_interruptible)
+        config.stop = cuda_interrupt_catch();
     struct gpu_error error = {.status = GPU_OK};
     state->gpu = gpu_new(&config, &error);
     if (!state->gpu) {

@@ -188,6 +188,7 @@ struct cuda_texture_object {
 
 struct cuda_error_record {
     CUresult result;
+    const char *limit; /* which limit ended the launch: "timeout", "max-instructions", "interrupt"; NULL: none */
     char message[1024];
 };
 
@@ -215,6 +216,7 @@ struct cuda_state {
     unsigned n_errors;
     const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
     unsigned n_unsupported;
+    uint64_t written_ns;           /* host clock of the last writing */
     uint64_t n_changes, n_written; /* results: counts what would change the file, and what it holds */
 };
 
@@ -273,7 +275,7 @@ void *cuda_allocate(size_t bytes);
 /* ---- Between the files ------------------------------------------------------------------------------------------ */
 
 /* config.c: HEDDLE_CONFIG. False after one line on standard error. */
-bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose);
+bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose, bool *is_interruptible);
 
 /* error.c */
 const char *cuda_error_name(CUresult result); /* NULL: no such code */
@@ -328,7 +330,15 @@ CUresult cuda_surfref_apply(struct cuda_call *call, struct CUsurfref_st *surfref
 
 /* results.c: keeps what the file says of the launches since the last call; a module may be gone when it is written. */
 void cuda_results_note_launches(struct cuda_state *state);
-void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message);
+void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *limit, const char *message);
+/* interrupt.c: a first SIGINT or SIGTERM ends the running launch, so that its results are kept, and then the process.
+ */
+const volatile sig_atomic_t *cuda_interrupt_catch(void);
+void cuda_interrupt_defer(bool is_running);
+_Noreturn void cuda_interrupt_end(void);
+
+/* Writes the file, unless it was written a moment ago. */
+void cuda_results_write_sometimes(struct cuda_state *state);
 /* Writes the file when there is one and it would change. The caller holds the lock. */
 void cuda_results_write(struct cuda_state *state);
 

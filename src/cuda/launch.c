@@ -109,9 +109,22 @@ static bool is_refusal(enum gpu_status status) {
            status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES;
 }
 
-static void report(struct cuda_state *state, CUresult result, const char *message) {
-    cuda_print("%s", message);
-    cuda_results_add_error(state, result, message);
+static const char *limit_of(enum gpu_status status) {
+    switch (status) {
+    case GPU_TIME_LIMIT:
+        return "timeout";
+    case GPU_INSTRUCTION_LIMIT:
+        return "max-instructions";
+    case GPU_INTERRUPTED:
+        return "interrupt";
+    default:
+        return NULL;
+    }
+}
+
+static void report(struct cuda_state *state, CUresult result, const struct gpu_error *error) {
+    cuda_print("%s", error->message);
+    cuda_results_add_error(state, result, limit_of(error->status), error->message);
     cuda_results_write(state);
 }
 
@@ -128,18 +141,24 @@ static CUresult run(struct cuda_call *call, const struct request *request, const
     struct gpu_error error = {.status = GPU_OK};
     CUresult result = check(call, request, function, &error);
     if (result != CUDA_SUCCESS) {
-        report(call->state, result, error.message);
+        report(call->state, result, &error);
         return result;
     }
+    cuda_interrupt_defer(true);
     bool is_done = gpu_launch(call->gpu, &launch, &error);
+    cuda_interrupt_defer(false);
     cuda_results_note_launches(call->state);
     cuda_note_memory(call->state);
-    if (is_done)
+    if (is_done) {
+        cuda_results_write_sometimes(call->state);
         return CUDA_SUCCESS;
+    }
     result = cuda_result_of(error.status);
     if (!is_refusal(error.status))
         call->context->error = result;
-    report(call->state, result, error.message);
+    report(call->state, result, &error);
+    if (error.status == GPU_INTERRUPTED)
+        cuda_interrupt_end();
     return is_refusal(error.status) || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
 }
 

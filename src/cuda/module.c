@@ -75,7 +75,7 @@ static CUresult report_errors(struct cuda_state *state, const char *text, const 
     snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
     fputs(text, stderr);
     write_log(error, text);
-    cuda_results_add_error(state, CUDA_ERROR_INVALID_PTX, first);
+    cuda_results_add_error(state, CUDA_ERROR_INVALID_PTX, NULL, first);
     return CUDA_ERROR_INVALID_PTX;
 }
 

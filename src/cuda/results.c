@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 /* Later errors are mostly the first one again. */
-enum { MOST_ERRORS = 100 };
+enum { MOST_ERRORS = 100, WRITE_EVERY_NS = 300000000 };
 
 static const struct {
     const char *name;
@@ -45,13 +46,14 @@ void cuda_results_note_launches(struct cuda_state *state) {
     state->n_launches = count;
 }
 
-void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *message) {
+void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *limit, const char *message) {
     if (state->n_errors == MOST_ERRORS)
         return;
     if (!state->error)
         state->error = cuda_allocate(MOST_ERRORS * sizeof(*state->error));
     struct cuda_error_record *record = &state->error[state->n_errors++];
     record->result = result;
+    record->limit = limit;
     snprintf(record->message, sizeof(record->message), "%s", message);
     state->n_changes++;
 }
@@ -109,6 +111,8 @@ static json_t *errors(const struct cuda_state *state) {
         /* A message may quote bytes of the program that are no text. */
         json_t *message = json_string(state->error[i].message);
         json_object_set_new(object, "message", message ? message : json_string(""));
+        if (state->error[i].limit)
+            json_object_set_new(object, "limit", json_string(state->error[i].limit));
         json_array_append_new(list, object);
     }
     return list;
@@ -147,6 +151,12 @@ static bool replace_file(const char *path, const json_t *results) {
     return is_good;
 }
 
+static uint64_t host_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 void cuda_results_write(struct cuda_state *state) {
     if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes)
         return;
@@ -160,4 +170,10 @@ void cuda_results_write(struct cuda_state *state) {
     replace_file(state->results_path, results);
     json_decref(results);
     state->n_written = state->n_changes;
+    state->written_ns = host_clock_ns();
+}
+
+void cuda_results_write_sometimes(struct cuda_state *state) {
+    if (host_clock_ns() - state->written_ns > WRITE_EVERY_NS)
+        cuda_results_write(state);
 }

@@ -54,6 +54,9 @@ static enum heddle_status status_of(enum gpu_status status) {
     case GPU_LAUNCH_OUT_OF_RESOURCES:
         return HEDDLE_INVALID;
     case GPU_LAUNCH_TIMEOUT:
+    case GPU_TIME_LIMIT:
+    case GPU_INSTRUCTION_LIMIT:
+    case GPU_INTERRUPTED:
         return HEDDLE_LIMIT;
     default:
         return HEDDLE_FAULT;

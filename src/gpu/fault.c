@@ -41,7 +41,7 @@ static const char *what_happened(const struct exec_fault *fault, enum gpu_status
         *status = GPU_LAUNCH_TIMEOUT;
         return "barrier";
     default:
-        *status = GPU_LAUNCH_TIMEOUT;
+        *status = GPU_INSTRUCTION_LIMIT;
         return "limit reached";
     }
 }

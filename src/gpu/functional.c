@@ -510,6 +510,13 @@ static void show_progress(struct engine *engine, uint64_t now) {
 
 static bool is_in_time(struct engine *engine) {
     const struct gpu_config *config = &engine->gpu->config;
+    if (config->stop && *config->stop) {
+        engine->error->status = GPU_INTERRUPTED;
+        snprintf(engine->error->message, sizeof engine->error->message,
+                 "interrupted in kernel '%s' after %" PRIu64 " of %" PRIu64 " blocks", engine->grid->program->name,
+                 engine->n_finished, engine->n_blocks);
+        return false;
+    }
     if (!config->shows_progress && config->timeout_seconds <= 0)
         return true;
     uint64_t now = gpu_host_clock_ns();
@@ -517,7 +524,7 @@ static bool is_in_time(struct engine *engine) {
         show_progress(engine, now);
     if (config->timeout_seconds <= 0 || (double)(now - engine->gpu->start_ns) * 1e-9 < config->timeout_seconds)
         return true;
-    engine->error->status = GPU_LAUNCH_TIMEOUT;
+    engine->error->status = GPU_TIME_LIMIT;
     snprintf(engine->error->message, sizeof engine->error->message,
              "time limit of %g s reached in kernel '%s' after %" PRIu64 " of %" PRIu64 " blocks",
              config->timeout_seconds, engine->grid->program->name, engine->n_finished, engine->n_blocks);

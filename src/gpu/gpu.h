@@ -4,6 +4,7 @@
  * simulated program come back as struct gpu_error; the first one is sticky for the driver to handle as CUDA does. */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,12 +21,13 @@ struct gpu_config {
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
     uint32_t clock_khz;
-    uint64_t memory_bytes;     /* device memory a program can allocate */
-    uint32_t stack_bytes;      /* per thread, for recursion (CU_LIMIT_STACK_SIZE) */
-    uint64_t heap_bytes;       /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
-    uint64_t max_instructions; /* per thread row and launch; 0: no limit. Ends runaway loops. */
-    double timeout_seconds;    /* wall clock of the whole run; 0: none */
-    bool shows_progress;       /* one line on standard error while a launch runs long */
+    uint64_t memory_bytes;             /* device memory a program can allocate */
+    uint32_t stack_bytes;              /* per thread, for recursion (CU_LIMIT_STACK_SIZE) */
+    uint64_t heap_bytes;               /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
+    uint64_t max_instructions;         /* per thread row and launch; 0: no limit. Ends runaway loops. */
+    double timeout_seconds;            /* wall clock of the whole run; 0: none */
+    const volatile sig_atomic_t *stop; /* not 0: end the running launch with GPU_INTERRUPTED; may be NULL */
+    bool shows_progress;               /* one line on standard error while a launch runs long */
 };
 
 /* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */
@@ -42,7 +44,10 @@ enum gpu_status {
     GPU_MISALIGNED_ADDRESS,
     GPU_ASSERT,
     GPU_TRAP,           /* CUDA_ERROR_LAUNCH_FAILED */
-    GPU_LAUNCH_TIMEOUT, /* instruction or time limit, barrier deadlock */
+    GPU_LAUNCH_TIMEOUT, /* barrier deadlock */
+    GPU_TIME_LIMIT,     /* these three are CUDA_ERROR_LAUNCH_TIMEOUT too */
+    GPU_INSTRUCTION_LIMIT,
+    GPU_INTERRUPTED,
     GPU_STACK_OVERFLOW, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
     GPU_INVALID_PC,
 };

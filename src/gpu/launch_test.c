@@ -104,7 +104,7 @@ static void an_endless_loop_ends_at_the_limit(void **state) {
     (void)state;
     struct bench bench;
     load(&bench, HEAD ".visible .entry k()\n{\nL:\nbra L;\n}\n");
-    expect_failure(&bench, GPU_LAUNCH_TIMEOUT, "instruction limit reached");
+    expect_failure(&bench, GPU_INSTRUCTION_LIMIT, "instruction limit reached");
     gpu_free(bench.gpu);
 }
 

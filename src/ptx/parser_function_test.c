@@ -93,6 +93,7 @@ static void wrong_headers_are_explained(void **state) {
     fixture_module_rejects(".alias a, b;", 8, "'a' is not a declared function");
     fixture_module_rejects(".func a () { ret; } .func b () { ret; } .alias a, b;", 48,
                            "'a' has a body and cannot be an alias");
+    fixture_module_rejects(".func a (); .func b () { call c; ret; } .alias a, b;", 31, "undefined function 'c'");
 }
 
 static void every_wrong_statement_is_reported_and_the_rest_is_read(void **state) {

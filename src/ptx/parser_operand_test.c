@@ -164,6 +164,7 @@ static void wrong_operands_are_explained(void **state) {
                     "expected a component such as .x or a selector such as .b0 or .h1, got '.x'");
     fixture_rejects("mov.u32 %r1, !%r2;", 14, "'!' needs a predicate");
     fixture_rejects("mov.pred %p1, -%p2;", 15, "a predicate is negated with '!'");
+    fixture_rejects("mov.pred %p1, !%;", 16, "expected a register after the sign, got '%'");
     fixture_rejects("mov.u32 %r1, -cell;", 14, "only a register can be negated");
     fixture_rejects("setp.eq.s32 %p1|3, %r1, %r2;", 17, "expected a predicate register, got '3'");
     fixture_rejects("mov.b32 %r1, {{{{{{%r1}}}}}};", 19, "operands nested deeper than 4");

@@ -19,6 +19,7 @@ struct report_kernel {
 /* One error of the driver, in the order they came. */
 struct report_error {
     const char *result; /* CUDA_ERROR_... */
+    const char *limit;  /* "timeout", "max-instructions", "interrupt", or NULL */
     const char *message;
 };
 

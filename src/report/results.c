@@ -10,7 +10,7 @@
 static const char *copy_text(struct base_arena *arena, const json_t *value, const char *otherwise) {
     const char *text = json_string_value(value);
     text = text ? text : otherwise;
-    return base_arena_copy(arena, text, strlen(text));
+    return text ? base_arena_copy(arena, text, strlen(text)) : NULL;
 }
 
 static void read_shape(uint32_t shape[3], const json_t *value) {
@@ -54,6 +54,7 @@ static void read_errors(struct report_run *run, const json_t *array, struct base
         const json_t *object = json_array_get(array, i);
         run->errors[i].result = copy_text(arena, json_object_get(object, "error"), "");
         run->errors[i].message = copy_text(arena, json_object_get(object, "message"), "");
+        run->errors[i].limit = copy_text(arena, json_object_get(object, "limit"), NULL);
     }
 }
 

@@ -7,8 +7,8 @@ struct format {
 };
 
 static const struct format formats[N_KINDS] = {
-    [KIND_I16] = {16, 0}, [KIND_F16] = {16, 10},  [KIND_BF16] = {16, 7}, [KIND_I32] = {32, 0},
-    [KIND_F32] = {32, 23}, [KIND_I64] = {64, 0}, [KIND_F64] = {64, 52},
+    [KIND_I16] = {16, 0},  [KIND_F16] = {16, 10}, [KIND_BF16] = {16, 7}, [KIND_I32] = {32, 0},
+    [KIND_F32] = {32, 23}, [KIND_I64] = {64, 0},  [KIND_F64] = {64, 52},
 };
 
 static uint64_t low_bits(unsigned n) { return n >= 64 ? UINT64_MAX : (1ull << n) - 1; }

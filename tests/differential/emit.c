@@ -4,7 +4,7 @@
  *   %=k  a destination of kind k (the letters of registers.c)     %k  a source: a register or an immediate
  *   %.k  a source that is a register                              %!p a predicate that may be negated
  *   %n   a shift amount or bit position                           %#9 an immediate from 0 to 9
- *   %%   a percent sign */
+ *   %%   a percent sign, ^ a bar */
 #include "program.h"
 
 #include <assert.h>
@@ -198,6 +198,11 @@ void program_line(struct program *p, const char *format, ...) {
     text_add(p->is_function ? &p->functions : &p->body, "    %s\n", line);
 }
 
+/* With room for what a piece of program still adds once it has begun. */
+bool program_is_full(const struct program *p) {
+    return p->n_traced > MAX_TRACED - 64 || p->n_dynamic + 32 * p->multiplicity > LAYOUT_TRACE_ENTRIES - 512;
+}
+
 void program_trace(struct program *p, enum kind kind, unsigned number, const char *text) {
     if (p->is_function)
         return;
@@ -234,7 +239,8 @@ bool program_emit(struct program *p, const char *form, bool may_guard) {
             c = add_operand(p, &insn, c + 1);
             continue;
         }
-        add(&insn, c++, 1);
+        add(&insn, *c == '^' ? "|" : c, 1);
+        c++;
     }
     if (!insn.is_possible)
         return false;
@@ -268,20 +274,15 @@ void program_emit_pure(struct program *p) {
 /* add.cc, addc.cc, ..., addc; the same with products and with differences. Sums and differences do not mix: PTX does
  * not say what a borrow is as a carry. */
 void program_emit_carry(struct program *p) {
-    static const char *const first[] = {"add.cc.(s32|u32) %=r, %r, %r",
-                                        "mad.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r",
-                                        "sub.cc.(s32|u32) %=r, %r, %r",
-                                        "add.cc.(s64|u64) %=l, %l, %l",
-                                        "mad.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l",
-                                        "sub.cc.(s64|u64) %=l, %l, %l"};
-    static const char *const next[] = {"(addc.cc.(s32|u32) %=r, %r, %r|madc.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r)",
-                                       "subc.cc.(s32|u32) %=r, %r, %r",
-                                       "(addc.cc.(s64|u64) %=l, %l, %l|madc.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l)",
-                                       "subc.cc.(s64|u64) %=l, %l, %l"};
-    static const char *const last[] = {"(addc.(s32|u32) %=r, %r, %r|madc.(lo|hi).(s32|u32) %=r, %r, %r, %r)",
-                                       "subc.(s32|u32) %=r, %r, %r",
-                                       "(addc.(s64|u64) %=l, %l, %l|madc.(lo|hi).(s64|u64) %=l, %l, %l, %l)",
-                                       "subc.(s64|u64) %=l, %l, %l"};
+    static const char *const first[] = {
+        "add.cc.(s32|u32) %=r, %r, %r", "mad.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r", "sub.cc.(s32|u32) %=r, %r, %r",
+        "add.cc.(s64|u64) %=l, %l, %l", "mad.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l", "sub.cc.(s64|u64) %=l, %l, %l"};
+    static const char *const next[] = {
+        "(addc.cc.(s32|u32) %=r, %r, %r|madc.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r)", "subc.cc.(s32|u32) %=r, %r, %r",
+        "(addc.cc.(s64|u64) %=l, %l, %l|madc.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l)", "subc.cc.(s64|u64) %=l, %l, %l"};
+    static const char *const last[] = {
+        "(addc.(s32|u32) %=r, %r, %r|madc.(lo|hi).(s32|u32) %=r, %r, %r, %r)", "subc.(s32|u32) %=r, %r, %r",
+        "(addc.(s64|u64) %=l, %l, %l|madc.(lo|hi).(s64|u64) %=l, %l, %l, %l)", "subc.(s64|u64) %=l, %l, %l"};
     unsigned start = random_below(&p->random, 6), chain = start / 3 * 2 + (start % 3 == 2);
     program_emit(p, first[start], false);
     for (unsigned n = random_below(&p->random, 3); n > 0; n--)

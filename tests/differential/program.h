@@ -15,7 +15,7 @@
 /* Counted up whenever the same seed gives other programs: recordings of an older one are refused. */
 enum { GENERATOR_VERSION = 1 };
 
-enum { MAX_REGISTERS = 8, MAX_TRACED = 512, MAX_OPERANDS = 12, TEMPLATE_ROOM = 256 };
+enum { MAX_REGISTERS = 8, MAX_TRACED = 256, MAX_OPERANDS = 12, TEMPLATE_ROOM = 256 };
 
 struct kind_info {
     char letter;
@@ -64,6 +64,9 @@ enum kind program_kind(char letter);
 bool program_immediate(struct program *p, enum kind kind, char *buffer, size_t size);
 
 /* emit.c */
+
+/* Whether the program has grown as far as its trace can follow. */
+bool program_is_full(const struct program *p);
 
 /* Writes one instruction from a form (forms.def); false when the place has no registers for it. guard: may get one. */
 bool program_emit(struct program *p, const char *form, bool may_guard);

@@ -15,9 +15,7 @@ static inline uint64_t random_mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-static inline uint64_t random_next(struct random *random) {
-    return random_mix(random->state += 0x9e3779b97f4a7c15u);
-}
+static inline uint64_t random_next(struct random *random) { return random_mix(random->state += 0x9e3779b97f4a7c15u); }
 
 /* The stream of one program: streams of different seeds, programs or numbers have nothing to do with each other. */
 static inline struct random random_stream(uint64_t seed, uint64_t program, uint64_t number) {
@@ -31,7 +29,9 @@ static inline uint32_t random_below(struct random *random, uint32_t n) {
     return (uint32_t)((random_next(random) >> 32) * n >> 32);
 }
 
-static inline bool random_chance(struct random *random, uint32_t percent) { return random_below(random, 100) < percent; }
+static inline bool random_chance(struct random *random, uint32_t percent) {
+    return random_below(random, 100) < percent;
+}
 
 static inline uint64_t random_hash(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * 0x9fb21c651e98df25u;

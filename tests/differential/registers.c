@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 const struct kind_info kinds[N_KINDS] = {
-    [KIND_I16] = {'h', 16, 4, 0},     [KIND_F16] = {'e', 16, 4, 8},    [KIND_BF16] = {'b', 16, 4, 16},
-    [KIND_PRED] = {'p', 1, 4, 24},    [KIND_I32] = {'r', 32, 8, 32},   [KIND_F32] = {'f', 32, 8, 64},
-    [KIND_F16X2] = {'x', 32, 4, 96},  [KIND_BF16X2] = {'y', 32, 4, 112}, [KIND_I64] = {'l', 64, 4, 128},
+    [KIND_I16] = {'h', 16, 4, 0},    [KIND_F16] = {'e', 16, 4, 8},      [KIND_BF16] = {'b', 16, 4, 16},
+    [KIND_PRED] = {'p', 1, 4, 24},   [KIND_I32] = {'r', 32, 8, 32},     [KIND_F32] = {'f', 32, 8, 64},
+    [KIND_F16X2] = {'x', 32, 4, 96}, [KIND_BF16X2] = {'y', 32, 4, 112}, [KIND_I64] = {'l', 64, 4, 128},
     [KIND_F64] = {'d', 64, 4, 160},
 };
 

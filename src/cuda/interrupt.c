@@ -1,0 +1,37 @@
+/* Ctrl-C while a kernel runs: the launch ends early, its counters are written with the others, then the process ends by
+ * the signal as it would have. Only under `heddle run` (HEDDLE_CONFIG "interruptible"), and only where the program has
+ * no handler of its own. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cuda/internal.h"
+
+/* Signal handlers can reach nothing but objects like these. */
+static volatile sig_atomic_t caught_signal, is_launching;
+
+static void handle(int signal_number) {
+    if (is_launching && !caught_signal) {
+        caught_signal = signal_number;
+        return;
+    }
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+const volatile sig_atomic_t *cuda_interrupt_catch(void) {
+    const int signals[] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        struct sigaction old, ours = {.sa_handler = handle};
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &ours, NULL);
+    }
+    return &caught_signal;
+}
+
+void cuda_interrupt_defer(bool is_running) { is_launching = is_running; }
+
+_Noreturn void cuda_interrupt_end(void) {
+    signal(caught_signal, SIG_DFL);
+    raise(caught_signal);
+    abort(); /* not reached: the default action ends the process */
+}

@@ -1,0 +1,21 @@
+/* Runs programs through the CUDA driver API, many per module: compiling a module costs far more than running it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct batch_options {
+    uint64_t seed;
+    bool is_traced;
+    int optimization; /* of a real driver's compiler, 0 to 4; -1: its own choice */
+};
+
+/* What one program did. trace: LAYOUT_THREADS times LAYOUT_TRACE_ENTRIES entries, or NULL. */
+typedef void batch_result_fn(void *user, uint64_t number, const unsigned char *memory, const uint64_t *trace);
+
+/* Starts the driver; ends the program with one line when that fails. */
+void batch_start(void);
+/* Runs programs first ... first + count - 1, in order. A module that does not load ends the program with the messages.
+ */
+void batch_run(const struct batch_options *options, uint64_t first, unsigned count, batch_result_fn *result,
+               void *user);
