@@ -83,18 +83,23 @@ static int take_signal(const sigset_t *set, double deadline, siginfo_t *info) {
     return sigtimedwait(set, info, &limit);
 }
 
-/* A signal from the keyboard has gone to the whole group of processes, the program included. The second one ends it for
- * good. */
-static void pass_on(pid_t pid, const siginfo_t *info, struct cli_end *end) {
-    if (end->interrupt)
+/* A signal from the keyboard has gone to the whole group of processes, the program included. A second one ends it for
+ * good, unless it comes so soon that it is the same request twice: to this process and to its group, as timeout(1)
+ * does. */
+static void pass_on(pid_t pid, const siginfo_t *info, struct cli_end *end, double *first) {
+    static const double same_request_seconds = 0.5;
+    if (end->interrupt && now_seconds() - *first > same_request_seconds)
         kill(pid, SIGKILL);
-    else if (info->si_code != SI_KERNEL)
+    else if (!end->interrupt && info->si_code != SI_KERNEL)
         kill(pid, info->si_signo);
+    if (!end->interrupt)
+        *first = now_seconds();
     end->interrupt = info->si_signo;
 }
 
 static void wait_for(pid_t pid, const struct cli_child *child, const sigset_t *set, struct cli_end *end) {
     double deadline = child->timeout_seconds > 0 ? now_seconds() + child->timeout_seconds + grace_seconds : INFINITY;
+    double first = 0; /* when the first signal came */
     for (;;) {
         siginfo_t info;
         pid_t ended = waitpid(pid, &end->wait_status, WNOHANG);
@@ -102,7 +107,7 @@ static void wait_for(pid_t pid, const struct cli_child *child, const sigset_t *s
             return;
         int taken = take_signal(set, deadline, &info);
         if (taken > 0 && taken != SIGCHLD) {
-            pass_on(pid, &info, end);
+            pass_on(pid, &info, end, &first);
         } else if (taken < 0 && errno == EAGAIN) {
             kill(pid, end->is_timed_out ? SIGKILL : SIGTERM);
             end->is_timed_out = true;

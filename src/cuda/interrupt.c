@@ -10,7 +10,7 @@
 static volatile sig_atomic_t caught_signal, is_launching;
 
 static void handle(int signal_number) {
-    if (is_launching && !caught_signal) {
+    if (is_launching || caught_signal) { /* `heddle` sees to it that a second Ctrl-C ends everything at once */
         caught_signal = signal_number;
         return;
     }

@@ -84,6 +84,11 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
     }
 }
 
+static bool is_predicate_logic(const struct ptx_instruction *insn) {
+    bool is_logic = insn->opcode == PTX_OP_AND || insn->opcode == PTX_OP_OR || insn->opcode == PTX_OP_XOR;
+    return is_logic && insn->n_operands == 3 && insn->n_types == 1 && insn->type[0] == PTX_PRED;
+}
+
 static void flatten(const struct ptx_instruction *insn, struct exec_flat *flat) {
     *flat = (struct exec_flat){.imm = 0};
     for (unsigned k = 0; k < insn->n_operands; k++) {
@@ -100,6 +105,8 @@ static void flatten(const struct ptx_instruction *insn, struct exec_flat *flat) 
         flat->imm = exec_video_imm(insn);
     if (insn->opcode == PTX_OP_SETP || insn->opcode == PTX_OP_SET)
         flat->imm = exec_compare_imm(insn);
+    if (is_predicate_logic(insn))
+        flat->imm = (uint32_t)insn->operand[1].is_negated | (uint32_t)insn->operand[2].is_negated << 1;
 }
 
 static enum ptx_width width_of_type(enum ptx_type type) {

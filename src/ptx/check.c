@@ -359,7 +359,7 @@ static bool check_call(struct ptx_check *check) {
 
 /* ---- Negated predicates ---- */
 
-/* setp, set, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing does. */
+/* setp, set, and, or, xor, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing does. */
 static void settle_negation(struct ptx_instruction *instruction) {
     struct ptx_operand *operand = instruction->operand;
     switch (instruction->opcode) {
@@ -377,9 +377,6 @@ static void settle_negation(struct ptx_instruction *instruction) {
             instruction->opcode = instruction->opcode == PTX_OP_MOV ? PTX_OP_NOT : PTX_OP_MOV;
         operand[1].is_negated = false;
         return;
-    case PTX_OP_AND:
-    case PTX_OP_OR:
-    case PTX_OP_XOR:
     case PTX_OP_LOP3:
         for (unsigned i = 0; i < instruction->n_operands; i++)
             if (operand[i].is_negated)

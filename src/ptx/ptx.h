@@ -149,7 +149,7 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     struct ptx_location at;
-    bool is_negated;  /* !%p in setp, set, vote and bar.red (others are rewritten); -%r in vmad */
+    bool is_negated;  /* !%p in setp, set, and, or, xor, vote and bar.red (others are rewritten); -%r in vmad */
     uint8_t selector; /* video byte/half selector: 0 none, 1..4 = .b0...b3, 5..6 = .h0 .h1; packed: see selector_mask */
     uint16_t
         selector_mask;    /* .b7610, .h10, destination mask .b20: 4-bit indices, low first; 0xf where none is written */

@@ -10,8 +10,8 @@
  * Heddle's libcuda it runs in the simulator, linked with NVIDIA's on a GPU:
  *     gcc -O2 -std=gnu17 -I/usr/local/cuda/include -Itests/runner tests/differential/[a-z]*.c \
  *         tests/runner/{text,driver}.c -lcuda -o differential
- * --batch N: programs per module; --seconds T: stop after T seconds with what is done; --optimization L: of the real
- * driver's compiler. Exit status: 0 all equal, 1 not. */
+ * --batch N: programs per module; --seconds T: stop after T seconds with what is done; --reports N: differences to
+ * print; --optimization L: of the real driver's compiler. Exit status: 0 all equal, 1 not. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +28,13 @@
 #include "program.h"
 #include "recording.h"
 
-enum { MAX_JOBS = 64, MAX_REPORTS = 20, DEFAULT_COUNT = 10000, DEFAULT_BATCH = 64, TRACED_BATCH = 8 };
+enum { MAX_JOBS = 64, DEFAULT_REPORTS = 20, DEFAULT_COUNT = 10000, DEFAULT_BATCH = 64, TRACED_BATCH = 8 };
 
 struct options {
     const char *record, *check;
     bool has_steps, dumps, traces;
     uint64_t seed, first, count, number;
-    unsigned jobs, batch, seconds;
+    unsigned jobs, batch, seconds, reports;
     int optimization;
 };
 
@@ -129,7 +129,7 @@ static struct work new_work(const struct options *options, const struct recordin
 }
 
 static void name_machine(struct recording *recording) {
-    char name[64] = "", line[RECORDING_TEXT] = "";
+    char name[48] = "", line[32] = "";
     CUdevice device;
     int version = 0;
     time_t now = time(NULL);
@@ -142,7 +142,7 @@ static void name_machine(struct recording *recording) {
         line[strcspn(line, "\n")] = 0;
     if (file)
         fclose(file);
-    snprintf(recording->machine, sizeof recording->machine, "%s, CUDA %d.%d, driver %.40s", name, version / 1000,
+    snprintf(recording->machine, sizeof recording->machine, "%s, CUDA %d.%d, driver %s", name, version / 1000,
              version % 1000 / 10, line[0] ? line : "unknown");
     strftime(recording->date, sizeof recording->date, "%Y-%m-%d", gmtime(&now));
 }
@@ -220,7 +220,7 @@ static int check(struct options *options) {
         batch_start();
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *expected = recording.digest + i * work.words, *digest = work.digest + i * work.words;
-        if (memcmp(digest, expected, work.words * sizeof *digest) == 0 || ++n_different > MAX_REPORTS)
+        if (memcmp(digest, expected, work.words * sizeof *digest) == 0 || ++n_different > options->reports)
             continue;
         if (options->has_steps)
             report_steps(options, &work, i, expected);
@@ -282,6 +282,8 @@ static void set_option(struct options *options, const char *name, const char *va
         options->batch = (unsigned)number_of(value);
     else if (strcmp(name, "--seconds") == 0)
         options->seconds = (unsigned)number_of(value);
+    else if (strcmp(name, "--reports") == 0)
+        options->reports = (unsigned)number_of(value);
     else if (strcmp(name, "--optimization") == 0)
         options->optimization = (int)number_of(value);
     else if (strcmp(name, "--dump") == 0 || strcmp(name, "--trace") == 0)
@@ -294,7 +296,7 @@ static void set_option(struct options *options, const char *name, const char *va
 }
 
 int main(int argc, char **argv) {
-    struct options options = {.seed = 1, .jobs = 1, .optimization = -1};
+    struct options options = {.seed = 1, .jobs = 1, .reports = DEFAULT_REPORTS, .optimization = -1};
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             usage();

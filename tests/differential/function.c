@@ -75,7 +75,7 @@ static void add_recursive(struct program *p, unsigned k) {
     program_line(p, ".param .b32 x, y, z;");
     program_line(p, "st.param.b32 [x], %%u;");
     program_line(p, "st.param.b32 [y], %%v;");
-    program_line(p, "call.uni (z), f%llu_%u, (x, y);", number, k);
+    program_line(p, "call (z), f%llu_%u, (x, y);", number, k);
     program_line(p, "ld.param.b32 %%u, [z];");
     program_line(p, "}");
     program_line(p, "mad.lo.u32 %%u, %%u, 33, %%kept;");

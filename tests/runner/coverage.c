@@ -2,20 +2,19 @@
  *
  *     coverage [--list] TEST...
  *
- * The forms are those of forms.def; whether one is implemented, the linker says, as it does when a module is loaded. TEST is a value table
- * (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed, and the status is 1 when there are any. --list prints every
- * form with what is known of it. */
+ * The forms are those of forms.def; whether one is implemented, the linker says, as it does when a module is loaded.
+ * TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed, and the status is 1
+ * when there are any. --list prints every form with what is known of it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/exec.h"
+#include "forms.h"
 #include "mentions.h"
 #include "ptx/ptx.h"
 #include "text.h"
-
-enum { MAX_FORM = 256 };
 
 struct coverage {
     const struct mentions *mentions;
@@ -23,36 +22,8 @@ struct coverage {
     unsigned n_forms, n_implemented, n_covered;
     /* of the form at hand, over its alternatives */
     bool is_implemented, is_covered;
-    char example[MAX_FORM]; /* an alternative that is implemented */
+    char example[FORMS_TEXT]; /* an alternative that is implemented */
 };
-
-static const char *const patterns[] = {
-#define FORMS(pattern) pattern,
-#include "forms.def"
-#undef FORMS
-};
-
-typedef void visit_fn(struct coverage *coverage, const char *form);
-
-/* Calls visit for each way to choose the parts of the groups: of those with a star, or of the others. */
-static void expand(struct coverage *coverage, const char *pattern, bool with_star, visit_fn *visit) {
-    const char *open = pattern;
-    while ((open = strchr(open, '<')) && (open[1] == '*') != with_star)
-        open++;
-    if (!open) {
-        visit(coverage, pattern);
-        return;
-    }
-    const char *part = open + (with_star ? 2 : 1), *close = strchr(open, '>');
-    for (; part <= close; part += strcspn(part, "|>") + 1) {
-        char chosen[MAX_FORM];
-        int length = snprintf(chosen, sizeof chosen, "%.*s%.*s%s", (int)(open - pattern), pattern,
-                              (int)strcspn(part, "|>"), part, close + 1);
-        if (length >= MAX_FORM)
-            abort();
-        expand(coverage, chosen, with_star, visit);
-    }
-}
 
 /* The form as PTX: every operand letter becomes a register of its own. */
 static void add_instruction(struct text *ptx, const char *form) {
@@ -85,20 +56,21 @@ static bool is_implemented(const char *form) {
     return is_known;
 }
 
-static void visit_alternative(struct coverage *coverage, const char *form) {
+static void visit_alternative(void *context, const char *form) {
+    struct coverage *coverage = context;
     char key[MENTION_KEY];
     if (coverage->is_covered || !is_implemented(form))
         return;
     if (!coverage->is_implemented)
         snprintf(coverage->example, sizeof coverage->example, "%s", form);
     coverage->is_implemented = true;
-    coverage->is_covered =
-        mentions_key(form, strcspn(form, " "), key) && mentions_has(coverage->mentions, key);
+    coverage->is_covered = mentions_key(form, strcspn(form, " "), key) && mentions_has(coverage->mentions, key);
 }
 
-static void visit_form(struct coverage *coverage, const char *form) {
+static void visit_form(void *context, const char *form) {
+    struct coverage *coverage = context;
     coverage->is_implemented = coverage->is_covered = false;
-    expand(coverage, form, true, visit_alternative);
+    forms_expand(form, FORMS_STARRED, visit_alternative, coverage);
     coverage->n_forms++;
     coverage->n_implemented += coverage->is_implemented;
     coverage->n_covered += coverage->is_covered;
@@ -153,8 +125,8 @@ int main(int argc, char **argv) {
         if (!add_file(&mentions, argv[i]))
             return 1;
     mentions_sort(&mentions);
-    for (size_t k = 0; k < sizeof patterns / sizeof patterns[0]; k++)
-        expand(&coverage, patterns[k], false, visit_form);
+    for (size_t k = 0; k < forms_n_patterns(); k++)
+        forms_expand(forms_pattern(k), FORMS_PLAIN, visit_form, &coverage);
     printf("%u forms, %u implemented, %u of them tested\n", coverage.n_forms, coverage.n_implemented,
            coverage.n_covered);
     mentions_free(&mentions);

@@ -6,8 +6,8 @@
 #include "kernel_test.h"
 
 struct kernel_memory {
-    uint64_t word;          /* what is passed: a pointer, a handle or a scalar */
-    unsigned char *bytes;   /* the values in memory order; what is passed of a struct */
+    uint64_t word;        /* what is passed: a pointer, a handle or a scalar */
+    unsigned char *bytes; /* the values in memory order; what is passed of a struct */
     CUdeviceptr buffer;
     CUarray array;
 };

@@ -2,14 +2,15 @@
  *
  *     kernel_runner [--isa base|v3|v4] [--real-gpu] [--check] FILE.ptx...
  *
- * Every test runs in a process of its own, so that a kernel that faults, prints or hangs disturbs nobody: what it writes to standard
- * output and error is collected and compared with what the test expects. --isa sets HEDDLE_ISA and ends with status 77 where the host
- * has no such instruction set; --real-gpu leaves out the tests that mean nothing on hardware and the texts of errors; --check only
- * reads the files.
+ * Every test runs in a process of its own, so that a kernel that faults, prints or hangs disturbs nobody: what it
+ * writes to standard output and error is collected and compared with what the test expects. --isa sets HEDDLE_ISA and
+ * ends with status 77 where the host has no such instruction set; --real-gpu leaves out the tests that mean nothing on
+ * hardware and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
- *     gcc -std=gnu17 -I/usr/local/cuda/include tests/runner/kernel*.c tests/runner/{value_list,values,text,driver,isa}.c -lcuda -lm \
- *         -o kernel_runner
+ *
+ *     cd tests/runner
+ *     gcc -I/usr/local/cuda/include kernel*.c value_list.c values.c text.c driver.c isa.c -lcuda -lm -o kernel_runner
  */
 #include <errno.h>
 #include <signal.h>

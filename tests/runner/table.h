@@ -1,13 +1,13 @@
-/* Value tables of instructions, tests/instructions/NAME.txt: ops, each one or more PTX instructions with marked registers, and cases,
- * the registers' values before and after.
+/* Value tables of instructions, tests/instructions/NAME.txt: ops, each one or more PTX instructions with marked
+ * registers, and cases, the registers' values before and after.
  *
  *     # comment
  *     tolerance 2ulp            for the next op; also `abs 1e-7`, `rel 1e-6`
  *     op add.sat.s32 {=d:s32}, {a:s32}, {b:s32};
  *       0x7fffffff 1 -> 0x7fffffff
  *
- * {name:type} is an input, {=name:type} an output, {+name:type} both; {name} is a register named before. A case gives the inputs and
- * the outputs in the order in which they first appear. */
+ * {name:type} is an input, {=name:type} an output, {+name:type} both; {name} is a register named before. A case gives
+ * the inputs and the outputs in the order in which they first appear. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Writes the PTX that runs a table. Registers have the types that the table gives them, except where an output shares the register of
- * an input: that one is declared as plain bits, which every instruction takes. */
+/* Writes the PTX that runs a table. Registers have the types that the table gives them, except where an output shares
+ * the register of an input: that one is declared as plain bits, which every instruction takes. */
 #include "table_module.h"
 
 #include <ctype.h>
@@ -141,11 +141,12 @@ static void add_declarations(struct text *text, const struct table_op *op, const
         else
             text_add(text, "    .reg .%s %s;\n", type->register_type, naming->as[i]);
     }
-    text_add(text,
-             "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n"
-             "    mov.u32 %%lane, %%ctaid.x;\n    mov.u32 %%word, %%tid.x;\n    mad.lo.u32 %%lane, %%lane, 32, %%word;\n"
-             "    mad.wide.u32 %%in, %%lane, %u, %%in;\n    mad.wide.u32 %%out, %%lane, %u, %%out;\n",
-             in_bytes, 8 * op->n_outputs);
+    text_add(
+        text,
+        "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n"
+        "    mov.u32 %%lane, %%ctaid.x;\n    mov.u32 %%word, %%tid.x;\n    mad.lo.u32 %%lane, %%lane, 32, %%word;\n"
+        "    mad.wide.u32 %%in, %%lane, %u, %%in;\n    mad.wide.u32 %%out, %%lane, %u, %%out;\n",
+        in_bytes, 8 * op->n_outputs);
 }
 
 static void add_load(struct text *text, const struct value_type *type, const char *name, unsigned slot) {
@@ -174,8 +175,7 @@ static void add_presets(struct text *text, const struct table_op *op, const stru
         if (reg->type->kind == VALUE_PREDICATE)
             text_add(text, "    mov.pred %s, %%second;\n", naming->as[i]);
         else if (slot_bits(reg->type) == 8)
-            text_add(text, "    cvt.u8.u32 %s, 0x%llx;\n", naming->as[i],
-                     (unsigned long long)table_preset(reg, 0));
+            text_add(text, "    cvt.u8.u32 %s, 0x%llx;\n", naming->as[i], (unsigned long long)table_preset(reg, 0));
         else
             text_add(text, "    mov.b%u %s, 0x%llx;\n", slot_bits(reg->type), naming->as[i],
                      (unsigned long long)table_preset(reg, 0));
@@ -202,9 +202,7 @@ static void add_body(struct text *text, const struct table_op *op, const struct 
     text_free(&body);
 }
 
-void table_add_header(struct text *text) {
-    text_add(text, ".version 8.3\n.target sm_90\n.address_size 64\n");
-}
+void table_add_header(struct text *text) { text_add(text, ".version 8.3\n.target sm_90\n.address_size 64\n"); }
 
 void table_add_kernel(struct text *text, const struct table_op *op, unsigned number, enum variant variant) {
     struct naming naming;

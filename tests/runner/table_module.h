@@ -1,5 +1,5 @@
-/* The PTX that runs a table: for each op one kernel per variant. A kernel's thread reads its inputs from 8-byte slots, runs the op
- * and writes its outputs to 8-byte slots. */
+/* The PTX that runs a table: for each op one kernel per variant. A kernel's thread reads its inputs from 8-byte slots,
+ * runs the op and writes its outputs to 8-byte slots. */
 #pragma once
 
 #include <stdint.h>
@@ -8,11 +8,11 @@
 #include "text.h"
 
 enum variant {
-    VARIANT_PLAIN,       /* all lanes active */
-    VARIANT_GUARDED,     /* odd lanes inactive: their outputs keep what they held */
-    VARIANT_OVER_FIRST,  /* the first output is the first input's register, where one has its width */
-    VARIANT_OVER_LAST,   /* and the last one's */
-    VARIANT_IMMEDIATES,  /* the first case's inputs written as immediates */
+    VARIANT_PLAIN,      /* all lanes active */
+    VARIANT_GUARDED,    /* odd lanes inactive: their outputs keep what they held */
+    VARIANT_OVER_FIRST, /* the first output is the first input's register, where one has its width */
+    VARIANT_OVER_LAST,  /* and the last one's */
+    VARIANT_IMMEDIATES, /* the first case's inputs written as immediates */
     N_VARIANTS
 };
 

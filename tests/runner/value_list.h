@@ -1,4 +1,5 @@
-/* Lists of values in kernel tests: `1 2 3`, ranges `0..31` and `31..0`, repeats `7*32` and `(0 1)*16`, `_` for anything. */
+/* Lists of values in kernel tests: `1 2 3`, ranges `0..31` and `31..0`, repeats `7*32` and `(0 1)*16`, `_` for
+ * anything. */
 #pragma once
 
 #include <stdbool.h>

@@ -11,17 +11,17 @@
 
 /* 8-bit values of .u8 and .s8 live in 16-bit registers, as compilers keep them; .b8 registers exist for packing. */
 static const struct value_type types[] = {
-    {"u8", "b16", VALUE_UNSIGNED, 8, 1, 0, 0},    {"u16", "u16", VALUE_UNSIGNED, 16, 1, 0, 0},
-    {"u32", "u32", VALUE_UNSIGNED, 32, 1, 0, 0},  {"u64", "u64", VALUE_UNSIGNED, 64, 1, 0, 0},
-    {"s8", "b16", VALUE_SIGNED, 8, 1, 0, 0},      {"s16", "s16", VALUE_SIGNED, 16, 1, 0, 0},
-    {"s32", "s32", VALUE_SIGNED, 32, 1, 0, 0},    {"s64", "s64", VALUE_SIGNED, 64, 1, 0, 0},
-    {"u16x2", "b32", VALUE_BITS, 32, 1, 0, 0},    {"s16x2", "b32", VALUE_BITS, 32, 1, 0, 0},
-    {"b8", "b8", VALUE_BITS, 8, 1, 0, 0},         {"b16", "b16", VALUE_BITS, 16, 1, 0, 0},
-    {"b32", "b32", VALUE_BITS, 32, 1, 0, 0},      {"b64", "b64", VALUE_BITS, 64, 1, 0, 0},
-    {"f16", "b16", VALUE_FLOAT, 16, 1, 5, 10},    {"f16x2", "b32", VALUE_FLOAT, 32, 2, 5, 10},
-    {"bf16", "b16", VALUE_FLOAT, 16, 1, 8, 7},    {"bf16x2", "b32", VALUE_FLOAT, 32, 2, 8, 7},
-    {"tf32", "b32", VALUE_FLOAT, 32, 1, 8, 23},   {"f32", "f32", VALUE_FLOAT, 32, 1, 8, 23},
-    {"f64", "f64", VALUE_FLOAT, 64, 1, 11, 52},   {"pred", "pred", VALUE_PREDICATE, 1, 1, 0, 0},
+    {"u8", "b16", VALUE_UNSIGNED, 8, 1, 0, 0},   {"u16", "u16", VALUE_UNSIGNED, 16, 1, 0, 0},
+    {"u32", "u32", VALUE_UNSIGNED, 32, 1, 0, 0}, {"u64", "u64", VALUE_UNSIGNED, 64, 1, 0, 0},
+    {"s8", "b16", VALUE_SIGNED, 8, 1, 0, 0},     {"s16", "s16", VALUE_SIGNED, 16, 1, 0, 0},
+    {"s32", "s32", VALUE_SIGNED, 32, 1, 0, 0},   {"s64", "s64", VALUE_SIGNED, 64, 1, 0, 0},
+    {"u16x2", "b32", VALUE_BITS, 32, 1, 0, 0},   {"s16x2", "b32", VALUE_BITS, 32, 1, 0, 0},
+    {"b8", "b8", VALUE_BITS, 8, 1, 0, 0},        {"b16", "b16", VALUE_BITS, 16, 1, 0, 0},
+    {"b32", "b32", VALUE_BITS, 32, 1, 0, 0},     {"b64", "b64", VALUE_BITS, 64, 1, 0, 0},
+    {"f16", "b16", VALUE_FLOAT, 16, 1, 5, 10},   {"f16x2", "b32", VALUE_FLOAT, 32, 2, 5, 10},
+    {"bf16", "b16", VALUE_FLOAT, 16, 1, 8, 7},   {"bf16x2", "b32", VALUE_FLOAT, 32, 2, 8, 7},
+    {"tf32", "b32", VALUE_FLOAT, 32, 1, 8, 23},  {"f32", "f32", VALUE_FLOAT, 32, 1, 8, 23},
+    {"f64", "f64", VALUE_FLOAT, 64, 1, 11, 52},  {"pred", "pred", VALUE_PREDICATE, 1, 1, 0, 0},
 };
 
 const struct value_type *value_type_named(const char *name, size_t length) {
@@ -133,9 +133,9 @@ static double as_double(const struct value_type *type, uint64_t bits) {
     int exponent = (int)(bits >> type->mantissa & ((1u << type->exponent) - 1));
     int most = (1 << type->exponent) - 1, bias = most / 2;
     double magnitude = exponent == most ? (fraction ? (double)NAN : (double)INFINITY)
-                       : exponent == 0  ? ldexp((double)fraction, 1 - bias - (int)type->mantissa)
-                                        : ldexp((double)(fraction | 1ull << type->mantissa),
-                                                exponent - bias - (int)type->mantissa);
+                       : exponent == 0
+                           ? ldexp((double)fraction, 1 - bias - (int)type->mantissa)
+                           : ldexp((double)(fraction | 1ull << type->mantissa), exponent - bias - (int)type->mantissa);
     return bits & sign_bit(type) ? -magnitude : magnitude;
 }
 
@@ -181,9 +181,7 @@ static int64_t ordinal(const struct value_type *type, uint64_t bits) {
     return bits & sign_bit(type) ? -magnitude : magnitude;
 }
 
-static uint64_t distance(int64_t a, int64_t b) {
-    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
-}
+static uint64_t distance(int64_t a, int64_t b) { return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a; }
 
 static bool is_near(const struct value_type *type, uint64_t got, uint64_t expected, const struct tolerance *tolerance) {
     if (is_nan(type, got) || is_nan(type, expected))

@@ -119,6 +119,8 @@ static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
 #define LOGIC(op, name, expression)                                                                                    \
     static void name(const struct exec_operands *o) {                                                                  \
         uint32_t a = *(const uint32_t *)o->src[0], b = PTX_OP_##op == PTX_OP_NOT ? 0 : *(const uint32_t *)o->src[1];   \
+        a ^= -(o->imm & 1);                                                                                            \
+        b ^= -(o->imm >> 1 & 1);                                                                                       \
         (void)b;                                                                                                       \
         *(uint32_t *)o->dst[0] = expression;                                                                           \
     }

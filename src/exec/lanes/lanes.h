@@ -14,6 +14,7 @@
  *   destinations (mov unpack) fill dst[0..3].
  * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc find the carry-in mask after their last source.
  * - imm: setp/set with a boolean operation: bit 0 is set when the predicate operand c is written !c. lop3: the truth table.
+ *   and, or, xor of predicates: bit k is set when source k is written !p.
  *   video: secondary selectors as the selector documents.
  * - 8-bit values sit in the low byte of a 16-bit slot; the high byte is unspecified on input, and is the sign or zero extension
  *   on output, as the type says.

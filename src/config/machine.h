@@ -1,0 +1,59 @@
+/* A machine: every parameter of the simulated GPU, validated and immutable. One row per option in options.def gives
+ * name, type, default, range, unit and help; the YAML files, --set, --dump-config and the docs come from it. Times are
+ * core cycles unless named otherwise. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFIG_PIPELINE_SWITCH_ON_ACCESS };
+enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
+enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FR_FCFS };
+enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
+
+struct config_cache {
+    bool is_present; /* absent: every access goes on to the next level */
+    bool is_perfect; /* every access hits */
+    uint32_t size_bytes, ways, line_bytes;
+    uint32_t latency_cycles;
+    uint32_t banks;              /* L1: accesses per cycle to different banks; 1 = one port. L2: slices */
+    uint32_t mshrs, mshr_merges; /* outstanding lines, requests per line */
+    enum config_write write;
+    bool allocates_on_write;
+};
+
+struct config_dram {
+    uint32_t channels, banks, row_bytes;
+    uint32_t row_hit_cycles, row_conflict_cycles;
+    double bytes_per_cycle; /* of one channel's data bus */
+    uint32_t queue_entries;
+    enum config_dram_policy policy;
+};
+
+struct config_machine {
+    char name[64], description[160];
+    double clock_ghz;
+    uint32_t n_sms;
+    uint32_t warp_size, simd_width; /* a warp occupies the lanes for warp_size / simd_width cycles */
+    uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes;
+    uint32_t threads_per_block;
+    enum config_pipeline pipeline;
+    uint32_t schedulers;      /* warp schedulers per SM, each issues one instruction per cycle */
+    uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
+    uint32_t fetch_cycles,
+        branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
+    uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
+    uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
+    uint32_t register_banks;                                   /* 0: no bank conflicts */
+    struct config_cache icache, l1, l2;
+    uint32_t shared_banks, shared_cycles;
+    uint32_t crossbar_cycles;        /* one way */
+    double crossbar_bytes_per_cycle; /* per SM and direction */
+    struct config_dram dram;
+    bool memory_is_perfect; /* every global access takes l1.latency */
+    enum config_coherence coherence;
+    char scheduler[64], divergence[64]; /* defaults */
+    uint64_t max_cycles;                /* 0: none */
+    uint64_t watchdog_cycles;           /* no instruction issued for so long: deadlock */
+};

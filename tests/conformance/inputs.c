@@ -1,0 +1,235 @@
+/* The inputs of a form: edge cases in pairs, then edges and random bits mixed. They follow from the form's text alone.
+ * What is recorded belongs to these values: whoever changes them, here or in tests/differential/edge.c, records again
+ * (the hash in the file tells). */
+#include "form.h"
+
+#include <string.h>
+
+#include "differential/edge.h"
+#include "text.h"
+
+enum { N_EDGES = 11, WARP = 32 };
+
+/* zeros, ones, limits, halves of the width */
+static uint64_t integer_edge(unsigned bits, unsigned k) {
+    const uint64_t top = 1ull << (bits - 1), half = 1ull << bits / 2;
+    const uint64_t edges[N_EDGES] = {0, 1, UINT64_MAX, top, top - 1, top + 1, 2, half, half - 1, 0x5555555555555555u, bits};
+    return edges[k];
+}
+
+/* zeros, ones, infinities, NaNs with payload, subnormals, the largest number */
+static uint64_t float_edge(unsigned bits, unsigned mantissa, unsigned k) {
+    const uint64_t sign = 1ull << (bits - 1), unit = 1ull << mantissa, infinity = (sign - 1) / unit * unit;
+    const uint64_t one = infinity / 2 / unit * unit, quiet = unit / 2;
+    const uint64_t edges[N_EDGES] = {0,
+                                     sign,
+                                     one,
+                                     sign | one | quiet,
+                                     infinity,
+                                     sign | infinity,
+                                     infinity | quiet | 0x15,
+                                     sign | infinity | 0x2a,
+                                     1,
+                                     sign | (unit - 1),
+                                     infinity - 1};
+    return edges[k];
+}
+
+static uint64_t edge(enum form_class class, unsigned k, unsigned other) {
+    switch (class) {
+    case FORM_I16:
+        return integer_edge(16, k);
+    case FORM_I32:
+    case FORM_COMPARE:
+        return integer_edge(32, k);
+    case FORM_I64:
+        return integer_edge(64, k);
+    case FORM_F16:
+        return float_edge(16, 10, k);
+    case FORM_BF16:
+        return float_edge(16, 7, k);
+    case FORM_F32:
+        return float_edge(32, 23, k);
+    case FORM_F64:
+        return float_edge(64, 52, k);
+    case FORM_F16X2:
+        return float_edge(16, 10, k) | float_edge(16, 10, other) << 16;
+    case FORM_BF16X2:
+        return float_edge(16, 7, k) | float_edge(16, 7, other) << 16;
+    default:
+        return k;
+    }
+}
+
+static bool has_edges(enum form_class class) { return class <= FORM_BF16X2 || class == FORM_COMPARE; }
+
+static uint64_t mixed(struct random *random, enum form_class class) {
+    static const enum kind kinds[] = {
+        [FORM_I16] = KIND_I16,     [FORM_I32] = KIND_I32,       [FORM_I64] = KIND_I64,
+        [FORM_F16] = KIND_F16,     [FORM_BF16] = KIND_BF16,     [FORM_F32] = KIND_F32,
+        [FORM_F64] = KIND_F64,     [FORM_F16X2] = KIND_F16X2,   [FORM_BF16X2] = KIND_BF16X2,
+        [FORM_PREDICATE] = KIND_PRED,
+    };
+    switch (class) {
+    case FORM_AMOUNT:
+        return random_chance(random, 70) ? random_below(random, 70) : edge_value(random, KIND_I32);
+    case FORM_CARRY:
+        return random_below(random, 2);
+    case FORM_LANE:
+        return random_chance(random, 75) ? random_below(random, 40) : edge_value(random, KIND_I32);
+    case FORM_CLAMP:
+        return random_chance(random, 40) ? 0x1f : random_below(random, 32) | random_below(random, 32) << 8;
+    case FORM_COMPARE:
+        return edge_value(random, KIND_I64);
+    default:
+        return edge_value(random, kinds[class]);
+    }
+}
+
+/* A lane of shfl that is named but idle has nothing to give: PTX leaves the result open. Lanes of a partial warp read
+ * themselves then, or one another within the mask. */
+struct warp_plan {
+    uint32_t mask;
+    uint64_t key[3];
+    unsigned votes; /* 0 all, 1 none, else some */
+};
+
+static struct warp_plan plan_warp(struct random *random, unsigned warp) {
+    struct warp_plan plan = {.mask = UINT32_MAX, .votes = warp % 4};
+    if (warp >= 4)
+        do
+            plan.mask = (uint32_t)random_next(random) | (uint32_t)random_next(random) * (warp & 1);
+        while (!plan.mask);
+    for (unsigned i = 0; i < 3; i++)
+        plan.key[i] = edge_value(random, KIND_I64);
+    if (warp % 2 == 0)
+        plan.key[1] = plan.key[2] = plan.key[0];
+    return plan;
+}
+
+static uint64_t warp_value(struct random *random, enum form_class class, const struct warp_plan *plan) {
+    uint64_t chosen = plan->key[random_below(random, 3)];
+    switch (class) {
+    case FORM_MASK:
+        return plan->mask;
+    case FORM_KEY:
+        return chosen;
+    case FORM_VOTE:
+        return plan->votes < 2 ? plan->votes == 0 : random_below(random, 2);
+    default:
+        return mixed(random, class);
+    }
+}
+
+/* The bits of -(a * b), so that a sum with the product cancels. */
+static uint64_t cancelling(enum form_class class, const uint64_t *value) {
+    uint64_t bits = 0;
+    if (class == FORM_F64) {
+        double a, b, c;
+        memcpy(&a, &value[0], 8);
+        memcpy(&b, &value[1], 8);
+        c = -(a * b);
+        memcpy(&bits, &c, 8);
+        return c == c ? bits : 0;
+    }
+    float a, b, c;
+    memcpy(&a, &value[0], 4);
+    memcpy(&b, &value[1], 4);
+    c = -(a * b);
+    memcpy(&bits, &c, 4);
+    return c == c ? bits : 0;
+}
+
+/* Second operands that are equal to the first, its negation or its neighbour; third ones that cancel a product. */
+static void relate(struct random *random, const struct form *form, uint64_t *value) {
+    bool is_pair = form->first_hidden >= 2 && form->input[0].class == form->input[1].class;
+    bool is_triple = is_pair && form->first_hidden >= 3 && form->input[2].class == form->input[0].class;
+    enum form_class class = form->input[0].class;
+    uint64_t sign = 1ull << (form_letter_bits(form->input[0].letter) - 1);
+    switch (random_below(random, 12)) {
+    case 0:
+    case 1:
+        if (is_pair)
+            value[1] = value[0];
+        break;
+    case 2:
+        if (is_pair)
+            value[1] = value[0] ^ sign;
+        break;
+    case 3:
+        if (is_pair)
+            value[1] = value[0] + random_below(random, 3) - 1;
+        break;
+    case 4:
+        if (is_triple && (class == FORM_F32 || class == FORM_F64))
+            value[2] = cancelling(class, value);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What memory holds before an atomic operation, as a whole word, and the operand of cas that meets it. */
+static void fill_memory(struct random *random, const struct form *form, uint64_t *value) {
+    unsigned memory = form->n_inputs - 2, bits = form->access_bytes * 8;
+    if (form->category != FORM_ATOMIC)
+        return;
+    enum form_class class = form->n_outputs > 1 ? form->output[0].class : form->input[0].class;
+    if (class == FORM_COMPARE)
+        class = FORM_I64;
+    value[memory] = 0;
+    for (unsigned at = 0; at < 64; at += bits)
+        value[memory] |= (bits == 64 ? mixed(random, class) : mixed(random, class) & ((1ull << bits) - 1)) << at;
+    if (form->input[0].class == FORM_COMPARE && random_chance(random, 60))
+        value[0] = value[memory] >> value[memory + 1] * 8;
+}
+
+static void fill_case(struct random *random, const struct form *form, unsigned number, const struct warp_plan *plan,
+                      uint64_t *value) {
+    unsigned n_edge_cases = form->first_hidden >= 2 && has_edges(form->input[1].class) ? N_EDGES * N_EDGES : N_EDGES;
+    bool is_edge_case = form->category == FORM_LANES && number < n_edge_cases;
+    unsigned place[3] = {number % N_EDGES, number / N_EDGES % N_EDGES, random_below(random, N_EDGES)};
+    for (unsigned k = 0; k < form->n_inputs; k++) {
+        enum form_class class = form->input[k].class;
+        if (form->category == FORM_WARP)
+            value[k] = warp_value(random, class, plan);
+        else if (class == FORM_OFFSET)
+            value[k] = random_below(random, (form->category == FORM_ATOMIC ? 8 : 32) / form->access_bytes) * form->access_bytes;
+        else if (is_edge_case && has_edges(class))
+            value[k] = edge(class, place[k < 2 ? k : 2], random_below(random, N_EDGES));
+        else
+            value[k] = mixed(random, class);
+    }
+    if (!is_edge_case && form->category == FORM_LANES)
+        relate(random, form, value);
+    fill_memory(random, form, value);
+    for (unsigned k = 0; k < form->n_inputs; k++)
+        if (form->input[k].letter != 'w')
+            value[k] &= (1ull << form_letter_bits(form->input[k].letter)) - 1;
+}
+
+static uint64_t text_hash(const char *text) {
+    uint64_t hash = 0;
+    for (; *text; text++)
+        hash = random_hash(hash, (uint8_t)*text + 1u);
+    return hash;
+}
+
+uint64_t *form_inputs(const struct form *form) {
+    struct random random = random_stream(1, text_hash(form->text), 0);
+    uint64_t *values = text_resize(NULL, ((size_t)form->n_cases * form->n_inputs + 1) * sizeof *values);
+    struct warp_plan plan = {0};
+    for (unsigned number = 0; number < form->n_cases; number++) {
+        if (number % WARP == 0)
+            plan = plan_warp(&random, number / WARP);
+        fill_case(&random, form, number, &plan, values + (size_t)number * form->n_inputs);
+    }
+    return values;
+}
+
+uint64_t form_inputs_hash(const struct form *form, const uint64_t *values) {
+    uint64_t hash = form->n_inputs;
+    for (size_t i = 0; i < (size_t)form->n_cases * form->n_inputs; i++)
+        hash = random_hash(hash, values[i]);
+    return hash;
+}

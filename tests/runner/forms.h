@@ -1,0 +1,18 @@
+/* The instruction forms of forms.def: patterns whose groups stand for choices. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FORMS_TEXT = 256 };
+
+/* Which groups forms_expand() opens: <a|b>, or <*a|b>. */
+enum forms_groups { FORMS_PLAIN, FORMS_STARRED };
+
+typedef void forms_visit_fn(void *context, const char *form);
+
+size_t forms_n_patterns(void);
+const char *forms_pattern(size_t i);
+
+/* Calls visit for each way to choose the parts of the pattern's groups of one kind; those of the other kind stay. */
+void forms_expand(const char *pattern, enum forms_groups groups, forms_visit_fn *visit, void *context);
