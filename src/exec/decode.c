@@ -96,6 +96,36 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
     case PTX_SPECIAL_ENVREG: /* the driver sets none; performance counters count nothing */
     case PTX_SPECIAL_PM:
         return constant(linker, 0, PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTERID_X: /* every block is a cluster of its own */
+        return BLOCK(ctaid[0], PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTERID_Y:
+        return BLOCK(ctaid[1], PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTERID_Z:
+        return BLOCK(ctaid[2], PTX_WIDTH_32);
+    case PTX_SPECIAL_NCLUSTERID_X:
+        return BLOCK(nctaid[0], PTX_WIDTH_32);
+    case PTX_SPECIAL_NCLUSTERID_Y:
+        return BLOCK(nctaid[1], PTX_WIDTH_32);
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        return BLOCK(nctaid[2], PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTER_NCTAID_X:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Y:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Z:
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return constant(linker, 1, PTX_WIDTH_32);
+    case PTX_SPECIAL_CLUSTER_CTAID_X:
+    case PTX_SPECIAL_CLUSTER_CTAID_Y:
+    case PTX_SPECIAL_CLUSTER_CTAID_Z:
+    case PTX_SPECIAL_CLUSTER_CTARANK:
+        return constant(linker, 0, PTX_WIDTH_32);
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return constant(linker, 0, PTX_WIDTH_PRED);
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: /* the system keeps no shared memory for itself */
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_1:
+        return constant(linker, 0, PTX_WIDTH_32);
     default:
         return lane_mask_row(linker, special);
     }

@@ -240,7 +240,7 @@ struct exec_grid {
     uint32_t shared_bytes; /* static + dynamic */
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
     uint64_t grid_id;
-    uint32_t n_sms;
+    uint32_t n_sms, warps_per_sm;
 };
 
 /* A block in execution. The lane arrays are what special registers read. */

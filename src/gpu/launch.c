@@ -130,6 +130,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         .local_bytes = (program->local_bytes + (program->is_recursive ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
         .n_sms = gpu->config.n_sms,
+        .warps_per_sm = gpu->config.threads_per_sm / EXEC_LANES,
     };
     *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name)};
     for (int i = 0; i < 3; i++) {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gpu_entry {
+struct divergence_entry {
     uint32_t pc, reconvergence, mask;
     bool is_call;
     bool is_path;    /* one side of a divergent branch: a sibling may run while this one waits */
@@ -18,27 +18,30 @@ struct gpu_entry {
     uint32_t wait_pc, wait_mask;
 };
 
-struct gpu_stack {
-    struct gpu_entry *entry;
+struct divergence_stack {
+    struct divergence_entry *entry;
     uint32_t depth, capacity;
 };
 
-static inline struct gpu_entry *gpu_stack_top(const struct gpu_stack *stack) { return &stack->entry[stack->depth - 1]; }
+static inline struct divergence_entry *divergence_stack_top(const struct divergence_stack *stack) {
+    return &stack->entry[stack->depth - 1];
+}
 
-void gpu_stack_start(struct gpu_stack *stack, uint32_t pc, uint32_t mask);
-void gpu_stack_free(struct gpu_stack *stack);
+void divergence_stack_start(struct divergence_stack *stack, uint32_t pc, uint32_t mask);
+void divergence_stack_free(struct divergence_stack *stack);
 /* Drops entries that have no lanes left or have reached their reconvergence point. */
-void gpu_stack_pop_finished(struct gpu_stack *stack);
+void divergence_stack_pop_finished(struct divergence_stack *stack);
 /* Takes lanes out of every entry, or (a return) out of every entry of the running call. */
-void gpu_stack_remove(struct gpu_stack *stack, uint32_t mask, bool stops_at_call);
-void gpu_stack_push_path(struct gpu_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask);
-void gpu_stack_push_call(struct gpu_stack *stack, uint32_t pc, uint32_t mask);
+void divergence_stack_remove(struct divergence_stack *stack, uint32_t mask, bool stops_at_call);
+void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask);
+void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uint32_t mask);
 /* The running entry becomes the join of paths that the caller pushes next. */
-void gpu_stack_make_join(struct gpu_stack *stack, uint32_t meet);
+void divergence_stack_make_join(struct divergence_stack *stack, uint32_t meet);
 /* The running entry splits: lanes in `first` go to first_pc, the others to second_pc; first_pc runs first. */
-void gpu_stack_diverge(struct gpu_stack *stack, uint32_t meet, uint32_t first_pc, uint32_t first, uint32_t second_pc);
+void divergence_stack_diverge(struct divergence_stack *stack, uint32_t meet, uint32_t first_pc, uint32_t first,
+                              uint32_t second_pc);
 /* The running path waits at a barrier: gives way to a sibling that does not. False when there is none. */
-bool gpu_stack_yield(struct gpu_stack *stack);
+bool divergence_stack_yield(struct divergence_stack *stack);
 /* The running path makes no progress alone (it spins on what other lanes will write): lanes that wait at its join go on
  * without it, and siblings take turns. Reconvergence there is given up; results do not depend on it. */
-void gpu_stack_break_join(struct gpu_stack *stack);
+void divergence_stack_break_join(struct divergence_stack *stack);

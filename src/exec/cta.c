@@ -1,0 +1,98 @@
+/* Blocks in execution. See cta.h. */
+#include "exec/cta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *allocate(size_t bytes) {
+    void *memory = aligned_alloc(64, (bytes + 64) & ~(size_t)63);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
+    struct exec_cta *cta = allocate(sizeof *cta);
+    memset(cta, 0, sizeof *cta);
+    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    cta->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
+    cta->block.grid = grid;
+    cta->row = allocate(cta->n_rows * sizeof *cta->row);
+    memset(cta->row, 0, cta->n_rows * sizeof *cta->row);
+    cta->registers = allocate((size_t)cta->n_rows * grid->program->register_bytes);
+    cta->local = allocate((size_t)cta->n_rows * EXEC_LANES * grid->local_bytes);
+    cta->shared = allocate(grid->shared_bytes);
+    return cta;
+}
+
+void exec_cta_free(struct exec_cta *cta) {
+    if (!cta)
+        return;
+    free(cta->row);
+    free(cta->registers);
+    free(cta->local);
+    free(cta->shared);
+    free(cta);
+}
+
+static void broadcast(uint32_t *lanes, uint32_t value) {
+    for (int i = 0; i < EXEC_LANES; i++)
+        lanes[i] = value;
+}
+
+static void start_row(struct exec_cta *cta, uint32_t index) {
+    const struct exec_grid *grid = cta->block.grid;
+    const struct exec_program *program = grid->program;
+    struct exec_row *row = &cta->row[index];
+    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    row->base[EXEC_BASE_REGISTERS] = cta->registers + (size_t)index * program->register_bytes;
+    row->base[EXEC_BASE_CONSTANTS] = program->constants;
+    row->base[EXEC_BASE_ROW] = (unsigned char *)row;
+    row->base[EXEC_BASE_BLOCK] = (unsigned char *)&cta->block;
+    row->local = cta->local + (size_t)index * EXEC_LANES * grid->local_bytes;
+    row->block = &cta->block;
+    row->index = index;
+    row->threads = 0;
+    broadcast(row->warpid, index);
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
+        uint32_t thread = index * EXEC_LANES + lane;
+        row->threads |= (uint32_t)(thread < n_threads) << lane;
+        row->tid[0][lane] = thread % grid->block[0];
+        row->tid[1][lane] = thread / grid->block[0] % grid->block[1];
+        row->tid[2][lane] = thread / grid->block[0] / grid->block[1];
+        row->frame[lane] = 0;
+        unsigned char *local = row->local + (size_t)lane * grid->local_bytes;
+        memset(local, 0, program->local_bytes);
+        struct exec_frame_header header = {EXEC_NO_PC, 0, 0, 0};
+        memcpy(local, &header, sizeof header);
+    }
+    row->live = row->threads;
+    memset(row->base[EXEC_BASE_REGISTERS], 0, program->register_bytes);
+}
+
+void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
+    struct exec_block *block = &cta->block;
+    const struct exec_grid *grid = block->grid;
+    block->shared = cta->shared;
+    block->index = index;
+    block->n_rows = cta->n_rows;
+    const uint32_t ctaid[3] = {index % grid->grid[0], index / grid->grid[0] % grid->grid[1],
+                               index / grid->grid[0] / grid->grid[1]};
+    for (int i = 0; i < 3; i++) {
+        broadcast(block->ctaid[i], ctaid[i]);
+        broadcast(block->nctaid[i], grid->grid[i]);
+        broadcast(block->ntid[i], grid->block[i]);
+    }
+    broadcast(block->smid, sm);
+    broadcast(block->nsmid, grid->n_sms);
+    broadcast(block->nwarpid, grid->warps_per_sm);
+    broadcast(block->dynamic_shared, grid->dynamic_shared_bytes);
+    broadcast(block->total_shared, grid->shared_bytes);
+    for (int i = 0; i < EXEC_LANES; i++)
+        block->gridid[i] = grid->grid_id;
+    memset(cta->shared, 0, grid->shared_bytes);
+    memset(cta->barrier, 0, sizeof cta->barrier);
+    for (uint32_t i = 0; i < cta->n_rows; i++)
+        start_row(cta, i);
+    cta->n_live_rows = cta->n_rows;
+}

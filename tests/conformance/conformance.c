@@ -1,0 +1,154 @@
+/* The conformance suite: every instruction form on edge-case and random operands, held against the answers of a GPU.
+ *
+ *     conformance --record FILE          runs every form on the GPU and writes its answers
+ *     conformance --check FILE           runs every form and compares with the answers in FILE
+ *     conformance --table FILE           the same, printed as the table of docs/ptx.md
+ *     conformance --list                 names the forms
+ *     conformance --form NAME [FILE]     one form, case by case: inputs, recorded, computed
+ *     options: --jobs N (processes at a time), --known FILE (forms known to deviate), --isa base|v3|v4
+ *
+ * It is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it for
+ * a real GPU. FILE may be compressed with zstd. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "device.h"
+#include "isa.h"
+
+enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_LIST, MODE_FORM };
+enum { EXIT_SKIPPED = 77 };
+
+struct options {
+    enum mode mode;
+    const char *file, *form, *known;
+    unsigned n_jobs;
+};
+
+static int usage(void) {
+    fprintf(stderr, "usage: conformance [--jobs N] [--known FILE] [--isa base|v3|v4]\n"
+                    "                   --record FILE | --check FILE | --table FILE | --list | --form NAME [FILE]\n");
+    return 2;
+}
+
+static bool read_options(int argc, char **argv, struct options *options) {
+    static const struct {
+        const char *word;
+        enum mode mode;
+    } modes[] = {{"--record", MODE_RECORD}, {"--check", MODE_CHECK}, {"--table", MODE_TABLE},
+                 {"--list", MODE_LIST},     {"--form", MODE_FORM}};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    *options = (struct options){.n_jobs = cores > 0 ? (unsigned)cores : 1};
+    for (int i = 1; i < argc; i++) {
+        bool has_value = i + 1 < argc;
+        for (unsigned k = 0; k < sizeof modes / sizeof modes[0]; k++)
+            if (strcmp(argv[i], modes[k].word) == 0)
+                options->mode = modes[k].mode;
+        if (strcmp(argv[i], "--jobs") == 0 && has_value)
+            options->n_jobs = (unsigned)strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--known") == 0 && has_value)
+            options->known = argv[++i];
+        else if (strcmp(argv[i], "--isa") == 0 && has_value && isa_is_known(argv[i + 1]))
+            setenv("HEDDLE_ISA", argv[++i], 1);
+        else if (strcmp(argv[i], "--form") == 0 && has_value)
+            options->form = argv[++i];
+        else if (argv[i][0] != '-' && !options->file)
+            options->file = argv[i];
+        else if (options->mode == MODE_NONE || strncmp(argv[i], "--", 2) != 0)
+            return false;
+    }
+    bool needs_file = options->mode != MODE_LIST && options->mode != MODE_FORM;
+    return options->mode != MODE_NONE && options->n_jobs > 0 && (options->file || !needs_file);
+}
+
+static int no_gpu(void) {
+    fprintf(stderr, "conformance: the CUDA driver offers no GPU\n");
+    return 1;
+}
+
+static int record(const struct options *options, const struct form_list *list) {
+    struct answers got;
+    unsigned count[4] = {0};
+    if (!device_run(&got, list, 0, list->n, options->n_jobs, false))
+        return no_gpu();
+    for (size_t i = 0; i < list->n; i++) {
+        count[got.answer[i].status]++;
+        if (got.answer[i].status == ANSWER_CRASHED)
+            printf("crashed: %s\n", list->form[i].text);
+    }
+    printf("%s, %s: %u forms answered, %u refused, %u ended the driver's process\n", got.gpu, got.driver,
+           count[ANSWER_GIVEN], count[ANSWER_REFUSED], count[ANSWER_CRASHED]);
+    bool is_good = answers_write(&got, list, options->file);
+    answers_free(&got, list);
+    return !is_good;
+}
+
+static int check(const struct options *options, const struct form_list *list) {
+    struct answers recorded, got;
+    struct check_names known = {0};
+    if ((options->known && !check_names_read(&known, options->known)) || !answers_read(&recorded, list, options->file))
+        return 1;
+    if (!device_run(&got, list, 0, list->n, options->n_jobs, false))
+        return no_gpu();
+    bool is_good = true;
+    if (options->mode == MODE_TABLE)
+        check_print_table(list, &recorded, &got, &known);
+    else
+        is_good = check_answers(list, &recorded, &got, &known);
+    answers_free(&recorded, list);
+    answers_free(&got, list);
+    check_names_free(&known);
+    return !is_good;
+}
+
+static int show_form(const struct options *options, const struct form_list *list) {
+    struct answers recorded = {0}, got;
+    size_t i = 0, length = strlen(options->form);
+    while (i < list->n && (strncmp(list->form[i].text, options->form, length) != 0 ||
+                           (list->form[i].text[length] && list->form[i].text[length] != ' ')))
+        i++;
+    if (i == list->n) {
+        fprintf(stderr, "conformance: no form '%s'; --list names them\n", options->form);
+        return 1;
+    }
+    if (options->file && !answers_read(&recorded, list, options->file))
+        return 1;
+    if (!device_run(&got, list, i, 1, 1, true))
+        return no_gpu();
+    check_print_cases(&list->form[i], recorded.answer ? &recorded.answer[i] : NULL, &got.answer[i], true);
+    answers_free(&recorded, list);
+    answers_free(&got, list);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    if (!read_options(argc, argv, &options))
+        return usage();
+    const char *isa = getenv("HEDDLE_ISA");
+    if (isa && isa_is_known(isa) && !isa_is_available(isa)) {
+        printf("skipped: this host has no x86-64-%s\n", isa);
+        return EXIT_SKIPPED;
+    }
+    struct form_list list = form_list_all();
+    int status = 0;
+    switch (options.mode) {
+    case MODE_RECORD:
+        status = record(&options, &list);
+        break;
+    case MODE_LIST:
+        for (size_t i = 0; i < list.n; i++)
+            printf("%s\n", list.form[i].text);
+        break;
+    case MODE_FORM:
+        status = show_form(&options, &list);
+        break;
+    default:
+        status = check(&options, &list);
+        break;
+    }
+    form_list_free(&list);
+    return status;
+}
