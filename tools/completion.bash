@@ -9,6 +9,11 @@ _heddle_value() {
     done <<<"$2"
     case $value in
         '') return 1 ;;
+        'KEY=VALUE') mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list options --names 2>/dev/null)" -S = -- "$word") ;;
+        'NAME|FILE'*)
+            mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list machines --names 2>/dev/null)" -- "$word")
+            compopt -o default
+            ;;
         FILE*) compopt -o default ;;
         [a-z]*'|'*) mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word") ;;
     esac
@@ -32,7 +37,13 @@ _heddle() {
                     compopt -o default # or a file: a program, a .ptx
                     ;;
                 ptx) compopt -o default ;;
-                list) words='workloads stats commands' ;;
+                list)
+                    words='workloads machines options stats commands'
+                    if [[ $previous == machines ]]; then
+                        words=$("$heddle" list machines --names 2>/dev/null)
+                        compopt -o default # or a file
+                    fi
+                    ;;
                 bench) words=$("$heddle" bench --names 2>/dev/null) ;;
                 help) words=$("$heddle" list commands --names 2>/dev/null) ;;
             esac

@@ -9,6 +9,7 @@ cmake           cmake
 ninja-build     ninja
 clang           clang
 libjansson-dev  /usr/include/jansson.h
+libyaml-dev     /usr/include/yaml.h
 '
 test_packages='
 libcmocka-dev    /usr/include/cmocka.h

@@ -67,7 +67,7 @@ enum { N_KERNELS = sizeof kernels / sizeof kernels[0], MOST_ARGUMENTS = 10 };
 
 struct result {
     struct subject subject;
-    struct gpu_counters counters;
+    struct stats_counters counters;
     double seconds; /* the best; 0: never ended well */
 };
 
@@ -209,7 +209,7 @@ static bool write_json(const struct bench *bench) {
     json_t *array = json_array();
     for (unsigned i = 0; i < bench->n_results; i++) {
         const struct result *result = &bench->result[i];
-        const struct gpu_counters *counters = &result->counters;
+        const struct stats_counters *counters = &result->counters;
         json_t *object =
             json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "name", result->subject.name, "kind",
                       kind_names[result->subject.kind], "warp_instructions", (json_int_t)counters->warp_instructions,

@@ -7,32 +7,48 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/machine_options.h"
+#include "cli/place.h"
 #include "report/report.h"
 
 struct list_options {
     bool names, json;
+    struct cli_machine_options machine;
 };
 
 static const struct cli_option options[] = {
     {"--names", 0, CLI_FLAG, NULL, "the names alone, one on a line", offsetof(struct list_options, names), 0, 0},
     {"--json", 0, CLI_FLAG, NULL, "an array of JSON objects", offsetof(struct list_options, json), 0, 0},
+    CLI_SET_ROW(offsetof(struct list_options, machine)),
 };
 
 const struct cli_command cli_list_command = {
     .name = "list",
-    .summary = "list the bundled workloads, or the statistics of a run",
-    .usage = "list [workloads|stats|commands] [options]",
-    .text = "Without a word it lists the workloads. Grid and block are those at size small.\n",
+    .summary = "list what comes with Heddle: workloads, machines and their options, statistics",
+    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|stats|commands] [options]",
+    .text = "Without a word it lists the workloads. Grid and block are those at size small.\n"
+            "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
-                "  heddle list workloads --names\n",
+                "  heddle list workloads --names\n"
+                "  heddle list machines gtx480 --set l1.size=32K >mine.yaml\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_list,
 };
 
+/* What is being listed. */
+struct list {
+    const struct list_options *given;
+    const char *subject; /* the word behind that of the list, or NULL */
+    struct base_arena *arena;
+    struct config_machine *machines; /* of the list of machines */
+    unsigned n_machines;
+};
+
 /* ---- Workloads --------------------------------------------------------------------------------------------------- */
 
-static void workload_rows(struct report_table *table) {
+static void workload_rows(const struct list *list, struct report_table *table) {
+    (void)list;
     report_table_cell(table, "workload");
     report_table_cell(table, "grid x block");
     report_table_cell(table, "papers");
@@ -46,9 +62,13 @@ static void workload_rows(struct report_table *table) {
     }
 }
 
-static const char *workload_name(unsigned i) { return i < cli_n_workloads ? cli_workloads[i].name : NULL; }
+static const char *workload_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < cli_n_workloads ? cli_workloads[i].name : NULL;
+}
 
-static json_t *workload_json(unsigned i) {
+static json_t *workload_json(const struct list *list, unsigned i) {
+    (void)list;
     const struct cli_workload *workload = &cli_workloads[i];
     return json_pack("{s:s, s:s, s:s, s:s}", "name", workload->name, "summary", workload->summary, "papers",
                      workload->papers, "shape", workload->shape);
@@ -59,15 +79,16 @@ static json_t *workload_json(unsigned i) {
 static const struct {
     const char *name, *meaning;
 } statistics[] = {
-#define REPORT_COUNTER(name, meaning) {#name, meaning},
-#include "report/counters.def"
-#undef REPORT_COUNTER
+#define STATS_COUNTER(name, when, meaning) {#name, meaning},
+#include "stats/counters.def"
+#undef STATS_COUNTER
     {"average_active_threads", "thread_instructions / warp_instructions"},
     {"simd_efficiency", "average_active_threads / 32: active lanes of the lanes issued"},
 };
 enum { N_STATISTICS = sizeof statistics / sizeof statistics[0] };
 
-static void statistic_rows(struct report_table *table) {
+static void statistic_rows(const struct list *list, struct report_table *table) {
+    (void)list;
     table->n_columns = 2;
     report_table_cell(table, "statistic");
     report_table_cell(table, "what it counts");
@@ -77,15 +98,20 @@ static void statistic_rows(struct report_table *table) {
     }
 }
 
-static const char *statistic_name(unsigned i) { return i < N_STATISTICS ? statistics[i].name : NULL; }
+static const char *statistic_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < N_STATISTICS ? statistics[i].name : NULL;
+}
 
-static json_t *statistic_json(unsigned i) {
+static json_t *statistic_json(const struct list *list, unsigned i) {
+    (void)list;
     return json_pack("{s:s, s:s}", "name", statistics[i].name, "summary", statistics[i].meaning);
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
-static void command_rows(struct report_table *table) {
+static void command_rows(const struct list *list, struct report_table *table) {
+    (void)list;
     table->n_columns = 2;
     report_table_cell(table, "command");
     report_table_cell(table, "what it does");
@@ -95,49 +121,148 @@ static void command_rows(struct report_table *table) {
     }
 }
 
-static const char *command_name(unsigned i) { return i < cli_n_commands ? cli_commands[i]->name : NULL; }
+static const char *command_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < cli_n_commands ? cli_commands[i]->name : NULL;
+}
 
-static json_t *command_json(unsigned i) {
+static json_t *command_json(const struct list *list, unsigned i) {
+    (void)list;
     return json_pack("{s:s, s:s}", "name", cli_commands[i]->name, "summary", cli_commands[i]->summary);
+}
+
+/* ---- Machines ---------------------------------------------------------------------------------------------------- */
+
+/* All that are bundled, or the one that is asked for. */
+static int load_machines(struct list *list) {
+    const char *folder = cli_find_machines(list->arena);
+    if (!folder)
+        return CLI_ERROR;
+    char error[CONFIG_ERROR_BYTES];
+    struct cli_machine_options given = list->given->machine;
+    if (!list->subject && given.set.count)
+        return cli_fail(CLI_USAGE, "--set changes one machine: heddle list machines NAME --set %s", given.set.item[0]);
+    const char **names = &list->subject;
+    list->n_machines = 1;
+    if (!list->subject)
+        names = config_list(folder, list->arena, &list->n_machines, error, sizeof error);
+    if (!names)
+        return cli_fail(CLI_ERROR, "%s", error);
+    list->machines = BASE_ARENA_ARRAY(list->arena, struct config_machine, list->n_machines);
+    int status = CLI_DONE;
+    for (unsigned i = 0; i < list->n_machines && status == CLI_DONE; i++) {
+        given.machine = names[i];
+        status = cli_load_machine(&list->machines[i], &given, folder);
+    }
+    return status;
+}
+
+static void machine_rows(const struct list *list, struct report_table *table) {
+    report_table_cell(table, "machine");
+    report_table_cell(table, "SMs x threads");
+    report_table_cell(table, "warp");
+    report_table_cell(table, "what it is");
+    for (unsigned i = 0; i < list->n_machines; i++) {
+        const struct config_machine *machine = &list->machines[i];
+        report_table_cell(table, "%s", machine->name);
+        report_table_cell(table, "%u x %u", machine->n_sms, machine->threads_per_sm);
+        report_table_cell(table, "%u", machine->warp_size);
+        report_table_cell(table, "%s", machine->description);
+    }
+}
+
+static const char *machine_name(const struct list *list, unsigned i) {
+    return i < list->n_machines ? list->machines[i].name : NULL;
+}
+
+static json_t *machine_json(const struct list *list, unsigned i) {
+    const struct config_machine *machine = &list->machines[i];
+    json_t *values = json_object();
+    for (unsigned j = 0; j < config_n_options; j++) {
+        char text[CONFIG_VALUE_BYTES];
+        config_format(&config_options[j], machine, text);
+        json_object_set_new(values, config_options[j].name, json_string(text));
+    }
+    return json_pack("{s:s, s:s, s:o}", "name", machine->name, "summary", machine->description, "options", values);
+}
+
+/* ---- Options of machines ----------------------------------------------------------------------------------------- */
+
+static void option_rows(const struct list *list, struct report_table *table) {
+    (void)list;
+    report_table_cell(table, "option");
+    report_table_cell(table, "takes");
+    report_table_cell(table, "default");
+    report_table_cell(table, "meaning");
+    for (unsigned i = 0; i < config_n_options; i++) {
+        const struct config_option *option = &config_options[i];
+        char takes[CONFIG_VALUE_BYTES];
+        config_describe(option, takes);
+        report_table_cell(table, "%s", option->name);
+        report_table_cell(table, "%s", takes);
+        report_table_cell(table, "%s", option->initial);
+        report_table_cell(table, "%s%s%s", option->unit, *option->unit ? "; " : "", option->help);
+    }
+}
+
+static const char *option_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < config_n_options ? config_options[i].name : NULL;
+}
+
+static json_t *option_json(const struct list *list, unsigned i) {
+    (void)list;
+    const struct config_option *option = &config_options[i];
+    char takes[CONFIG_VALUE_BYTES];
+    config_describe(option, takes);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", option->name, "summary", option->help, "takes", takes,
+                     "default", option->initial, "unit", option->unit);
 }
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
 struct list_kind {
     const char *name;
-    void (*rows)(struct report_table *table);
-    const char *(*item_name)(unsigned i); /* NULL behind the last */
-    json_t *(*item_json)(unsigned i);
+    int (*start)(struct list *list); /* gets what the list is about, or says why not; NULL: nothing to get */
+    void (*rows)(const struct list *list, struct report_table *table);
+    const char *(*item_name)(const struct list *list, unsigned i); /* NULL behind the last */
+    json_t *(*item_json)(const struct list *list, unsigned i);
 };
 
 static const struct list_kind kinds[] = {
-    {"workloads", workload_rows, workload_name, workload_json},
-    {"stats", statistic_rows, statistic_name, statistic_json},
-    {"commands", command_rows, command_name, command_json},
+    {"workloads", NULL, workload_rows, workload_name, workload_json},
+    {"machines", load_machines, machine_rows, machine_name, machine_json},
+    {"options", NULL, option_rows, option_name, option_json},
+    {"stats", NULL, statistic_rows, statistic_name, statistic_json},
+    {"commands", NULL, command_rows, command_name, command_json},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-static int print_json(const struct list_kind *kind) {
+static int print_json(const struct list_kind *kind, const struct list *list) {
     json_t *array = json_array();
-    for (unsigned i = 0; kind->item_name(i); i++)
-        json_array_append_new(array, kind->item_json(i));
+    for (unsigned i = 0; kind->item_name(list, i); i++)
+        json_array_append_new(array, kind->item_json(list, i));
     int failed = json_dumpf(array, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(array);
     return failed ? cli_fail(CLI_ERROR, "cannot write to standard output") : CLI_DONE;
 }
 
-static int print_kind(const struct list_kind *kind, const struct list_options *given, struct base_arena *arena) {
-    if (given->json)
-        return print_json(kind);
-    if (given->names) {
-        for (unsigned i = 0; kind->item_name(i); i++)
-            puts(kind->item_name(i));
+static int print_kind(const struct list_kind *kind, const struct list *list) {
+    if (list->given->json)
+        return print_json(kind, list);
+    if (list->given->names) {
+        for (unsigned i = 0; kind->item_name(list, i); i++)
+            puts(kind->item_name(list, i));
         return CLI_DONE;
     }
-    struct report_table table = report_table_new(arena, 4);
+    if (list->subject) {
+        config_dump(list->machines, stdout);
+        return CLI_DONE;
+    }
+    struct report_table table = report_table_new(list->arena, 4);
     memset(table.is_left, true, sizeof table.is_left);
-    kind->rows(&table);
+    kind->rows(list, &table);
     report_table_print(&table, stdout, false);
     return CLI_DONE;
 }
@@ -148,24 +273,36 @@ static int refuse_kind(const char *name) {
         base_nearest_offer(&nearest, kinds[i].name);
     if (nearest.best)
         return cli_fail(CLI_USAGE, "no list '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no list '%s'; there are: workloads, stats, commands", name);
+    return cli_fail(CLI_USAGE, "no list '%s'; there are: workloads, machines, options, stats, commands", name);
+}
+
+static int run_list(const struct cli_words *words, struct list *list) {
+    const char *name = words->count ? words->item[0] : kinds[0].name;
+    unsigned i = 0;
+    while (i < N_KINDS && strcmp(kinds[i].name, name) != 0)
+        i++;
+    if (i == N_KINDS)
+        return refuse_kind(name);
+    bool is_of_machines = kinds[i].start == load_machines;
+    unsigned most = is_of_machines ? 2 : 1;
+    if (words->count > most)
+        return cli_fail(CLI_USAGE, "list %s takes no '%s'", name, words->item[most]);
+    if (!is_of_machines && list->given->machine.set.count)
+        return cli_fail(CLI_USAGE, "--set is for machines: heddle list machines NAME --set %s",
+                        list->given->machine.set.item[0]);
+    list->subject = words->count > 1 ? words->item[1] : NULL;
+    int status = kinds[i].start ? kinds[i].start(list) : CLI_DONE;
+    return status == CLI_DONE ? print_kind(&kinds[i], list) : status;
 }
 
 int cli_list(int argc, char **argv) {
     struct base_arena arena = {0};
     struct list_options given = {0};
     struct cli_words words = {0};
+    struct list list = {.given = &given, .arena = &arena};
     int status = CLI_DONE;
-    if (cli_parse(&cli_list_command, argc, argv, &given, &words, &arena, &status)) {
-        const char *name = words.count ? words.item[0] : kinds[0].name;
-        unsigned i = 0;
-        while (i < N_KINDS && strcmp(kinds[i].name, name) != 0)
-            i++;
-        if (words.count > 1)
-            status = cli_fail(CLI_USAGE, "list takes one word, not '%s' too", words.item[1]);
-        else
-            status = i < N_KINDS ? print_kind(&kinds[i], &given, &arena) : refuse_kind(name);
-    }
+    if (cli_parse(&cli_list_command, argc, argv, &given, &words, &arena, &status))
+        status = run_list(&words, &list);
     base_arena_free(&arena);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Finds Heddle's own files from the place of its executable, so that an installed tree and a build tree may be moved:
  *     PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
- *     BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run} */
+ *     BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
+ * The machines are in PREFIX/share/heddle/machines or BUILD/machines. */
 #include "cli/place.h"
 
 #include <errno.h>
@@ -65,4 +66,14 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena) {
     place->cuda = base_arena_printf(arena, "%s/cuda", folder);
     place->ptx_run = base_arena_printf(arena, "%s/heddle-ptx-run", folder);
     return true;
+}
+
+const char *cli_find_machines(struct base_arena *arena) {
+    const char *root = find_root(arena);
+    if (!root) {
+        cli_fail(CLI_ERROR, "cannot find the place of this executable: %s", strerror(errno));
+        return NULL;
+    }
+    const char *installed = base_arena_printf(arena, "%s/share/heddle/machines", root);
+    return access(installed, F_OK) == 0 ? installed : base_arena_printf(arena, "%s/machines", root);
 }

@@ -14,3 +14,6 @@ struct cli_place {
 
 /* Looks beside the running executable; false after one line on standard error. */
 bool cli_find_place(struct cli_place *place, struct base_arena *arena);
+
+/* The folder of the bundled machines, whether it is there or not; NULL after one line on standard error. */
+const char *cli_find_machines(struct base_arena *arena);

@@ -12,6 +12,8 @@ enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FR_FCFS };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
+enum { CONFIG_MAX_WARP_SIZE = 32, CONFIG_MAX_WARPS = 128 /* of an SM */ };
+
 struct config_cache {
     bool is_present; /* absent: every access goes on to the next level */
     bool is_perfect; /* every access hits */

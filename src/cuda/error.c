@@ -65,6 +65,7 @@ CUresult cuda_result_of(enum gpu_status status) {
     case GPU_LAUNCH_TIMEOUT:
     case GPU_TIME_LIMIT:
     case GPU_INSTRUCTION_LIMIT:
+    case GPU_CYCLE_LIMIT:
     case GPU_INTERRUPTED:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case GPU_STACK_OVERFLOW:

@@ -115,6 +115,8 @@ static const char *limit_of(enum gpu_status status) {
         return "timeout";
     case GPU_INSTRUCTION_LIMIT:
         return "max-instructions";
+    case GPU_CYCLE_LIMIT:
+        return "max-cycles";
     case GPU_INTERRUPTED:
         return "interrupt";
     default:

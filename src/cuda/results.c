@@ -23,20 +23,6 @@
 /* Later errors are mostly the first one again. */
 enum { MOST_ERRORS = 100, WRITE_EVERY_NS = 300000000 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-} counters[] = {
-    {"thread_instructions", offsetof(struct gpu_counters, thread_instructions)},
-    {"warp_instructions", offsetof(struct gpu_counters, warp_instructions)},
-    {"branches", offsetof(struct gpu_counters, branches)},
-    {"divergent_branches", offsetof(struct gpu_counters, divergent_branches)},
-    {"memory_instructions", offsetof(struct gpu_counters, memory_instructions)},
-    {"barriers", offsetof(struct gpu_counters, barriers)},
-    {"blocks", offsetof(struct gpu_counters, blocks)},
-    {"threads", offsetof(struct gpu_counters, threads)},
-};
-
 /* ---- Collecting ------------------------------------------------------------------------------------------------- */
 
 void cuda_results_note_launches(struct cuda_state *state) {
@@ -63,12 +49,13 @@ void cuda_results_add_error(struct cuda_state *state, CUresult result, const cha
 /* Lanes per warp instruction: what an instruction could have worked on. */
 static const double lanes = EXEC_LANES;
 
-static void add_counters(json_t *object, const struct gpu_counters *values) {
-    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)values + counters[i].offset, sizeof(value));
-        json_object_set_new(object, counters[i].name, json_integer((json_int_t)value));
-    }
+static void add_counters(json_t *object, const struct stats_counters *values) {
+    enum { ALWAYS = 1, TIMED = 0 };
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    if (when || values->cycles)                                                                                        \
+        json_object_set_new(object, #name, json_integer((json_int_t)values->name));
+#include "stats/counters.def"
+#undef STATS_COUNTER
     double warps = (double)values->warp_instructions,
            active = warps > 0 ? (double)values->thread_instructions / warps : 0;
     json_object_set_new(object, "average_active_threads", json_real(active));
@@ -95,7 +82,7 @@ static json_t *launches(const struct cuda_state *state) {
 }
 
 static json_t *total(const struct cuda_state *state) {
-    const struct gpu_counters sums = gpu_totals(state->gpu);
+    const struct stats_counters sums = gpu_totals(state->gpu);
     json_t *object = json_object();
     json_object_set_new(object, "launches", json_integer((json_int_t)state->n_launches));
     add_counters(object, &sums);

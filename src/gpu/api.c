@@ -56,6 +56,7 @@ static enum heddle_status status_of(enum gpu_status status) {
     case GPU_LAUNCH_TIMEOUT:
     case GPU_TIME_LIMIT:
     case GPU_INSTRUCTION_LIMIT:
+    case GPU_CYCLE_LIMIT:
     case GPU_INTERRUPTED:
         return HEDDLE_LIMIT;
     default:
@@ -236,7 +237,7 @@ enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_mod
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-static void give(const struct gpu_counters *from, uint64_t launches, struct heddle_counters *to, size_t size) {
+static void give(const struct stats_counters *from, uint64_t launches, struct heddle_counters *to, size_t size) {
     struct heddle_counters all = {
         .launches = launches,
         .blocks = from->blocks,
@@ -255,13 +256,13 @@ static void give(const struct gpu_counters *from, uint64_t launches, struct hedd
 void heddle_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size) {
     uint32_t count;
     gpu_launches(device->gpu, &count);
-    struct gpu_counters totals = gpu_totals(device->gpu);
+    struct stats_counters totals = gpu_totals(device->gpu);
     give(&totals, count, counters, size);
 }
 
 void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size) {
     uint32_t count;
     const struct gpu_launch_record *launches = gpu_launches(device->gpu, &count);
-    struct gpu_counters none = {0};
+    struct stats_counters none = {0};
     give(count ? &launches[count - 1].counters : &none, count ? 1 : 0, counters, size);
 }

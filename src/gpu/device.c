@@ -111,7 +111,7 @@ const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *co
     return gpu->launch;
 }
 
-struct gpu_counters gpu_totals(const struct gpu *gpu) {
+struct stats_counters gpu_totals(const struct gpu *gpu) {
     return gpu->totals;
 }
 

@@ -42,7 +42,7 @@ struct resident {
 struct engine {
     struct gpu *gpu;
     const struct exec_grid *grid;
-    struct gpu_counters *counters;
+    struct stats_counters *counters;
     struct gpu_error *error;
     struct exec_context cx;
     struct resident **resident;
@@ -315,7 +315,7 @@ static bool run_grid(struct engine *engine) {
     return true;
 }
 
-bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct gpu_counters *counters,
+bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error) {
     struct engine *engine = aligned_alloc(64, (sizeof *engine + 63) & ~(size_t)63);
     if (!engine)

@@ -11,12 +11,16 @@
 
 #include "exec/exec.h"
 #include "ptx/ptx.h"
+#include "stats/counters.h"
 
+struct config_machine;
 struct gpu;
 struct gpu_module;
 struct gpu_kernel;
 
 struct gpu_config {
+    const struct config_machine *machine; /* NULL: execute without timing. Copied. */
+    char scheduler[128];                  /* empty: the machine's own */
     uint32_t n_sms;
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
@@ -45,8 +49,9 @@ enum gpu_status {
     GPU_ASSERT,
     GPU_TRAP,           /* CUDA_ERROR_LAUNCH_FAILED */
     GPU_LAUNCH_TIMEOUT, /* barrier deadlock */
-    GPU_TIME_LIMIT,     /* these three are CUDA_ERROR_LAUNCH_TIMEOUT too */
+    GPU_TIME_LIMIT,     /* these four are CUDA_ERROR_LAUNCH_TIMEOUT too */
     GPU_INSTRUCTION_LIMIT,
+    GPU_CYCLE_LIMIT,
     GPU_INTERRUPTED,
     GPU_STACK_OVERFLOW, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
     GPU_INVALID_PC,
@@ -57,19 +62,10 @@ struct gpu_error {
     char message[1024]; /* one line: what, kernel, block, thread, PTX line, address */
 };
 
-/* Counters of one launch or of all; names and meaning in stats/counters.def style order. */
-struct gpu_counters {
-    uint64_t warp_instructions, thread_instructions;
-    uint64_t branches, divergent_branches;
-    uint64_t memory_instructions;
-    uint64_t barriers;
-    uint64_t blocks, threads;
-};
-
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     uint32_t grid[3], block[3];
-    struct gpu_counters counters;
+    struct stats_counters counters;
     double host_seconds;
 };
 
@@ -125,7 +121,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
 uint64_t gpu_time_ns(const struct gpu *gpu);
 /* All launches so far, in order. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
-struct gpu_counters gpu_totals(const struct gpu *gpu);
+struct stats_counters gpu_totals(const struct gpu *gpu);
 
 /* Textures and surfaces: handles never are 0. */
 uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);

@@ -39,8 +39,9 @@ struct gpu {
     uint32_t n_launches, launch_capacity;
     char **kernel_name; /* all different ones launched: records outlive modules */
     uint32_t n_kernel_names;
-    struct gpu_counters totals;
+    struct stats_counters totals;
     struct gpu_module *modules; /* a list */
+    struct gpu_timed *timed;    /* NULL: functional */
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
 };
@@ -52,7 +53,7 @@ struct gpu_kernel {
 };
 
 /* functional.c: executes a grid without timing. */
-bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct gpu_counters *counters,
+bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error);
 
 /* fault.c: a fault as the one line that users see. */

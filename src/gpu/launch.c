@@ -75,17 +75,6 @@ static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, 
     return true;
 }
 
-static void add_counters(struct gpu_counters *to, const struct gpu_counters *from) {
-    to->warp_instructions += from->warp_instructions;
-    to->thread_instructions += from->thread_instructions;
-    to->branches += from->branches;
-    to->divergent_branches += from->divergent_branches;
-    to->memory_instructions += from->memory_instructions;
-    to->barriers += from->barriers;
-    to->blocks += from->blocks;
-    to->threads += from->threads;
-}
-
 static struct gpu_launch_record *new_record(struct gpu *gpu) {
     if (gpu->n_launches == gpu->launch_capacity) {
         uint32_t capacity = gpu->launch_capacity ? 2 * gpu->launch_capacity : 64;
@@ -140,7 +129,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     uint64_t start = gpu_host_clock_ns();
     bool is_done = gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
-    add_counters(&gpu->totals, &record->counters);
+    stats_add(&gpu->totals, &record->counters);
     /* Without a timing model time is a stand-in that only orders events: every SM retires one warp instruction per
      * cycle. */
     gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;

@@ -72,7 +72,7 @@ static void instructions_lanes_and_divergence_are_counted(void **state) {
     bench.launch.block[0] = 40;
     bench.launch.grid[0] = 3;
     assert_true(gpu_launch(bench.gpu, &bench.launch, &bench.error));
-    struct gpu_counters counters = gpu_totals(bench.gpu);
+    struct stats_counters counters = gpu_totals(bench.gpu);
     assert_int_equal(counters.blocks, 3);
     assert_int_equal(counters.threads, 120);
     assert_int_equal(counters.warp_instructions, 3 * 2 * 6);

@@ -13,7 +13,7 @@ struct report_kernel {
     const char *name;
     uint32_t grid[3], block[3]; /* of the first launch */
     unsigned n_launches;
-    struct gpu_counters counters;
+    struct stats_counters counters;
 };
 
 /* One error of the driver, in the order they came. */
@@ -48,7 +48,7 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count);
 
 /* Average active lanes of an instruction; 0 when there was none. */
-double report_active_lanes(const struct gpu_counters *counters);
+double report_active_lanes(const struct stats_counters *counters);
 /* 0 when no time passed. */
 double report_rate(uint64_t count, double seconds);
 

@@ -18,17 +18,16 @@ static void read_shape(uint32_t shape[3], const json_t *value) {
         shape[i] = (uint32_t)json_integer_value(json_array_get(value, i));
 }
 
-static void read_counters(struct gpu_counters *counters, const json_t *object) {
-#define REPORT_COUNTER(name, meaning) counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
-#include "report/counters.def"
-#undef REPORT_COUNTER
+static void read_counters(struct stats_counters *counters, const json_t *object) {
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
+#include "stats/counters.def"
+#undef STATS_COUNTER
 }
 
 static void add_kernel(struct report_kernel *to, const struct report_kernel *from) {
     to->n_launches += from->n_launches;
-#define REPORT_COUNTER(name, meaning) to->counters.name += from->counters.name;
-#include "report/counters.def"
-#undef REPORT_COUNTER
+    stats_add(&to->counters, &from->counters);
 }
 
 static void read_launches(struct report_run *run, const json_t *array, struct base_arena *arena) {
@@ -100,7 +99,7 @@ struct report_kernel *report_by_name(const struct report_run *run, struct base_a
     return kernel;
 }
 
-double report_active_lanes(const struct gpu_counters *counters) {
+double report_active_lanes(const struct stats_counters *counters) {
     return counters->warp_instructions ? (double)counters->thread_instructions / (double)counters->warp_instructions
                                        : 0;
 }

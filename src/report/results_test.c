@@ -123,10 +123,10 @@ static void a_broken_file_is_named(void **state) {
 
 static void averages_and_rates_of_nothing_are_zero(void **state) {
     (void)state;
-    struct gpu_counters counters = {0};
+    struct stats_counters counters = {0};
     assert_true(report_active_lanes(&counters) == 0);
     assert_true(report_rate(5, 0) == 0);
-    counters = (struct gpu_counters){.warp_instructions = 4, .thread_instructions = 66};
+    counters = (struct stats_counters){.warp_instructions = 4, .thread_instructions = 66};
     assert_true(report_active_lanes(&counters) == 16.5);
     assert_true(report_rate(6, 1.5) == 4);
 }

@@ -15,11 +15,15 @@ static void print_text(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-static void print_heading(FILE *file) {
+enum { ALWAYS = 1, TIMED = 0 }; /* columns that have no meaning without time are absent then */
+
+static void print_heading(FILE *file, bool is_timed) {
     fputs("program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z", file);
-#define REPORT_COUNTER(name, meaning) fputs("," #name, file);
-#include "report/counters.def"
-#undef REPORT_COUNTER
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    if (when || is_timed)                                                                                              \
+        fputs("," #name, file);
+#include "stats/counters.def"
+#undef STATS_COUNTER
     fputs(",average_active_threads\n", file);
 }
 
@@ -30,14 +34,17 @@ static void print_launch(FILE *file, const struct report_run *run, unsigned i) {
     print_text(file, launch->name);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->grid[0], launch->grid[1], launch->grid[2]);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->block[0], launch->block[1], launch->block[2]);
-#define REPORT_COUNTER(name, meaning) fprintf(file, ",%" PRIu64, launch->counters.name);
-#include "report/counters.def"
-#undef REPORT_COUNTER
+    bool is_timed = run->total.counters.cycles != 0;
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    if (when || is_timed)                                                                                              \
+        fprintf(file, ",%" PRIu64, launch->counters.name);
+#include "stats/counters.def"
+#undef STATS_COUNTER
     fprintf(file, ",%.9g\n", report_active_lanes(&launch->counters));
 }
 
 bool report_write_csv(FILE *file, const struct report_run *run) {
-    print_heading(file);
+    print_heading(file, run->total.counters.cycles != 0);
     for (unsigned i = 0; i < run->n_launches; i++)
         print_launch(file, run, i);
     return fflush(file) == 0 && !ferror(file);

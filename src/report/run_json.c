@@ -7,10 +7,13 @@ enum { WARP_LANES = 32 };
 
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
 
-static void add_stats(json_t *object, const struct gpu_counters *counters) {
-#define REPORT_COUNTER(name, meaning) json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
-#include "report/counters.def"
-#undef REPORT_COUNTER
+static void add_stats(json_t *object, const struct stats_counters *counters) {
+    enum { ALWAYS = 1, TIMED = 0 }; /* what has no meaning without time is absent then */
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    if (when || counters->cycles)                                                                                      \
+        json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
+#include "stats/counters.def"
+#undef STATS_COUNTER
     double lanes = report_active_lanes(counters);
     json_object_set_new(object, "simd_efficiency", json_real(lanes / WARP_LANES));
     json_object_set_new(object, "average_active_threads", json_real(lanes));

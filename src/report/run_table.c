@@ -10,7 +10,7 @@ static const char *const headings[] = {"kernel",        "launches",     "blocks"
 enum { N_COLUMNS = sizeof headings / sizeof headings[0] };
 
 static void add_kernel(struct report_table *table, const struct report_kernel *kernel) {
-    const struct gpu_counters *counters = &kernel->counters;
+    const struct stats_counters *counters = &kernel->counters;
     const char *cut = strlen(kernel->name) > LONGEST_NAME ? "..." : "";
     report_table_cell(table, "%.*s%s", LONGEST_NAME - (int)strlen(cut), kernel->name, cut);
     report_table_count(table, kernel->n_launches);

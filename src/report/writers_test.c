@@ -13,15 +13,48 @@
 #include "report/report.h"
 
 static struct report_kernel launches[] = {
-    {"first", {4, 1, 1}, {64, 1, 1}, 1, {1000000, 16000000, 40, 10, 7, 2, 4, 256}},
-    {"say \"hi\", all", {1, 2, 3}, {8, 1, 1}, 1, {1, 8, 0, 0, 0, 0, 6, 48}},
+    {"first",
+     {4, 1, 1},
+     {64, 1, 1},
+     1,
+     {.warp_instructions = 1000000,
+      .thread_instructions = 16000000,
+      .branches = 40,
+      .divergent_branches = 10,
+      .memory_instructions = 7,
+      .barriers = 2,
+      .blocks = 4,
+      .threads = 256}},
+    {"say \"hi\", all",
+     {1, 2, 3},
+     {8, 1, 1},
+     1,
+     {.warp_instructions = 1,
+      .thread_instructions = 8,
+      .branches = 0,
+      .divergent_branches = 0,
+      .memory_instructions = 0,
+      .barriers = 0,
+      .blocks = 6,
+      .threads = 48}},
 };
 
 static struct report_run sample(void) {
     struct report_run run = {.program = "bfs", .size = "small", .is_checked = true, .has_results = true};
     run.launch = launches;
     run.n_launches = 2;
-    run.total = (struct report_kernel){"total", {0}, {0}, 2, {1000001, 16000008, 40, 10, 7, 2, 10, 304}};
+    run.total = (struct report_kernel){"total",
+                                       {0},
+                                       {0},
+                                       2,
+                                       {.warp_instructions = 1000001,
+                                        .thread_instructions = 16000008,
+                                        .branches = 40,
+                                        .divergent_branches = 10,
+                                        .memory_instructions = 7,
+                                        .barriers = 2,
+                                        .blocks = 10,
+                                        .threads = 304}};
     run.host_seconds = 0.75;
     return run;
 }

@@ -29,10 +29,10 @@ struct sched_view {
     const struct sched_set *next_long;  /* the next instruction is a load or store to global, local or texture space */
     const struct sched_set *next_load;  /* ... a load of those spaces */
     const struct sched_set *waits_long; /* blocked by the result of a global, local or texture access */
-    const struct sched_set
-        *pending; /* at a barrier or fence, waits for an atomic, not yet started, or waits for other
-                   * groups in any other way. What only another group's progress can end must be
-                   * here: strict policies pass over these slots and would otherwise wait for ever. */
+    /* At a barrier or fence, waits for an atomic, not yet started, or waits for other groups in any other way. What
+     * only another group's progress can end must be here: strict policies pass over these slots and would else wait for
+     * ever. */
+    const struct sched_set *pending;
     uint32_t n_slots;
     uint64_t cycle;
 };

@@ -31,7 +31,9 @@ completes run bfs --f -- --functional
 completes run bfs - -- --size --json --max-instructions -q --help
 completes run bfs --size '' -- small medium paper
 completes run bfs --color n -- never
-completes list '' -- workloads stats
+completes list '' -- workloads machines options stats
+completes list machines g -- gtx480
+completes list machines gtx480 --set l1.s -- l1.size=
 completes bench '' -- fma gather bfs
 completes help '' -- run bench
 ((failures == 0))

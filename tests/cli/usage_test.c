@@ -36,7 +36,7 @@ static void names_far_from_everything_lead_to_the_list(void **state) {
     (void)state;
     refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
     refused(1, "run frobnicate --functional", "'heddle list workloads'");
-    refused(2, "list machines", "there are: workloads, stats, commands");
+    refused(2, "list frobnicate", "there are: workloads, machines, options, stats, commands");
     refused(2, "run ./x --frobnicate", "options of the program stand after --");
     refused(2, "list --frobnicate", "'heddle help list' lists the options");
 }
@@ -60,7 +60,7 @@ static void options_must_fit_the_program(void **state) {
     refused(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
     refused(2, "run bfs --functional --json - --csv -", "cannot both write");
     refused(2, "run bfs --functional --blokcs 4", "did you mean '--blocks'?");
-    refused(2, "list workloads commands", "list takes one word, not 'commands' too");
+    refused(2, "list workloads commands", "list workloads takes no 'commands'");
     refused(2, "--functional run bfs", "the command comes first");
 }
 

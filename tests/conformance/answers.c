@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if __has_include(<zstd.h>)
+#ifdef CONFORMANCE_ZSTD
 #include <zstd.h>
-#define HAS_ZSTD 1
-#else
-#define HAS_ZSTD 0
 #endif
 
 #include "text.h"
@@ -69,7 +66,7 @@ static bool is_compressed(const struct bytes *bytes) {
     return bytes->length >= 4 && memcmp(bytes->data, "\x28\xb5\x2f\xfd", 4) == 0;
 }
 
-#if HAS_ZSTD
+#ifdef CONFORMANCE_ZSTD
 static bool decompress(struct bytes *bytes, const char *path) {
     unsigned long long size = ZSTD_getFrameContentSize(bytes->data, bytes->length);
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > 1u << 30) {

@@ -9,7 +9,7 @@
 #include "approx.h"
 #include "text.h"
 
-enum { MAX_REPORTS = 60 };
+enum { MAX_REPORTS = 400 };
 
 /* --- known deviations */
 

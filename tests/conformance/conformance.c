@@ -5,6 +5,7 @@
  *     conformance --table FILE           the same, printed as the table of docs/ptx.md
  *     conformance --list                 names the forms
  *     conformance --form NAME [FILE]     one form, case by case: inputs, recorded, computed
+ *     conformance --ptx NAME             the module that runs the forms whose text begins with NAME
  *     options: --jobs N (processes at a time), --known FILE (forms known to deviate), --isa base|v3|v4
  *
  * It is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it for
@@ -17,8 +18,9 @@
 #include "check.h"
 #include "device.h"
 #include "isa.h"
+#include "kernel.h"
 
-enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_LIST, MODE_FORM };
+enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_LIST, MODE_FORM, MODE_PTX };
 enum { EXIT_SKIPPED = 77 };
 
 struct options {
@@ -29,7 +31,8 @@ struct options {
 
 static int usage(void) {
     fprintf(stderr, "usage: conformance [--jobs N] [--known FILE] [--isa base|v3|v4]\n"
-                    "                   --record FILE | --check FILE | --table FILE | --list | --form NAME [FILE]\n");
+                    "                   --record FILE | --check FILE | --table FILE | --list | --form NAME [FILE] |\n"
+                    "                   --ptx NAME\n");
     return 2;
 }
 
@@ -38,7 +41,7 @@ static bool read_options(int argc, char **argv, struct options *options) {
         const char *word;
         enum mode mode;
     } modes[] = {{"--record", MODE_RECORD}, {"--check", MODE_CHECK}, {"--table", MODE_TABLE},
-                 {"--list", MODE_LIST},     {"--form", MODE_FORM}};
+                 {"--list", MODE_LIST},     {"--form", MODE_FORM},   {"--ptx", MODE_PTX}};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct options){.n_jobs = cores > 0 ? (unsigned)cores : 1};
     for (int i = 1; i < argc; i++) {
@@ -52,15 +55,16 @@ static bool read_options(int argc, char **argv, struct options *options) {
             options->known = argv[++i];
         else if (strcmp(argv[i], "--isa") == 0 && has_value && isa_is_known(argv[i + 1]))
             setenv("HEDDLE_ISA", argv[++i], 1);
-        else if (strcmp(argv[i], "--form") == 0 && has_value)
+        else if ((strcmp(argv[i], "--form") == 0 || strcmp(argv[i], "--ptx") == 0) && has_value)
             options->form = argv[++i];
         else if (argv[i][0] != '-' && !options->file)
             options->file = argv[i];
         else if (options->mode == MODE_NONE || strncmp(argv[i], "--", 2) != 0)
             return false;
     }
-    bool needs_file = options->mode != MODE_LIST && options->mode != MODE_FORM;
-    return options->mode != MODE_NONE && options->n_jobs > 0 && (options->file || !needs_file);
+    bool needs_file = options->mode == MODE_RECORD || options->mode == MODE_CHECK || options->mode == MODE_TABLE;
+    bool needs_form = options->mode == MODE_FORM || options->mode == MODE_PTX;
+    return options->mode != MODE_NONE && (options->form || !needs_form) && options->n_jobs > 0 && (options->file || !needs_file);
 }
 
 static int no_gpu(void) {
@@ -123,6 +127,17 @@ static int show_form(const struct options *options, const struct form_list *list
     return 0;
 }
 
+static void print_ptx(const char *start, const struct form_list *list) {
+    struct text text = {0};
+    unsigned n = 0;
+    kernel_add_header(&text);
+    for (size_t i = 0; i < list->n; i++)
+        if (strncmp(list->form[i].text, start, strlen(start)) == 0)
+            kernel_add(&text, &list->form[i], n++);
+    fputs(text.data, stdout);
+    text_free(&text);
+}
+
 int main(int argc, char **argv) {
     struct options options;
     if (!read_options(argc, argv, &options))
@@ -144,6 +159,9 @@ int main(int argc, char **argv) {
         break;
     case MODE_FORM:
         status = show_form(&options, &list);
+        break;
+    case MODE_PTX:
+        print_ptx(options.form, &list);
         break;
     default:
         status = check(&options, &list);

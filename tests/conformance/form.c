@@ -9,7 +9,7 @@
 #include "text.h"
 #include "values.h"
 
-enum { LANE_CASES = 256, MEMORY_CASES = 64 };
+enum { LANE_CASES = 512, MEMORY_CASES = 64 };
 
 static bool is_opcode(const struct form *form, const char *opcode) { return strcmp(form->word[0], opcode) == 0; }
 
@@ -63,7 +63,9 @@ static void split_mnemonic(struct form *form) {
         size_t part = strcspn(form->text + at, ". ");
         if (at + part > length)
             part = length - at;
-        snprintf(form->word[form->n_words++], FORM_WORD, "%.*s", (int)part, form->text + at);
+        if (part >= FORM_WORD || form->n_words == FORM_MAX_WORDS)
+            abort();
+        memcpy(form->word[form->n_words++], form->text + at, part);
         at += part + 1;
     }
 }
@@ -167,7 +169,7 @@ static void read_operands(struct form *form) {
         depth += *c == '{' ? 1 : *c == '}' ? -1 : 0;
         if (*c == ',' && depth == 0)
             is_first = false;
-        if (!strchr("hrwp", *c) || !strchr(" |{[", c[-1]))
+        if (!strchr("hrwp", *c) || !strchr(" |{[!", c[-1]))
             continue;
         if (is_first) {
             const char *type = form_n_types(form) ? form_type(form, 0) : "";

@@ -10,7 +10,7 @@
 
 #include "forms.h"
 
-enum { FORM_MAX_INPUTS = 10, FORM_MAX_OUTPUTS = 6, FORM_WORD = 32, FORM_REGION_WORDS = 4 };
+enum { FORM_MAX_INPUTS = 10, FORM_MAX_OUTPUTS = 6, FORM_MAX_WORDS = 12, FORM_WORD = 32, FORM_REGION_WORDS = 4 };
 
 enum form_category {
     FORM_LANES,    /* registers in, registers out */
@@ -55,7 +55,7 @@ struct form {
     char text[FORMS_TEXT]; /* "add.u32 r, r, r" */
     size_t pattern;        /* of forms.def */
     enum form_category category;
-    char word[12][FORM_WORD]; /* opcode and suffixes */
+    char word[FORM_MAX_WORDS][FORM_WORD]; /* opcode and suffixes */
     unsigned n_words;
     struct form_value input[FORM_MAX_INPUTS], output[FORM_MAX_OUTPUTS];
     unsigned n_inputs, n_outputs;

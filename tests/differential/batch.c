@@ -4,14 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "driver.h"
 #include "image.h"
 #include "layout.h"
 #include "program.h"
 
-/* Recursion needs stack that the compiler cannot foresee. */
-enum { STACK_BYTES = 4096 };
+/* Recursion needs stack that the compiler cannot foresee. A program runs for microseconds: one that takes seconds
+ * hangs.
+ */
+enum { STACK_BYTES = 4096, TIME_LIMIT_SECONDS = 5 };
 
 static const size_t trace_bytes = (size_t)LAYOUT_THREADS * LAYOUT_TRACE_ENTRIES * LAYOUT_TRACE_ENTRY;
 
@@ -43,9 +47,21 @@ static void load(struct batch *batch, const struct batch_options *options, uint6
     if (result != CUDA_SUCCESS) {
         fprintf(stderr, "programs %llu to %llu: %s\n%.*s\n", (unsigned long long)first,
                 (unsigned long long)(first + count - 1), driver_error_name(result), DRIVER_LOG, log);
-        exit(1);
+        _exit(BATCH_FAILED);
     }
     text_free(&text);
+}
+
+static CUresult wait_for_end(void) {
+    CUresult result;
+    time_t start = time(NULL);
+    for (unsigned i = 0; (result = cuStreamQuery(NULL)) == CUDA_ERROR_NOT_READY; i++) {
+        if (i > 1000)
+            usleep(100);
+        if (time(NULL) - start > TIME_LIMIT_SECONDS)
+            break;
+    }
+    return result;
 }
 
 static void launch(struct batch *batch, uint64_t number, unsigned place) {
@@ -58,9 +74,12 @@ static void launch(struct batch *batch, uint64_t number, unsigned place) {
     DRIVER_REQUIRE(cuModuleGetFunction(&function, batch->module, name));
     CUresult result =
         cuLaunchKernel(function, LAYOUT_BLOCKS, 1, 1, LAYOUT_BLOCK_THREADS, 1, 1, 0, NULL, parameters, NULL);
+    if (result == CUDA_SUCCESS)
+        result = wait_for_end();
     if (result != CUDA_SUCCESS) {
-        fprintf(stderr, "program %llu: %s\n", (unsigned long long)number, driver_error_name(result));
-        exit(1);
+        fprintf(stderr, "program %llu: %s\n", (unsigned long long)number,
+                result == CUDA_ERROR_NOT_READY ? "does not end" : driver_error_name(result));
+        _exit(BATCH_FAILED); /* without cleaning up: a program that hangs would hold that up too */
     }
 }
 
@@ -72,12 +91,6 @@ static void run_loaded(struct batch *batch, const struct batch_options *options,
         DRIVER_REQUIRE(cuMemsetD8(batch->trace, 0xff, count * trace_bytes));
     for (unsigned i = 0; i < count; i++)
         launch(batch, first + i, i);
-    CUresult result = cuCtxSynchronize();
-    if (result != CUDA_SUCCESS) {
-        fprintf(stderr, "one of programs %llu to %llu: %s\n", (unsigned long long)first,
-                (unsigned long long)(first + count - 1), driver_error_name(result));
-        exit(1);
-    }
     DRIVER_REQUIRE(cuMemcpyDtoH(batch->host, batch->memory, (size_t)count * LAYOUT_BYTES));
     if (batch->trace)
         DRIVER_REQUIRE(cuMemcpyDtoH(batch->host_trace, batch->trace, count * trace_bytes));
@@ -86,6 +99,7 @@ static void run_loaded(struct batch *batch, const struct batch_options *options,
 void batch_run(const struct batch_options *options, uint64_t first, unsigned count, batch_result_fn *result,
                void *user) {
     struct batch batch = {.host = text_resize(NULL, (size_t)count * LAYOUT_BYTES)};
+    alarm(BATCH_LIMIT_SECONDS);
     load(&batch, options, first, count);
     DRIVER_REQUIRE(cuMemAlloc(&batch.memory, (size_t)count * LAYOUT_BYTES));
     if (options->is_traced) {

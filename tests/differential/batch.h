@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The exit status when a program fails or hangs: the process cannot go on, another one can. */
+enum { BATCH_FAILED = 4 };
+
 struct batch_options {
     uint64_t seed;
     bool is_traced;
@@ -15,7 +18,7 @@ typedef void batch_result_fn(void *user, uint64_t number, const unsigned char *m
 
 /* Starts the driver; ends the program with one line when that fails. */
 void batch_start(void);
-/* Runs programs first ... first + count - 1, in order. A module that does not load ends the program with the messages.
- */
+/* Runs programs first ... first + count - 1, in order. A module that does not load, a program that fails and one that
+ * does not end end the process with a message and status BATCH_FAILED, or by SIGALRM. */
 void batch_run(const struct batch_options *options, uint64_t first, unsigned count, batch_result_fn *result,
                void *user);

@@ -1,6 +1,8 @@
 /* Control flow: if and else, loops with trip counts from data, breaks and continues, switches through a table, calls
  * and threads that end early. Every loop ends: its counter is a register that nothing else writes. %c<k> counts the
- * loop at depth k, %q is free for its condition, %w0 for indices. */
+ * loop at depth k, %q is free for its condition, %w0 for indices. What is the same in a whole block depends on the
+ * number of the block, so that a compiler cannot know it: code that it can tell is never reached makes ptxas 13.0 crash
+ * where the code calls a recursive function. */
 #include "program.h"
 
 #include <stdio.h>
@@ -22,7 +24,7 @@ static struct place enter(struct program *p, bool is_uniform, const char *mask) 
 
 static void leave(struct program *p, struct place outside) {
     p->is_uniform = outside.is_uniform && !p->has_exits;
-    p->mask = outside.mask;
+    p->mask = p->has_exits ? NULL : outside.mask;
     p->depth--;
 }
 
@@ -44,7 +46,7 @@ static unsigned pick_condition(struct program *p) {
 /* A condition that is the same in the whole block, in %q. */
 static void emit_uniform_condition(struct program *p) {
     program_line(p, "mov.u32 %%w0, %%ctaid.x;");
-    program_line(p, "setp.%s.u32 %%q, %%w0, %u;", random_chance(&p->random, 50) ? "eq" : "ge",
+    program_line(p, "setp.%s.u32 %%q, %%w0, %u;", random_chance(&p->random, 50) ? "eq" : "ne",
                  random_below(&p->random, 3));
 }
 
@@ -81,9 +83,11 @@ static void emit_loop(struct program *p, unsigned budget) {
     bool is_uniform = random_chance(&p->random, 40), tests_first = random_chance(&p->random, 50);
     bool has_break = !is_uniform && random_chance(&p->random, 40);
     bool has_continue = !is_uniform && random_chance(&p->random, 30);
-    if (is_uniform)
-        program_line(p, "mov.u32 %%c%u, %u;", counter, 1 + random_below(&p->random, MAX_TRIPS));
-    else
+    if (is_uniform) {
+        program_line(p, "mov.u32 %%w0, %%ctaid.x;");
+        program_line(p, "add.u32 %%w0, %%w0, %u;", random_below(&p->random, MAX_TRIPS));
+        program_line(p, "and.b32 %%c%u, %%w0, %u;", counter, MAX_TRIPS - 1);
+    } else
         program_line(p, "and.b32 %%c%u, %%r%u, %u;", counter, program_pick_source(p, KIND_I32), MAX_TRIPS - 1);
     if (tests_first) {
         program_line(p, "setp.eq.u32 %%q, %%c%u, 0;", counter);
@@ -133,7 +137,7 @@ static void emit_switch(struct program *p, unsigned budget) {
     leave(p, outside);
 }
 
-/* Some threads end here. After that no place is uniform. */
+/* Some threads end here. After that no place is uniform; in a loop the places before it would not be either. */
 static void emit_exit(struct program *p) {
     unsigned condition = pick_condition(p);
     program_emit(p, "st.global.b32 [%%out+28], %.r", false);
@@ -157,7 +161,7 @@ void program_emit_block(struct program *p, unsigned budget) {
             emit_switch(p, budget / 2);
         else if (choice < 80)
             program_emit_call(p);
-        else if (choice < 83 && p->depth > 0)
+        else if (choice < 84 && p->depth > 0 && p->n_loops == 0)
             emit_exit(p);
         emit_run(p);
     }

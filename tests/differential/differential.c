@@ -28,7 +28,14 @@
 #include "program.h"
 #include "recording.h"
 
-enum { MAX_JOBS = 64, DEFAULT_REPORTS = 20, DEFAULT_COUNT = 10000, DEFAULT_BATCH = 64, TRACED_BATCH = 8 };
+enum {
+    MAX_JOBS = 64,
+    MAX_FAILED = 50,
+    DEFAULT_REPORTS = 20,
+    DEFAULT_COUNT = 10000,
+    DEFAULT_BATCH = 64,
+    TRACED_BATCH = 8
+};
 
 struct options {
     const char *record, *check;
@@ -91,27 +98,37 @@ static void work_through(struct work *work) {
     }
 }
 
-/* How many programs were run: all of them, unless time was up. */
-static uint64_t run_workers(struct work *work) {
-    unsigned jobs = work->options->jobs, n_failed = 0;
-    for (unsigned i = 0; i < jobs; i++) {
-        pid_t child = fork();
-        if (child < 0) {
-            perror("fork");
-            exit(1);
-        }
-        if (child == 0) {
-            work_through(work);
-            exit(0);
-        }
+static void start_worker(struct work *work) {
+    pid_t child = fork();
+    if (child < 0) {
+        perror("fork");
+        exit(1);
     }
-    for (unsigned i = 0; i < jobs; i++) {
+    if (child == 0) {
+        work_through(work);
+        exit(0);
+    }
+}
+
+/* How many programs were begun: all of them, unless time was up. Those that failed, and what followed them in their
+ * batch, keep the digest 0. */
+static uint64_t run_workers(struct work *work) {
+    unsigned jobs = work->options->jobs, n_running = jobs, n_failed = 0;
+    for (unsigned i = 0; i < jobs; i++)
+        start_worker(work);
+    while (n_running > 0) {
         int status = 0;
         wait(&status);
-        n_failed += status != 0;
+        bool is_failed = WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == BATCH_FAILED);
+        if (WIFSIGNALED(status))
+            fprintf(stderr, "a worker ended by signal %d\n", WTERMSIG(status));
+        if (is_failed && ++n_failed < MAX_FAILED)
+            start_worker(work);
+        else if (status != 0)
+            exit(1);
+        else
+            n_running--;
     }
-    if (n_failed)
-        exit(1);
     uint64_t begun = (uint64_t)(*work->next - jobs) * work->options->batch; /* each worker's last one came to nothing */
     return begun < work->count ? begun : work->count;
 }
@@ -215,11 +232,15 @@ static int check(struct options *options) {
         return 1;
     }
     struct work work = new_work(options, &recording);
-    uint64_t count = run_workers(&work), n_different = 0;
+    uint64_t count = run_workers(&work), n_different = 0, n_missing = 0;
     if (options->has_steps)
         batch_start();
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *expected = recording.digest + i * work.words, *digest = work.digest + i * work.words;
+        if (digest[0] == 0) {
+            n_missing++;
+            continue;
+        }
         if (memcmp(digest, expected, work.words * sizeof *digest) == 0 || ++n_different > options->reports)
             continue;
         if (options->has_steps)
@@ -230,10 +251,10 @@ static int check(struct options *options) {
                    (unsigned long long)work.seed, (unsigned long long)(work.first + i),
                    (unsigned long long)(work.first + i));
     }
-    printf("%llu programs of seed %llu, %llu differ from %s (%s) in %ld s\n", (unsigned long long)count,
-           (unsigned long long)work.seed, (unsigned long long)n_different, recording.machine, recording.date,
-           (long)(time(NULL) - work.start));
-    return n_different > 0;
+    printf("%llu programs of seed %llu, %llu differ from %s (%s), %llu have no result, in %ld s\n",
+           (unsigned long long)count, (unsigned long long)work.seed, (unsigned long long)n_different, recording.machine,
+           recording.date, (unsigned long long)n_missing, (long)(time(NULL) - work.start));
+    return n_different > 0 || n_missing > 0;
 }
 
 static int dump(const struct options *options) {

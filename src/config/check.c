@@ -1,0 +1,161 @@
+/* What must hold between the options of a machine. Every message names the key, its value, and what would be right. */
+#include "config/config.h"
+
+#include <inttypes.h>
+
+#include "config/internal.h"
+
+/* Where the message goes. */
+struct report {
+    char *text;
+    size_t bytes;
+};
+
+#define FAIL(report, ...) config_error((report).text, (report).bytes, __VA_ARGS__)
+
+static bool is_power_of_two(uint32_t value) { return value && (value & (value - 1)) == 0; }
+
+static bool check_power(const char *group, const char *key, uint32_t value, struct report report) {
+    return is_power_of_two(value) ||
+           FAIL(report, "%s.%s is %" PRIu32 ", but must be a power of two", group, key, value);
+}
+
+/* ---- The SM ------------------------------------------------------------------------------------------------------ */
+
+static bool check_warps(const struct config_machine *machine, struct report report) {
+    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    if (machine->warp_size % machine->simd_width)
+        return FAIL(report, "sm.simd_width is %" PRIu32 ", but must divide sm.warp_size, %" PRIu32, machine->simd_width,
+                    machine->warp_size);
+    if (machine->threads_per_sm % machine->warp_size)
+        return FAIL(report, "sm.threads is %" PRIu32 ", but must be a multiple of sm.warp_size, %" PRIu32,
+                    machine->threads_per_sm, machine->warp_size);
+    if (warps > CONFIG_MAX_WARPS)
+        return FAIL(report,
+                    "sm.threads is %" PRIu32 ", which is %" PRIu32 " warps, but an SM has at most %d: up to %" PRIu32
+                    " threads with sm.warp_size %" PRIu32,
+                    machine->threads_per_sm, warps, CONFIG_MAX_WARPS, CONFIG_MAX_WARPS * machine->warp_size,
+                    machine->warp_size);
+    if (machine->schedulers > warps)
+        return FAIL(report,
+                    "sm.schedulers is %" PRIu32 ", but the SM has only %" PRIu32 " warps (sm.threads %" PRIu32 ")",
+                    machine->schedulers, warps, machine->threads_per_sm);
+    return true;
+}
+
+static bool check_sm(const struct config_machine *machine, struct report report) {
+    if (!check_power("sm", "warp_size", machine->warp_size, report) || !check_warps(machine, report))
+        return false;
+    if (machine->threads_per_block > machine->threads_per_sm)
+        return FAIL(report,
+                    "sm.threads_per_block is %" PRIu32 ", but an SM holds only %" PRIu32 " threads (sm.threads)",
+                    machine->threads_per_block, machine->threads_per_sm);
+    if (machine->registers_per_sm < machine->threads_per_block)
+        return FAIL(report,
+                    "sm.registers is %" PRIu32 ", less than one for each thread of a block: at least %" PRIu32
+                    " (sm.threads_per_block)",
+                    machine->registers_per_sm, machine->threads_per_block);
+    return check_power("shared", "banks", machine->shared_banks, report);
+}
+
+/* ---- Caches ------------------------------------------------------------------------------------------------------ */
+
+/* `slices` caches share the capacity. */
+static bool check_cache(const char *name, const struct config_cache *cache, uint32_t slices, struct report report) {
+    if (!check_power(name, "line", cache->line_bytes, report))
+        return false;
+    if (!cache->is_present || cache->is_perfect)
+        return true;
+    uint64_t unit = (uint64_t)cache->ways * cache->line_bytes * slices, sets = cache->size_bytes / unit;
+    if (cache->size_bytes % unit == 0 && is_power_of_two((uint32_t)sets))
+        return true;
+    char size[CONFIG_VALUE_BYTES], banks[48] = "";
+    config_format_bytes(cache->size_bytes, size);
+    if (slices > 1)
+        snprintf(banks, sizeof banks, " x %s.banks %" PRIu32, name, slices);
+    return FAIL(report,
+                "%s.size is %s, but must be a power of two times %" PRIu64 " bytes (%s.ways %" PRIu32
+                " x %s.line %" PRIu32 "%s)",
+                name, size, unit, name, cache->ways, name, cache->line_bytes, banks);
+}
+
+static bool check_lines(const struct config_machine *machine, struct report report) {
+    const struct config_cache *l2 = &machine->l2;
+    if (!l2->is_present || machine->memory_is_perfect)
+        return true;
+    if (machine->l1.line_bytes > l2->line_bytes)
+        return FAIL(report, "l1.line is %" PRIu32 ", but must not be above l2.line, %" PRIu32, machine->l1.line_bytes,
+                    l2->line_bytes);
+    if (machine->icache.line_bytes > l2->line_bytes)
+        return FAIL(report, "icache.line is %" PRIu32 ", but must not be above l2.line, %" PRIu32,
+                    machine->icache.line_bytes, l2->line_bytes);
+    return true;
+}
+
+/* The directory is in the L2, and an owner holds what it wrote. */
+static bool check_coherence(const struct config_machine *machine, struct report report) {
+    if (machine->coherence != CONFIG_COHERENCE_MESI)
+        return true;
+    if (!machine->l1.is_present || machine->l1.is_perfect)
+        return FAIL(report,
+                    "memory.coherence is mesi, but there is no L1 to keep coherent: l1.present must be true and "
+                    "l1.perfect false");
+    if (!machine->l2.is_present || machine->l2.is_perfect)
+        return FAIL(report, "memory.coherence is mesi, but its directory is in the L2: l2.present must be true and "
+                            "l2.perfect false");
+    if (machine->l1.write != CONFIG_WRITE_BACK || !machine->l1.allocates_on_write)
+        return FAIL(report,
+                    "memory.coherence is mesi, but its L1 caches own what they write: l1.write must be back and "
+                    "l1.write_allocate true");
+    if (machine->l1.line_bytes != machine->l2.line_bytes)
+        return FAIL(report,
+                    "memory.coherence is mesi, but l1.line is %" PRIu32 " and l2.line %" PRIu32 ": they must be equal",
+                    machine->l1.line_bytes, machine->l2.line_bytes);
+    return true;
+}
+
+static bool check_dram(const struct config_machine *machine, struct report report) {
+    const struct config_dram *dram = &machine->dram;
+    uint32_t line = machine->l2.is_present ? machine->l2.line_bytes : machine->l1.line_bytes;
+    if (!check_power("dram", "row", dram->row_bytes, report))
+        return false;
+    if (dram->row_bytes < line)
+        return FAIL(report, "dram.row is %" PRIu32 ", but must hold a line of %" PRIu32 " bytes (%s.line)",
+                    dram->row_bytes, line, machine->l2.is_present ? "l2" : "l1");
+    if (dram->row_conflict_cycles < dram->row_hit_cycles)
+        return FAIL(report, "dram.row_conflict is %" PRIu32 ", but must not be below dram.row_hit, %" PRIu32,
+                    dram->row_conflict_cycles, dram->row_hit_cycles);
+    return true;
+}
+
+bool config_check(const struct config_machine *machine, char *error, size_t error_bytes) {
+    struct report report = {error, error_bytes};
+    return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
+           check_cache("l1", &machine->l1, 1, report) && check_cache("l2", &machine->l2, machine->l2.banks, report) &&
+           check_lines(machine, report) && check_coherence(machine, report) && check_dram(machine, report);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Registers are given to whole warps. */
+bool config_check_block(const struct config_machine *machine, uint32_t threads, uint32_t registers_per_thread,
+                        uint32_t shared_bytes, char *error, size_t error_bytes) {
+    struct report report = {error, error_bytes};
+    uint64_t warp = machine->warp_size, rounded = (threads + warp - 1) / warp * warp;
+    uint64_t registers = rounded * registers_per_thread;
+    if (threads > machine->threads_per_block)
+        return FAIL(report, "a block has %" PRIu32 " threads, but sm.threads_per_block is %" PRIu32, threads,
+                    machine->threads_per_block);
+    if (rounded > machine->threads_per_sm)
+        return FAIL(report, "a block needs %" PRIu64 " threads in whole warps, but sm.threads is %" PRIu32, rounded,
+                    machine->threads_per_sm);
+    if (registers > machine->registers_per_sm)
+        return FAIL(report,
+                    "a block needs %" PRIu64 " registers (%" PRIu64 " threads x %" PRIu32
+                    "), but sm.registers is %" PRIu32,
+                    registers, rounded, registers_per_thread, machine->registers_per_sm);
+    if (shared_bytes > machine->shared_bytes)
+        return FAIL(report, "a block needs %" PRIu32 " bytes of shared memory, but shared.size is %" PRIu32,
+                    shared_bytes, machine->shared_bytes);
+    return true;
+}

@@ -1,0 +1,76 @@
+/* What the policies share: their tables, hooks that have nothing to do, an order of slots, and groups of slots. */
+#pragma once
+
+#include "sched/sched.h"
+
+#define SCHEDULER(symbol) extern const struct sched_ops sched_##symbol;
+#include "sched/schedulers.def"
+#undef SCHEDULER
+
+/* ---- Hooks that have nothing to do ------------------------------------------------------------------------------- */
+
+void sched_no_start(void *state, const void *options, uint32_t n_slots);
+void sched_no_slot(void *state, const struct sched_view *view, uint32_t slot); /* arrive, leave, wake, issued */
+void sched_no_stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long);
+
+/* ---- An order of slots ------------------------------------------------------------------------------------------- */
+
+/* Slots by a key, the smallest first, equal keys by slot number. Kept as hardware keeps ages, in a matrix: for every
+ * slot the set of those before it. So the first of any set of candidates takes a few ANDs and no list is sorted or
+ * walked. Zeroed: empty. */
+struct sched_order {
+    struct sched_set known;
+    uint64_t key[SCHED_MAX_SLOTS];
+    struct sched_set before[SCHED_MAX_SLOTS];
+};
+
+void sched_order_add(struct sched_order *order, uint32_t slot, uint64_t key);
+void sched_order_remove(struct sched_order *order, uint32_t slot);
+
+/* The first of `among` (known slots), or SCHED_NONE. Each step goes to a slot further in front; slots are mostly filled
+ * in order, so that one or two steps do. */
+static inline int sched_order_first(const struct sched_order *order, const struct sched_set *among) {
+    int slot = sched_first(among);
+    while (slot != SCHED_NONE) {
+        struct sched_set before = sched_and(among, &order->before[slot]);
+        int earlier = sched_first(&before);
+        if (earlier == SCHED_NONE)
+            break;
+        slot = earlier;
+    }
+    return slot;
+}
+
+/* ---- Groups of slots --------------------------------------------------------------------------------------------- */
+
+/* Slots in numbered groups, each with its own turn of a round robin. Zeroed: empty. */
+struct sched_groups {
+    uint32_t n; /* above the highest group that ever had a member */
+    struct sched_set member[SCHED_MAX_SLOTS];
+    uint8_t of[SCHED_MAX_SLOTS];   /* the group of each slot */
+    uint8_t turn[SCHED_MAX_SLOTS]; /* by group: where the search for the next slot begins */
+};
+
+void sched_groups_add(struct sched_groups *groups, uint32_t slot, uint32_t group);
+void sched_groups_remove(struct sched_groups *groups, uint32_t slot);
+
+/* The first group at or behind `from`, then from the beginning, with a member among these; SCHED_NONE: none has. */
+static inline int sched_groups_next(const struct sched_groups *groups, const struct sched_set *among, uint32_t from) {
+    for (uint32_t group = from; group < groups->n; group++)
+        if (sched_meet(&groups->member[group], among))
+            return (int)group;
+    for (uint32_t group = 0; group < from && group < groups->n; group++)
+        if (sched_meet(&groups->member[group], among))
+            return (int)group;
+    return SCHED_NONE;
+}
+
+/* The next of the group's members among these in its round robin. */
+static inline int sched_groups_turn(const struct sched_groups *groups, const struct sched_set *among, uint32_t group) {
+    struct sched_set members = sched_and(&groups->member[group], among);
+    return sched_next(&members, groups->turn[group]);
+}
+
+static inline void sched_groups_issued(struct sched_groups *groups, uint32_t slot) {
+    groups->turn[groups->of[slot]] = (uint8_t)(slot + 1);
+}

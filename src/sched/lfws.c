@@ -1,0 +1,56 @@
+/* LFWS: long operations first. Of the ready warps, those whose next instruction is a load or store to global, local or
+ * texture space; then the others. Inside each of the two: the warp that issued last, then ascending ids.
+ *
+ * Source: Liu et al. 2023, 2.2 and 2.3. Their filter of pending warps (algorithm 1) is the SM's: such a warp is no
+ * candidate. "Executed in the previous cycle" is read as issued last, which differs only after idle cycles. */
+#include "sched/internal.h"
+
+struct lfws {
+    int last; /* issued last and still there, or SCHED_NONE */
+    struct sched_order by_id;
+};
+
+static void start(void *state, const void *options, uint32_t n_slots) {
+    (void)options, (void)n_slots;
+    ((struct lfws *)state)->last = SCHED_NONE;
+}
+
+static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
+    sched_order_add(&((struct lfws *)state)->by_id, slot, view->slot[slot].warp_id);
+}
+
+static void leave(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    struct lfws *lfws = state;
+    sched_order_remove(&lfws->by_id, slot);
+    if (lfws->last == (int)slot)
+        lfws->last = SCHED_NONE;
+}
+
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    const struct lfws *lfws = state;
+    struct sched_set among = sched_and(candidates, view->next_long);
+    if (sched_is_empty(&among))
+        among = *candidates;
+    if (lfws->last != SCHED_NONE && sched_has(&among, (uint32_t)lfws->last))
+        return lfws->last;
+    return sched_order_first(&lfws->by_id, &among);
+}
+
+static void issued(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    ((struct lfws *)state)->last = (int)slot;
+}
+
+const struct sched_ops sched_lfws = {
+    .name = "lfws",
+    .help = "warps before a global, local or texture access first; greedy, then by id, in each kind",
+    .state_bytes = sizeof(struct lfws),
+    .start = start,
+    .arrive = arrive,
+    .leave = leave,
+    .stall = sched_no_stall,
+    .wake = sched_no_slot,
+    .pick = pick,
+    .issued = issued,
+};

@@ -1,0 +1,57 @@
+/* LLOS: warps that were held up before a load form the guiding queue and go first; all others fill the gaps. Round
+ * robin in each queue.
+ *
+ * Source: Liu et al. 2023, 2.1, on Do et al. 2020: a warp is guiding when its next instruction is a load and the
+ * scoreboard says that it is not ready.
+ *
+ * Where they are silent: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued;
+ * and each queue has its own turn. */
+#include "sched/internal.h"
+
+struct llos {
+    struct sched_set guiding;
+    uint32_t turn_guiding, turn_filling; /* the slots behind the last issued from each */
+};
+
+static void leave(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    sched_remove(&((struct llos *)state)->guiding, slot);
+}
+
+static void stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long) {
+    (void)is_long;
+    if (sched_has(view->next_load, slot) && !sched_has(view->pending, slot))
+        sched_add(&((struct llos *)state)->guiding, slot);
+}
+
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    (void)view;
+    const struct llos *llos = state;
+    struct sched_set guiding = sched_and(candidates, &llos->guiding);
+    if (!sched_is_empty(&guiding))
+        return sched_next(&guiding, llos->turn_guiding);
+    return sched_next(candidates, llos->turn_filling);
+}
+
+static void issued(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    struct llos *llos = state;
+    if (sched_has(&llos->guiding, slot))
+        llos->turn_guiding = slot + 1;
+    else
+        llos->turn_filling = slot + 1;
+    sched_remove(&llos->guiding, slot);
+}
+
+const struct sched_ops sched_llos = {
+    .name = "llos",
+    .help = "warps that were held up before a load first, then the others, round robin each",
+    .state_bytes = sizeof(struct llos),
+    .start = sched_no_start,
+    .arrive = sched_no_slot,
+    .leave = leave,
+    .stall = stall,
+    .wake = sched_no_slot,
+    .pick = pick,
+    .issued = issued,
+};

@@ -1,0 +1,93 @@
+/* LPI: active warps in the order of their ids, and between them, one in each gap, the blocked ones nearest in id, so
+ * that a warp that was blocked gets its turn among others that still compute.
+ *
+ * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018.
+ *
+ * Where they are silent:
+ * - Blocked means waiting for a long-latency result or pending.
+ * - The queue is traversed once, each warp issuing at most one instruction as it is reached; then it is made anew. Were
+ * it made anew every cycle, the blocked ones in it could never issue, and inserting them would change nothing.
+ * - A gap takes one blocked warp. Those for which no gap is left near their id go into the next free one, the rest to
+ * the end. A pass costs one step per warp, however many of them issue. */
+#include <assert.h>
+#include <string.h>
+
+#include "sched/internal.h"
+
+struct lpi {
+    uint32_t n;                     /* warps */
+    uint8_t by_id[SCHED_MAX_SLOTS]; /* their slots in the order of their ids */
+    uint32_t length, at;            /* of the queue, and where the traversal is */
+    uint8_t queue[SCHED_MAX_SLOTS];
+};
+
+static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
+    struct lpi *lpi = state;
+    uint32_t at = lpi->n++, id = view->slot[slot].warp_id;
+    while (at > 0 && view->slot[lpi->by_id[at - 1]].warp_id > id) {
+        lpi->by_id[at] = lpi->by_id[at - 1];
+        at--;
+    }
+    lpi->by_id[at] = (uint8_t)slot;
+}
+
+static void leave(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    struct lpi *lpi = state;
+    uint8_t *at = memchr(lpi->by_id, (int)slot, lpi->n);
+    assert(at);
+    memmove(at, at + 1, (size_t)(lpi->by_id + lpi->n - (at + 1)));
+    lpi->n--;
+}
+
+/* Ascending ids: `due` holds the blocked ones passed so far that have no gap yet. A gap opens when two active ones
+ * follow each other or with blocked ones between them: behind the earlier of the two. */
+static void make_queue(struct lpi *lpi, const struct sched_view *view) {
+    uint8_t due[SCHED_MAX_SLOTS];
+    uint32_t n_due = 0, next_due = 0;
+    bool is_gap = false; /* an active one stands before */
+    lpi->length = lpi->at = 0;
+    for (uint32_t i = 0; i < lpi->n; i++) {
+        uint8_t slot = lpi->by_id[i];
+        if (sched_has(view->waits_long, slot) || sched_has(view->pending, slot)) {
+            due[n_due++] = slot;
+            continue;
+        }
+        if (is_gap && next_due < n_due)
+            lpi->queue[lpi->length++] = due[next_due++];
+        lpi->queue[lpi->length++] = slot;
+        is_gap = true;
+    }
+    memcpy(&lpi->queue[lpi->length], &due[next_due], n_due - next_due);
+    lpi->length += n_due - next_due;
+}
+
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    struct lpi *lpi = state;
+    for (int pass = 0; pass < 2; pass++) {
+        for (; lpi->at < lpi->length; lpi->at++)
+            if (sched_has(candidates, lpi->queue[lpi->at]))
+                return lpi->queue[lpi->at];
+        make_queue(lpi, view);
+    }
+    assert(!"a candidate that never arrived");
+    return SCHED_NONE;
+}
+
+static void issued(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view, (void)slot;
+    ((struct lpi *)state)->at++;
+}
+
+const struct sched_ops sched_lpi = {
+    .name = "lpi",
+    .help = "passes over the warps in the order of their ids, blocked ones spread among the active ones",
+    .state_bytes = sizeof(struct lpi),
+    .start = sched_no_start,
+    .arrive = arrive,
+    .leave = leave,
+    .stall = sched_no_stall,
+    .wake = sched_no_slot,
+    .pick = pick,
+    .issued = issued,
+};

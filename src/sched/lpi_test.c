@@ -1,0 +1,76 @@
+/* Tests of LPI: which queue it makes, and that it is traversed once. */
+#include "sched/fixture.h"
+
+static void without_blocked_warps_a_pass_goes_by_id(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start(&bench, "lpi", 4);
+    static const uint32_t id[] = {3, 0, 2, 1};
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        bench.slot[slot].warp_id = id[slot];
+        bench_arrive(&bench, slot);
+    }
+    EXPECT_ISSUES(&bench, 0b1111, 1, 3, 2, 0, 1, 3);
+    /* Reached but not ready: 2 waits for the next pass. */
+    EXPECT_ISSUES(&bench, 0b1011, 0, 1);
+    EXPECT_ISSUES(&bench, 0b1111, 3, 2, 0);
+    bench_leave(&bench, 3);
+    EXPECT_ISSUES(&bench, 0b0111, 1, 2, 0, 1);
+    bench_end(&bench);
+}
+
+/* Makes the queue while `blocked` wait, lets them wake, and expects the rest of the pass. */
+#define EXPECT_PASS(bench, blocked, active, first, ...)                                                                \
+    do {                                                                                                               \
+        (bench)->waits_long = bench_set(blocked);                                                                      \
+        EXPECT_ISSUES(bench, active, first);                                                                           \
+        (bench)->waits_long = bench_set(0);                                                                            \
+        EXPECT_ISSUES(bench, (blocked) | (active), __VA_ARGS__);                                                       \
+    } while (0)
+
+static void blocked_warps_stand_one_by_one_between_the_active_ones(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "lpi", 6);
+    /* Each blocked one has a gap at its own place: the order of ids. */
+    EXPECT_PASS(&bench, 0b010100, 0b101011, 0, 1, 2, 3, 4, 5);
+    /* 1 2 3 are between 0 and 4. The gap there takes 1, that between 4 and 5 takes 2, and 3 goes to the end. */
+    EXPECT_PASS(&bench, 0b001110, 0b110001, 0, 1, 4, 2, 5, 3);
+    /* 0 stands before all active ones: the first gap is behind 1. 5 stands behind all. */
+    EXPECT_PASS(&bench, 0b100001, 0b011110, 1, 0, 2, 3, 4, 5);
+    /* One active warp has no gap. */
+    EXPECT_PASS(&bench, 0b111011, 0b000100, 2, 0, 1, 3, 4, 5);
+    bench_end(&bench);
+}
+
+static void pending_warps_are_blocked_too(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "lpi", 3);
+    bench_stall(&bench, 0, WAITS_PENDING);
+    EXPECT_ISSUES(&bench, 0b110, 1);
+    bench_wake(&bench, 0);
+    EXPECT_ISSUES(&bench, 0b111, 0, 2, 0, 1);
+    bench_end(&bench);
+}
+
+static void a_warp_that_comes_during_a_pass_is_in_the_next(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "lpi", 2);
+    EXPECT_ISSUES(&bench, 0b11, 0);
+    bench_arrive(&bench, 2);
+    EXPECT_ISSUES(&bench, 0b111, 1, 0, 1, 2);
+    EXPECT_ISSUES(&bench, 0b100, 2, 2);
+    bench_end(&bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_blocked_warps_a_pass_goes_by_id),
+        cmocka_unit_test(blocked_warps_stand_one_by_one_between_the_active_ones),
+        cmocka_unit_test(pending_warps_are_blocked_too),
+        cmocka_unit_test(a_warp_that_comes_during_a_pass_is_in_the_next),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
