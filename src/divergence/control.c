@@ -90,10 +90,12 @@ struct divergence_outcome divergence_control(struct divergence_stack *stack, str
     if (insn->kind == EXEC_KIND_BRANCH) {
         outcome.is_branch = true;
         outcome.is_divergent = branch(stack, insn, pc, mask);
+        divergence_stack_pop_finished(stack);
         return outcome;
     }
     if (!mask) {
         outcome.is_branch = insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        divergence_stack_pop_finished(stack);
         return outcome;
     }
     switch ((enum exec_kind)insn->kind) {
@@ -128,6 +130,8 @@ struct divergence_outcome divergence_control(struct divergence_stack *stack, str
     default:
         break;
     }
+    if (!outcome.at_barrier) /* there the entry still has to wait */
+        divergence_stack_pop_finished(stack);
     return outcome;
 }
 

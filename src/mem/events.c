@@ -18,7 +18,7 @@ void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32
     for (uint32_t i = 0; i < MEM_EVENT_SLOTS; i++)
         for (uint32_t lane = 0; lane < MEM_EVENT_LANES; lane++)
             events->slots[i][lane] = (struct mem_event_list){MEM_NONE, MEM_NONE};
-    events->next = MEM_CYCLE_NEVER;
+    events->next = MEM_NEVER;
 }
 
 /* From the SMs: behind the last event of the same or a lower SM. SMs mostly run in ascending order, then that is the
@@ -119,12 +119,12 @@ static uint64_t first_near(const struct mem_events *events) {
         uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
         return events->base + (slot - start) % MEM_EVENT_SLOTS;
     }
-    return MEM_CYCLE_NEVER;
+    return MEM_NEVER;
 }
 
 static void find_next(struct mem_events *events) {
     events->next = first_near(events);
-    if (events->next == MEM_CYCLE_NEVER && events->n_far > 0)
+    if (events->next == MEM_NEVER && events->n_far > 0)
         events->next = events->far[0].cycle;
 }
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "mem/mem.h"
 
-enum { MEM_NONE = UINT32_MAX & 0x7fffffff }; /* no index */
-#define MEM_CYCLE_NEVER UINT64_MAX
+enum { MEM_NONE = INT32_MAX }; /* no index */
 
 enum mem_message_type {
     /* SM to bank */
@@ -82,7 +82,7 @@ struct mem_events {
     struct mem_event *pool;
     uint32_t free, n_pool, n_used;
     uint64_t base; /* the wheel holds the cycles base to base + MEM_EVENT_SLOTS - 1 */
-    uint64_t next; /* cycle of the earliest event, MEM_CYCLE_NEVER without one */
+    uint64_t next; /* cycle of the earliest event, MEM_NEVER without one */
     uint64_t occupied[MEM_EVENT_SLOTS / 64];
     struct mem_event_list slots[MEM_EVENT_SLOTS][MEM_EVENT_LANES];
     struct mem_far_event *far; /* binary heap of later events, earliest first */

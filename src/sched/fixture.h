@@ -1,4 +1,5 @@
-/* A bench for policies: slots whose facts a test sets, and picks that issue. Sets are written as bits of slots 0 to 63. */
+/* A bench for policies: slots whose facts a test sets, and picks that issue. Sets are written as bits of slots 0 to 63.
+ */
 #pragma once
 
 #include <setjmp.h>
@@ -30,9 +31,9 @@ static inline void bench_start(struct bench *bench, const char *scheduler, uint3
         fail_msg("%s", error);
     bench->state = calloc(1, bench->ops->state_bytes);
     assert_non_null(bench->state);
-    bench->view = (struct sched_view){bench->slot,        &bench->occupied,   &bench->ready,   &bench->next_long,
-                                      &bench->next_load,  &bench->waits_long, &bench->pending, n_slots,
-                                      0};
+    bench->view = (struct sched_view){bench->slot,       &bench->occupied,  &bench->ready,
+                                      &bench->next_long, &bench->next_load, &bench->waits_long,
+                                      &bench->pending,   n_slots,           0};
     for (uint32_t slot = 0; slot < SCHED_MAX_SLOTS; slot++)
         bench->slot[slot] = (struct sched_slot){.age = slot, .warp_id = slot};
     bench->ops->start(bench->state, bench->options, n_slots);

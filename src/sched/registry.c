@@ -138,6 +138,8 @@ static bool refuse_no_value(struct parser *parser, const struct sched_option *op
 /* One "key=value". */
 static bool set_option(struct parser *parser, char *word) {
     const struct sched_ops *ops = parser->ops;
+    if (*word == '\0' && !ops->option)
+        return refuse(parser, "%s has no options; write it without ':'", ops->name);
     if (*word == '\0')
         return refuse(parser, "%s: an option is missing; write %s:KEY=VALUE,...", ops->name, ops->name);
     char *value = strchr(word, '=');

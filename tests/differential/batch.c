@@ -15,7 +15,7 @@
 /* Recursion needs stack that the compiler cannot foresee. A program runs for microseconds: one that takes seconds
  * hangs.
  */
-enum { STACK_BYTES = 4096, TIME_LIMIT_SECONDS = 5 };
+enum { STACK_BYTES = 4096, TIME_LIMIT_SECONDS = 5, BATCH_LIMIT_SECONDS = 40 };
 
 static const size_t trace_bytes = (size_t)LAYOUT_THREADS * LAYOUT_TRACE_ENTRIES * LAYOUT_TRACE_ENTRY;
 

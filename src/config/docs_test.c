@@ -1,0 +1,94 @@
+/* docs/machines.md has the tables that the options and the machines give. After a change of either:
+ *     build/tests/config_docs_test --write        from the root of the sources */
+#include "config/fixture.h"
+
+static const char path[] = "docs/machines.md";
+
+/* The machines in the order of the table: the default first, then by paper. */
+static const char *const names[] = {"gtx480",     "narasiman2011",     "narasiman2014", "narasiman2014-db",
+                                    "malits2012", "malits2012-memory", "meng2010"};
+enum { N_NAMES = sizeof names / sizeof names[0] };
+
+static char *read_text(void) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* What stands between the two comments that mark a table. */
+struct section {
+    const char *name;
+    void (*write)(FILE *file);
+};
+
+static void write_values(FILE *file) {
+    struct config_machine machines[N_NAMES];
+    char error[CONFIG_ERROR_BYTES];
+    for (unsigned i = 0; i < N_NAMES; i++)
+        assert_true(config_load(&machines[i], names[i], MACHINES, error, sizeof error));
+    config_write_values(file, machines, N_NAMES);
+}
+
+static const struct section sections[] = {{"options", config_write_options}, {"values", write_values}};
+enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
+
+/* The text with every table as it should be. */
+static char *renew(const char *text) {
+    char *renewed, mark[64];
+    size_t length;
+    FILE *file = open_memstream(&renewed, &length);
+    assert_non_null(file);
+    for (unsigned i = 0; i < N_SECTIONS; i++) {
+        snprintf(mark, sizeof mark, "<!-- %s -->\n", sections[i].name);
+        const char *start = strstr(text, mark);
+        assert_non_null(start);
+        start += strlen(mark);
+        fwrite(text, 1, (size_t)(start - text), file);
+        sections[i].write(file);
+        text = strstr(start, "<!-- end -->\n");
+        assert_non_null(text);
+    }
+    fputs(text, file);
+    fclose(file);
+    return renewed;
+}
+
+static void the_tables_are_those_of_the_options_and_machines(void **state) {
+    (void)state;
+    char *text = read_text(), *expected = renew(text);
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s is out of date; the tests' config_docs_test --write renews it", path);
+    free(text);
+    free(expected);
+}
+
+static void every_machine_is_in_the_table(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    char error[CONFIG_ERROR_BYTES];
+    unsigned count;
+    assert_non_null(config_list(MACHINES, &arena, &count, error, sizeof error));
+    assert_int_equal(count, N_NAMES);
+    base_arena_free(&arena);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--write") == 0) {
+        char *text = read_text(), *renewed = renew(text);
+        FILE *file = fopen(path, "w");
+        if (!file || fputs(renewed, file) < 0 || fclose(file) != 0)
+            return 1;
+        free(text);
+        free(renewed);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_tables_are_those_of_the_options_and_machines),
+        cmocka_unit_test(every_machine_is_in_the_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

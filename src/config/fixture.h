@@ -1,0 +1,62 @@
+/* What the tests of config share: a machine, the message, and files in a folder of their own. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+
+/* Tests run in the root of the sources. */
+#define MACHINES "machines"
+
+/* The text loads. */
+static inline struct config_machine loaded(const char *text) {
+    struct config_machine machine;
+    char error[CONFIG_ERROR_BYTES] = "";
+    if (!config_load_text(&machine, text, "test.yaml", MACHINES, error, sizeof error))
+        fail_msg("%s", error);
+    return machine;
+}
+
+/* The text does not load, for exactly this reason. */
+static inline void expect_refused(const char *text, const char *message) {
+    struct config_machine machine;
+    char error[CONFIG_ERROR_BYTES] = "";
+    assert_false(config_load_text(&machine, text, "test.yaml", MACHINES, error, sizeof error));
+    assert_string_equal(error, message);
+}
+
+/* The assignments change a machine, one after the other. */
+static inline void set(struct config_machine *machine, const char *assignment) {
+    char error[CONFIG_ERROR_BYTES] = "";
+    if (!config_set(machine, assignment, error, sizeof error))
+        fail_msg("%s", error);
+}
+
+static inline void expect_set_refused(const char *assignment, const char *message) {
+    struct config_machine machine, before;
+    char error[CONFIG_ERROR_BYTES] = "";
+    config_defaults(&machine);
+    before = machine;
+    assert_false(config_set(&machine, assignment, error, sizeof error));
+    assert_string_equal(error, message);
+    assert_memory_equal(&machine, &before, sizeof machine);
+}
+
+static inline char *dumped(const struct config_machine *machine) {
+    char *text;
+    size_t length;
+    FILE *file = open_memstream(&text, &length);
+    assert_non_null(file);
+    config_dump(machine, file);
+    fclose(file);
+    return text;
+}

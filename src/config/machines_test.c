@@ -1,0 +1,275 @@
+/* The bundled machines: they hold together, survive being written down, and have the numbers that the papers print. */
+#include "config/fixture.h"
+
+static struct config_machine machine_named(const char *name) {
+    struct config_machine machine;
+    char error[CONFIG_ERROR_BYTES] = "";
+    if (!config_load(&machine, name, MACHINES, error, sizeof error) || !config_check(&machine, error, sizeof error))
+        fail_msg("%s: %s", name, error);
+    return machine;
+}
+
+/* Calls the function with every machine of the folder. */
+static void for_each(void (*function)(const char *name)) {
+    struct base_arena arena = {0};
+    char error[CONFIG_ERROR_BYTES] = "";
+    unsigned count;
+    const char **names = config_list(MACHINES, &arena, &count, error, sizeof error);
+    assert_non_null(names);
+    assert_true(count >= 7);
+    for (unsigned i = 0; i < count; i++)
+        function(names[i]);
+    base_arena_free(&arena);
+}
+
+static void expect_good(const char *name) {
+    struct config_machine machine = machine_named(name);
+    assert_string_equal(machine.name, name);
+    assert_true(strlen(machine.description) > 10);
+}
+
+static void every_machine_holds_together_and_has_the_name_of_its_file(void **state) {
+    (void)state;
+    for_each(expect_good);
+}
+
+static void expect_round_trip(const char *name) {
+    struct config_machine machine = machine_named(name);
+    char *first = dumped(&machine);
+    struct config_machine again = loaded(first);
+    assert_memory_equal(&machine, &again, sizeof machine);
+    char *second = dumped(&again);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+}
+
+static void every_machine_is_the_same_after_it_was_written_and_read(void **state) {
+    (void)state;
+    for_each(expect_round_trip);
+}
+
+static void words_that_yaml_could_misread_survive_too(void **state) {
+    (void)state;
+    static const char *const words[] = {"- x", "a: b", "x #y", "\"q\" \\",          "{",
+                                        "'",   "",     "~",    "two-level:group=8", " a "};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct config_machine machine = machine_named("gtx480");
+        strcpy(machine.scheduler, words[i]);
+        memset(machine.description, 0, sizeof machine.description);
+        strcpy(machine.description, words[i]);
+        char *text = dumped(&machine);
+        assert_string_equal(loaded(text).scheduler, words[i]);
+        assert_string_equal(loaded(text).description, words[i]);
+        free(text);
+    }
+}
+
+static void the_dump_is_for_people_too(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("gtx480");
+    char *text = dumped(&machine);
+    assert_non_null(strstr(text, "name: gtx480\n"));
+    assert_non_null(strstr(text, "\nl1:\n  present: true            # a data cache per SM; without it every access "
+                                 "goes on\n"));
+    assert_non_null(strstr(text, "\n  size: 16K                # bytes; capacity\n"));
+    free(text);
+}
+
+/* What a file does not say is gtx480's. */
+static void the_defaults_are_the_default_machine(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("gtx480"), defaults;
+    config_defaults(&defaults);
+    memcpy(defaults.name, machine.name, sizeof machine.name);
+    memcpy(defaults.description, machine.description, sizeof machine.description);
+    char *expected = dumped(&machine), *text = dumped(&defaults);
+    assert_string_equal(text, expected);
+    free(text);
+    free(expected);
+}
+
+/* ---- The papers' numbers ----------------------------------------------------------------------------------------- */
+
+static void expect_values(const char *name, const char *const (*values)[2]) {
+    struct config_machine machine = machine_named(name);
+    for (; (*values)[0]; values++) {
+        char text[CONFIG_VALUE_BYTES];
+        const struct config_option *option = config_find_option((*values)[0]);
+        assert_non_null(option);
+        config_format(option, &machine, text);
+        if (strcmp(text, (*values)[1]) != 0)
+            fail_msg("%s: %s is %s, not %s", name, (*values)[0], text, (*values)[1]);
+    }
+}
+
+static void narasiman2011_is_its_table_1(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"sm.count", "1"},
+        {"sm.threads", "1024"},
+        {"sm.warp_size", "32"},
+        {"sm.simd_width", "32"},
+        {"sm.pipeline", "barrel"},
+        {"sm.stages", "7"},
+        {"sm.registers", "16384"},
+        {"sm.schedulers", "1"},
+        {"icache.size", "4K"},
+        {"icache.banks", "1"},
+        {"l1.size", "32K"},
+        {"l1.ways", "4"},
+        {"l1.line", "128"},
+        {"l1.latency", "1"},
+        {"l1.banks", "1"},
+        {"l2.present", "false"},
+        {"shared.size", "128K"},
+        {"shared.banks", "32"},
+        {"dram.banks", "8"},
+        {"dram.row", "4K"},
+        {"dram.policy", "fcfs"},
+        {"dram.row_hit", "100"},
+        {"dram.row_conflict", "300"},
+        {"dram.bytes_per_cycle", "32"},
+        {"clock", "1"},
+        {"scheduler", "lrr"},
+        {NULL, NULL},
+    };
+    expect_values("narasiman2011", values);
+}
+
+static void narasiman2014_differs_in_its_data_cache(void **state) {
+    (void)state;
+    struct config_machine before = machine_named("narasiman2011"), machine = machine_named("narasiman2014");
+    assert_int_equal(machine.l1.size_bytes, 128 * 1024);
+    machine.l1.size_bytes = before.l1.size_bytes;
+    memcpy(machine.name, before.name, sizeof before.name);
+    memcpy(machine.description, before.description, sizeof before.description);
+    char *text = dumped(&machine), *expected = dumped(&before);
+    assert_string_equal(text, expected);
+    free(text);
+    free(expected);
+}
+
+static void narasiman2014_db_is_its_table_8_1(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"l1.size", "32K"},
+        {"l1.ways", "4"},
+        {"l2.present", "true"},
+        {"l2.size", "1M"},
+        {"shared.size", "32K"},
+        {"shared.banks", "32"},
+        {"dram.policy", "fr-fcfs"},
+        {"dram.channels", "1"},
+        {"dram.bytes_per_cycle", "32"},
+        {"dram.row_hit", "100"},
+        {"dram.row_conflict", "300"},
+        {"sm.threads", "1024"},
+        {"icache.size", "4K"},
+        {NULL, NULL},
+    };
+    expect_values("narasiman2014-db", values);
+}
+
+static void malits2012_is_its_table_2(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"sm.count", "28"},      {"sm.warp_size", "32"},    {"sm.simd_width", "8"},     {"sm.threads", "1024"},
+        {"sm.blocks", "8"},      {"sm.registers", "16384"}, {"memory.perfect", "true"}, {"icache.perfect", "true"},
+        {"l1.present", "false"}, {"l2.present", "false"},   {"scheduler", "lrr"},       {NULL, NULL},
+    };
+    static const char *const memory[][2] = {
+        {"memory.perfect", "false"}, {"dram.channels", "8"}, {"sm.count", "28"}, {"l1.present", "false"}, {NULL, NULL},
+    };
+    expect_values("malits2012", values);
+    expect_values("malits2012-memory", memory);
+}
+
+static void meng2010_is_its_table_3(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"sm.count", "4"},
+        {"sm.threads", "64"},
+        {"sm.warp_size", "16"},
+        {"sm.simd_width", "16"},
+        {"clock", "1"},
+        {"sm.alu_cycles", "1"},
+        {"sm.pipeline", "switch-on-access"},
+        {"icache.size", "16K"},
+        {"icache.ways", "4"},
+        {"icache.line", "128"},
+        {"icache.latency", "1"},
+        {"icache.mshrs", "4"},
+        {"l1.size", "32K"},
+        {"l1.ways", "8"},
+        {"l1.line", "128"},
+        {"l1.latency", "3"},
+        {"l1.banks", "16"},
+        {"l1.mshrs", "32"},
+        {"l1.mshr_merges", "32"},
+        {"l1.write", "back"},
+        {"l2.size", "4M"},
+        {"l2.ways", "16"},
+        {"l2.line", "128"},
+        {"l2.latency", "30"},
+        {"l2.mshrs", "256"},
+        {"l2.mshr_merges", "64"},
+        {"memory.coherence", "mesi"},
+        {"dram.row_hit", "100"},
+        {"dram.row_conflict", "100"},
+        {"dram.bytes_per_cycle", "16"},
+        {"shared.size", "0"},
+        {NULL, NULL},
+    };
+    struct config_machine machine = machine_named("meng2010");
+    expect_values("meng2010", values);
+    assert_true(machine.crossbar_bytes_per_cycle * machine.n_sms * machine.clock_ghz == 57); /* GB/s */
+}
+
+static void gtx480_is_table_1_of_liu_2023(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"sm.count", "15"},
+        {"sm.threads", "1536"},
+        {"sm.blocks", "8"},
+        {"sm.registers", "32768"},
+        {"sm.warp_size", "32"},
+        {"shared.size", "48K"},
+        {"l1.size", "16K"},
+        {"icache.size", "2K"},
+        {"l2.size", "768K"},
+        {"l2.ways", "8"},
+        {"l2.banks", "6"},
+        {"dram.policy", "fr-fcfs"},
+        {"dram.channels", "6"},
+        {"sm.schedulers", "2"},
+        {"l1.ways", "4"},
+        {"l1.write", "through"},
+        {"l1.write_allocate", "false"},
+        {"clock", "0.7"},
+        {"scheduler", "lrr"},
+        {NULL, NULL},
+    };
+    struct config_machine machine = machine_named("gtx480");
+    expect_values("gtx480", values);
+    /* 48 bytes in a transfer, 3.696 G transfers in a second. */
+    double bandwidth = machine.dram.bytes_per_cycle * machine.dram.channels * machine.clock_ghz;
+    assert_true(bandwidth > 177.4 && bandwidth < 177.42);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_machine_holds_together_and_has_the_name_of_its_file),
+        cmocka_unit_test(every_machine_is_the_same_after_it_was_written_and_read),
+        cmocka_unit_test(words_that_yaml_could_misread_survive_too),
+        cmocka_unit_test(the_dump_is_for_people_too),
+        cmocka_unit_test(the_defaults_are_the_default_machine),
+        cmocka_unit_test(narasiman2011_is_its_table_1),
+        cmocka_unit_test(narasiman2014_differs_in_its_data_cache),
+        cmocka_unit_test(narasiman2014_db_is_its_table_8_1),
+        cmocka_unit_test(malits2012_is_its_table_2),
+        cmocka_unit_test(meng2010_is_its_table_3),
+        cmocka_unit_test(gtx480_is_table_1_of_liu_2023),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* A tag array: sets, ways, least recently used replacement, one state byte per line. Used by L1s, instruction caches
+ * and L2 banks; what the states mean is theirs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "mem/events.h"
+
+/* Without coherence a clean line is SHARED and a dirty one MODIFIED. */
+enum mem_state { MEM_INVALID, MEM_SHARED, MEM_EXCLUSIVE, MEM_MODIFIED };
+#define MEM_NO_LINE UINT64_MAX
+
+struct mem_cache {
+    uint64_t *lines; /* the line number of each slot (set * ways + way), MEM_NO_LINE when empty */
+    uint64_t *used;  /* stamp of the last use */
+    uint8_t *state;  /* enum mem_state */
+    uint8_t *is_pinned;
+    uint64_t stamp;
+    uint32_t sets, ways;
+    uint32_t stride;   /* banks that share the line numbers: only every stride-th line comes here */
+    uint32_t set_mask; /* sets - 1 where sets is a power of two, otherwise 0 */
+};
+
+void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t size_bytes, uint32_t ways,
+                    uint32_t line_bytes, uint32_t stride);
+
+static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t line) {
+    uint64_t place = cache->stride == 1 ? line : line / cache->stride;
+    return (uint32_t)(cache->set_mask ? place & cache->set_mask : place % cache->sets);
+}
+
+/* The slot that holds the line, or MEM_NONE. */
+static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line) {
+    uint32_t first = mem_cache_set(cache, line) * cache->ways;
+    for (uint32_t slot = first; slot < first + cache->ways; slot++)
+        if (cache->lines[slot] == line)
+            return slot;
+    return MEM_NONE;
+}
+
+static inline void mem_cache_touch(struct mem_cache *cache, uint32_t slot) { cache->used[slot] = ++cache->stamp; }
+
+/* Where the line would go: an empty slot of its set, else the least recently used one that is not pinned, else MEM_NONE.
+ */
+uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line);
+void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state);
+void mem_cache_drop(struct mem_cache *cache, uint32_t slot);
+uint32_t mem_cache_slots(const struct mem_cache *cache);

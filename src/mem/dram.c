@@ -1,0 +1,188 @@
+/* DRAM: channels with banks, open rows, a bounded queue and one data bus each.
+ *
+ * Address mapping, from the line number: channel = line mod channels; of what is left, the lowest part is the place in
+ * the row, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in
+ * different banks.
+ *
+ * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other, the first to
+ * a bank included (the papers know no third case), after row_conflict_cycles. "Row hits can be pipelined with other
+ * accesses to the same row; row conflicts cannot" (after Narasiman 2014, 7.2): a conflict opens its row during the
+ * difference of the two, from then on accesses to the row can start; a row is closed only when all its accesses have
+ * had their latency. Then the data crosses the bus, for bytes / bandwidth, in the order in which it is ready. So an
+ * access alone takes its latency plus the transfer. Where both latencies are equal (Meng 2010: 100 cycles, pipelined),
+ * rows do not matter and every access counts as a row hit.
+ *
+ * Accesses start no faster than the bus can carry them, at most one per cycle. Reads move whole lines, writes what they
+ * carry in bursts of 32 bytes (ours). Reads and writes share the queue; requests that find it full wait in order.
+ *
+ * Left out: refresh, bus turnaround, activation windows. */
+#include <assert.h>
+
+#include "mem/internal.h"
+
+enum { BURST_BYTES = 32 };
+
+static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
+static uint64_t cycle_after(uint64_t time) { return (time + ticks(1) - 1) >> MEM_TICK_BITS; }
+
+static const struct dram_policy *policy_of(enum config_dram_policy policy) {
+    switch (policy) {
+#define DRAM_POLICY(name, config)                                                                                      \
+    case config:                                                                                                       \
+        return &dram_##name;
+#include "mem/dram_policies.def"
+#undef DRAM_POLICY
+    }
+    return NULL;
+}
+
+void mem_dram_init(struct mem *mem) {
+    const struct config_dram *dram = &mem->machine->dram;
+    uint32_t n_entries = 0;
+    for (uint32_t i = 0; i < mem->n_banks; i++)
+        n_entries += mem->banks[i].lines.n;
+    mem->policy = policy_of(dram->policy);
+    mem->dram_next = MEM_NEVER;
+    mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
+    mem->busy_cycles = BASE_ARENA_ARRAY(&mem->arena, uint64_t, mem->n_channels);
+    mem->channels = BASE_ARENA_ARRAY(&mem->arena, struct mem_channel, mem->n_channels);
+    for (uint32_t i = 0; i < mem->n_channels; i++) {
+        struct mem_channel *channel = &mem->channels[i];
+        channel->queue = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, dram->queue_entries);
+        channel->line = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, n_entries);
+        channel->line_capacity = n_entries;
+        channel->banks = BASE_ARENA_ARRAY(&mem->arena, struct dram_bank, dram->banks);
+        for (uint32_t bank = 0; bank < dram->banks; bank++)
+            channel->banks[bank].row = DRAM_NO_ROW;
+        channel->wake_cycle = MEM_NEVER;
+    }
+}
+
+static void wake(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
+    if (cycle < channel->wake_cycle)
+        channel->wake_cycle = cycle;
+    if (cycle < mem->dram_next)
+        mem->dram_next = cycle;
+}
+
+void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, bool is_write, uint32_t bytes,
+                  uint64_t cycle) {
+    const struct config_dram *dram = &mem->machine->dram;
+    uint64_t line = bank->lines.line[entry];
+    struct mem_channel *channel = &mem->channels[line % mem->n_channels];
+    uint64_t row = line / mem->n_channels / (dram->row_bytes / mem->line_bytes);
+    assert(channel->n_line < channel->line_capacity);
+    channel->line[(channel->line_first + channel->n_line++) % channel->line_capacity] = (struct dram_request){
+        .row = row / dram->banks,
+        .bank = (uint16_t)(row % dram->banks),
+        .bytes = is_write ? (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES : mem->line_bytes,
+        .entry = entry,
+        .unit = (uint16_t)bank->id,
+        .is_write = is_write,
+    };
+    uint64_t next_issue = cycle_after(channel->issue_ticks);
+    wake(mem, channel, next_issue > cycle ? next_issue : cycle);
+}
+
+/* Moves requests into the queue while it has room. A write that has a place there needs its L2 entry no more. */
+static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
+    while (channel->n_line > 0 && channel->n_queue < mem->machine->dram.queue_entries) {
+        struct dram_request *request = &channel->queue[channel->n_queue++];
+        *request = channel->line[channel->line_first];
+        request->arrival = cycle;
+        channel->line_first = (channel->line_first + 1) % channel->line_capacity;
+        channel->n_line--;
+        if (request->is_write)
+            mem_bank_written(mem, &mem->banks[request->unit], request->entry, cycle);
+    }
+}
+
+/* Starts the access in its bank; the cycle its data is ready for the bus. */
+static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
+    const struct config_dram *dram = &mem->machine->dram;
+    if (bank->row == row || dram->row_hit_cycles == dram->row_conflict_cycles) {
+        mem->counters.row_hits++;
+        bank->row = row;
+        bank->ready_switch = dram->row_hit_cycles == dram->row_conflict_cycles ? cycle : cycle + dram->row_hit_cycles;
+        return cycle + dram->row_hit_cycles;
+    }
+    mem->counters.row_conflicts++;
+    bank->row = row;
+    bank->ready_hit = cycle + dram->row_conflict_cycles - dram->row_hit_cycles;
+    bank->ready_switch = cycle + dram->row_conflict_cycles;
+    return bank->ready_switch;
+}
+
+static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, uint64_t cycle) {
+    struct dram_request request = channel->queue[place];
+    channel->n_queue--;
+    for (uint32_t i = place; i < channel->n_queue; i++)
+        channel->queue[i] = channel->queue[i + 1];
+    if (request.is_write)
+        mem->counters.dram_writes++;
+    else
+        mem->counters.dram_reads++;
+    uint64_t data = open_and_access(mem, &channel->banks[request.bank], request.row, cycle);
+    struct mem_message message = {.line = (uint64_t)(channel - mem->channels),
+                                  .token = request.entry,
+                                  .unit = request.unit,
+                                  .bytes = (uint16_t)request.bytes,
+                                  .type = request.is_write ? MEM_MSG_WRITE : MEM_MSG_READ};
+    mem_events_add(&mem->events, data, MEM_LANE_MEMORY, MEM_EVENT_DRAM_DATA, &message);
+    /* At full load the starts keep the bus's pace exactly: up to one cycle lost to whole cycles is made up for. */
+    uint64_t latest_debt = ticks(cycle) >= ticks(1) ? ticks(cycle) - ticks(1) + 1 : 0;
+    if (channel->issue_ticks < latest_debt)
+        channel->issue_ticks = latest_debt;
+    channel->issue_ticks += request.bytes * mem->dram_ticks_per_byte;
+    if (channel->issue_ticks <= ticks(cycle))
+        channel->issue_ticks = ticks(cycle) + 1;
+}
+
+static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
+    channel->wake_cycle = MEM_NEVER;
+    fill_queue(mem, channel, cycle);
+    if (channel->n_queue == 0)
+        return;
+    uint64_t next_issue = cycle_after(channel->issue_ticks);
+    if (next_issue > cycle) {
+        wake(mem, channel, next_issue);
+        return;
+    }
+    struct dram_view view = {channel->queue, channel->n_queue, channel->banks, cycle};
+    uint32_t place = mem->policy->pick(&view);
+    uint64_t start_cycle = dram_start(&view, place);
+    if (start_cycle > cycle) {
+        wake(mem, channel, start_cycle);
+        return;
+    }
+    start(mem, channel, place, cycle);
+    fill_queue(mem, channel, cycle);
+    if (channel->n_queue > 0)
+        wake(mem, channel, cycle_after(channel->issue_ticks));
+}
+
+void mem_dram_run(struct mem *mem, uint64_t cycle) {
+    uint64_t next = MEM_NEVER;
+    mem->dram_next = MEM_NEVER;
+    for (uint32_t i = 0; i < mem->n_channels; i++) {
+        struct mem_channel *channel = &mem->channels[i];
+        if (channel->wake_cycle <= cycle)
+            run_channel(mem, channel, cycle);
+        if (channel->wake_cycle < next)
+            next = channel->wake_cycle;
+    }
+    mem->dram_next = next;
+}
+
+void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
+    struct mem_channel *channel = &mem->channels[message->line];
+    uint64_t transfer = message->bytes * mem->dram_ticks_per_byte;
+    uint64_t begin = ticks(cycle) > channel->bus_ticks ? ticks(cycle) : channel->bus_ticks;
+    channel->bus_ticks = begin + transfer;
+    channel->busy_ticks += transfer;
+    mem->busy_cycles[message->line] += channel->busy_ticks >> MEM_TICK_BITS;
+    mem->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
+    channel->busy_ticks &= ticks(1) - 1;
+    if (message->type == MEM_MSG_READ)
+        mem_events_add(&mem->events, cycle_after(channel->bus_ticks), MEM_LANE_MEMORY, MEM_EVENT_DRAM_DONE, message);
+}

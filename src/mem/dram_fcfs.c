@@ -1,0 +1,10 @@
+/* First come, first served: requests start in the order of their arrival. A request whose bank is busy holds back all
+ * behind it, whatever their banks do. Narasiman 2011, table 1. */
+#include "mem/dram_policy.h"
+
+static uint32_t pick(const struct dram_view *view) {
+    (void)view;
+    return 0;
+}
+
+const struct dram_policy dram_fcfs = {"fcfs", "requests start in the order of arrival", pick};

@@ -1,0 +1,30 @@
+/* First ready, first come, first served: of the requests that can start now, the oldest that hits an open row, else the
+ * oldest. Rixner et al. 2000, as cited and used in Narasiman 2014 (7.2) and by Liu 2023.
+ *
+ * Row hits could hold back a conflict for ever; the papers do not say what prevents it. Ours: a request that has
+ * waited MAX_WAIT_CYCLES in the queue goes first, and until it has started no other does. */
+#include "mem/dram_policy.h"
+
+enum { MAX_WAIT_CYCLES = 1000 };
+
+static uint32_t pick(const struct dram_view *view) {
+    if (view->cycle - view->queue[0].arrival >= MAX_WAIT_CYCLES)
+        return 0;
+    uint32_t oldest = 0;
+    uint64_t earliest = UINT64_MAX;
+    for (uint32_t i = 0; i < view->n; i++) {
+        uint64_t start = dram_start(view, i);
+        if (start <= view->cycle) {
+            if (dram_is_row_hit(view, i))
+                return i;
+            start = 0;
+        }
+        if (start < earliest) {
+            earliest = start;
+            oldest = i;
+        }
+    }
+    return oldest;
+}
+
+const struct dram_policy dram_fr_fcfs = {"fr-fcfs", "row hits first, then the order of arrival", pick};

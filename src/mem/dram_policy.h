@@ -1,0 +1,51 @@
+/* A DRAM policy decides which of the queued requests a channel starts next.
+ *
+ * One file per policy, one line in dram_policies.def. A policy reads a const view and names a request. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DRAM_NO_ROW UINT64_MAX
+
+struct dram_request {
+    uint64_t row, arrival; /* arrival: the cycle it came into the queue */
+    uint32_t bytes;
+    uint32_t entry; /* of the L2 bank `unit` */
+    uint16_t unit, bank;
+    bool is_write;
+};
+
+struct dram_bank {
+    uint64_t row;          /* the open one, or DRAM_NO_ROW */
+    uint64_t ready_hit;    /* from this cycle on, accesses to the open row can start */
+    uint64_t ready_switch; /* from this cycle on, another row can be opened: all accesses to this one are done */
+};
+
+struct dram_view {
+    const struct dram_request *queue; /* oldest first, n of them, at least one */
+    uint32_t n;
+    const struct dram_bank *banks;
+    uint64_t cycle;
+};
+
+struct dram_policy {
+    const char *name, *help;
+    /* The place in the queue of the request to start next. When it cannot start in this cycle (dram_start()), the
+     * channel sleeps until it can or another request arrives, and asks again. */
+    uint32_t (*pick)(const struct dram_view *view);
+};
+
+#define DRAM_POLICY(name, config) extern const struct dram_policy dram_##name;
+#include "mem/dram_policies.def"
+#undef DRAM_POLICY
+
+static inline bool dram_is_row_hit(const struct dram_view *view, uint32_t place) {
+    return view->banks[view->queue[place].bank].row == view->queue[place].row;
+}
+
+/* The first cycle in which the bank lets this request start. Every rule that keeps a row open has its place here. */
+static inline uint64_t dram_start(const struct dram_view *view, uint32_t place) {
+    const struct dram_bank *bank = &view->banks[view->queue[place].bank];
+    return dram_is_row_hit(view, place) ? bank->ready_hit : bank->ready_switch;
+}

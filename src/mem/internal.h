@@ -1,0 +1,209 @@
+/* The units of the memory system and how they hang together:
+ *
+ *     SM: L1, I-cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
+ *
+ * Without an L2 the banks have no tags: one per channel, they only pass requests on. An SM's part is touched by its own
+ * accesses and by packets that reach it; the shared part only by packets that reach a bank. Nothing else crosses
+ * between the two, so SMs may later run ahead of each other by the shortest way down (the L1's latency).
+ *
+ * Flow control: an SM may have so many misses (MSHRs), write-backs (twice the MSHRs) and stores, atomics and uncached
+ * reads (MEM_SM_CREDITS) under way. Each bank's input holds all that can come, in two rings: requests, which may have
+ * to wait in order, and responses (MESI: write-backs and acknowledgements), which never wait for anything. SMs and
+ * banks always accept what is sent to them, DRAM always finishes; so every wait ends. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "mem/cache.h"
+#include "mem/dram_policy.h"
+#include "mem/events.h"
+#include "mem/mem.h"
+#include "mem/mshr.h"
+
+enum {
+    MEM_TICK_BITS = 20, /* links and buses are booked in ticks: 2^20 are one cycle */
+    MEM_HEADER_BYTES = 8,
+    MEM_SM_CREDITS = 64,    /* ours: stores, atomics and uncached reads of an SM under way */
+    MEM_MAX_COHERENT_SMS = 64,
+    MEM_NO_OWNER = 0xff,
+};
+
+/* crossbar.c: a link passes one packet after the other. */
+struct mem_link {
+    uint64_t free_ticks;
+    uint64_t ticks_per_byte; /* 0: as many bytes per cycle as come */
+};
+
+/* An L1 data cache or instruction cache. */
+struct mem_l1 {
+    struct mem_cache cache;
+    struct mem_mshrs mshrs;
+    uint64_t port_cycle, ports_used; /* banks taken in port_cycle, a bit each */
+    uint32_t banks, bank_mask;       /* mask where banks is a power of two */
+    uint32_t latency_cycles, line_bytes, line_shift;
+    uint32_t n_writebacks; /* under way */
+    bool is_present, is_perfect, is_write_back, allocates_on_write, is_code;
+};
+
+struct mem_sm {
+    struct mem_l1 data, code;
+    struct mem_link out, in;
+    uint32_t id, credits;
+    uint32_t flush_slot; /* next slot to look at; all slots: no flush under way */
+    struct mem_counters counters;
+};
+
+enum mem_entry_state {
+    MEM_ENTRY_FETCH,     /* the line comes from DRAM */
+    MEM_ENTRY_FILL,      /* it is here, but its set has no way to give */
+    MEM_ENTRY_COLLECT,   /* the first waiter needs acknowledgements */
+    MEM_ENTRY_RECALL,    /* the line leaves: its copies are being taken back */
+    MEM_ENTRY_WRITEBACK, /* a write waits for a place in DRAM's queue */
+    MEM_ENTRY_PASS       /* no L2: the line comes from DRAM for one request */
+};
+
+/* A line with work under way in a bank. */
+struct mem_entry {
+    uint32_t first, last, n_waiters; /* messages */
+    uint32_t n_acks;
+    uint8_t state;
+    bool is_dirty; /* RECALL */
+};
+
+struct mem_waiting {
+    struct mem_message message;
+    uint32_t next;
+};
+
+struct mem_input {
+    struct mem_message message;
+    uint64_t ready; /* its tail is in */
+};
+
+struct mem_ring {
+    struct mem_input *items;
+    uint32_t capacity, first, n;
+};
+
+struct mem_bank {
+    struct mem_cache cache;
+    uint64_t *sharers; /* per slot: SMs with a copy, without the owner (MESI) */
+    uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
+    struct mem_lines lines;
+    struct mem_entry *entry;
+    struct mem_waiting *waiting;
+    uint32_t free_waiting;
+    struct mem_ring requests, responses;
+    struct mem_link out, in;
+    uint64_t free_cycle; /* when it can look up again */
+    uint32_t id, n_fetches, max_fetches, n_fills_waiting;
+    bool is_blocked, has_serve_event, has_retry_event;
+};
+
+struct mem_channel {
+    struct dram_request *queue; /* the bounded queue that the policy sees, oldest first */
+    struct dram_request *line;  /* ring of those that wait for a place in it */
+    uint32_t n_queue, line_first, n_line, line_capacity;
+    struct dram_bank *banks;
+    uint64_t wake_cycle;  /* when to look at the queue next, MEM_NEVER while it is empty */
+    uint64_t issue_ticks; /* accesses start no faster than the bus can carry them */
+    uint64_t bus_ticks;   /* bus free */
+    uint64_t busy_ticks;  /* fraction of a cycle not yet in busy_cycles */
+};
+
+/* What tests may listen to, to follow the contents of lines: see mesi_test.c. */
+enum mem_probe_kind {
+    MEM_PROBE_L1_READ,    /* an SM's load saw its copy */
+    MEM_PROBE_L1_WRITE,   /* an SM's store changed its copy */
+    MEM_PROBE_L1_FILL,    /* the line sent to the SM became its copy */
+    MEM_PROBE_L1_SEND,    /* the SM's modified copy leaves */
+    MEM_PROBE_L2_RECEIVE, /* and is now the L2's */
+    MEM_PROBE_L2_SEND,    /* the L2's copy leaves for the SM */
+    MEM_PROBE_L2_ATOMIC,  /* an atomic of the SM changed the L2's copy */
+    MEM_PROBE_L2_FILL,    /* memory's copy became the L2's */
+    MEM_PROBE_L2_WRITE    /* the L2's copy became memory's */
+};
+typedef void mem_probe_fn(void *user, enum mem_probe_kind kind, uint32_t sm, uint64_t line);
+
+struct mem {
+    struct base_arena arena;
+    const struct config_machine *machine;
+    mem_done_fn *done;
+    void *user;
+    mem_probe_fn *probe;
+    void *probe_user;
+    bool is_coherent, has_l2, is_l2_perfect;
+    uint32_t line_bytes, line_shift;
+    uint32_t n_sms, n_banks, n_channels;
+    uint32_t l2_latency, l2_merges;
+    uint64_t crossbar_ticks; /* one way */
+    struct mem_sm *sms;
+    struct mem_bank *banks;
+    struct mem_channel *channels;
+    const struct dram_policy *policy;
+    uint64_t dram_next; /* earliest wake_cycle */
+    uint64_t dram_ticks_per_byte;
+    uint64_t *busy_cycles; /* of each channel's bus */
+    struct mem_counters counters, *sum;
+    struct mem_events events;
+};
+
+static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {
+    if (__builtin_expect(mem->probe != NULL, 0))
+        mem->probe(mem->probe_user, kind, sm, line);
+}
+
+/* l1.c: the caches of an SM */
+enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,
+                              uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready);
+void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle);
+/* A store, atomic or uncached read (or a write-back) has been accepted below. */
+void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle);
+void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
+
+/* crossbar.c */
+uint64_t mem_ticks_per_byte(double bytes_per_cycle);
+void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle);
+void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle);
+void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle);
+void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle);
+void mem_crossbar_credit(struct mem *mem, uint32_t sm, bool is_writeback, uint64_t cycle);
+
+/* l2.c: the banks */
+void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle);
+void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle);
+void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle);
+/* A write of this entry has a place in DRAM's queue; a read's line is here. */
+void mem_bank_written(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+void mem_bank_filled(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+/* For directory.c. The packet leaves at `when`. */
+void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle);
+uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entry_state state);
+void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_message *message);
+struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle);
+/* The answer to `request`: DATA, UPGRADE or DONE. */
+void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
+                     uint64_t when, uint64_t cycle);
+
+/* directory.c: MESI */
+/* A request for a line that is in the L2 and has no work under way. False: no entry is free. */
+bool mem_directory_request(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
+                           uint64_t cycle);
+/* Goes on with the entry's waiters until one needs acknowledgements or none is left. The line is in the L2. */
+void mem_directory_continue(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle);
+/* SMs with a copy of the line in this slot. */
+uint64_t mem_directory_copies(const struct mem_bank *bank, uint32_t slot);
+/* The line in this slot leaves the L2; its copies are called back into the entry. */
+void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint32_t entry, uint64_t cycle);
+
+/* dram.c */
+void mem_dram_init(struct mem *mem);
+void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, bool is_write, uint32_t bytes,
+                  uint64_t cycle);
+void mem_dram_run(struct mem *mem, uint64_t cycle);
+void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t cycle);
