@@ -38,12 +38,13 @@ _heddle() {
                     ;;
                 ptx) compopt -o default ;;
                 list)
-                    words='workloads machines options stats commands'
+                    words='workloads machines options schedulers experiments stats commands'
                     if [[ $previous == machines ]]; then
                         words=$("$heddle" list machines --names 2>/dev/null)
                         compopt -o default # or a file
                     fi
                     ;;
+                paper) words=$("$heddle" list experiments --names 2>/dev/null) ;;
                 bench) words=$("$heddle" bench --names 2>/dev/null) ;;
                 help) words=$("$heddle" list commands --names 2>/dev/null) ;;
             esac

@@ -7,9 +7,11 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/experiments.h"
 #include "cli/machine_options.h"
 #include "cli/place.h"
 #include "report/report.h"
+#include "sched/sched.h"
 
 struct list_options {
     bool names, json;
@@ -24,12 +26,13 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_list_command = {
     .name = "list",
-    .summary = "list what comes with Heddle: workloads, machines and their options, statistics",
-    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|stats|commands] [options]",
+    .summary = "list what comes with Heddle: workloads, machines, schedulers, experiments, statistics",
+    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|schedulers|experiments|stats|commands] [options]",
     .text = "Without a word it lists the workloads. Grid and block are those at size small.\n"
             "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
+                "  heddle list schedulers\n"
                 "  heddle list machines gtx480 --set l1.size=32K >mine.yaml\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -219,6 +222,86 @@ static json_t *option_json(const struct list *list, unsigned i) {
                      "default", option->initial, "unit", option->unit);
 }
 
+/* ---- Schedulers -------------------------------------------------------------------------------------------------- */
+
+/* "8", or the word of a choice. */
+static const char *default_text(const struct sched_option *option, struct base_arena *arena) {
+    if (option->type == SCHED_OPTION_UINT)
+        return base_arena_printf(arena, "%u", option->default_value);
+    const char *word = option->choices;
+    for (uint32_t i = 0; i < option->default_value; i++)
+        word += strcspn(word, "|") + 1;
+    return base_arena_copy(arena, word, strcspn(word, "|"));
+}
+
+static const char *range_text(const struct sched_option *option, struct base_arena *arena) {
+    return option->choices ? option->choices : base_arena_printf(arena, "%u..%u", option->least, option->most);
+}
+
+static const char *scheduler_name(const struct list *list, unsigned i) {
+    (void)list;
+    size_t count;
+    const struct sched_ops *const *schedulers = sched_list(&count);
+    return i < count ? schedulers[i]->name : NULL;
+}
+
+/* A scheduler's options stand below it, each with its default. */
+static void scheduler_rows(const struct list *list, struct report_table *table) {
+    table->n_columns = 3;
+    report_table_cell(table, "scheduler");
+    report_table_cell(table, "takes");
+    report_table_cell(table, "what it does");
+    const char *name;
+    for (unsigned i = 0; (name = scheduler_name(list, i)); i++) {
+        const struct sched_ops *ops = sched_find(name);
+        report_table_cell(table, "%s", name);
+        report_table_cell(table, "%s", "");
+        report_table_cell(table, "%s", ops->help);
+        for (const struct sched_option *option = ops->option; option && option->name; option++) {
+            report_table_cell(table, "  %s=%s", option->name, default_text(option, list->arena));
+            report_table_cell(table, "%s", range_text(option, list->arena));
+            report_table_cell(table, "%s", option->help);
+        }
+    }
+}
+
+static json_t *scheduler_json(const struct list *list, unsigned i) {
+    const struct sched_ops *ops = sched_find(scheduler_name(list, i));
+    json_t *array = json_array();
+    for (const struct sched_option *option = ops->option; option && option->name; option++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s, s:s}", "name", option->name, "summary", option->help, "takes",
+                                        range_text(option, list->arena), "default", default_text(option, list->arena)));
+    return json_pack("{s:s, s:s, s:o}", "name", ops->name, "summary", ops->help, "options", array);
+}
+
+/* ---- Experiments ------------------------------------------------------------------------------------------------- */
+
+static void experiment_rows(const struct list *list, struct report_table *table) {
+    (void)list;
+    table->n_columns = 3;
+    report_table_cell(table, "experiment");
+    report_table_cell(table, "what it shows");
+    report_table_cell(table, "the paper's result");
+    for (unsigned i = 0; i < cli_n_experiments; i++) {
+        report_table_cell(table, "%s", cli_experiments[i].name);
+        report_table_cell(table, "%s", cli_experiments[i].summary);
+        report_table_cell(table, "%s", cli_experiments[i].paper);
+    }
+}
+
+static const char *experiment_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < cli_n_experiments ? cli_experiments[i].name : NULL;
+}
+
+static json_t *experiment_json(const struct list *list, unsigned i) {
+    (void)list;
+    const struct cli_experiment *experiment = &cli_experiments[i];
+    return json_pack("{s:s, s:s, s:s, s:s}", "name", experiment->name, "summary", experiment->summary, "source",
+                     experiment->source, "paper", experiment->paper);
+}
+
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
 struct list_kind {
@@ -233,6 +316,8 @@ static const struct list_kind kinds[] = {
     {"workloads", NULL, workload_rows, workload_name, workload_json},
     {"machines", load_machines, machine_rows, machine_name, machine_json},
     {"options", NULL, option_rows, option_name, option_json},
+    {"schedulers", NULL, scheduler_rows, scheduler_name, scheduler_json},
+    {"experiments", NULL, experiment_rows, experiment_name, experiment_json},
     {"stats", NULL, statistic_rows, statistic_name, statistic_json},
     {"commands", NULL, command_rows, command_name, command_json},
 };
@@ -267,13 +352,16 @@ static int print_kind(const struct list_kind *kind, const struct list *list) {
     return CLI_DONE;
 }
 
-static int refuse_kind(const char *name) {
+static int refuse_kind(const char *name, struct base_arena *arena) {
     struct base_nearest nearest = base_nearest_to(name);
     for (unsigned i = 0; i < N_KINDS; i++)
         base_nearest_offer(&nearest, kinds[i].name);
     if (nearest.best)
         return cli_fail(CLI_USAGE, "no list '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE, "no list '%s'; there are: workloads, machines, options, stats, commands", name);
+    const char *all = "";
+    for (unsigned i = 0; i < N_KINDS; i++)
+        all = base_arena_printf(arena, "%s%s%s", all, i ? ", " : "", kinds[i].name);
+    return cli_fail(CLI_USAGE, "no list '%s'; there are: %s", name, all);
 }
 
 static int run_list(const struct cli_words *words, struct list *list) {
@@ -282,7 +370,7 @@ static int run_list(const struct cli_words *words, struct list *list) {
     while (i < N_KINDS && strcmp(kinds[i].name, name) != 0)
         i++;
     if (i == N_KINDS)
-        return refuse_kind(name);
+        return refuse_kind(name, list->arena);
     bool is_of_machines = kinds[i].start == load_machines;
     unsigned most = is_of_machines ? 2 : 1;
     if (words->count > most)

@@ -6,5 +6,6 @@
 extern const struct cli_command cli_run_command;
 extern const struct cli_command cli_ptx_command;
 extern const struct cli_command cli_list_command;
+extern const struct cli_command cli_paper_command;
 extern const struct cli_command cli_bench_command;
 extern const struct cli_command cli_help_command;

@@ -1,5 +1,4 @@
-/* One program from start to verdict: a private folder for its results, its configuration, the process, what it
- * measured. */
+/* Programs from start to verdict: a private folder for the results, the configuration, the process, what it measured. */
 #define _GNU_SOURCE
 #include "cli/execute.h"
 
@@ -28,6 +27,10 @@ static const char *config_text(const struct cli_execution *execution, struct bas
     if (execution->is_verbose)
         json_object_set_new(object, "verbose", json_true());
     json_object_set_new(object, "interruptible", json_true());
+    if (execution->target) {
+        json_object_set_new(object, "machine", json_string(execution->target->yaml));
+        json_object_set_new(object, "scheduler", json_string(execution->target->scheduler));
+    }
     char *text = json_dumps(object, JSON_COMPACT);
     const char *copy = base_arena_copy(arena, text, strlen(text));
     free(text);
@@ -89,7 +92,9 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
     if (end->is_timed_out || (limit && strcmp(limit, "timeout") == 0))
         return stop(run, "timeout", base_arena_printf(arena, "stopped after %g s", execution->timeout_seconds));
     if (limit)
-        return stop(run, limit, "stopped at the limit of instructions");
+        return stop(run, limit,
+                    base_arena_printf(arena, "stopped at the limit of %s",
+                                      strcmp(limit, "max-cycles") == 0 ? "cycles" : "instructions"));
     if (WIFSIGNALED(end->wait_status)) {
         run->error = base_arena_printf(arena, "%s was ended by %s", run->program,
                                        signal_text(WTERMSIG(end->wait_status), arena));
@@ -121,40 +126,108 @@ static void remove_folder(const char *folder, struct base_arena *arena) {
     rmdir(folder);
 }
 
-static int run_in(const char *results, const struct cli_execution *execution, struct report_run *run,
-                  struct base_arena *arena, bool *is_said) {
-    struct cli_child child = {
-        .path = execution->program.executable,
-        .argv = program_arguments(execution, arena),
-        .cuda = execution->place->cuda,
-        .config = config_text(execution, arena),
-        .results = results,
-        .timeout_seconds = execution->timeout_seconds,
-        .output = execution->output,
-    };
-    struct cli_end end = cli_child_run(&child);
-    if (end.start_error) {
-        run->error = base_arena_printf(arena, "cannot run '%s': %s", child.path, strerror(end.start_error));
+static const char *results_path(const struct cli_job *job, struct base_arena *arena) {
+    return base_arena_printf(arena, "%s/results.json", job->folder);
+}
+
+static const char *errors_path(const struct cli_job *job, struct base_arena *arena) {
+    return job->execution.keeps_errors ? base_arena_printf(arena, "%s/errors", job->folder) : NULL;
+}
+
+/* What a program said first, for a message of one line; NULL: nothing. */
+static const char *first_line(const char *path, struct base_arena *arena) {
+    char line[512] = "";
+    FILE *file = fopen(path, "r");
+    if (file && fgets(line, sizeof line, file))
+        line[strcspn(line, "\n")] = '\0';
+    if (file)
+        fclose(file);
+    static const char prefix[] = "heddle: ";
+    const char *text = strncmp(line, prefix, strlen(prefix)) == 0 ? line + strlen(prefix) : line;
+    return *text ? base_arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct base_arena *arena) {
+    struct report_run *run = &job->run;
+    if (end->start_error) {
+        run->error =
+            base_arena_printf(arena, "cannot run '%s': %s", job->execution.program.executable, strerror(end->start_error));
         return CLI_ERROR;
     }
     struct base_diag diag = {0};
-    if (!report_read(run, results, arena, &diag)) {
+    if (!report_read(run, results_path(job, arena), arena, &diag)) {
         diag.text[strcspn(diag.text, "\n")] = '\0';
         run->error = base_arena_copy(arena, diag.text, strlen(diag.text));
         return CLI_ERROR;
     }
-    return judge(execution, &end, run, arena, is_said);
+    return judge(&job->execution, end, run, arena, &job->is_said);
+}
+
+/* ---- Several ----------------------------------------------------------------------------------------------------- */
+
+static bool start_job(void *context, unsigned i, struct cli_child *child) {
+    struct cli_jobs *jobs = context;
+    struct cli_job *job = &jobs->job[i];
+    const struct cli_execution *execution = &job->execution;
+    job->run.program = execution->program.name;
+    job->folder = make_folder(jobs->arena);
+    if (!job->folder) {
+        job->has_ended = job->is_said = true;
+        job->status = CLI_ERROR;
+        jobs->n_ended++;
+        return false;
+    }
+    *child = (struct cli_child){
+        .path = execution->program.executable,
+        .argv = program_arguments(execution, jobs->arena),
+        .cuda = execution->place->cuda,
+        .config = config_text(execution, jobs->arena),
+        .results = results_path(job, jobs->arena),
+        .errors = errors_path(job, jobs->arena),
+        .timeout_seconds = execution->timeout_seconds,
+        .output = execution->output,
+    };
+    return true;
+}
+
+static void end_job(void *context, unsigned i, const struct cli_end *end) {
+    struct cli_jobs *jobs = context;
+    struct cli_job *job = &jobs->job[i];
+    job->run.peak_bytes = end->peak_bytes;
+    job->status = read_and_judge(job, end, jobs->arena);
+    if (job->is_said && job->execution.keeps_errors) {
+        const char *line = first_line(errors_path(job, jobs->arena), jobs->arena);
+        job->run.error = line ? line : job->run.error;
+        job->is_said = false;
+    }
+    remove_folder(job->folder, jobs->arena);
+    job->has_ended = true;
+    jobs->n_ended++;
+}
+
+static void wait_for_jobs(void *context) {
+    struct cli_jobs *jobs = context;
+    jobs->progress(jobs->context, jobs);
+}
+
+int cli_execute_all(struct cli_jobs *jobs) {
+    struct cli_children children = {
+        .count = jobs->count,
+        .at_once = jobs->at_once,
+        .context = jobs,
+        .start = start_job,
+        .end = end_job,
+        .wait = jobs->progress ? wait_for_jobs : NULL,
+    };
+    return cli_children_run(&children);
 }
 
 int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena,
                 bool *is_said) {
-    const char *folder = make_folder(arena);
-    *is_said = folder == NULL;
-    run->program = execution->program.name;
-    if (!folder)
-        return CLI_ERROR;
-    const char *results = base_arena_printf(arena, "%s/results.json", folder);
-    int status = run_in(results, execution, run, arena, is_said);
-    remove_folder(folder, arena);
-    return status;
+    struct cli_job job = {.execution = *execution, .run = *run};
+    struct cli_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
+    cli_execute_all(&jobs);
+    *run = job.run;
+    *is_said = job.is_said;
+    return job.status;
 }

@@ -20,7 +20,7 @@ struct config_cache {
     uint32_t size_bytes, ways, line_bytes;
     uint32_t latency_cycles;
     uint32_t banks;              /* L1: accesses per cycle to different banks; 1 = one port. L2: slices */
-    uint32_t mshrs, mshr_merges; /* outstanding lines, requests per line */
+    uint32_t mshrs, mshr_merges; /* outstanding lines (L2: of all slices together), requests per line */
     enum config_write write;
     bool allocates_on_write;
 };

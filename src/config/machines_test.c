@@ -70,9 +70,10 @@ static void the_dump_is_for_people_too(void **state) {
     struct config_machine machine = machine_named("gtx480");
     char *text = dumped(&machine);
     assert_non_null(strstr(text, "name: gtx480\n"));
-    assert_non_null(strstr(text, "\nl1:\n  present: true            # a data cache per SM; without it every access "
-                                 "goes on\n"));
-    assert_non_null(strstr(text, "\n  size: 16K                # bytes; capacity\n"));
+    assert_non_null(strstr(text,
+                           "\nl1:\n  present: true                  # a data cache per SM; without it every access "
+                           "goes on\n"));
+    assert_non_null(strstr(text, "\n  size: 16K                      # bytes; capacity\n"));
     free(text);
 }
 

@@ -22,10 +22,10 @@ struct reader {
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-/* libyaml counts characters behind a byte order mark, diagnostics count bytes. */
+/* libyaml counts characters, diagnostics count bytes. */
 static size_t offset_of(const struct reader *reader, yaml_mark_t mark) {
     const char *text = reader->source->text;
-    size_t length = reader->source->length, at = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t length = reader->source->length, at = 0;
     for (size_t i = 0; i < mark.index && at < length; i++) {
         at++;
         while (at < length && ((unsigned char)text[at] & 0xC0) == 0x80)

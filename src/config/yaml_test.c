@@ -14,6 +14,7 @@ static void what_a_file_does_not_say_is_the_default(void **state) {
     (void)state;
     struct config_machine machine = loaded("sm.count: 3\n"), defaults;
     config_defaults(&defaults);
+    memset(defaults.name, 0, sizeof defaults.name);
     strcpy(defaults.name, "test");
     defaults.n_sms = 3;
     assert_memory_equal(&machine, &defaults, sizeof machine);
@@ -76,9 +77,8 @@ static void columns_count_bytes_behind_other_letters(void **state) {
 static void text_that_is_no_yaml_is_refused(void **state) {
     (void)state;
     expect_refused("l1: {size: 1K\n", "test.yaml:2:1: error: not YAML: did not find expected ',' or '}'\n    \n    ^");
-    expect_refused("clock: a: b\n",
-                   "test.yaml:1:9: error: not YAML: mapping values are not allowed in this context\n    clock: a: b\n"
-                   "            ^");
+    expect_refused("l1:\n\tsize: 1K\n",
+                   "test.yaml:2:1: error: not YAML: found character that cannot start any token\n     size: 1K\n    ^");
     expect_refused("clock: \xFF\n", "test.yaml:1:8: error: not YAML: invalid leading UTF-8 octet\n    clock: \xFF\n"
                                     "           ^");
 }

@@ -1,8 +1,8 @@
 /* cvta and isspacep: between generic addresses and those of one state space.
  *
- * Global memory is its own window, and constants live in global memory; shared, local and kernel-parameter addresses
- * lie in fixed windows (exec.h). Left out: isspacep.const, which cannot be told from global here, and 32-bit generic
- * addresses, which have no room for the windows. */
+ * Global memory is its own window, and constants live in global memory, where their addresses tell them apart; shared,
+ * local and kernel-parameter addresses lie in fixed windows (exec.h). Left out: constants of other modules and of
+ * functions, and 32-bit generic addresses, which have no room for the windows. */
 #include "exec/internal.h"
 
 EXEC_INLINE void convert(const struct exec_operands *o, uint64_t add) {
@@ -46,21 +46,34 @@ static exec_act_fn *select_convert(const struct exec_form *form) {
     }
 }
 
+static bool is_in_const_variable(const struct exec_program *program, uint64_t address) {
+    for (uint32_t i = 0; i < program->n_const_variables; i++)
+        if (address - program->const_variable[i].address < program->const_variable[i].bytes)
+            return true;
+    return false;
+}
+
+static enum ptx_space space_of(const struct exec_context *cx, uint64_t address) {
+    uint64_t offset;
+    enum ptx_space space = exec_generic_space(address, &offset);
+    bool is_const = space == PTX_SPACE_GLOBAL && is_in_const_variable(cx->grid->program, address);
+    return is_const ? PTX_SPACE_CONST : space;
+}
+
 EXEC_INLINE void test_space(const struct exec_context *cx, const struct exec_operands *o, enum ptx_space space) {
     const uint64_t *wide = o->src[0];
     const uint32_t *narrow = o->src[0];
     bool is_wide = cx->insn->operand[1].width == PTX_WIDTH_64;
     uint32_t found = 0;
-    EXEC_FOR_ACTIVE(l, o->mask) {
-        uint64_t offset;
-        found |= (uint32_t)(exec_generic_space(is_wide ? wide[l] : narrow[l], &offset) == space) << l;
-    }
+    EXEC_FOR_ACTIVE(l, o->mask)
+        found |= (uint32_t)(space_of(cx, is_wide ? wide[l] : narrow[l]) == space) << l;
     exec_write_predicate(o->dst[0], found, o->mask);
 }
 
 #define TEST(name, space)                                                                                              \
     static void name(struct exec_context *cx, const struct exec_operands *o) { test_space(cx, o, space); }
 TEST(is_global, PTX_SPACE_GLOBAL)
+TEST(is_const, PTX_SPACE_CONST)
 TEST(is_shared, PTX_SPACE_SHARED)
 TEST(is_local, PTX_SPACE_LOCAL)
 TEST(is_param, PTX_SPACE_PARAM)
@@ -71,6 +84,8 @@ exec_act_fn *exec_select_address_space(const struct exec_form *form) {
     switch (form->insn->space) {
     case PTX_SPACE_GLOBAL:
         return is_global;
+    case PTX_SPACE_CONST:
+        return is_const;
     case PTX_SPACE_SHARED:
         return is_shared;
     case PTX_SPACE_LOCAL:

@@ -129,6 +129,10 @@ struct exec_frame_header {
     uint32_t depth;
 };
 
+struct exec_allocation {
+    uint64_t address, bytes;
+};
+
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
@@ -146,6 +150,8 @@ struct exec_program {
     uint32_t n_call_sites;
     uint32_t **branch_table; /* brx: [index] -> targets, [0] is the count */
     uint32_t n_branch_tables;
+    struct exec_allocation *const_variable; /* .const variables of the module: global memory that is not .global */
+    uint32_t n_const_variables;
     uint32_t shared_bytes; /* static */
     uint32_t dynamic_shared_offset;
     uint32_t local_bytes; /* per thread without recursion */
@@ -181,10 +187,6 @@ struct exec_fault {
 };
 
 /* Device memory as exec sees it: one arena of host memory and the live allocations in it, sorted by address. */
-struct exec_allocation {
-    uint64_t address, bytes;
-};
-
 struct exec_memory {
     uint64_t base, limit; /* device addresses of the arena */
     ptrdiff_t delta;      /* host address = device address + delta */

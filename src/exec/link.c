@@ -282,6 +282,17 @@ static void decode_all(struct exec_linker *linker, const struct call_graph *grap
     }
 }
 
+static void place_const_variables(struct exec_linker *linker) {
+    const struct ptx_module *module = linker->module;
+    struct exec_program *program = linker->program;
+    program->const_variable =
+        base_arena_alloc_array(linker->arena, module->n_variables, sizeof *program->const_variable, 16);
+    for (uint32_t i = 0; i < module->n_variables && linker->symbol_address; i++)
+        if (module->variable[i]->space == PTX_SPACE_CONST)
+            program->const_variable[program->n_const_variables++] = (struct exec_allocation){
+                linker->symbol_address(linker->user, module->variable[i]), module->variable[i]->size};
+}
+
 struct exec_program *exec_link(const struct ptx_module *module, const struct ptx_function *kernel,
                                uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
                                struct ptx_messages *messages) {
@@ -313,6 +324,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
     size_frames(&linker, &graph);
     place_registers(program);
     place_all_shared(&linker);
+    place_const_variables(&linker);
     size_code(&linker);
     decode_all(&linker, &graph);
     program->constants = exec_constants_finish(linker.constants, &program->constant_bytes);

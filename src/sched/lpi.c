@@ -64,14 +64,13 @@ static void make_queue(struct lpi *lpi, const struct sched_view *view) {
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
     struct lpi *lpi = state;
-    for (int pass = 0; pass < 2; pass++) {
+    for (bool is_new = false;; is_new = true) {
         for (; lpi->at < lpi->length; lpi->at++)
             if (sched_has(candidates, lpi->queue[lpi->at]))
                 return lpi->queue[lpi->at];
+        assert(!is_new); /* a new queue holds every warp that has arrived */
         make_queue(lpi, view);
     }
-    assert(!"a candidate that never arrived");
-    return SCHED_NONE;
 }
 
 static void issued(void *state, const struct sched_view *view, uint32_t slot) {

@@ -24,16 +24,17 @@ completes() {
     done
 }
 
-completes '' -- run list bench help --version
+completes '' -- run list paper bench help --version
 completes r -- run
 completes run b -- bfs blackscholes
 completes run bfs --f -- --functional
 completes run bfs - -- --size --json --max-instructions -q --help
 completes run bfs --size '' -- small medium paper
 completes run bfs --color n -- never
-completes list '' -- workloads machines options stats
+completes list '' -- workloads machines options schedulers experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=
+completes paper '' -- liu2023-fig1
 completes bench '' -- fma gather bfs
 completes help '' -- run bench
 ((failures == 0))

@@ -36,7 +36,7 @@ static void names_far_from_everything_lead_to_the_list(void **state) {
     (void)state;
     refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
     refused(1, "run frobnicate --functional", "'heddle list workloads'");
-    refused(2, "list frobnicate", "there are: workloads, machines, options, stats, commands");
+    refused(2, "list frobnicate", "there are: workloads, machines, options, schedulers, experiments, stats, commands");
     refused(2, "run ./x --frobnicate", "options of the program stand after --");
     refused(2, "list --frobnicate", "'heddle help list' lists the options");
 }

@@ -2,9 +2,16 @@
  * bytes.
  *
  * From the PTX ISA manual, "Video Instructions". Selectors, signs, saturation and the secondary operation are the same
- * for all lanes and come in imm (exec/lanes/imm.h), so there is one function per operation. Recent GPUs lack most of
- * these instructions: the compiler expands them, and its expansion of scalar saturation, merging and scaling departs
- * from the manual (on an H200 with driver 580, vadd.u32.u32.u32.sat wraps). This file follows the manual. */
+ * for all lanes and come in imm (exec/lanes/imm.h), so there is one function per operation. Recent GPUs lack the scalar
+ * instructions: the compiler expands them, and where its expansion departs from the manual this file follows it, as
+ * recorded on an H200 with driver 580 (tests/conformance):
+ * - Sums and differences have 32 bits when a secondary operation takes them.
+ * - An unsigned minimum or maximum with c takes the 64 bits of the result, sign and all, as unsigned.
+ * - .sat to 32 unsigned bits stops at 0 only; to a part it takes the result as unsigned 32 bits and stops at the part's
+ *   largest value. Shifts saturate a 34-bit result to 32 bits, and drop bits to fit a part.
+ * - A result merged into .h1 gives its own upper half.
+ * - vmad takes whole words as signed whatever their type, and .sat of a scaled unsigned result knows no negative ones.
+ */
 #include "exec/lanes/lanes.h"
 
 #include <stdbool.h>
@@ -12,7 +19,7 @@
 
 #include "exec/lanes/imm.h"
 
-/* Results are wide enough for 32-bit values shifted by 32. */
+/* Wide enough for unsigned 64-bit values. */
 static inline __int128 clamped(__int128 x, __int128 low, __int128 high) { return x < low ? low : x > high ? high : x; }
 
 /* The range of `bits` bits. */
@@ -48,32 +55,50 @@ static struct part part_of(uint32_t selector) {
     }
 }
 
-/* What follows the primary operation: saturation, then a secondary operation with c or a merge into c. */
-static inline uint32_t finish(__int128 result, uint32_t c, uint32_t imm) {
-    unsigned selector = imm >> EXEC_VIDEO_D_SHIFT & 7;
+/* .sat of everything but shifts. */
+static inline int64_t saturated(int64_t result, uint32_t imm) {
+    unsigned bits = part_of(imm >> EXEC_VIDEO_D_SHIFT & 7).bits;
     bool is_signed = imm & EXEC_VIDEO_D_SIGNED;
-    struct part part = part_of(selector);
-    if (imm & EXEC_VIDEO_SATURATES)
-        result = clamped(result, lowest(part.bits, is_signed), highest(part.bits, is_signed));
+    if (!(imm & EXEC_VIDEO_SATURATES))
+        return result;
+    if (bits < 32)
+        return (uint32_t)result < highest(bits, is_signed) ? (uint32_t)result : highest(bits, is_signed);
+    return is_signed ? (int64_t)clamped(result, lowest(32, true), highest(32, true)) : result < 0 ? 0 : result;
+}
+
+static inline int64_t saturated_shift(int64_t result, uint32_t imm) {
+    bool is_signed = imm & EXEC_VIDEO_D_SIGNED;
+    if (!(imm & EXEC_VIDEO_SATURATES))
+        return result;
+    int64_t narrow = field((uint64_t)result, 0, 34, true);
+    return (int32_t)clamped(narrow, lowest(32, is_signed), highest(32, is_signed));
+}
+
+/* What follows: a merge into c or a secondary operation with it. */
+static inline uint32_t finish(int64_t result, uint32_t c, uint32_t imm) {
+    enum { UPPER_HALF = 6 };
+    unsigned selector = imm >> EXEC_VIDEO_D_SHIFT & 7;
     if (selector) {
+        struct part part = part_of(selector);
         uint32_t mask = (uint32_t)highest(part.bits, false) << part.shift;
-        return (c & ~mask) | ((uint32_t)result << part.shift & mask);
+        uint32_t moved = selector == UPPER_HALF ? (uint32_t)result : (uint32_t)result << part.shift;
+        return (c & ~mask) | (moved & mask);
     }
-    int64_t other = field(c, 0, 32, is_signed);
+    bool is_larger = imm & EXEC_VIDEO_D_SIGNED ? result > (int32_t)c : (uint64_t)result > c;
     switch ((enum exec_video_second)(imm >> EXEC_VIDEO_SECOND_SHIFT & 3)) {
     case EXEC_VIDEO_ADD:
         return (uint32_t)result + c;
     case EXEC_VIDEO_MIN:
-        return (uint32_t)(result < other ? result : other);
+        return is_larger ? c : (uint32_t)result;
     case EXEC_VIDEO_MAX:
-        return (uint32_t)(result > other ? result : other);
+        return is_larger ? (uint32_t)result : c;
     default:
         return (uint32_t)result;
     }
 }
 
 /* a, b: the selected parts. */
-#define SCALAR(name, finished)                                                                                         \
+#define SCALAR(name, result)                                                                                           \
     static void name(const struct exec_operands *o) {                                                                  \
         const uint32_t imm = o->imm, *pa = o->src[0], *pb = o->src[1];                                                 \
         const bool has_c = imm >> EXEC_VIDEO_D_SHIFT & 7 || imm >> EXEC_VIDEO_SECOND_SHIFT & 3;                        \
@@ -85,39 +110,44 @@ static inline uint32_t finish(__int128 result, uint32_t c, uint32_t imm) {
             const int64_t a = field(pa[i], part_a.shift, part_a.bits, imm & EXEC_VIDEO_A_SIGNED);                      \
             const int64_t b = field(pb[i], part_b.shift, part_b.bits, imm & EXEC_VIDEO_B_SIGNED);                      \
             const uint32_t c = pc[i];                                                                                  \
-            d[i] = finished;                                                                                           \
+            d[i] = finish(result, c, imm);                                                                             \
         }                                                                                                              \
     }
 #define AMOUNT (unsigned)(imm & EXEC_VIDEO_WRAPS ? b & 31 : b > 32 ? 32 : b)
-SCALAR(vadd, finish(a + b, c, imm))
-SCALAR(vsub, finish(a - b, c, imm))
-SCALAR(vabsdiff, finish(a < b ? b - a : a - b, c, imm))
-SCALAR(vmin, finish(a < b ? a : b, c, imm))
-SCALAR(vmax, finish(a > b ? a : b, c, imm))
-SCALAR(vshl, finish((__int128)a *((int64_t)1 << AMOUNT), c, imm))
-SCALAR(vshr, finish(a >> AMOUNT, c, imm))
-SCALAR(vset, finish(holds(imm >> EXEC_VIDEO_RELATION_SHIFT & 7, a, b), c, imm))
+SCALAR(vadd, (int32_t)saturated(a + b, imm))
+SCALAR(vsub, (int32_t)saturated(a - b, imm))
+SCALAR(vabsdiff, saturated(a < b ? b - a : a - b, imm))
+SCALAR(vmin, saturated(a < b ? a : b, imm))
+SCALAR(vmax, saturated(a > b ? a : b, imm))
+SCALAR(vshl, saturated_shift((int64_t)((uint64_t)a << AMOUNT), imm))
+SCALAR(vshr, saturated_shift(a >> AMOUNT, imm))
+SCALAR(vset, holds(imm >> EXEC_VIDEO_RELATION_SHIFT & 7, a, b))
 
 /* a * b + c with its negations, plus one, scaling and saturation to the type the operands give the result. */
 static inline uint32_t multiply_add(int64_t a, int64_t b, uint32_t word, uint32_t imm) {
     bool is_signed =
         imm & (EXEC_VIDEO_A_SIGNED | EXEC_VIDEO_B_SIGNED | EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C);
-    __int128 product = (__int128)a * b;
-    uint32_t c_bits = imm & EXEC_VIDEO_NEGATES_C ? ~word : word;
-    __int128 sum = (imm & EXEC_VIDEO_NEGATES_PRODUCT ? ~product : product) + field(c_bits, 0, 32, is_signed);
+    unsigned scale = imm >> EXEC_VIDEO_SCALE_SHIFT & 15;
+    int64_t product = a * b, sum = imm & EXEC_VIDEO_NEGATES_PRODUCT ? ~product : product;
+    sum += (int32_t)(imm & EXEC_VIDEO_NEGATES_C ? ~word : word);
     if (imm & (EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C | EXEC_VIDEO_PLUS_ONE))
         sum++;
-    sum >>= imm >> EXEC_VIDEO_SCALE_SHIFT & 15;
-    return (uint32_t)(imm & EXEC_VIDEO_SATURATES ? clamped(sum, lowest(32, is_signed), highest(32, is_signed)) : sum);
+    if (!(imm & EXEC_VIDEO_SATURATES))
+        return (uint32_t)(sum >> scale);
+    if (is_signed || scale == 0)
+        return (uint32_t)clamped(sum >> scale, lowest(32, is_signed), highest(32, is_signed));
+    return (uint32_t)clamped((uint64_t)sum >> scale, 0, highest(32, false));
 }
 
 static void vmad(const struct exec_operands *o) {
     const uint32_t imm = o->imm, *pa = o->src[0], *pb = o->src[1], *pc = o->src[2];
     const struct part part_a = part_of(imm >> EXEC_VIDEO_A_SHIFT & 7), part_b = part_of(imm >> EXEC_VIDEO_B_SHIFT & 7);
+    const bool is_a_signed = part_a.bits == 32 || imm & EXEC_VIDEO_A_SIGNED,
+               is_b_signed = part_b.bits == 32 || imm & EXEC_VIDEO_B_SIGNED;
     uint32_t *d = o->dst[0];
     for (int i = 0; i < EXEC_LANES; i++) {
-        const int64_t a = field(pa[i], part_a.shift, part_a.bits, imm & EXEC_VIDEO_A_SIGNED);
-        const int64_t b = field(pb[i], part_b.shift, part_b.bits, imm & EXEC_VIDEO_B_SIGNED);
+        const int64_t a = field(pa[i], part_a.shift, part_a.bits, is_a_signed);
+        const int64_t b = field(pb[i], part_b.shift, part_b.bits, is_b_signed);
         d[i] = multiply_add(a, b, pc[i], imm);
     }
 }

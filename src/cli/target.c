@@ -1,0 +1,86 @@
+/* Machine, scheduler and divergence model by name. */
+#define _GNU_SOURCE
+#include "cli/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/place.h"
+#include "sched/sched.h"
+
+const struct cli_divergence cli_divergence_models[] = {
+    {"stack", "a stack of paths that meet again at the immediate post-dominator of their branch"},
+};
+const unsigned cli_n_divergence_models = sizeof cli_divergence_models / sizeof cli_divergence_models[0];
+
+static int check_scheduler(const char *text) {
+    const struct sched_ops *ops;
+    void *options;
+    char error[512];
+    if (!sched_parse(text, &ops, &options, error, sizeof error))
+        return cli_fail(CLI_USAGE, "%s", error);
+    free(options);
+    return CLI_DONE;
+}
+
+static int check_divergence(const char *text, struct base_arena *arena) {
+    struct base_nearest nearest = base_nearest_to(text);
+    const char *names = "";
+    for (unsigned i = 0; i < cli_n_divergence_models; i++) {
+        const char *name = cli_divergence_models[i].name;
+        if (strcmp(name, text) == 0)
+            return CLI_DONE;
+        base_nearest_offer(&nearest, name);
+        names = base_arena_printf(arena, "%s%s%s", names, i ? ", " : "", name);
+    }
+    if (nearest.best)
+        return cli_fail(CLI_USAGE, "no divergence model '%s'; did you mean '%s'?", text, nearest.best);
+    return cli_fail(CLI_USAGE, "no divergence model '%s'; this version has: %s", text, names);
+}
+
+/* Into the machine, so that what is dumped is what runs. */
+static int set_name(struct config_machine *machine, const char *key, const char *name, struct base_arena *arena) {
+    char error[CONFIG_ERROR_BYTES];
+    if (!config_set(machine, base_arena_printf(arena, "%s=%s", key, name), error, sizeof error))
+        return cli_fail(CLI_USAGE, "--%s", error);
+    return CLI_DONE;
+}
+
+static const char *dump(const struct config_machine *machine, struct base_arena *arena) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        abort();
+    config_dump(machine, file);
+    fclose(file);
+    const char *copy = base_arena_copy(arena, text, length);
+    free(text);
+    return copy;
+}
+
+int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
+                    const char *divergence, uint64_t max_cycles, struct base_arena *arena) {
+    struct config_machine *machine = &target->machine;
+    const char *folder = cli_find_machines(arena);
+    int status = folder ? cli_load_machine(machine, given, folder) : CLI_ERROR;
+    if (status == CLI_DONE && scheduler)
+        status = set_name(machine, "scheduler", scheduler, arena);
+    if (status == CLI_DONE && divergence)
+        status = set_name(machine, "divergence", divergence, arena);
+    if (status == CLI_DONE)
+        status = check_scheduler(machine->scheduler);
+    if (status == CLI_DONE)
+        status = check_divergence(machine->divergence, arena);
+    if (status != CLI_DONE)
+        return status;
+    if (max_cycles)
+        machine->max_cycles = max_cycles;
+    target->scheduler = machine->scheduler;
+    target->divergence = machine->divergence;
+    target->yaml = dump(machine, arena);
+    return CLI_DONE;
+}

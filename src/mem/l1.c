@@ -1,0 +1,377 @@
+/* An SM's caches: the L1 data cache and the instruction cache, which is the same unit without stores.
+ *
+ * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
+ * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes its
+ * way when it arrives. Write-through without allocation: a store goes down and updates the line if it is there.
+ * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes all of it and nobody else can have it.
+ * Atomics are done below; without coherence they first drop the SM's own copy.
+ *
+ * MESI: an exclusive copy may be written without asking; a shared one needs an upgrade, and until the answer comes it is not
+ * evicted. Shared copies are dropped silently; owned ones are given back (PUT, PUT_CLEAN), so that the directory's
+ * owner is always right or about to be. The directory's messages reach the SM in the order they were sent, and are
+ * answered at once, with or without a copy. */
+#include <assert.h>
+
+#include "mem/internal.h"
+
+static bool is_port_free(const struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
+    return l1->port_cycle != cycle || (l1->ports_used >> bank & 1) == 0;
+}
+
+static void take_port(struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
+    if (l1->port_cycle != cycle) {
+        l1->port_cycle = cycle;
+        l1->ports_used = 0;
+    }
+    l1->ports_used |= UINT64_C(1) << bank;
+}
+
+static enum mem_answer refuse(const struct mem *mem, uint64_t *counter, uint64_t cycle, uint64_t *ready) {
+    ++*counter;
+    uint64_t next = mem_next_event(mem);
+    *ready = next > cycle ? next : cycle + 1;
+    return MEM_REFUSED;
+}
+
+static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
+    *ready = cycle;
+    return MEM_HIT;
+}
+
+static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, uint64_t cycle) {
+    message.sm = (uint16_t)sm->id;
+    message.unit = (uint16_t)(message.line % mem->n_banks);
+    mem_crossbar_to_bank(mem, sm, &message, cycle);
+}
+
+/* The memory line that holds the cache's line; an instruction cache may have shorter ones. */
+static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint64_t line) {
+    return line << l1->line_shift >> mem->line_shift;
+}
+
+static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id,
+                         enum mem_message_type type, bool has_copy, uint64_t cycle) {
+    l1->mshrs.mshr[id].message_type = type;
+    struct mem_message message = {
+        .line = memory_line(mem, l1, l1->mshrs.lines.line[id]),
+        .token = id,
+        .bytes = (uint16_t)l1->line_bytes,
+        .type = (uint8_t)type,
+        .flags = (uint8_t)((l1->is_code ? MEM_FLAG_CODE : 0) | (has_copy ? MEM_FLAG_HAS_COPY : 0)),
+    };
+    send(mem, sm, message, cycle + l1->latency_cycles);
+}
+
+/* An eviction may follow every miss; there is always a buffer for it. */
+static bool has_writeback_room(const struct mem_l1 *l1) {
+    return l1->n_writebacks + l1->mshrs.lines.n_used < 2 * l1->mshrs.lines.n;
+}
+
+static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, bool is_dirty,
+                     uint64_t cycle) {
+    struct mem_message message = {.line = line,
+                                  .bytes = (uint16_t)l1->line_bytes,
+                                  .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
+    l1->n_writebacks++;
+    if (is_dirty) {
+        sm->counters.writebacks++;
+        mem_probe(mem, MEM_PROBE_L1_SEND, sm->id, line);
+    }
+    send(mem, sm, message, cycle + l1->latency_cycles);
+}
+
+static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t slot, uint64_t cycle) {
+    enum mem_state state = (enum mem_state)l1->cache.state[slot];
+    uint64_t line = l1->cache.lines[slot];
+    mem_cache_drop(&l1->cache, slot);
+    if (state == MEM_MODIFIED || state == MEM_EXCLUSIVE)
+        put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
+}
+
+/* Gives the line a way. Where none can be given (all wait for upgrades), it leaves again at once; MEM_NONE. */
+static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
+                        uint64_t cycle) {
+    uint32_t slot = mem_cache_victim(&l1->cache, line);
+    if (slot == MEM_NONE) {
+        if (state == MEM_MODIFIED || state == MEM_EXCLUSIVE)
+            put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
+        return MEM_NONE;
+    }
+    if (l1->cache.lines[slot] != MEM_NO_LINE)
+        evict(mem, sm, l1, slot, cycle);
+    mem_cache_put(&l1->cache, slot, line, state);
+    return slot;
+}
+
+/* A request without an MSHR: a store that is written through, an atomic, an access that finds no cache. */
+static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
+                        uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
+    if (sm->credits == 0)
+        return false;
+    sm->credits--;
+    struct mem_message message = {
+        .line = address >> mem->line_shift,
+        .token = token,
+        .bytes = (uint16_t)bytes,
+        .type = (uint8_t)type,
+        .flags = MEM_FLAG_DIRECT,
+    };
+    send(mem, sm, message, cycle + l1->latency_cycles);
+    return true;
+}
+
+static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
+                                       enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
+                                       uint64_t *ready) {
+    enum mem_message_type type = kind == MEM_ATOMIC  ? MEM_MSG_ATOMIC
+                                 : kind == MEM_WRITE ? MEM_MSG_WRITE
+                                                     : MEM_MSG_READ;
+    if (!send_direct(mem, sm, l1, type, address, bytes, token, cycle))
+        return refuse(mem, &sm->counters.down_full, cycle, ready);
+    if (kind == MEM_WRITE)
+        return hit(ready, cycle + 1);
+    if (kind != MEM_ATOMIC)
+        sm->counters.uncached++;
+    return MEM_MISS;
+}
+
+static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
+                                     uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
+    if (sm->credits == 0)
+        return refuse(mem, &sm->counters.down_full, cycle, ready);
+    if (l1->is_present && !l1->is_perfect && !mem->is_coherent) {
+        uint32_t slot = mem_cache_find(&l1->cache, address >> l1->line_shift);
+        if (slot != MEM_NONE && l1->cache.state[slot] == MEM_MODIFIED && !has_writeback_room(l1))
+            return refuse(mem, &sm->counters.mshr_full, cycle, ready);
+        if (slot != MEM_NONE)
+            evict(mem, sm, l1, slot, cycle);
+    }
+    sm->counters.atomics++;
+    return access_directly(mem, sm, l1, cycle, MEM_ATOMIC, address, bytes, token, ready);
+}
+
+static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind, bool is_miss) {
+    if (l1->is_code) {
+        sm->counters.icache_accesses++;
+        sm->counters.icache_misses += is_miss;
+        return;
+    }
+    sm->counters.l1_accesses++;
+    sm->counters.l1_misses += is_miss;
+    if (kind == MEM_WRITE) {
+        sm->counters.l1_writes++;
+        sm->counters.l1_write_misses += is_miss;
+    }
+}
+
+/* The access waits for a line that is, or now will be, on its way. */
+static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, bool is_write,
+                          uint32_t shared_slot, uint32_t token, uint64_t cycle) {
+    uint32_t id = mem_lines_find(&l1->mshrs.lines, line);
+    if (id != MEM_NONE) {
+        if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write))
+            return false;
+        sm->counters.l1_merges += !l1->is_code;
+        return true;
+    }
+    if (!has_writeback_room(l1) || (id = mem_mshrs_take(&l1->mshrs, line)) == MEM_NONE)
+        return false;
+    mem_mshrs_wait(&l1->mshrs, id, token, is_write);
+    if (shared_slot != MEM_NONE) {
+        l1->cache.is_pinned[shared_slot] = true;
+        sm->counters.upgrades++;
+    }
+    request_line(mem, sm, l1, id, is_write && mem->is_coherent ? MEM_MSG_OWN : MEM_MSG_READ, shared_slot != MEM_NONE,
+                 cycle);
+    return true;
+}
+
+/* A store to a write-back cache that has or can at once make a line it may write. */
+static bool write_at_once(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, uint32_t slot,
+                          uint32_t bytes, uint64_t cycle) {
+    if (slot != MEM_NONE) {
+        if (mem->is_coherent && l1->cache.state[slot] == MEM_SHARED)
+            return false;
+        mem_cache_touch(&l1->cache, slot);
+        l1->cache.state[slot] = MEM_MODIFIED;
+        mem_probe(mem, MEM_PROBE_L1_WRITE, sm->id, line);
+        return true;
+    }
+    if (mem->is_coherent || bytes != l1->line_bytes || !has_writeback_room(l1) ||
+        mem_lines_find(&l1->mshrs.lines, line) != MEM_NONE)
+        return false;
+    install(mem, sm, l1, line, MEM_MODIFIED, cycle);
+    mem_probe(mem, MEM_PROBE_L1_WRITE, sm->id, line);
+    return true;
+}
+
+static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
+                                    uint64_t address, uint32_t slot, uint32_t bytes, uint32_t token, uint64_t *ready) {
+    uint64_t line = address >> l1->line_shift;
+    if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
+        if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, address, bytes, token, cycle))
+            return refuse(mem, &sm->counters.down_full, cycle, ready);
+        if (slot != MEM_NONE)
+            mem_cache_touch(&l1->cache, slot);
+        count(sm, l1, MEM_WRITE, slot == MEM_NONE);
+        return hit(ready, cycle + 1);
+    }
+    bool is_hit = slot != MEM_NONE && !(mem->is_coherent && l1->cache.state[slot] == MEM_SHARED);
+    if (write_at_once(mem, sm, l1, line, slot, bytes, cycle)) {
+        count(sm, l1, MEM_WRITE, !is_hit);
+        return hit(ready, cycle + 1);
+    }
+    if (!wait_for_line(mem, sm, l1, line, true, slot, token, cycle))
+        return refuse(mem, &sm->counters.mshr_full, cycle, ready);
+    count(sm, l1, MEM_WRITE, true);
+    return MEM_MISS;
+}
+
+enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,
+                              uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
+    if (kind == MEM_ATOMIC)
+        return access_atomic(mem, sm, l1, cycle, address, bytes, token, ready);
+    if (!l1->is_present)
+        return access_directly(mem, sm, l1, cycle, kind, address, bytes, token, ready);
+    uint64_t line = address >> l1->line_shift;
+    uint32_t bank = (uint32_t)(l1->bank_mask + 1 == l1->banks ? line & l1->bank_mask : line % l1->banks);
+    if (!is_port_free(l1, cycle, bank)) {
+        sm->counters.port_conflicts++;
+        *ready = cycle + 1;
+        return MEM_REFUSED;
+    }
+    enum mem_answer answer = MEM_HIT;
+    uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
+    if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
+        if (!l1->is_perfect)
+            mem_cache_touch(&l1->cache, slot);
+        mem_probe(mem, MEM_PROBE_L1_READ, sm->id, line);
+        count(sm, l1, kind, false);
+        *ready = cycle + l1->latency_cycles;
+    } else if (kind == MEM_WRITE) {
+        answer = access_store(mem, sm, l1, cycle, address, slot, bytes, token, ready);
+    } else if (wait_for_line(mem, sm, l1, line, false, MEM_NONE, token, cycle)) {
+        count(sm, l1, kind, true);
+        answer = MEM_MISS;
+    } else {
+        answer = refuse(mem, &sm->counters.mshr_full, cycle, ready);
+    }
+    if (answer != MEM_REFUSED)
+        take_port(l1, cycle, bank);
+    return answer;
+}
+
+/* Answers the waiters that a line in this state serves, oldest first; the state after them. */
+static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id,
+                                     enum mem_state state, uint64_t cycle) {
+    const struct mem_mshr *mshr = &l1->mshrs.mshr[id];
+    struct mem_waiter waiter;
+    while (mshr->first != MEM_NONE) {
+        bool is_write = l1->mshrs.waiters[mshr->first].is_write;
+        if (is_write && mem->is_coherent && state == MEM_SHARED)
+            break;
+        if (is_write)
+            state = MEM_MODIFIED;
+        mem_probe(mem, is_write ? MEM_PROBE_L1_WRITE : MEM_PROBE_L1_READ, sm->id, l1->mshrs.lines.line[id]);
+        mem_mshrs_next(&l1->mshrs, id, &waiter);
+        mem->done(mem->user, sm->id, waiter.token, cycle);
+    }
+    return state;
+}
+
+/* A line came. Stores that found it shared go on to ask for ownership, in the same MSHR. */
+static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_state state,
+                 uint64_t cycle) {
+    uint64_t line = l1->mshrs.lines.line[id];
+    mem_probe(mem, MEM_PROBE_L1_FILL, sm->id, line);
+    state = answer_waiters(mem, sm, l1, id, state, cycle);
+    uint32_t slot = install(mem, sm, l1, line, state, cycle);
+    if (l1->mshrs.mshr[id].first == MEM_NONE) {
+        mem_lines_release(&l1->mshrs.lines, id);
+        return;
+    }
+    if (slot != MEM_NONE) {
+        l1->cache.is_pinned[slot] = true;
+        sm->counters.upgrades++;
+    }
+    request_line(mem, sm, l1, id, MEM_MSG_OWN, slot != MEM_NONE, cycle);
+}
+
+static void upgrade(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, uint64_t cycle) {
+    uint32_t slot = mem_cache_find(&l1->cache, l1->mshrs.lines.line[id]);
+    assert(slot != MEM_NONE && l1->cache.state[slot] == MEM_SHARED && l1->cache.is_pinned[slot]);
+    l1->cache.is_pinned[slot] = false;
+    l1->cache.state[slot] = (uint8_t)answer_waiters(mem, sm, l1, id, MEM_MODIFIED, cycle);
+    mem_cache_touch(&l1->cache, slot);
+    mem_lines_release(&l1->mshrs.lines, id);
+}
+
+/* INVALIDATE or DOWNGRADE. */
+static void give_up(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, const struct mem_message *message,
+                    uint64_t cycle) {
+    uint32_t slot = mem_cache_find(&l1->cache, message->line), flags = 0;
+    if (slot != MEM_NONE) {
+        if (l1->cache.state[slot] == MEM_MODIFIED) {
+            flags |= MEM_FLAG_HAS_DATA;
+            mem_probe(mem, MEM_PROBE_L1_SEND, sm->id, message->line);
+        }
+        if (message->type == MEM_MSG_INVALIDATE) {
+            mem_cache_drop(&l1->cache, slot);
+            sm->counters.invalidations++;
+        } else {
+            l1->cache.state[slot] = MEM_SHARED;
+            flags |= MEM_FLAG_HAS_COPY;
+            sm->counters.downgrades++;
+        }
+    }
+    struct mem_message answer = {
+        .line = message->line, .bytes = (uint16_t)l1->line_bytes, .type = MEM_MSG_ACK, .flags = (uint8_t)flags};
+    send(mem, sm, answer, cycle + l1->latency_cycles);
+}
+
+void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle) {
+    struct mem_l1 *l1 = message->flags & MEM_FLAG_CODE ? &sm->code : &sm->data;
+    switch ((enum mem_message_type)message->type) {
+    case MEM_MSG_DATA: {
+        bool was_owned = l1->mshrs.mshr[message->token].message_type == MEM_MSG_OWN;
+        fill(mem, sm, l1, message->token,
+             was_owned                             ? MEM_MODIFIED
+             : message->flags & MEM_FLAG_EXCLUSIVE ? MEM_EXCLUSIVE
+                                                   : MEM_SHARED,
+             cycle);
+        break;
+    }
+    case MEM_MSG_UPGRADE:
+        upgrade(mem, sm, l1, message->token, cycle);
+        break;
+    case MEM_MSG_DONE:
+        sm->credits++;
+        mem->done(mem->user, sm->id, message->token, cycle);
+        break;
+    default:
+        give_up(mem, sm, l1, message, cycle);
+        break;
+    }
+}
+
+void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle) {
+    if (!is_writeback) {
+        sm->credits++;
+        return;
+    }
+    sm->data.n_writebacks--;
+    mem_l1_flush(mem, sm, cycle);
+}
+
+/* Drops the lines from flush_slot on, as far as there are buffers for the dirty ones; each credit carries it on. */
+void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
+    struct mem_l1 *l1 = &sm->data;
+    uint32_t slots = mem_cache_slots(&l1->cache);
+    for (; sm->flush_slot < slots; sm->flush_slot++) {
+        if (l1->cache.lines[sm->flush_slot] == MEM_NO_LINE)
+            continue;
+        if (l1->cache.state[sm->flush_slot] == MEM_MODIFIED && !has_writeback_room(l1))
+            return;
+        evict(mem, sm, l1, sm->flush_slot, cycle);
+    }
+}

@@ -1,0 +1,334 @@
+/* The L2 banks, and what stands in their place where there is no L2.
+ *
+ * Lines are interleaved over the banks: bank = line number mod banks. A bank takes one access per cycle; its lookup takes
+ * latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a store to a missing line fetches it,
+ * unless it brings the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
+ * MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until its
+ * copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order; for a line
+ * that leaves, or when no entry is free, they hold up the bank's requests until that changes. Responses are never held up.
+ *
+ * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
+ * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
+#include <assert.h>
+
+#include "mem/internal.h"
+
+static struct mem_input *ring_first(struct mem_ring *ring) { return &ring->items[ring->first]; }
+
+static void ring_add(struct mem_ring *ring, const struct mem_message *message, uint64_t ready) {
+    assert(ring->n < ring->capacity && "more packets under way than the machine can have");
+    uint32_t place = ring->first + ring->n++;
+    ring->items[place < ring->capacity ? place : place - ring->capacity] = (struct mem_input){*message, ready};
+}
+
+static void ring_remove(struct mem_ring *ring) {
+    ring->first = ring->first + 1 < ring->capacity ? ring->first + 1 : 0;
+    ring->n--;
+}
+
+/* Plans the next lookup, if there is anything to look up and none is planned. Packets come in one after the other, so
+ * none that arrives later can be ready earlier. */
+static void plan_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    if (bank->has_serve_event)
+        return;
+    uint64_t when = MEM_NEVER;
+    if (bank->responses.n > 0)
+        when = ring_first(&bank->responses)->ready;
+    if (bank->requests.n > 0 && !bank->is_blocked && ring_first(&bank->requests)->ready < when)
+        when = ring_first(&bank->requests)->ready;
+    if (when == MEM_NEVER)
+        return;
+    when = when > bank->free_cycle ? when : bank->free_cycle;
+    when = when > cycle ? when : cycle;
+    struct mem_message message = {.unit = (uint16_t)bank->id};
+    bank->has_serve_event = true;
+    mem_events_add(&mem->events, when, MEM_LANE_MEMORY, MEM_EVENT_BANK_SERVE, &message);
+}
+
+static void unblock(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    if (!bank->is_blocked)
+        return;
+    bank->is_blocked = false;
+    plan_serve(mem, bank, cycle);
+}
+
+void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle) {
+    struct mem_bank *bank = &mem->banks[message->unit];
+    bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
+                                            message->type == MEM_MSG_ACK);
+    ring_add(is_response ? &bank->responses : &bank->requests, message, ready);
+    plan_serve(mem, bank, cycle);
+}
+
+uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entry_state state) {
+    uint32_t entry = mem_lines_take(&bank->lines, line);
+    if (entry != MEM_NONE)
+        bank->entry[entry] = (struct mem_entry){.first = MEM_NONE, .last = MEM_NONE, .state = (uint8_t)state};
+    return entry;
+}
+
+void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_message *message) {
+    struct mem_entry *e = &bank->entry[entry];
+    uint32_t place = bank->free_waiting;
+    assert(place != MEM_NONE);
+    bank->free_waiting = bank->waiting[place].next;
+    bank->waiting[place] = (struct mem_waiting){*message, MEM_NONE};
+    if (e->first == MEM_NONE)
+        e->first = place;
+    else
+        bank->waiting[e->last].next = place;
+    e->last = place;
+    e->n_waiters++;
+}
+
+struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+    struct mem_entry *e = &bank->entry[entry];
+    uint32_t place = e->first;
+    struct mem_message message = bank->waiting[place].message;
+    e->first = bank->waiting[place].next;
+    e->n_waiters--;
+    bank->waiting[place].next = bank->free_waiting;
+    bank->free_waiting = place;
+    unblock(mem, bank, cycle);
+    return message;
+}
+
+void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+    assert(bank->entry[entry].first == MEM_NONE);
+    mem_lines_release(&bank->lines, entry);
+    unblock(mem, bank, cycle);
+    if (bank->n_fills_waiting == 0 || bank->has_retry_event)
+        return;
+    struct mem_message message = {.unit = (uint16_t)bank->id};
+    bank->has_retry_event = true;
+    mem_events_add(&mem->events, cycle, MEM_LANE_MEMORY, MEM_EVENT_BANK_RETRY, &message);
+}
+
+void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle) {
+    struct mem_message packet = *message;
+    if (when == cycle)
+        mem_crossbar_to_sm(mem, &packet, cycle);
+    else
+        mem_events_add(&mem->events, when, MEM_LANE_MEMORY, MEM_EVENT_BANK_SEND, &packet);
+}
+
+void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
+                     uint64_t when, uint64_t cycle) {
+    struct mem_message answer = *request;
+    answer.type = (uint8_t)type;
+    answer.flags = (uint8_t)((request->flags & MEM_FLAG_CODE) | flags);
+    if (type == MEM_MSG_DATA)
+        mem_probe(mem, MEM_PROBE_L2_SEND, request->sm, request->line);
+    mem_bank_send(mem, &answer, when, cycle);
+}
+
+/* What a request does to a line that is here, without coherence. */
+static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
+                  uint64_t when, uint64_t cycle) {
+    bool is_read = message->type == MEM_MSG_READ;
+    if (slot != MEM_NONE) {
+        mem_cache_touch(&bank->cache, slot);
+        if (!is_read)
+            bank->cache.state[slot] = MEM_MODIFIED;
+    }
+    if (is_read || message->type == MEM_MSG_ATOMIC)
+        mem_bank_answer(mem, message, message->flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, when, cycle);
+    else
+        mem_crossbar_credit(mem, message->sm, message->type == MEM_MSG_PUT, cycle);
+}
+
+void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle) {
+    bank->entry[entry].state = MEM_ENTRY_WRITEBACK;
+    mem_probe(mem, MEM_PROBE_L2_WRITE, 0, bank->lines.line[entry]);
+    mem_dram_add(mem, bank, entry, true, bytes, cycle);
+}
+
+/* Empties a way for the line: MEM_NONE when all are pinned or the line that has to leave finds no entry. */
+static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
+    uint32_t slot = mem_cache_victim(&bank->cache, line);
+    if (slot == MEM_NONE || bank->cache.lines[slot] == MEM_NO_LINE)
+        return slot;
+    uint64_t victim = bank->cache.lines[slot];
+    bool is_dirty = bank->cache.state[slot] == MEM_MODIFIED;
+    bool has_copies = mem->is_coherent && mem_directory_copies(bank, slot) != 0;
+    if (is_dirty || has_copies) {
+        uint32_t entry = mem_bank_take_entry(bank, victim, MEM_ENTRY_RECALL);
+        if (entry == MEM_NONE)
+            return MEM_NONE;
+        mem->counters.l2_writebacks += is_dirty;
+        if (has_copies)
+            mem_directory_recall(mem, bank, slot, entry, cycle);
+        else
+            mem_bank_write_back(mem, bank, entry, mem->line_bytes, cycle);
+    }
+    mem_cache_drop(&bank->cache, slot);
+    return slot;
+}
+
+static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint64_t line) {
+    mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
+    if (mem->is_coherent) {
+        bank->sharers[slot] = 0;
+        bank->owner[slot] = MEM_NO_OWNER;
+    }
+}
+
+static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    if (bank->n_fetches == bank->max_fetches)
+        return false;
+    uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_FETCH);
+    if (entry == MEM_NONE)
+        return false;
+    bank->n_fetches++;
+    mem_bank_wait(bank, entry, message);
+    struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id};
+    mem_events_add(&mem->events, cycle + mem->l2_latency, MEM_LANE_MEMORY, MEM_EVENT_DRAM_ENTER, &read);
+    return true;
+}
+
+static bool write_past(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_WRITEBACK);
+    if (entry == MEM_NONE)
+        return false;
+    mem_bank_wait(bank, entry, message);
+    mem_bank_write_back(mem, bank, entry, message->bytes, cycle);
+    return true;
+}
+
+static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
+    if (is_write && !mem->machine->l2.allocates_on_write)
+        return write_past(mem, bank, message, cycle);
+    if (!is_write || message->bytes != mem->line_bytes)
+        return fetch(mem, bank, message, cycle);
+    uint32_t slot = make_room(mem, bank, message->line, cycle);
+    if (slot == MEM_NONE)
+        return false;
+    install(mem, bank, slot, message->line);
+    apply(mem, bank, slot, message, cycle, cycle);
+    return true;
+}
+
+/* No L2. There are entries for all that SMs can send. */
+static void pass_on(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
+    if (is_write) {
+        write_past(mem, bank, message, cycle);
+        return;
+    }
+    uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_PASS);
+    mem_bank_wait(bank, entry, message);
+    mem_dram_add(mem, bank, entry, false, mem->line_bytes, cycle);
+}
+
+static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message) {
+    const struct mem_entry *e = &bank->entry[entry];
+    if (e->state == MEM_ENTRY_RECALL || e->state == MEM_ENTRY_WRITEBACK || e->n_waiters >= mem->l2_merges)
+        return false;
+    mem_bank_wait(bank, entry, message);
+    mem->counters.l2_merges++;
+    mem->counters.l2_misses += e->state == MEM_ENTRY_FETCH || e->state == MEM_ENTRY_FILL;
+    return true;
+}
+
+/* Takes a request; false when it has to wait. */
+static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    if (!mem->has_l2) {
+        pass_on(mem, bank, message, cycle);
+        return true;
+    }
+    if (mem->is_l2_perfect) {
+        apply(mem, bank, MEM_NONE, message, cycle + mem->l2_latency, cycle);
+        return true;
+    }
+    uint32_t entry = mem_lines_find(&bank->lines, message->line);
+    if (entry != MEM_NONE)
+        return join(mem, bank, entry, message);
+    uint32_t slot = mem_cache_find(&bank->cache, message->line);
+    if (slot == MEM_NONE) {
+        bool is_taken = miss(mem, bank, message, cycle);
+        mem->counters.l2_misses += is_taken;
+        return is_taken;
+    }
+    if (mem->is_coherent)
+        return mem_directory_request(mem, bank, slot, message, cycle);
+    apply(mem, bank, slot, message, cycle + mem->l2_latency, cycle);
+    return true;
+}
+
+void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    bank->has_serve_event = false;
+    if (bank->responses.n > 0 && ring_first(&bank->responses)->ready <= cycle) {
+        struct mem_message message = ring_first(&bank->responses)->message;
+        ring_remove(&bank->responses);
+        bank->free_cycle = cycle + 1;
+        mem_directory_response(mem, bank, &message, cycle);
+    } else if (bank->requests.n > 0 && !bank->is_blocked && ring_first(&bank->requests)->ready <= cycle) {
+        struct mem_message message = ring_first(&bank->requests)->message;
+        bank->is_blocked = !accept(mem, bank, &message, cycle);
+        if (bank->is_blocked) {
+            mem->counters.l2_blocked++;
+        } else {
+            ring_remove(&bank->requests);
+            bank->free_cycle = cycle + 1;
+            mem->counters.l2_accesses += mem->has_l2;
+        }
+    }
+    plan_serve(mem, bank, cycle);
+}
+
+/* The line is here: gives it a way and serves those who wait for it, or leaves it waiting for a way. */
+static bool fill(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+    uint32_t slot = make_room(mem, bank, bank->lines.line[entry], cycle);
+    if (slot == MEM_NONE)
+        return false;
+    bank->n_fetches--;
+    install(mem, bank, slot, bank->lines.line[entry]);
+    mem_probe(mem, MEM_PROBE_L2_FILL, 0, bank->lines.line[entry]);
+    if (mem->is_coherent) {
+        mem_directory_continue(mem, bank, entry, cycle);
+        return true;
+    }
+    while (bank->entry[entry].first != MEM_NONE) {
+        struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+        apply(mem, bank, slot, &message, cycle, cycle);
+    }
+    mem_bank_release(mem, bank, entry, cycle);
+    return true;
+}
+
+void mem_bank_filled(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+    struct mem_entry *e = &bank->entry[entry];
+    if (e->state == MEM_ENTRY_FETCH) {
+        if (!fill(mem, bank, entry, cycle)) {
+            e->state = MEM_ENTRY_FILL;
+            bank->n_fills_waiting++;
+        }
+        return;
+    }
+    struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+    mem_bank_answer(mem, &message, message.flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, cycle, cycle);
+    if (message.type == MEM_MSG_ATOMIC)
+        mem_bank_write_back(mem, bank, entry, message.bytes, cycle);
+    else
+        mem_bank_release(mem, bank, entry, cycle);
+}
+
+void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    bank->has_retry_event = false;
+    for (uint32_t entry = 0; entry < bank->lines.n; entry++) {
+        if (bank->lines.line[entry] == MEM_NO_LINE || bank->entry[entry].state != MEM_ENTRY_FILL)
+            continue;
+        bank->n_fills_waiting--;
+        if (!fill(mem, bank, entry, cycle))
+            bank->n_fills_waiting++;
+    }
+}
+
+void mem_bank_written(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+    while (bank->entry[entry].first != MEM_NONE) {
+        struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+        mem_crossbar_credit(mem, message.sm, message.type == MEM_MSG_PUT, cycle);
+    }
+    mem_bank_release(mem, bank, entry, cycle);
+}

@@ -1,0 +1,127 @@
+/* Machines through the command: listed, shown, changed, and read again from what was shown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static void the_machines_are_listed(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("list machines");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out,
+                "gtx480             15 x 1536      32    NVIDIA GeForce GTX 480, the machine of Liu 2023\n");
+    outcome_free(&outcome);
+    outcome = heddle("list machines --names");
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.out, "gtx480\nmalits2012\nmalits2012-memory\nmeng2010\nnarasiman2011\nnarasiman2014\n"
+                                     "narasiman2014-db\n");
+    outcome_free(&outcome);
+}
+
+static void a_list_of_machines_is_for_programs_too(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("list machines --json");
+    expect_status(&outcome, 0);
+    json_t *array = json_output(&outcome), *first = json_array_get(array, 0);
+    assert_int_equal(json_array_size(array), 7);
+    assert_string_equal(json_string_value(json_object_get(first, "name")), "gtx480");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(first, "options"), "l1.size")), "16K");
+    json_decref(array);
+    outcome_free(&outcome);
+}
+
+static void options_are_listed_with_what_they_take(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("list options");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "\ndram.policy ");
+    expect_text(outcome.out, "a number of bytes from 32 to 64M, such as 512 or 16K");
+    outcome_free(&outcome);
+}
+
+static void write_file(const char *name, const char *text) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", scratch(), name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void what_is_shown_of_a_machine_can_be_read_again(void **state) {
+    (void)state;
+    struct outcome first = heddle("list machines meng2010 --set l1.size=64K --set sm.count=2 --set sm.count=8");
+    expect_status(&first, 0);
+    expect_text(first.out, "\n  size: 64K ");
+    expect_text(first.out, "\n  count: 8 ");
+    write_file("mine.yaml", first.out);
+    struct outcome again = heddle("list machines %s/mine.yaml", scratch());
+    expect_status(&again, 0);
+    assert_string_equal(again.out, first.out);
+    outcome_free(&first);
+    outcome_free(&again);
+}
+
+/* The command fails with exactly this on standard error. */
+static void refused(int status, const char *words, const char *message) {
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, status);
+    assert_string_equal(outcome.out, "");
+    assert_string_equal(outcome.err, message);
+    outcome_free(&outcome);
+}
+
+static void mistakes_name_the_key_and_what_is_right(void **state) {
+    (void)state;
+    refused(1, "list machines gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?\n");
+    refused(1, "list machines no.yaml", "heddle: cannot open 'no.yaml': No such file or directory\n");
+    refused(2, "list machines gtx480 --set l1.sise=1K",
+            "heddle: --set: unknown key 'l1.sise'; did you mean 'l1.size'?\n");
+    refused(2, "list machines gtx480 --set l1.size=big",
+            "heddle: --set: l1.size is 'big', but takes a number of bytes from 32 to 64M, such as 512 or 16K\n");
+    refused(1, "list machines gtx480 --set sm.simd_width=5",
+            "heddle: machine gtx480: sm.simd_width is 5, but must divide sm.warp_size, 32\n");
+    refused(2, "list machines --set l1.size=1K",
+            "heddle: --set changes one machine: heddle list machines NAME --set l1.size=1K\n");
+    refused(2, "list stats --set l1.size=1K",
+            "heddle: --set is for machines: heddle list machines NAME --set l1.size=1K\n");
+    refused(2, "list machines gtx480 meng2010", "heddle: list machines takes no 'meng2010'\n");
+}
+
+static void a_mistake_in_a_file_is_shown_with_its_line(void **state) {
+    (void)state;
+    write_file("bad.yaml", "extends: gtx480\nl1:\n  ways: many\n");
+    struct outcome outcome = heddle("list machines %s/bad.yaml", scratch());
+    expect_status(&outcome, 1);
+    char message[256];
+    snprintf(message, sizeof message,
+             "%s/bad.yaml:3:9: error: l1.ways is 'many', but takes a whole number from 1 to 4096\n    ways: many\n"
+             "          ^\n",
+             scratch());
+    assert_string_equal(outcome.err, message);
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_machines_are_listed),
+        cmocka_unit_test(a_list_of_machines_is_for_programs_too),
+        cmocka_unit_test(options_are_listed_with_what_they_take),
+        cmocka_unit_test(what_is_shown_of_a_machine_can_be_read_again),
+        cmocka_unit_test(mistakes_name_the_key_and_what_is_right),
+        cmocka_unit_test(a_mistake_in_a_file_is_shown_with_its_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}
