@@ -15,6 +15,7 @@ int cli_main(int argc, char **argv);
 
 /* One subcommand each; argv[0] is its name. They give the exit status. */
 int cli_run(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_ptx(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_bench(int argc, char **argv);

@@ -121,16 +121,16 @@ static struct cli_words kernel_arguments(struct bench *bench, const struct subje
     const char *blocks = base_arena_printf(arena, "%u", subject->blocks);
     const char *rounds = base_arena_printf(arena, "u32:%u", subject->rounds * round_factors[bench->given.size]);
     const char *words[] = {path, "--grid", blocks, "--block", "256", "--arg", subject->buffer, "--arg", rounds};
-    struct cli_words arguments = {BASE_ARENA_ARRAY(arena, const char *, MOST_ARGUMENTS),
-                                  sizeof words / sizeof words[0]};
+    struct cli_words arguments = {.item = BASE_ARENA_ARRAY(arena, const char *, MOST_ARGUMENTS),
+                                  .count = sizeof words / sizeof words[0]};
     memcpy(arguments.item, words, sizeof words);
     return arguments;
 }
 
 static struct cli_words workload_arguments(struct bench *bench) {
     const char *words[] = {"--size", size_names[bench->given.size], "--no-check"};
-    struct cli_words arguments = {BASE_ARENA_ARRAY(&bench->arena, const char *, MOST_ARGUMENTS),
-                                  sizeof words / sizeof words[0]};
+    struct cli_words arguments = {.item = BASE_ARENA_ARRAY(&bench->arena, const char *, MOST_ARGUMENTS),
+                                  .count = sizeof words / sizeof words[0]};
     memcpy(arguments.item, words, sizeof words);
     return arguments;
 }

@@ -1,4 +1,5 @@
-/* Programs from start to verdict: a private folder for the results, the configuration, the process, what it measured. */
+/* Programs from start to verdict: a private folder for the results, the configuration, the process, what it measured.
+ */
 #define _GNU_SOURCE
 #include "cli/execute.h"
 
@@ -29,7 +30,7 @@ static const char *config_text(const struct cli_execution *execution, struct bas
     json_object_set_new(object, "interruptible", json_true());
     if (execution->target) {
         json_object_set_new(object, "machine", json_string(execution->target->yaml));
-        json_object_set_new(object, "scheduler", json_string(execution->target->scheduler));
+        json_object_set_new(object, "scheduler", json_string(execution->target->machine.scheduler));
     }
     char *text = json_dumps(object, JSON_COMPACT);
     const char *copy = base_arena_copy(arena, text, strlen(text));
@@ -76,6 +77,7 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
     if (code == 0)
         return CLI_DONE;
     if (code == CLI_CHECK_FAILED) {
+        run->is_wrong = true;
         run->error = "the check failed: the result differs from the reference";
         return CLI_CHECK_FAILED;
     }
@@ -150,8 +152,8 @@ static const char *first_line(const char *path, struct base_arena *arena) {
 static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct base_arena *arena) {
     struct report_run *run = &job->run;
     if (end->start_error) {
-        run->error =
-            base_arena_printf(arena, "cannot run '%s': %s", job->execution.program.executable, strerror(end->start_error));
+        run->error = base_arena_printf(arena, "cannot run '%s': %s", job->execution.program.executable,
+                                       strerror(end->start_error));
         return CLI_ERROR;
     }
     struct base_diag diag = {0};

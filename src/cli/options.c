@@ -187,6 +187,7 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, void *v
             is_good = read_option(&parser);
         } else {
             add_word(&parser, words, word);
+            words->n_before += takes_options;
         }
     }
     if (!is_good)

@@ -30,6 +30,7 @@ struct cli_option {
 struct cli_words {
     const char **item;
     unsigned count;
+    unsigned n_before; /* of a command line: how many stood before -- */
 };
 
 struct cli_command {

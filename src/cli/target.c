@@ -79,8 +79,20 @@ int cli_make_target(struct cli_target *target, const struct cli_machine_options 
         return status;
     if (max_cycles)
         machine->max_cycles = max_cycles;
-    target->scheduler = machine->scheduler;
-    target->divergence = machine->divergence;
+    target->changes = given->set;
     target->yaml = dump(machine, arena);
     return CLI_DONE;
+}
+
+struct report_target cli_report_target(const struct cli_target *target) {
+    const struct config_machine *machine = &target->machine;
+    return (struct report_target){
+        .machine = machine->name,
+        .scheduler = machine->scheduler,
+        .divergence = machine->divergence,
+        .changes = target->changes.item,
+        .n_changes = target->changes.count,
+        .lanes = machine->warp_size,
+        .channels = machine->dram.channels,
+    };
 }

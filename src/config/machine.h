@@ -55,7 +55,7 @@ struct config_machine {
     struct config_dram dram;
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;
-    char scheduler[64], divergence[64]; /* defaults */
+    char scheduler[128], divergence[64]; /* defaults */
     uint64_t max_cycles;                /* 0: none */
     uint64_t watchdog_cycles;           /* no instruction issued for so long: deadlock */
 };

@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 #include "base/text.h"
+#include "config/config.h"
 
-enum option_type { OPTION_BOOLEAN, OPTION_U32, OPTION_U64, OPTION_SECONDS };
+enum option_type { OPTION_BOOLEAN, OPTION_U32, OPTION_U64, OPTION_SECONDS, OPTION_TEXT, OPTION_MACHINE };
 
 struct option {
     const char *name;
@@ -22,6 +23,10 @@ static bool refuse(const struct option *option) {
     case OPTION_BOOLEAN:
         cuda_print("HEDDLE_CONFIG: \"%s\" must be true or false", option->name);
         break;
+    case OPTION_TEXT:
+    case OPTION_MACHINE:
+        cuda_print("HEDDLE_CONFIG: \"%s\" must be a text", option->name);
+        break;
     case OPTION_SECONDS:
         cuda_print("HEDDLE_CONFIG: \"%s\" must be a number of seconds, 0 for no limit", option->name);
         break;
@@ -32,7 +37,38 @@ static bool refuse(const struct option *option) {
     return false;
 }
 
+/* The machine as `heddle run --dump-config` writes it: the shape of the device follows. */
+static bool set_machine(struct gpu_config *config, const char *yaml) {
+    char error[CONFIG_ERROR_BYTES];
+    struct config_machine *machine = cuda_allocate(sizeof(*machine)); /* as long as the process */
+    if (!config_load_text(machine, yaml, "HEDDLE_CONFIG", NULL, error, sizeof(error)) ||
+        !config_check(machine, error, sizeof(error))) {
+        cuda_print("%s", error);
+        return false;
+    }
+    config->machine = machine;
+    config->n_sms = machine->n_sms;
+    config->threads_per_sm = machine->threads_per_sm;
+    config->blocks_per_sm = machine->blocks_per_sm;
+    config->registers_per_sm = config->registers_per_block = machine->registers_per_sm;
+    config->shared_bytes_per_sm = config->shared_bytes_per_block_optin = machine->shared_bytes;
+    if (config->shared_bytes_per_block > machine->shared_bytes)
+        config->shared_bytes_per_block = machine->shared_bytes;
+    config->threads_per_block = machine->threads_per_block;
+    config->clock_khz = (uint32_t)(machine->clock_ghz * 1e6);
+    return true;
+}
+
 static bool set_option(const struct option *option, const json_t *value) {
+    if (option->type == OPTION_TEXT || option->type == OPTION_MACHINE) {
+        const char *text = json_string_value(value);
+        if (!text || (option->type == OPTION_TEXT && strlen(text) >= option->most))
+            return refuse(option);
+        if (option->type == OPTION_MACHINE)
+            return set_machine(option->value, text);
+        strcpy(option->value, text);
+        return true;
+    }
     if (option->type == OPTION_BOOLEAN) {
         if (!json_is_boolean(value))
             return refuse(option);
@@ -81,6 +117,8 @@ bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verb
         {"max_instructions", OPTION_U64, &config->max_instructions, 0, INT64_MAX},
         {"timeout_seconds", OPTION_SECONDS, &config->timeout_seconds, 0, 0},
         {"progress", OPTION_BOOLEAN, &config->shows_progress, 0, 0},
+        {"machine", OPTION_MACHINE, config, 0, 0},
+        {"scheduler", OPTION_TEXT, config->scheduler, 0, sizeof(config->scheduler)},
         {"n_sms", OPTION_U32, &config->n_sms, 1, 4096},
         {"stack_bytes", OPTION_U32, &config->stack_bytes, 16, 1u << 30},
         {"heap_bytes", OPTION_U64, &config->heap_bytes, 0, INT64_MAX},

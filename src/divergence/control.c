@@ -187,7 +187,9 @@ static uint64_t check(struct divergence_stack *stack, const struct exec_context 
     uint32_t live[EXEC_MAX_ROWS];
     for (uint32_t i = 0; i < cta->n_rows; i++)
         live[i] = cta->row[i].live;
-    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows) ? release(stack, cx, cta, number) : 0;
+    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size)
+               ? release(stack, cx, cta, number)
+               : 0;
 }
 
 uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta,

@@ -66,7 +66,7 @@ EXEC_INLINE void test_space(const struct exec_context *cx, const struct exec_ope
     bool is_wide = cx->insn->operand[1].width == PTX_WIDTH_64;
     uint32_t found = 0;
     EXEC_FOR_ACTIVE(l, o->mask)
-        found |= (uint32_t)(space_of(cx, is_wide ? wide[l] : narrow[l]) == space) << l;
+    found |= (uint32_t)(space_of(cx, is_wide ? wide[l] : narrow[l]) == space) << l;
     exec_write_predicate(o->dst[0], found, o->mask);
 }
 

@@ -14,7 +14,8 @@ bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t ma
     return true;
 }
 
-bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows) {
+bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows,
+                              uint32_t warp_size) {
     if (!barrier->is_open)
         return false;
     uint32_t n_threads = 0;
@@ -23,7 +24,7 @@ bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t
         if (barrier->expected == 0 && !is_whole)
             return false;
         if (barrier->arrived[row])
-            n_threads += is_whole ? EXEC_LANES : (uint32_t)__builtin_popcount(barrier->arrived[row]);
+            n_threads += is_whole ? warp_size : (uint32_t)__builtin_popcount(barrier->arrived[row]);
     }
     return n_threads >= barrier->expected;
 }

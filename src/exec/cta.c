@@ -15,7 +15,7 @@ struct exec_cta *exec_cta_new(const struct exec_grid *grid) {
     struct exec_cta *cta = allocate(sizeof *cta);
     memset(cta, 0, sizeof *cta);
     uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
-    cta->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
+    cta->n_rows = (n_threads + grid->warp_size - 1) / grid->warp_size;
     cta->block.grid = grid;
     cta->row = allocate(cta->n_rows * sizeof *cta->row);
     memset(cta->row, 0, cta->n_rows * sizeof *cta->row);
@@ -55,8 +55,8 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     row->threads = 0;
     broadcast(row->warpid, index);
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
-        uint32_t thread = index * EXEC_LANES + lane;
-        row->threads |= (uint32_t)(thread < n_threads) << lane;
+        uint32_t thread = index * grid->warp_size + lane;
+        row->threads |= (uint32_t)(lane < grid->warp_size && thread < n_threads) << lane;
         row->tid[0][lane] = thread % grid->block[0];
         row->tid[1][lane] = thread / grid->block[0] % grid->block[1];
         row->tid[2][lane] = thread / grid->block[0] / grid->block[1];

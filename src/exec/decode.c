@@ -203,11 +203,11 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
     }
 }
 
-static bool reads_clock(const struct exec_flat *flat) {
+/* Whether a source is one of the special registers from `first` to `last` in special.def. */
+static bool reads_special(const struct exec_flat *flat, enum ptx_special first, enum ptx_special last) {
     for (unsigned i = 0; i < flat->n_src; i++) {
         const struct ptx_operand *operand = flat->src[i].operand;
-        if (operand && operand->kind == PTX_OPERAND_SPECIAL &&
-            (operand->special >= PTX_SPECIAL_CLOCK && operand->special <= PTX_SPECIAL_GLOBALTIMER_HI))
+        if (operand && operand->kind == PTX_OPERAND_SPECIAL && operand->special >= first && operand->special <= last)
             return true;
     }
     return false;
@@ -383,8 +383,11 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         out->operand[i] = exec_value_operand(linker, function_number, &flat->dst[i]);
     for (unsigned i = 0; i < flat->n_src; i++)
         out->operand[flat->n_dst + i] = exec_value_operand(linker, function_number, &flat->src[i]);
-    if (reads_clock(flat))
+    if (reads_special(flat, PTX_SPECIAL_CLOCK, PTX_SPECIAL_GLOBALTIMER_HI))
         out->flags |= EXEC_FLAG_READS_CLOCK;
+    linker->program->uses_warps |= out->kind == EXEC_KIND_WARP ||
+                                   reads_special(flat, PTX_SPECIAL_LANEID, PTX_SPECIAL_WARPSIZE) ||
+                                   reads_special(flat, PTX_SPECIAL_LANEMASK_EQ, PTX_SPECIAL_LANEMASK_GT);
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL)
         decode_control(linker, function_number, insn, out);
     else if (ptx_opcode_family(insn->opcode) != PTX_FAMILY_TEXTURE)

@@ -158,6 +158,7 @@ struct exec_program {
     bool is_recursive;
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
+    bool uses_warps;               /* has instructions or special registers that see the 32 threads of a warp */
     struct base_arena *arena;
 };
 
@@ -243,6 +244,7 @@ struct exec_grid {
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
     uint64_t grid_id;
     uint32_t n_sms, warps_per_sm;
+    uint32_t warp_size; /* threads in a row: 32, or less on machines whose warps are narrower */
 };
 
 /* A block in execution. The lane arrays are what special registers read. */
@@ -356,7 +358,8 @@ struct exec_barrier {
 /* False when the expected count differs from that of earlier arrivals. */
 bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,
                          uint32_t expected);
-bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows);
+bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows,
+                              uint32_t warp_size);
 /* The value that bar.red gives every thread. */
 uint32_t exec_barrier_result(const struct exec_barrier *barrier, enum exec_barrier_mode mode);
 void exec_barrier_reset(struct exec_barrier *barrier);

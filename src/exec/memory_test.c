@@ -433,6 +433,18 @@ static void isspacep_tells_the_windows_apart(void **state) {
     assert_int_equal(spaces_found(PTX_SPACE_PARAM), 0xeeeeeee8);
 }
 
+static void isspacep_tells_constants_from_global_memory(void **state) {
+    (void)state;
+    struct exec_allocation variable[2] = {{FIXTURE_A - 64, 8}, {FIXTURE_A - 4, 5}};
+    f.program.const_variable = variable;
+    f.program.n_const_variables = 2;
+    assert_int_equal(spaces_found(PTX_SPACE_CONST), 0xeeeeeee1);
+    assert_int_equal(spaces_found(PTX_SPACE_GLOBAL), 0xeeeeeee0);
+    variable[1].bytes = 4; /* it ends before the address */
+    assert_int_equal(spaces_found(PTX_SPACE_CONST), 0xeeeeeee0);
+    assert_int_equal(spaces_found(PTX_SPACE_GLOBAL), 0xeeeeeee1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(neighbouring_words_load_in_lane_order, setup),
@@ -459,6 +471,7 @@ int main(void) {
         cmocka_unit_test_setup(forms_that_mean_nothing_are_refused, setup),
         cmocka_unit_test_setup(cvta_moves_between_a_space_and_generic_addresses, setup),
         cmocka_unit_test_setup(isspacep_tells_the_windows_apart, setup),
+        cmocka_unit_test_setup(isspacep_tells_constants_from_global_memory, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

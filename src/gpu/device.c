@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "gpu/internal.h"
+#include "gpu/timed.h"
 
 struct gpu_config gpu_default_config(void) {
     return (struct gpu_config){
@@ -46,6 +47,14 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
         return NULL;
     }
     gpu->config = *config;
+    if (config->machine) {
+        gpu->timed = gpu_timed_new(config->machine, config->scheduler, error->message, sizeof error->message);
+        if (!gpu->timed) {
+            error->status = GPU_INVALID_VALUE;
+            gpu_free(gpu);
+            return NULL;
+        }
+    }
     gpu->start_ns = gpu_host_clock_ns();
     gpu->memory.view.user = gpu;
     gpu->memory.view.texture = find_texture;
@@ -58,6 +67,7 @@ void gpu_free(struct gpu *gpu) {
         return;
     while (gpu->modules)
         gpu_module_unload(gpu, gpu->modules);
+    gpu_timed_free(gpu->timed);
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
     free(gpu->launch);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/machine.h"
 #include "gpu/internal.h"
+#include "gpu/timed.h"
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -75,6 +77,19 @@ static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, 
     return true;
 }
 
+/* Code that sees the 32 threads of a warp means nothing where warps are narrower. */
+static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    const struct config_machine *machine = gpu->config.machine;
+    const struct exec_program *program = launch->kernel->program;
+    if (!machine || machine->warp_size == EXEC_LANES || !program->uses_warps)
+        return true;
+    error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    snprintf(error->message, sizeof error->message,
+             "kernel '%s' uses warp-wide instructions, which need warps of 32; machine '%s' has warps of %u",
+             program->name, machine->name, machine->warp_size);
+    return false;
+}
+
 static struct gpu_launch_record *new_record(struct gpu *gpu) {
     if (gpu->n_launches == gpu->launch_capacity) {
         uint32_t capacity = gpu->launch_capacity ? 2 * gpu->launch_capacity : 64;
@@ -101,7 +116,7 @@ static const char *keep_name(struct gpu *gpu, const char *name) {
 
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
-    if (!check_shape(gpu, launch, error))
+    if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error))
         return false;
     struct gpu_launch_record *record = new_record(gpu);
     if (!record) {
@@ -119,6 +134,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         .local_bytes = (program->local_bytes + (program->is_recursive ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
         .n_sms = gpu->config.n_sms,
+        .warp_size = gpu->config.machine ? gpu->config.machine->warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.threads_per_sm / EXEC_LANES,
     };
     *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name)};
@@ -127,11 +143,13 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         grid.block[i] = record->block[i] = launch->block[i];
     }
     uint64_t start = gpu_host_clock_ns();
-    bool is_done = gpu_run_functional(gpu, &grid, &record->counters, error);
+    bool is_done = gpu->timed ? gpu_run_timed(gpu, gpu->timed, &grid, &record->counters, error)
+                              : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     stats_add(&gpu->totals, &record->counters);
-    /* Without a timing model time is a stand-in that only orders events: every SM retires one warp instruction per
-     * cycle. */
-    gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
+    if (gpu->timed)
+        gpu->time_ns = gpu_timed_ns(gpu->timed);
+    else /* a stand-in that only orders events: every SM retires one warp instruction per cycle */
+        gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
     return is_done;
 }

@@ -42,7 +42,8 @@ static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t li
 
 static inline void mem_cache_touch(struct mem_cache *cache, uint32_t slot) { cache->used[slot] = ++cache->stamp; }
 
-/* Where the line would go: an empty slot of its set, else the least recently used one that is not pinned, else MEM_NONE.
+/* Where the line would go: an empty slot of its set, else the least recently used one that is not pinned, else
+ * MEM_NONE.
  */
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line);
 void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state);

@@ -60,8 +60,8 @@ static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes
         uint64_t from = line > start ? line : start;
         uint64_t to = line + line_bytes < end ? line + line_bytes : end;
         uint32_t first = (uint32_t)((from - start) / bytes), last = (uint32_t)((to - 1 - start) / bytes);
-        out[n++] = (struct mem_transaction){line, (UINT32_MAX >> (31 - last)) & (UINT32_MAX << first),
-                                            (uint32_t)(to - from)};
+        out[n++] =
+            (struct mem_transaction){line, (UINT32_MAX >> (31 - last)) & (UINT32_MAX << first), (uint32_t)(to - from)};
     }
     return n;
 }
@@ -94,8 +94,8 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     if (mask == UINT32_MAX && address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))
         return (32 * bytes + WORD_BYTES * banks - 1) / (WORD_BYTES * banks);
     uint64_t word_of[MAX_WORDS];
-    uint8_t next[MAX_WORDS];                      /* the bank's previous word, plus one */
-    uint8_t newest[MEM_MAX_SHARED_BANKS] = {0};   /* the bank's newest word, plus one */
+    uint8_t next[MAX_WORDS];                    /* the bank's previous word, plus one */
+    uint8_t newest[MEM_MAX_SHARED_BANKS] = {0}; /* the bank's newest word, plus one */
     uint8_t n_words[MEM_MAX_SHARED_BANKS] = {0};
     unsigned n = 0, most = 0;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {

@@ -4,8 +4,8 @@
  * A packet is a header and its data. It is cut through: its head crosses while its tail still leaves, so that an empty
  * crossbar takes latency + packet bytes / bandwidth. It occupies the sender's link and then the receiver's for its
  * length; packets queue in order at both. Links are booked in ticks of 2^-20 cycle, with integers, so that several
- * headers share a cycle and no host computes another result. A packet that is in at a fraction of a cycle is seen at the next
- * cycle.
+ * headers share a cycle and no host computes another result. A packet that is in at a fraction of a cycle is seen at
+ * the next cycle.
  *
  * Left out: buffers inside the crossbar, arbitration beyond (cycle, SM, order), flits. A packet takes its place in the
  * SM's outgoing link when the access is made, not when the L1's lookup is over. */

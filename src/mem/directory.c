@@ -6,9 +6,9 @@
  *
  *     request   copies elsewhere          before the answer           answer
  *     READ      an owner                  DOWNGRADE it, wait          shared, or exclusive if nobody has a copy (left)
- *     OWN       owner or sharers          INVALIDATE all, wait        modified: the data, or UPGRADE if the asker has it
- *     ATOMIC    any, the asker's too      INVALIDATE all, wait        done
- *     line leaves the L2                  INVALIDATE all, wait        written back if modified
+ *     OWN       owner or sharers          INVALIDATE all, wait        modified: the data, or UPGRADE if the asker has
+ * it ATOMIC    any, the asker's too      INVALIDATE all, wait        done line leaves the L2 INVALIDATE all, wait
+ * written back if modified
  *
  * One request at a time per line: while acknowledgements are missing, the line has an entry, and requests for it wait
  * there in order. So there are no transient states but the entry's, and these races:

@@ -25,7 +25,7 @@
 enum {
     MEM_TICK_BITS = 20, /* links and buses are booked in ticks: 2^20 are one cycle */
     MEM_HEADER_BYTES = 8,
-    MEM_SM_CREDITS = 64,    /* ours: stores, atomics and uncached reads of an SM under way */
+    MEM_SM_CREDITS = 64, /* ours: stores, atomics and uncached reads of an SM under way */
     MEM_MAX_COHERENT_SMS = 64,
     MEM_NO_OWNER = 0xff,
 };

@@ -3,13 +3,13 @@
  * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
  * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes its
  * way when it arrives. Write-through without allocation: a store goes down and updates the line if it is there.
- * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes all of it and nobody else can have it.
- * Atomics are done below; without coherence they first drop the SM's own copy.
+ * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes all of it and nobody else can
+ * have it. Atomics are done below; without coherence they first drop the SM's own copy.
  *
- * MESI: an exclusive copy may be written without asking; a shared one needs an upgrade, and until the answer comes it is not
- * evicted. Shared copies are dropped silently; owned ones are given back (PUT, PUT_CLEAN), so that the directory's
- * owner is always right or about to be. The directory's messages reach the SM in the order they were sent, and are
- * answered at once, with or without a copy. */
+ * MESI: an exclusive copy may be written without asking; a shared one needs an upgrade, and until the answer comes it
+ * is not evicted. Shared copies are dropped silently; owned ones are given back (PUT, PUT_CLEAN), so that the
+ * directory's owner is always right or about to be. The directory's messages reach the SM in the order they were sent,
+ * and are answered at once, with or without a copy. */
 #include <assert.h>
 
 #include "mem/internal.h"
@@ -49,8 +49,8 @@ static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint
     return line << l1->line_shift >> mem->line_shift;
 }
 
-static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id,
-                         enum mem_message_type type, bool has_copy, uint64_t cycle) {
+static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_message_type type,
+                         bool has_copy, uint64_t cycle) {
     l1->mshrs.mshr[id].message_type = type;
     struct mem_message message = {
         .line = memory_line(mem, l1, l1->mshrs.lines.line[id]),
@@ -69,9 +69,8 @@ static bool has_writeback_room(const struct mem_l1 *l1) {
 
 static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, bool is_dirty,
                      uint64_t cycle) {
-    struct mem_message message = {.line = line,
-                                  .bytes = (uint16_t)l1->line_bytes,
-                                  .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
+    struct mem_message message = {
+        .line = line, .bytes = (uint16_t)l1->line_bytes, .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
     l1->n_writebacks++;
     if (is_dirty) {
         sm->counters.writebacks++;
@@ -123,9 +122,7 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
 static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                        enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
                                        uint64_t *ready) {
-    enum mem_message_type type = kind == MEM_ATOMIC  ? MEM_MSG_ATOMIC
-                                 : kind == MEM_WRITE ? MEM_MSG_WRITE
-                                                     : MEM_MSG_READ;
+    enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     if (!send_direct(mem, sm, l1, type, address, bytes, token, cycle))
         return refuse(mem, &sm->counters.down_full, cycle, ready);
     if (kind == MEM_WRITE)

@@ -1,11 +1,12 @@
 /* The L2 banks, and what stands in their place where there is no L2.
  *
- * Lines are interleaved over the banks: bank = line number mod banks. A bank takes one access per cycle; its lookup takes
- * latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a store to a missing line fetches it,
- * unless it brings the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
- * MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until its
- * copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order; for a line
- * that leaves, or when no entry is free, they hold up the bank's requests until that changes. Responses are never held up.
+ * Lines are interleaved over the banks: bank = line number mod banks. A bank takes one access per cycle; its lookup
+ * takes latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a store to a missing line fetches
+ * it, unless it brings the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
+ * MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until
+ * its copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order; for a
+ * line that leaves, or when no entry is free, they hold up the bank's requests until that changes. Responses are never
+ * held up.
  *
  * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
  * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */

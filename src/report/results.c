@@ -99,9 +99,4 @@ struct report_kernel *report_by_name(const struct report_run *run, struct base_a
     return kernel;
 }
 
-double report_active_lanes(const struct stats_counters *counters) {
-    return counters->warp_instructions ? (double)counters->thread_instructions / (double)counters->warp_instructions
-                                       : 0;
-}
-
 double report_rate(uint64_t count, double seconds) { return seconds > 0 ? (double)count / seconds : 0; }

@@ -1,6 +1,9 @@
-/* A run as CSV (RFC 4180, lines end in a plain newline): a heading, then one line for each launch in order. Totals are
- * left out: a column can be added up, but a line that does not belong has to be found. */
+/* Runs as CSV (RFC 4180, lines end in a plain newline). One run: a heading, then one line for each launch in order;
+ * totals are left out: a column can be added up, but a line that does not belong has to be found. Several runs: one
+ * line for each, with its totals. Columns that have no meaning without time are absent then; a cell without a value is
+ * empty. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "report/report.h"
 
@@ -15,37 +18,98 @@ static void print_text(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-enum { ALWAYS = 1, TIMED = 0 }; /* columns that have no meaning without time are absent then */
+enum { ALWAYS = 1, TIMED = 0 };
 
-static void print_heading(FILE *file, bool is_timed) {
-    fputs("program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z", file);
+/* ---- The columns that every line has ----------------------------------------------------------------------------- */
+
+static void print_run_heading(FILE *file, bool is_timed) {
+    fprintf(file, "program,size%s", is_timed ? ",machine,scheduler,divergence" : "");
+}
+
+static void print_run_cells(FILE *file, const struct report_run *run) {
+    print_text(file, run->program);
+    fprintf(file, ",%s", run->size ? run->size : "");
+    if (!run->target)
+        return;
+    const char *const cells[] = {run->target->machine, run->target->scheduler, run->target->divergence};
+    for (unsigned i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        fputc(',', file);
+        print_text(file, cells[i]);
+    }
+}
+
+static void print_stats_heading(FILE *file, bool is_timed) {
 #define STATS_COUNTER(name, when, meaning)                                                                             \
     if (when || is_timed)                                                                                              \
         fputs("," #name, file);
 #include "stats/counters.def"
 #undef STATS_COUNTER
-    fputs(",average_active_threads\n", file);
+    for (unsigned i = 0; i < report_n_derived; i++)
+        if (is_timed || !report_derived[i].is_timed)
+            fprintf(file, ",%s", report_derived[i].name);
 }
+
+static void print_value(FILE *file, double value) {
+    if (isnan(value))
+        fputc(',', file);
+    else
+        fprintf(file, ",%.9g", value);
+}
+
+static void print_stats(FILE *file, const struct stats_counters *counters, const struct report_target *target) {
+#define STATS_COUNTER(name, when, meaning)                                                                             \
+    if (when || target)                                                                                                \
+        fprintf(file, ",%" PRIu64, counters->name);
+#include "stats/counters.def"
+#undef STATS_COUNTER
+    for (unsigned i = 0; i < report_n_derived; i++) {
+        const struct report_derived *derived = &report_derived[i];
+        if (derived->is_timed && !target)
+            continue;
+        if (derived->is_count)
+            fprintf(file, ",%.0f", derived->value(counters, target));
+        else
+            print_value(file, derived->value(counters, target));
+    }
+}
+
+/* ---- One run ----------------------------------------------------------------------------------------------------- */
 
 static void print_launch(FILE *file, const struct report_run *run, unsigned i) {
     const struct report_kernel *launch = &run->launch[i];
-    print_text(file, run->program);
-    fprintf(file, ",%s,%u,", run->size ? run->size : "", i);
+    print_run_cells(file, run);
+    fprintf(file, ",%u,", i);
     print_text(file, launch->name);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->grid[0], launch->grid[1], launch->grid[2]);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->block[0], launch->block[1], launch->block[2]);
-    bool is_timed = run->total.counters.cycles != 0;
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || is_timed)                                                                                              \
-        fprintf(file, ",%" PRIu64, launch->counters.name);
-#include "stats/counters.def"
-#undef STATS_COUNTER
-    fprintf(file, ",%.9g\n", report_active_lanes(&launch->counters));
+    print_stats(file, &launch->counters, run->target);
+    fputc('\n', file);
 }
 
 bool report_write_csv(FILE *file, const struct report_run *run) {
-    print_heading(file, run->total.counters.cycles != 0);
+    print_run_heading(file, run->target);
+    fputs(",launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z", file);
+    print_stats_heading(file, run->target);
+    fputc('\n', file);
     for (unsigned i = 0; i < run->n_launches; i++)
         print_launch(file, run, i);
+    return fflush(file) == 0 && !ferror(file);
+}
+
+/* ---- Several ----------------------------------------------------------------------------------------------------- */
+
+bool report_write_comparison_csv(FILE *file, const struct report_comparison *comparison) {
+    print_run_heading(file, true);
+    fputs(",checked,outcome,launches", file);
+    print_stats_heading(file, true);
+    fputs(",speedup\n", file);
+    for (unsigned i = 0; i < comparison->n_entries; i++) {
+        const struct report_run *run = comparison->entry[i].run;
+        print_run_cells(file, run);
+        fprintf(file, ",%s,%s,%u", run->is_checked ? "true" : "false", report_outcome(run), run->n_launches);
+        print_stats(file, &run->total.counters, run->target);
+        print_value(file, report_speedup(&comparison->entry[i]));
+        fputc('\n', file);
+    }
     return fflush(file) == 0 && !ferror(file);
 }

@@ -1,22 +1,30 @@
-/* A run as one JSON object. Everything but "host" is the same from run to run. */
+/* A run as one JSON object, and several. Everything but "host" is the same from run to run. A statistic without a
+ * value, such as a rate of nothing, is null. */
+#include <math.h>
+
 #include <jansson.h>
 
 #include "report/report.h"
 
-enum { WARP_LANES = 32 };
-
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
 
-static void add_stats(json_t *object, const struct stats_counters *counters) {
+static json_t *value_json(double value) { return isnan(value) ? json_null() : json_real(value); }
+
+static void add_stats(json_t *object, const struct stats_counters *counters, const struct report_target *target) {
     enum { ALWAYS = 1, TIMED = 0 }; /* what has no meaning without time is absent then */
 #define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || counters->cycles)                                                                                      \
+    if (when || target)                                                                                                \
         json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
 #include "stats/counters.def"
 #undef STATS_COUNTER
-    double lanes = report_active_lanes(counters);
-    json_object_set_new(object, "simd_efficiency", json_real(lanes / WARP_LANES));
-    json_object_set_new(object, "average_active_threads", json_real(lanes));
+    for (unsigned i = 0; i < report_n_derived; i++) {
+        const struct report_derived *derived = &report_derived[i];
+        if (derived->is_timed && !target)
+            continue;
+        double value = derived->value(counters, target);
+        json_object_set_new(object, derived->name,
+                            derived->is_count ? json_integer((json_int_t)value) : value_json(value));
+    }
 }
 
 static json_t *launches_json(const struct report_run *run) {
@@ -27,7 +35,7 @@ static json_t *launches_json(const struct report_run *run) {
         json_object_set_new(object, "name", json_string(launch->name));
         json_object_set_new(object, "grid", shape_json(launch->grid));
         json_object_set_new(object, "block", shape_json(launch->block));
-        add_stats(object, &launch->counters);
+        add_stats(object, &launch->counters, run->target);
         json_array_append_new(array, object);
     }
     return array;
@@ -42,10 +50,25 @@ static json_t *host_json(const struct report_run *run) {
     return object;
 }
 
-static json_t *run_json(const struct report_run *run) {
+static void add_target(json_t *object, const struct report_target *target) {
+    json_object_set_new(object, "machine", json_string(target->machine));
+    if (target->n_changes) {
+        json_t *changes = json_array();
+        for (unsigned i = 0; i < target->n_changes; i++)
+            json_array_append_new(changes, json_string(target->changes[i]));
+        json_object_set_new(object, "set", changes);
+    }
+    json_object_set_new(object, "scheduler", json_string(target->scheduler));
+    json_object_set_new(object, "divergence", json_string(target->divergence));
+}
+
+static json_t *run_json(const struct report_run *run, bool has_host) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
-    json_object_set_new(object, "functional", json_true());
+    if (run->target)
+        add_target(object, run->target);
+    else
+        json_object_set_new(object, "functional", json_true());
     json_object_set_new(object, "program", json_string(run->program));
     if (run->size)
         json_object_set_new(object, "size", json_string(run->size));
@@ -56,16 +79,53 @@ static json_t *run_json(const struct report_run *run) {
         json_object_set_new(object, "error", json_string(run->error));
     json_object_set_new(object, "kernels", launches_json(run));
     json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
-    add_stats(total, &run->total.counters);
+    add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
-    json_object_set_new(object, "host", host_json(run));
+    if (has_host)
+        json_object_set_new(object, "host", host_json(run));
     return object;
 }
 
-bool report_write_json(FILE *file, const struct report_run *run) {
-    json_t *object = run_json(run);
+static bool write_object(FILE *file, json_t *object) {
     bool is_written =
         json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', file) != EOF;
     json_decref(object);
     return is_written && fflush(file) == 0;
+}
+
+bool report_write_json(FILE *file, const struct report_run *run) { return write_object(file, run_json(run, true)); }
+
+/* ---- Several ----------------------------------------------------------------------------------------------------- */
+
+/* The mean over the programs for each target, in the order of the targets. */
+static json_t *means_json(const struct report_comparison *comparison) {
+    json_t *means = json_array();
+    for (unsigned t = 0; t < comparison->n_targets; t++) {
+        double mean = report_mean_speedup(comparison, t);
+        unsigned i = 0;
+        while (i < comparison->n_entries && comparison->entry[i].target_number != t)
+            i++;
+        if (isnan(mean) || i == comparison->n_entries)
+            continue;
+        json_t *object = json_object();
+        add_target(object, comparison->entry[i].run->target);
+        json_object_set_new(object, "speedup", json_real(mean));
+        json_array_append_new(means, object);
+    }
+    return means;
+}
+
+bool report_write_comparison_json(FILE *file, const struct report_comparison *comparison) {
+    json_t *object = json_object(), *runs = json_array();
+    json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
+    for (unsigned i = 0; i < comparison->n_entries; i++) {
+        const struct report_entry *entry = &comparison->entry[i];
+        json_t *run = run_json(entry->run, comparison->is_verbose);
+        json_object_set_new(run, "outcome", json_string(report_outcome(entry->run)));
+        json_object_set_new(run, "speedup", value_json(report_speedup(entry)));
+        json_array_append_new(runs, run);
+    }
+    json_object_set_new(object, "runs", runs);
+    json_object_set_new(object, "geometric_means", means_json(comparison));
+    return write_object(file, object);
 }

@@ -1,30 +1,105 @@
-/* The table that people see after a run: a line for each kernel, a total, and how fast the host was. */
+/* The table that people see after a run: a line for each kernel, a total, where the cycles went, and how fast the host
+ * was. */
 #include <string.h>
 
 #include "report/report.h"
 
 enum { LONGEST_NAME = 40 };
 
-static const char *const headings[] = {"kernel",        "launches",     "blocks",   "threads",   "warp instr.",
-                                       "thread instr.", "active lanes", "branches", "divergent", "memory instr."};
-enum { N_COLUMNS = sizeof headings / sizeof headings[0] };
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
-static void add_kernel(struct report_table *table, const struct report_kernel *kernel) {
-    const struct stats_counters *counters = &kernel->counters;
+static void add_name(struct report_table *table, const struct report_kernel *kernel) {
     const char *cut = strlen(kernel->name) > LONGEST_NAME ? "..." : "";
     report_table_cell(table, "%.*s%s", LONGEST_NAME - (int)strlen(cut), kernel->name, cut);
     report_table_count(table, kernel->n_launches);
+}
+
+static void add_share(struct report_table *table, uint64_t part, uint64_t whole) {
+    if (whole)
+        report_table_cell(table, "%.1f %%", 100.0 * (double)part / (double)whole);
+    else
+        report_table_cell(table, "-");
+}
+
+/* ---- Without time ------------------------------------------------------------------------------------------------ */
+
+static const char *const headings[] = {"kernel",        "launches",     "blocks",   "threads",   "warp instr.",
+                                       "thread instr.", "active lanes", "branches", "divergent", "memory instr."};
+
+static void add_kernel(struct report_table *table, const struct report_kernel *kernel, const struct report_run *run) {
+    (void)run;
+    const struct stats_counters *counters = &kernel->counters;
+    add_name(table, kernel);
     report_table_count(table, counters->blocks);
     report_table_count(table, counters->threads);
     report_table_count(table, counters->warp_instructions);
     report_table_count(table, counters->thread_instructions);
     report_table_cell(table, "%.2f", report_active_lanes(counters));
     report_table_count(table, counters->branches);
-    if (counters->branches)
-        report_table_cell(table, "%.1f %%", 100.0 * (double)counters->divergent_branches / (double)counters->branches);
+    add_share(table, counters->divergent_branches, counters->branches);
+    report_table_count(table, counters->memory_instructions);
+}
+
+/* ---- With time --------------------------------------------------------------------------------------------------- */
+
+static const char *const timed_headings[] = {"kernel",      "launches",     "cycles",    "IPC",
+                                             "warp instr.", "active lanes", "SIMD eff.", "divergent",
+                                             "L1 misses",   "L2 misses",    "row hits"};
+
+static void add_timed_kernel(struct report_table *table, const struct report_kernel *kernel,
+                             const struct report_run *run) {
+    const struct stats_counters *counters = &kernel->counters;
+    add_name(table, kernel);
+    report_table_count(table, counters->cycles);
+    if (counters->cycles)
+        report_table_cell(table, "%.2f", report_ipc(counters, run->target));
     else
         report_table_cell(table, "-");
-    report_table_count(table, counters->memory_instructions);
+    report_table_count(table, counters->warp_instructions);
+    report_table_cell(table, "%.2f", report_active_lanes(counters));
+    report_table_cell(table, "%.1f %%", 100 * report_simd_efficiency(counters, run->target));
+    add_share(table, counters->divergent_branches, counters->branches);
+    add_share(table, counters->l1_misses, counters->l1_accesses);
+    add_share(table, counters->l2_misses, counters->l2_accesses);
+    add_share(table, counters->row_hits, counters->row_hits + counters->row_conflicts);
+}
+
+static void print_shares(FILE *file, const struct stats_counters *counters) {
+    unsigned share[REPORT_N_SHARES];
+    report_shares(counters, share);
+    fputs("where the cycles went:", file);
+    for (unsigned i = 0; i < REPORT_N_SHARES; i++)
+        fprintf(file, "%s %s %u.%u %%", i ? "," : "", report_share_names[i], share[i] / 10, share[i] % 10);
+    fputc('\n', file);
+}
+
+static void print_target(FILE *file, const struct report_target *target) {
+    fprintf(file, "%s", target->machine);
+    for (unsigned i = 0; i < target->n_changes; i++)
+        fprintf(file, "%s%s", i ? ", " : " with ", target->changes[i]);
+    fprintf(file, "; scheduler %s, divergence %s\n", target->scheduler, target->divergence);
+}
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+static void print_kernels(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena) {
+    unsigned n_kernels, n_columns = sizeof headings / sizeof headings[0];
+    const char *const *heading = headings;
+    void (*add)(struct report_table *, const struct report_kernel *, const struct report_run *) = add_kernel;
+    if (run->target) {
+        n_columns = sizeof timed_headings / sizeof timed_headings[0];
+        heading = timed_headings;
+        add = add_timed_kernel;
+    }
+    const struct report_kernel *kernel = report_by_name(run, arena, &n_kernels);
+    struct report_table table = report_table_new(arena, n_columns);
+    for (unsigned i = 0; i < n_columns; i++)
+        report_table_cell(&table, "%s", heading[i]);
+    for (unsigned i = 0; i < n_kernels; i++)
+        add(&table, &kernel[i], run);
+    if (n_kernels > 1)
+        add(&table, &run->total, run);
+    report_table_print(&table, file, is_colored);
 }
 
 void report_print_run(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena) {
@@ -32,16 +107,12 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
         fputs("no kernel was launched\n", file);
         return;
     }
-    unsigned n_kernels;
-    const struct report_kernel *kernel = report_by_name(run, arena, &n_kernels);
-    struct report_table table = report_table_new(arena, N_COLUMNS);
-    for (unsigned i = 0; i < N_COLUMNS; i++)
-        report_table_cell(&table, "%s", headings[i]);
-    for (unsigned i = 0; i < n_kernels; i++)
-        add_kernel(&table, &kernel[i]);
-    if (n_kernels > 1)
-        add_kernel(&table, &run->total);
-    report_table_print(&table, file, is_colored);
-    fprintf(file, "host: %.3f s in kernels, %.1f M warp instructions/s\n", run->host_seconds,
-            report_rate(run->total.counters.warp_instructions, run->host_seconds) * 1e-6);
+    if (run->target)
+        print_target(file, run->target);
+    print_kernels(file, run, is_colored, arena);
+    if (run->target)
+        print_shares(file, &run->total.counters);
+    double rate = report_rate(run->total.counters.warp_instructions, run->host_seconds);
+    fprintf(file, "host: %.3f s in kernels, %.1f %s warp instructions/s\n", run->host_seconds,
+            rate * (run->target ? 1e-3 : 1e-6), run->target ? "thousand" : "M");
 }

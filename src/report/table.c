@@ -49,8 +49,11 @@ void report_table_count(struct report_table *table, uint64_t count) {
 }
 
 static void print_row(const struct report_table *table, const struct report_row *row, const int *width, FILE *file) {
-    for (unsigned i = 0; i < row->n_cells; i++) {
-        bool is_last = i + 1 == row->n_cells;
+    unsigned n_cells = row->n_cells;
+    while (n_cells && *row->cell[n_cells - 1] == '\0')
+        n_cells--;
+    for (unsigned i = 0; i < n_cells; i++) {
+        bool is_last = i + 1 == n_cells;
         if (i > 0)
             fputs("  ", file);
         if (table->is_left[i])

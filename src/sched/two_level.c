@@ -9,7 +9,7 @@
  * Where they are silent:
  * - Groups go by warp id: group = id / size. Each keeps its own turn and goes on where it stopped.
  * - Round robin between groups keeps the order of their numbers, so that the priority order is one number, the top.
- * - When all groups wait, the one behind the top becomes the top: it has waited longest. The first to wake takes over.
+ * - When all groups wait, the first in which a warp wakes becomes the top.
  * - Of groups, the oldest is the one with the oldest warp.
  * - The timeout counts the instructions of the prioritised group, and holds wherever a group is one warp: whether that
  *   warp is large, a scheduler does not know. */
@@ -66,18 +66,14 @@ static int next_group(const struct two_level *two_level, const struct sched_set 
     return oldest == SCHED_NONE ? SCHED_NONE : groups->of[oldest];
 }
 
-/* switch=stall: makes another group the top if the top has no warp that does not wait. Something has changed in
- * `group`. */
-static void settle_top(struct two_level *two_level, uint32_t group) {
+/* switch=stall: once every warp of the top waits, or it has none, the next group with one that does not is the top. */
+static void settle_top(struct two_level *two_level) {
     if (two_level->options.switches != SWITCH_STALL)
         return;
-    const struct sched_set *live = &two_level->by_age.known;
-    struct sched_set awake = sched_and_not(live, &two_level->waiting);
+    struct sched_set awake = sched_and_not(&two_level->by_age.known, &two_level->waiting);
     if (sched_meet(&two_level->groups.member[two_level->top], &awake))
         return;
     int next = next_group(two_level, &awake);
-    if (next == SCHED_NONE && group == two_level->top)
-        next = next_group(two_level, live);
     if (next != SCHED_NONE)
         set_top(two_level, (uint32_t)next);
 }
@@ -87,7 +83,7 @@ static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
     uint32_t group = view->slot[slot].warp_id / two_level->options.group;
     sched_groups_add(&two_level->groups, slot, group);
     sched_order_add(&two_level->by_age, slot, view->slot[slot].age);
-    settle_top(two_level, group);
+    settle_top(two_level);
 }
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
@@ -99,21 +95,21 @@ static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     sched_remove(&two_level->waiting, slot);
     if (two_level->greedy[group] == slot + 1)
         two_level->greedy[group] = 0;
-    settle_top(two_level, group);
+    settle_top(two_level);
 }
 
 static void stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long) {
     (void)view;
     struct two_level *two_level = state;
     sched_put(&two_level->waiting, slot, is_long);
-    settle_top(two_level, two_level->groups.of[slot]);
+    settle_top(two_level);
 }
 
 static void wake(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
     struct two_level *two_level = state;
     sched_remove(&two_level->waiting, slot);
-    settle_top(two_level, two_level->groups.of[slot]);
+    settle_top(two_level);
 }
 
 /* ---- Picking ----------------------------------------------------------------------------------------------------- */

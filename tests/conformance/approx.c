@@ -73,44 +73,45 @@ static long double exact(const struct form *form, long double a, long double b) 
 }
 
 static struct approx_bound stated(enum approx_measure measure, double amount) {
-    return (struct approx_bound){measure, amount, true};
+    return (struct approx_bound){measure, amount, true, false};
 }
 
 /* What the manual says of the double-precision forms is no bound; these are what the forms are good for. */
-static bool double_bound(const struct form *form, struct approx_bound *bound) {
-    *bound = (struct approx_bound){APPROX_RELATIVE, form_has(form, "ftz") ? 0x1p-19 : 0x1p-52, false};
-    return true;
+static struct approx_bound double_bound(const struct form *form) {
+    return (struct approx_bound){APPROX_RELATIVE, form_has(form, "ftz") ? 0x1p-19 : 0x1p-52, false, false};
 }
 
-static bool circular_bound(long double a, struct approx_bound *bound) {
-    *bound = stated(APPROX_ABSOLUTE, exp2(fabsl(a) <= 2 * pi ? -20.5 : -14.7));
-    return fabsl(a) <= 100 * pi;
+/* Larger operands than those of the manual's ranges: the angle has lost its digits, the function of it has not. */
+static struct approx_bound circular_bound(long double a) {
+    if (fabsl(a) <= 2 * pi)
+        return stated(APPROX_ABSOLUTE, exp2(-20.5));
+    if (fabsl(a) <= 100 * pi)
+        return stated(APPROX_ABSOLUTE, exp2(-14.7));
+    return (struct approx_bound){APPROX_ABSOLUTE, exp2(-20.5), false, true};
 }
 
-static bool half_bound(const struct form *form, struct approx_bound *bound) {
+static struct approx_bound half_bound(const struct form *form) {
     bool is_bf16 = format_of(form).mantissa == 7;
     if (is_opcode(form, "tanh"))
-        *bound = stated(APPROX_ABSOLUTE, is_bf16 ? 0x1p-8 : exp2(-10.987));
-    else
-        *bound = stated(APPROX_RELATIVE, is_bf16 ? 0x1p-7 : exp2(-9.9));
-    return true;
+        return stated(APPROX_ABSOLUTE, is_bf16 ? 0x1p-8 : exp2(-10.987));
+    return stated(APPROX_RELATIVE, is_bf16 ? 0x1p-7 : exp2(-9.9));
 }
 
-static bool single_bound(const struct form *form, long double a, long double b, struct approx_bound *bound) {
+static struct approx_bound single_bound(const struct form *form, long double a, long double b) {
     if (is_opcode(form, "sin") || is_opcode(form, "cos"))
-        return circular_bound(a, bound);
+        return circular_bound(a);
     if (is_opcode(form, "lg2"))
-        *bound = stated(a > 0.5L && a < 2 ? APPROX_ABSOLUTE : APPROX_RELATIVE, 0x1p-22);
-    else if (is_opcode(form, "tanh"))
-        *bound = stated(APPROX_RELATIVE, 0x1p-11);
-    else if (is_opcode(form, "sqrt"))
-        *bound = stated(APPROX_RELATIVE, 0x1p-23);
-    else if (is_opcode(form, "rsqrt"))
-        *bound = stated(APPROX_RELATIVE, exp2(-22.9));
-    else
-        *bound = stated(APPROX_ULP, is_opcode(form, "rcp") ? 1 : 2);
+        return stated(a > 0.5L && a < 2 ? APPROX_ABSOLUTE : APPROX_RELATIVE, 0x1p-22);
+    if (is_opcode(form, "tanh"))
+        return stated(APPROX_RELATIVE, 0x1p-11);
+    if (is_opcode(form, "sqrt"))
+        return stated(APPROX_RELATIVE, 0x1p-23);
+    if (is_opcode(form, "rsqrt"))
+        return stated(APPROX_RELATIVE, exp2(-22.9));
     bool is_quick = is_opcode(form, "div") && form_has(form, "approx");
-    return !is_quick || (fabsl(b) >= 0x1p-126L && fabsl(b) <= 0x1p126L);
+    if (is_quick && !(fabsl(b) >= 0x1p-126L && fabsl(b) <= 0x1p126L))
+        return (struct approx_bound){APPROX_ULP, 2, false, true};
+    return stated(APPROX_ULP, is_opcode(form, "rcp") ? 1 : 2);
 }
 
 /* Infinite, zero and NaN results are exact on a GPU, and so must they be here. */
@@ -122,18 +123,22 @@ bool approx_bound_of(const struct form *form, const uint64_t *inputs, unsigned p
     long double b = form->first_hidden > 1 ? operand(form, inputs, part, 1) : 1;
     if (!(fabsl(a) < (long double)INFINITY) || !(fabsl(b) < (long double)INFINITY) || is_special(exact(form, a, b)))
         return false;
-    return format.bits == 64   ? double_bound(form, bound)
-           : format.bits == 16 ? half_bound(form, bound)
-                               : single_bound(form, a, b, bound);
+    *bound = format.bits == 64   ? double_bound(form)
+             : format.bits == 16 ? half_bound(form)
+                                 : single_bound(form, a, b);
+    return true;
 }
 
-double approx_error(const struct form *form, const uint64_t *inputs, unsigned part, uint64_t bits,
+double approx_error(const struct form *form, const uint64_t *inputs, unsigned part, uint64_t bits, uint64_t recorded,
                     const struct approx_bound *bound) {
     struct format format = format_of(form);
     long double a = operand(form, inputs, part, 0);
     long double b = form->first_hidden > 1 ? operand(form, inputs, part, 1) : 1;
-    long double right = exact(form, a, b), is = number(format, bits), error = fabsl(is - right);
-    if (!(fabsl(is) < (long double)INFINITY)) { /* right is finite, but may lie beyond the format */
+    long double right = bound->against_recorded ? number(format, recorded) : exact(form, a, b);
+    long double is = number(format, bits), error = fabsl(is - right);
+    if (is == right)
+        return 0;
+    if (!(fabsl(is) < (long double)INFINITY) || !(fabsl(right) < (long double)INFINITY)) { /* right is finite, but may lie beyond the format */
         long double largest = ldexpl(2 - ldexpl(1, -(int)format.mantissa), 1 - lowest_exponent(format));
         return is == is && fabsl(right) >= largest * (1 - ldexpl(1, -(int)format.mantissa)) ? 0 : (double)INFINITY;
     }

@@ -76,8 +76,8 @@ static bool is_near(const struct form *form, const uint64_t *inputs, uint64_t re
             is_good = is_good && r == g;
             continue;
         }
-        double error = approx_error(form, inputs, part, g, &bound);
-        double recorded_error = approx_error(form, inputs, part, r, &bound);
+        double error = approx_error(form, inputs, part, g, r, &bound);
+        double recorded_error = approx_error(form, inputs, part, r, r, &bound);
         if (error > comparison->error)
             comparison->error = error;
         if (recorded_error > comparison->recorded_error)

@@ -9,7 +9,7 @@
 #include "text.h"
 #include "values.h"
 
-enum { LANE_CASES = 512, MEMORY_CASES = 64 };
+enum { LANE_CASES = 512, ATOMIC_CASES = 256, MEMORY_CASES = 64 };
 
 static bool is_opcode(const struct form *form, const char *opcode) { return strcmp(form->word[0], opcode) == 0; }
 
@@ -140,6 +140,8 @@ static enum form_class class_of_input(const struct form *form, unsigned k, char 
     unsigned n_types = form_n_types(form);
     if (form->category == FORM_WARP)
         return warp_class(form, k, letter);
+    if (is_opcode(form, "bar") || is_opcode(form, "barrier"))
+        return FORM_VOTE;
     if (form_has(form, "cas") && k == 0)
         return FORM_COMPARE;
     if (k >= first_amount(form) && !(k > 1 && form->word[0][0] == 'v')) /* c of a video shift is a value */
@@ -169,7 +171,7 @@ static void read_operands(struct form *form) {
         depth += *c == '{' ? 1 : *c == '}' ? -1 : 0;
         if (*c == ',' && depth == 0)
             is_first = false;
-        if (!strchr("hrwp", *c) || !strchr(" |{[!", c[-1]))
+        if (!strchr("hrwp", *c) || !strchr(" |{[!-", c[-1]))
             continue;
         if (is_first) {
             const char *type = form_n_types(form) ? form_type(form, 0) : "";
@@ -251,7 +253,9 @@ static bool form_read(struct form *form, const char *text, size_t pattern) {
     form->writes_carry = form_has(form, "cc");
     form->reads_carry = is_opcode(form, "addc") || is_opcode(form, "subc") || is_opcode(form, "madc");
     form->subtracts = strncmp(form->word[0], "sub", 3) == 0;
-    form->n_cases = form->category == FORM_LANES || form->category == FORM_WARP ? LANE_CASES : MEMORY_CASES;
+    form->n_cases = form->category == FORM_LANES || form->category == FORM_WARP ? LANE_CASES
+                    : form->category == FORM_ATOMIC                             ? ATOMIC_CASES
+                                                                                : MEMORY_CASES;
     if (form->category != FORM_CONVERT && form->category != FORM_SPACE)
         read_operands(form);
     else if (form->category == FORM_SPACE)

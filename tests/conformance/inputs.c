@@ -40,7 +40,6 @@ static uint64_t edge(enum form_class class, unsigned k, unsigned other) {
     case FORM_I16:
         return integer_edge(16, k);
     case FORM_I32:
-    case FORM_COMPARE:
         return integer_edge(32, k);
     case FORM_I64:
         return integer_edge(64, k);
@@ -61,7 +60,7 @@ static uint64_t edge(enum form_class class, unsigned k, unsigned other) {
     }
 }
 
-static bool has_edges(enum form_class class) { return class <= FORM_BF16X2 || class == FORM_COMPARE; }
+static bool has_edges(enum form_class class) { return class <= FORM_BF16X2; }
 
 static uint64_t mixed(struct random *random, enum form_class class) {
     static const enum kind kinds[] = {
@@ -86,8 +85,7 @@ static uint64_t mixed(struct random *random, enum form_class class) {
     }
 }
 
-/* A lane of shfl that is named but idle has nothing to give: PTX leaves the result open. Lanes of a partial warp read
- * themselves then, or one another within the mask. */
+/* The first warps are whole; of the others some lanes do not take part. */
 struct warp_plan {
     uint32_t mask;
     uint64_t key[3];
@@ -170,7 +168,7 @@ static void relate(struct random *random, const struct form *form, uint64_t *val
 }
 
 /* What memory holds before an atomic operation, as a whole word, and the operand of cas that meets it. */
-static void fill_memory(struct random *random, const struct form *form, uint64_t *value) {
+static void fill_memory(struct random *random, const struct form *form, unsigned number, uint64_t *value) {
     unsigned memory = form->n_inputs - 2, bits = form->access_bytes * 8;
     if (form->category != FORM_ATOMIC)
         return;
@@ -178,8 +176,11 @@ static void fill_memory(struct random *random, const struct form *form, uint64_t
     if (class == FORM_COMPARE)
         class = FORM_I64;
     value[memory] = 0;
-    for (unsigned at = 0; at < 64; at += bits)
-        value[memory] |= (bits == 64 ? mixed(random, class) : mixed(random, class) & ((1ull << bits) - 1)) << at;
+    for (unsigned at = 0; at < 64; at += bits) {
+        uint64_t element = number < N_EDGES * N_EDGES ? edge(class, number / N_EDGES, random_below(random, N_EDGES))
+                                                      : mixed(random, class);
+        value[memory] |= (bits == 64 ? element : element & ((1ull << bits) - 1)) << at;
+    }
     if (form->input[0].class == FORM_COMPARE && random_chance(random, 60))
         value[0] = value[memory] >> value[memory + 1] * 8;
 }
@@ -187,11 +188,12 @@ static void fill_memory(struct random *random, const struct form *form, uint64_t
 static void fill_case(struct random *random, const struct form *form, unsigned number, const struct warp_plan *plan,
                       uint64_t *value) {
     unsigned n_edge_cases = form->first_hidden >= 2 && has_edges(form->input[1].class) ? N_EDGES * N_EDGES : N_EDGES;
-    bool is_edge_case = form->category == FORM_LANES && number < n_edge_cases;
+    bool is_edge_case = form->category == FORM_LANES ? number < n_edge_cases
+                                                     : form->category == FORM_ATOMIC && number < N_EDGES * N_EDGES;
     unsigned place[3] = {number % N_EDGES, number / N_EDGES % N_EDGES, random_below(random, N_EDGES)};
     for (unsigned k = 0; k < form->n_inputs; k++) {
         enum form_class class = form->input[k].class;
-        if (form->category == FORM_WARP)
+        if (form->category == FORM_WARP || class == FORM_VOTE)
             value[k] = warp_value(random, class, plan);
         else if (class == FORM_OFFSET)
             value[k] = random_below(random, (form->category == FORM_ATOMIC ? 8 : 32) / form->access_bytes) * form->access_bytes;
@@ -202,7 +204,7 @@ static void fill_case(struct random *random, const struct form *form, unsigned n
     }
     if (!is_edge_case && form->category == FORM_LANES)
         relate(random, form, value);
-    fill_memory(random, form, value);
+    fill_memory(random, form, number, value);
     for (unsigned k = 0; k < form->n_inputs; k++)
         if (form->input[k].letter != 'w')
             value[k] &= (1ull << form_letter_bits(form->input[k].letter)) - 1;

@@ -68,7 +68,7 @@ static void add_instruction(struct text *text, const struct form *form) {
             is_first = false;
         if (*c == '$')
             text_add(text, "%%address");
-        else if (!strchr("hrwp", *c) || !strchr(" |{[!", c[-1]))
+        else if (!strchr("hrwp", *c) || !strchr(" |{[!-", c[-1]))
             text_add_bytes(text, c, 1);
         else if (is_first)
             text_add(text, "%%o%u", n_outputs++);

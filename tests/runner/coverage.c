@@ -31,7 +31,7 @@ static void add_instruction(struct text *ptx, const char *form) {
     unsigned n = 0;
     text_add_bytes(ptx, form, mnemonic);
     for (const char *c = form + mnemonic; *c; c++)
-        if (strchr("hrwp", *c) && strchr(" |{[!", c[-1]))
+        if (strchr("hrwp", *c) && strchr(" |{[!-", c[-1]))
             text_add(ptx, "%%%c%u", *c, n++);
         else if (*c == '$')
             text_add(ptx, "%%w9");

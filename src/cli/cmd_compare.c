@@ -1,0 +1,368 @@
+/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. Rows have
+ * a fixed order whatever ends first, and everything but host times is the same from run to run. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/program_options.h"
+#include "sched/sched.h"
+
+struct compare_options {
+    struct cli_words machines, schedulers, divergence;
+    struct cli_machine_options machine; /* what holds for all machines */
+    struct cli_program_options program;
+    bool is_quiet, is_verbose;
+    unsigned color;
+    uint64_t jobs, max_cycles, max_instructions;
+    double timeout_seconds;
+    const char *json, *csv;
+};
+
+#define FIELD(name) offsetof(struct compare_options, name)
+
+static const struct cli_option options[] = {
+    {"--scheduler", 's', CLI_LIST, CLI_SCHEDULER_VALUE, "a warp scheduler; repeat it, or several in quotes",
+     FIELD(schedulers), 0, 0},
+    {"--divergence", 'd', CLI_LIST, CLI_DIVERGENCE_VALUE, "a divergence model; repeat it, or several in quotes",
+     FIELD(divergence), 0, 0},
+    {"--machine", 'm', CLI_LIST, "NAME|FILE.yaml",
+     "a machine; repeat it, or several in quotes; default " CLI_DEFAULT_MACHINE, FIELD(machines), 0, 0},
+    CLI_SET_ROW(FIELD(machine)),
+    CLI_DUMP_ROW(FIELD(machine)),
+    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    CLI_PROGRAM_ROWS(FIELD(program)),
+    {"--json", 0, CLI_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, CLI_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
+    CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
+    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
+     FIELD(max_instructions), 1, INT64_MAX},
+    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+    {"--verbose", 'v', CLI_FLAG, NULL, "every kind of stall, and the host's time", FIELD(is_verbose), 0, 0},
+    CLI_COLOR_ROW(FIELD(color)),
+};
+
+const struct cli_command cli_compare_command = {
+    .name = "compare",
+    .summary = "the same under several schedulers, divergence models or machines, one table",
+    .usage = "compare PROGRAM... [options] [-- program arguments]",
+    .text = "PROGRAM is as for 'heddle run'; what stands after -- goes to each of them. Every combination of the\n"
+            "schedulers, divergence models and machines that are given is run, and the first row of a program\n"
+            "is what its other rows are compared with. When nothing is given that makes more than one row,\n"
+            "all schedulers are compared, the machine's own first. A result that differs from the CPU\n"
+            "reference is shown in its row. Ctrl-C keeps the rows that are finished.\n"
+            "\n"
+            "The table shows where the cycles of all SMs went: an instruction issued (active), or none did\n"
+            "because warps waited for memory, for a result (dependency), or for something else.\n"
+            "\n"
+            "Exit status: as that of 'heddle run'; 3 when the check of any run failed.\n",
+    .examples = "  heddle compare bfs\n"
+                "  heddle compare bfs matmul reduction -s lrr -s gto -s two-level:group=8\n"
+                "  heddle compare bfs -m \"gtx480 narasiman2011\" --json bfs.json\n"
+                "  heddle compare ./myapp -s \"lrr gto\" -- --its-own-option\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .has_program = true,
+    .main = cli_compare,
+};
+
+struct compare {
+    struct compare_options given;
+    struct cli_words words;
+    struct cli_place place;
+    struct base_arena arena;
+    struct cli_program *program;
+    unsigned n_programs;
+    struct cli_target *target;
+    struct report_target *shown; /* the same as the report names them */
+    unsigned n_targets;
+    struct cli_jobs jobs; /* the targets of the first program, of the second... */
+    double started;
+    FILE *json, *csv;
+};
+
+/* ---- Targets ----------------------------------------------------------------------------------------------------- */
+
+/* The words of all values; none: one NULL, which stands for the default. */
+static struct cli_words split(const struct cli_words *values, struct base_arena *arena) {
+    size_t most = 1;
+    for (unsigned i = 0; i < values->count; i++)
+        most += strlen(values->item[i]);
+    struct cli_words words = {.item = BASE_ARENA_ARRAY(arena, const char *, most)};
+    for (unsigned i = 0; i < values->count; i++)
+        for (const char *at = values->item[i]; *(at += strspn(at, " \t\n")); at += strcspn(at, " \t\n"))
+            words.item[words.count++] = base_arena_copy(arena, at, strcspn(at, " \t\n"));
+    if (words.count == 0)
+        words.item[words.count++] = NULL;
+    return words;
+}
+
+/* The machine's own scheduler, which is what the others are compared with, then the rest of the list. */
+static int all_schedulers(struct compare *compare, const struct cli_machine_options *machine, struct cli_words *words) {
+    struct cli_target target;
+    int status = cli_make_target(&target, machine, NULL, NULL, 0, &compare->arena);
+    if (status != CLI_DONE)
+        return status;
+    const char *own = target.machine.scheduler;
+    size_t count, length = strcspn(own, ":");
+    const struct sched_ops *const *list = sched_list(&count);
+    *words = (struct cli_words){.item = BASE_ARENA_ARRAY(&compare->arena, const char *, count + 1)};
+    words->item[words->count++] = base_arena_copy(&compare->arena, own, strlen(own));
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]->name) != length || strncmp(list[i]->name, own, length) != 0)
+            words->item[words->count++] = list[i]->name;
+    return CLI_DONE;
+}
+
+static int choose_targets(struct compare *compare) {
+    const struct compare_options *given = &compare->given;
+    struct cli_words machines = split(&given->machines, &compare->arena);
+    struct cli_words schedulers = split(&given->schedulers, &compare->arena);
+    struct cli_words divergence = split(&given->divergence, &compare->arena);
+    struct cli_machine_options machine = given->machine;
+    machine.machine = machines.item[0];
+    int status = CLI_DONE;
+    if (!schedulers.item[0] && machines.count == 1 && divergence.count == 1 && !given->machine.dump)
+        status = all_schedulers(compare, &machine, &schedulers);
+    size_t most = (size_t)machines.count * schedulers.count * divergence.count;
+    compare->target = BASE_ARENA_ARRAY(&compare->arena, struct cli_target, most);
+    compare->shown = BASE_ARENA_ARRAY(&compare->arena, struct report_target, most);
+    for (unsigned i = 0; i < most && status == CLI_DONE; i++) {
+        machine.machine = machines.item[i / (schedulers.count * divergence.count)];
+        struct cli_target *target = &compare->target[compare->n_targets];
+        status = cli_make_target(target, &machine, schedulers.item[i / divergence.count % schedulers.count],
+                                 divergence.item[i % divergence.count], given->max_cycles, &compare->arena);
+        compare->shown[compare->n_targets++] = cli_report_target(target);
+    }
+    return status;
+}
+
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
+
+static int find_programs(struct compare *compare) {
+    const struct cli_words *words = &compare->words;
+    compare->n_programs = words->n_before;
+    compare->program = BASE_ARENA_ARRAY(&compare->arena, struct cli_program, words->count);
+    for (unsigned i = 0; i < compare->n_programs; i++) {
+        struct cli_program *program = &compare->program[i];
+        int status;
+        if (!cli_find_program(program, words->item[i], &compare->place, &compare->arena, &status))
+            return status;
+        status = cli_check_program_options(program, &compare->given.program);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
+static unsigned count_cores(void) {
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
+}
+
+static void make_jobs(struct compare *compare) {
+    const struct compare_options *given = &compare->given;
+    struct cli_words words = {.item = compare->words.item + compare->words.n_before,
+                              .count = compare->words.count - compare->words.n_before};
+    unsigned count = compare->n_programs * compare->n_targets,
+             at_once = given->jobs ? (unsigned)given->jobs : count_cores();
+    struct cli_job *job = BASE_ARENA_ARRAY(&compare->arena, struct cli_job, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct cli_program *program = &compare->program[i / compare->n_targets];
+        job[i].execution = (struct cli_execution){
+            .program = *program,
+            .place = &compare->place,
+            .arguments = cli_program_arguments(program, &given->program, &words, &compare->arena),
+            .target = &compare->target[i % compare->n_targets],
+            .timeout_seconds = given->timeout_seconds,
+            .max_instructions = given->max_instructions,
+            .keeps_errors = true,
+            .output = CLI_OUTPUT_DROPPED,
+        };
+        job[i].run.size = cli_program_size(program, &given->program);
+        job[i].run.target = &compare->shown[i % compare->n_targets];
+    }
+    compare->jobs = (struct cli_jobs){
+        .job = job, .count = count, .at_once = at_once < count ? at_once : count, .arena = &compare->arena};
+}
+
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+static void show_progress(void *context, const struct cli_jobs *jobs) {
+    const struct compare *compare = context;
+    fprintf(stderr, "\r\033[Kheddle: %u of %u runs", jobs->n_ended, jobs->count);
+    if (jobs->n_ended) {
+        double spent = cli_now_seconds() - compare->started;
+        unsigned left = (unsigned)(spent / jobs->n_ended * (jobs->count - jobs->n_ended) + 0.5);
+        fprintf(stderr, ", about %u:%02u left", left / 60, left % 60);
+    }
+}
+
+static int run_jobs(struct compare *compare) {
+    bool shows_progress = !compare->given.is_quiet && isatty(STDERR_FILENO);
+    if (shows_progress) {
+        compare->jobs.progress = show_progress;
+        compare->jobs.context = compare;
+        compare->started = cli_now_seconds();
+        show_progress(compare, &compare->jobs);
+    }
+    int interrupt = cli_execute_all(&compare->jobs);
+    if (shows_progress)
+        fputs("\r\033[K", stderr);
+    return interrupt;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a job has a row: it ran, and not only until an interrupt came. */
+static bool is_finished(const struct cli_job *job) {
+    return job->has_ended && !(job->run.stopped && strcmp(job->run.stopped, "interrupt") == 0);
+}
+
+static struct report_comparison collect(struct compare *compare) {
+    const struct cli_jobs *jobs = &compare->jobs;
+    struct report_entry *entry = BASE_ARENA_ARRAY(&compare->arena, struct report_entry, jobs->count);
+    struct report_comparison comparison = {.entry = entry,
+                                           .n_programs = compare->n_programs,
+                                           .n_targets = compare->n_targets,
+                                           .is_verbose = compare->given.is_verbose};
+    for (unsigned i = 0; i < jobs->count; i++) {
+        struct cli_job *job = &jobs->job[i];
+        const struct cli_job *first = &jobs->job[i - i % compare->n_targets];
+        if (!is_finished(job))
+            continue;
+        job->run.is_checked = job->status == CLI_DONE && job->execution.program.kind == CLI_PROGRAM_WORKLOAD &&
+                              compare->given.program.has_check;
+        entry[comparison.n_entries++] = (struct report_entry){
+            .run = &job->run,
+            .baseline = is_finished(first) ? &first->run : NULL,
+            .target_number = i % compare->n_targets,
+        };
+    }
+    return comparison;
+}
+
+/* Blocks where the terminal, or whatever reads the output, takes UTF-8. */
+static bool has_blocks(void) {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *locale = getenv(names[i]);
+        if (locale && *locale)
+            return strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8");
+    }
+    return false;
+}
+
+static void print_table(struct compare *compare, const struct report_comparison *comparison) {
+    enum { BAR_WIDTH = 20 };
+    struct report_style style = {
+        .is_colored = cli_is_colored(compare->given.color), .has_blocks = has_blocks(), .bar_width = BAR_WIDTH};
+    report_print_comparison(stdout, comparison, style, &compare->arena);
+    unsigned n_checked = 0;
+    for (unsigned i = 0; i < comparison->n_entries; i++)
+        n_checked += comparison->entry[i].run->is_checked;
+    if (n_checked && n_checked == comparison->n_entries)
+        printf("checked: %s with the CPU reference\n", n_checked == 1 ? "the result agrees" : "all results agree");
+}
+
+static bool write_files(struct compare *compare, const struct report_comparison *comparison) {
+    bool is_good = true;
+    if (compare->json)
+        is_good &= cli_close_output(compare->given.json, compare->json,
+                                    report_write_comparison_json(compare->json, comparison));
+    if (compare->csv)
+        is_good &=
+            cli_close_output(compare->given.csv, compare->csv, report_write_comparison_csv(compare->csv, comparison));
+    return is_good;
+}
+
+/* How bad it is that a run ended so; what is worst decides the status of all. */
+static unsigned severity(int status) {
+    static const int order[] = {CLI_DONE, CLI_STOPPED, CLI_ERROR, CLI_USAGE, CLI_CHECK_FAILED};
+    unsigned i = 0;
+    while (i < sizeof order / sizeof order[0] - 1 && order[i] != status)
+        i++;
+    return i;
+}
+
+/* One line for each run that failed; the exit status of the worst. */
+static int print_failures(const struct compare *compare) {
+    int worst = CLI_DONE;
+    for (unsigned i = 0; i < compare->jobs.count; i++) {
+        const struct cli_job *job = &compare->jobs.job[i];
+        if (!is_finished(job))
+            continue;
+        if (job->run.error)
+            cli_fail(CLI_ERROR, "%s with %s on %s: %s", job->run.program, job->run.target->scheduler,
+                     job->run.target->machine, job->run.error);
+        if (severity(job->status) > severity(worst))
+            worst = job->status;
+    }
+    return worst;
+}
+
+static int show(struct compare *compare, int interrupt) {
+    struct report_comparison comparison = collect(compare);
+    if (!compare->given.is_quiet && !cli_is_stdout(compare->given.json) && !cli_is_stdout(compare->given.csv))
+        print_table(compare, &comparison);
+    bool is_written = write_files(compare, &comparison);
+    int status = print_failures(compare);
+    if (interrupt)
+        return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(interrupt),
+                        comparison.n_entries, compare->jobs.count);
+    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static int check_options(const struct compare *compare) {
+    const struct compare_options *given = &compare->given;
+    if (compare->words.n_before == 0 && !given->machine.dump)
+        return cli_fail(CLI_USAGE, "compare needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle "
+                                   "help compare'");
+    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
+        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
+    return CLI_DONE;
+}
+
+static int find_and_run(struct compare *compare) {
+    if (!cli_find_place(&compare->place, &compare->arena))
+        return CLI_ERROR;
+    int status = find_programs(compare);
+    if (status != CLI_DONE)
+        return status;
+    if (!cli_open_output(compare->given.json, &compare->json) || !cli_open_output(compare->given.csv, &compare->csv))
+        return CLI_ERROR;
+    make_jobs(compare);
+    return show(compare, run_jobs(compare));
+}
+
+static int prepare_and_run(struct compare *compare) {
+    int status = check_options(compare);
+    if (status == CLI_DONE)
+        status = choose_targets(compare);
+    if (status != CLI_DONE)
+        return status;
+    if (!compare->given.machine.dump)
+        return find_and_run(compare);
+    if (compare->n_targets > 1)
+        return cli_fail(CLI_USAGE, "--dump-config prints one machine with one scheduler and one divergence model");
+    fputs(compare->target[0].yaml, stdout);
+    return CLI_DONE;
+}
+
+int cli_compare(int argc, char **argv) {
+    struct compare compare = {.given = {.program = CLI_PROGRAM_DEFAULTS}};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_compare_command, argc, argv, &compare.given, &compare.words, &compare.arena, &status))
+        status = prepare_and_run(&compare);
+    base_arena_free(&compare.arena);
+    return status;
+}

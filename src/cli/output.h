@@ -1,0 +1,21 @@
+/* The files and the colours of a command's output. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* `path` is `-`. */
+bool cli_is_stdout(const char *path);
+
+/* Opens a file for writing, `-` being standard output, and does nothing for NULL. False after one line on standard
+ * error. */
+bool cli_open_output(const char *path, FILE **file);
+/* Closes it, unless it is standard output. False after one line on standard error, when that fails or !is_written. */
+bool cli_close_output(const char *path, FILE *file, bool is_written);
+
+/* The words of --color. */
+enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
+#define CLI_COLOR_ROW(at)                                                                                              \
+    { "--color", 0, CLI_CHOICE, "auto|always|never", "when to colour the table, default auto", (at), 0, 0 }
+/* Whether standard output is to be coloured. */
+bool cli_is_colored(unsigned color);

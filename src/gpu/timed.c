@@ -1,0 +1,299 @@
+/* Executes a grid in time: blocks go to SMs that have room, SMs are ticked in
+ * the cycles they ask for, the memory system in those between. When everybody
+ * sleeps, time jumps to the next event. The order is fixed (memory first, then
+ * SMs by number), so every run is the same. */
+#include "gpu/timed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/mem.h"
+#include "sm/sm.h"
+
+struct gpu_timed {
+    struct config_machine machine;
+    const struct sched_ops *scheduler;
+    void *scheduler_options;
+    struct mem *mem;
+    struct sm **sm;
+    uint64_t *wake; /* per SM: the next cycle it wants */
+    uint64_t cycle;
+};
+
+enum { CHECK_EVERY = 65536, PROGRESS_AFTER_NS = 2000000000, PROGRESS_EVERY_NS = 250000000 };
+
+/* A launch in progress. */
+struct run {
+    struct gpu *gpu;
+    struct gpu_timed *timed;
+    const struct exec_grid *grid;
+    struct gpu_error *error;
+    uint64_t n_blocks, next_block, n_finished, first_cycle, last_progress;
+    uint64_t start_ns, shown_ns;
+    bool has_shown;
+};
+
+static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
+    struct gpu_timed *timed = user;
+    sm_memory_done(timed->sm[sm], token, cycle);
+    if (timed->wake[sm] > cycle)
+        timed->wake[sm] = cycle;
+}
+
+struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, char *error, size_t size) {
+    struct gpu_timed *timed = calloc(1, sizeof *timed);
+    if (!timed)
+        abort();
+    timed->machine = *machine;
+    if (!sched_parse(scheduler && *scheduler ? scheduler : machine->scheduler, &timed->scheduler,
+                     &timed->scheduler_options, error, size)) {
+        free(timed);
+        return NULL;
+    }
+    timed->mem = mem_new(&timed->machine, memory_done, timed);
+    timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
+    timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
+    if (!timed->mem || !timed->sm || !timed->wake)
+        abort();
+    for (uint32_t i = 0; i < machine->n_sms; i++) {
+        struct sm_setup setup = {&timed->machine, timed->scheduler, timed->scheduler_options, timed->mem, i};
+        timed->sm[i] = sm_new(&setup);
+        timed->wake[i] = SM_NEVER;
+    }
+    return timed;
+}
+
+void gpu_timed_free(struct gpu_timed *timed) {
+    if (!timed)
+        return;
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        sm_free(timed->sm[i]);
+    mem_free(timed->mem);
+    free(timed->sm);
+    free(timed->wake);
+    free(timed->scheduler_options);
+    free(timed);
+}
+
+uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
+    return (uint64_t)((double)timed->cycle / timed->machine.clock_ghz);
+}
+
+/* --- blocks --- */
+
+static void start_block(struct run *run, uint32_t i) {
+    struct gpu_timed *timed = run->timed;
+    sm_start_block(timed->sm[i], (uint32_t)run->next_block++, timed->cycle);
+    timed->wake[i] = timed->cycle + 1;
+}
+
+/* One block to each SM in turn while there is room. */
+static void fill(struct run *run) {
+    bool has_started = true;
+    while (has_started && run->next_block < run->n_blocks) {
+        has_started = false;
+        for (uint32_t i = 0; i < run->timed->machine.n_sms && run->next_block < run->n_blocks; i++)
+            if (sm_has_room(run->timed->sm[i])) {
+                start_block(run, i);
+                has_started = true;
+            }
+    }
+}
+
+/* --- limits, faults --- */
+
+static bool report_fault(struct run *run, const struct sm *sm) {
+    const struct exec_row *row;
+    uint32_t pc;
+    const struct exec_context *cx = sm_fault(sm, &row, &pc);
+    if (!cx)
+        return false;
+    gpu_describe_fault(cx, row, pc, run->error);
+    return true;
+}
+
+/* The first lines of a dump; the rest only counted. */
+struct dump {
+    unsigned n_lines;
+};
+
+enum { MOST_DUMP_LINES = 40 };
+
+static void print_line(void *user, const char *text) {
+    struct dump *dump = user;
+    if (dump->n_lines++ < MOST_DUMP_LINES)
+        fprintf(stderr, "heddle: %s\n", text);
+}
+
+static void report_deadlock(struct run *run) {
+    struct dump dump = {0};
+    run->error->status = GPU_LAUNCH_TIMEOUT;
+    snprintf(run->error->message, sizeof run->error->message,
+             "deadlock in kernel '%s' at cycle %" PRIu64 ": no group can issue (who waits for what is listed above)",
+             run->grid->program->name, run->timed->cycle);
+    for (uint32_t i = 0; i < run->timed->machine.n_sms; i++)
+        sm_describe(run->timed->sm[i], print_line, &dump);
+    mem_describe(run->timed->mem, print_line, &dump);
+    if (dump.n_lines > MOST_DUMP_LINES)
+        fprintf(stderr, "heddle: ... and %u more\n", dump.n_lines - MOST_DUMP_LINES);
+}
+
+static bool stop(struct run *run, enum gpu_status status, const char *what) {
+    run->error->status = status;
+    snprintf(run->error->message, sizeof run->error->message,
+             "%s in kernel '%s' after %" PRIu64 " cycles, %" PRIu64 " of %" PRIu64 " blocks", what,
+             run->grid->program->name, run->timed->cycle - run->first_cycle, run->n_finished, run->n_blocks);
+    return false;
+}
+
+static void show_progress(struct run *run, uint64_t now) {
+    if (now - run->start_ns < PROGRESS_AFTER_NS || now - run->shown_ns < PROGRESS_EVERY_NS)
+        return;
+    run->shown_ns = now;
+    run->has_shown = true;
+    double seconds = (double)(now - run->start_ns) * 1e-9, share = (double)run->n_finished / (double)run->n_blocks;
+    fprintf(stderr, "\r%s: %5.1f %% of %" PRIu64 " blocks, %.0f K cycles/s", run->grid->program->name, 100 * share,
+            run->n_blocks, (double)(run->timed->cycle - run->first_cycle) * 1e-3 / seconds);
+    if (share > 0)
+        fprintf(stderr, ", %.0f s left", seconds / share - seconds);
+    fprintf(stderr, "   ");
+    fflush(stderr);
+}
+
+static bool may_go_on(struct run *run) {
+    const struct gpu_config *config = &run->gpu->config;
+    const struct config_machine *machine = &run->timed->machine;
+    if (machine->max_cycles && run->timed->cycle - run->first_cycle > machine->max_cycles)
+        return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
+    if (config->stop && *config->stop)
+        return stop(run, GPU_INTERRUPTED, "interrupted");
+    uint64_t now = gpu_host_clock_ns();
+    if (config->shows_progress)
+        show_progress(run, now);
+    if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
+        return stop(run, GPU_TIME_LIMIT, "time limit reached");
+    return true;
+}
+
+/* --- the clock --- */
+
+static uint64_t next_cycle(const struct gpu_timed *timed) {
+    uint64_t next = mem_next_event(timed->mem);
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        next = timed->wake[i] < next ? timed->wake[i] : next;
+    return next;
+}
+
+/* Ticks an SM; gives it a new block for each that has ended. False on a fault.
+ */
+static bool tick(struct run *run, uint32_t i) {
+    struct gpu_timed *timed = run->timed;
+    struct sm *sm = timed->sm[i];
+    uint32_t before = sm_blocks_finished(sm);
+    timed->wake[i] = sm_tick(sm, timed->cycle);
+    if (report_fault(run, sm))
+        return false;
+    uint32_t n_ended = sm_blocks_finished(sm) - before;
+    run->n_finished += n_ended;
+    for (; n_ended && run->next_block < run->n_blocks && sm_has_room(sm); n_ended--)
+        start_block(run, i);
+    return true;
+}
+
+static bool run_clock(struct run *run) {
+    struct gpu_timed *timed = run->timed;
+    uint64_t checked = timed->cycle, n_iterations = 0;
+    while (run->n_finished < run->n_blocks) {
+        uint64_t next = next_cycle(timed);
+        if (next == MEM_NEVER) {
+            report_deadlock(run);
+            return false;
+        }
+        timed->cycle = next;
+        if (mem_next_event(timed->mem) <= next)
+            mem_advance(timed->mem, next);
+        for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+            if (timed->wake[i] <= next && !tick(run, i))
+                return false;
+        if (++n_iterations % CHECK_EVERY == 0 || timed->cycle - checked > 16 * CHECK_EVERY) {
+            checked = timed->cycle;
+            if (!may_go_on(run))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* --- counters --- */
+
+static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+        const struct sm_counters *from = sm_counters(timed->sm[i]);
+        sum->blocks += from->blocks;
+        sum->threads += from->threads;
+        sum->warp_instructions += from->warp_instructions;
+        sum->thread_instructions += from->thread_instructions;
+        sum->branches += from->branches;
+        sum->divergent_branches += from->divergent_branches;
+        sum->memory_instructions += from->memory_instructions;
+        sum->divergent_memory_instructions += from->divergent_memory_instructions;
+        sum->barriers += from->barriers;
+        sum->sm_cycles += from->cycles;
+        sum->active_cycles += from->active_cycles;
+        sum->stall_memory += from->stall[SM_STALL_MEMORY];
+        sum->stall_dependency += from->stall[SM_STALL_DEPENDENCY];
+        sum->stall_barrier += from->stall[SM_STALL_BARRIER];
+        sum->stall_fetch += from->stall[SM_STALL_FETCH];
+        sum->stall_structural += from->stall[SM_STALL_STRUCTURAL];
+        sum->stall_empty += from->stall[SM_STALL_EMPTY];
+    }
+    const struct mem_counters *mem = mem_counters(timed->mem);
+    sum->l1_accesses = mem->l1_accesses;
+    sum->l1_misses = mem->l1_misses;
+    sum->l2_accesses = mem->l2_accesses;
+    sum->l2_misses = mem->l2_misses;
+    sum->dram_reads = mem->dram_reads;
+    sum->dram_writes = mem->dram_writes;
+    sum->row_hits = mem->row_hits;
+    sum->row_conflicts = mem->row_conflicts;
+    sum->bus_busy_cycles = mem->bus_busy_cycles;
+    sum->cycles = timed->cycle;
+}
+
+bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
+                   struct stats_counters *counters, struct gpu_error *error) {
+    struct sm_program *program = sm_program_new(grid->program, &timed->machine);
+    struct stats_counters before = {0}, after = {0};
+    struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
+    run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+    run.first_cycle = timed->cycle;
+    run.start_ns = run.shown_ns = gpu_host_clock_ns();
+    bool is_done = true;
+    for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
+        is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
+    if (!is_done)
+        error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    collect(timed, &before);
+    if (is_done) {
+        fill(&run);
+        is_done = run_clock(&run);
+    }
+    if (run.has_shown)
+        fprintf(stderr, "\r%79s\r", "");
+    fflush(stdout); /* device printf */
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+        sm_catch_up(timed->sm[i], timed->cycle);
+        sm_end_grid(timed->sm[i]);
+        timed->wake[i] = SM_NEVER;
+    }
+    mem_flush_l1(timed->mem, timed->cycle);
+    collect(timed, &after);
+    *counters = after;
+#define STATS_COUNTER(name, when, meaning) counters->name -= before.name;
+#include "stats/counters.def"
+#undef STATS_COUNTER
+    sm_program_free(program);
+    return is_done;
+}

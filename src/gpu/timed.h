@@ -1,0 +1,14 @@
+/* The GPU in time: SMs and the memory system of a machine, kept over all launches of a program. */
+#pragma once
+
+#include "config/machine.h"
+#include "gpu/internal.h"
+
+struct gpu_timed;
+
+/* scheduler: "name:key=value,..." or empty for the machine's own. NULL and a line in error when it names none. */
+struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, char *error, size_t size);
+void gpu_timed_free(struct gpu_timed *timed);
+uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
+bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
+                   struct stats_counters *counters, struct gpu_error *error);

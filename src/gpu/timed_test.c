@@ -1,0 +1,265 @@
+/* Cycle counts derived on paper, one mechanism at a time. A block that starts
+ * in cycle 0 has its first instruction fetched in cycle 1; a launch ends in the
+ * cycle in which its last instruction issues. Memory is perfect here unless a
+ * test says otherwise: every line is there l1.latency cycles after it was asked
+ * for, and an address is asked for in the cycle after its instruction issued.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "gpu/gpu.h"
+
+#define HEAD                                                                                                           \
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param "                                         \
+    ".u64 p)\n{\n.reg .b32 %r<20>; .reg .f32 %f<9>; .reg .f64 %g<9>; .reg .b64 "                                       \
+    "%d<9>; .reg .pred %p<4>;\n"
+
+/* A plain machine: one SM, one scheduler, every latency a different number. */
+static const char *const plain[] = {"sm.count=1",
+                                    "sm.schedulers=1",
+                                    "sm.pipeline=scoreboard",
+                                    "sm.fetch_cycles=1",
+                                    "sm.branch_cycles=5",
+                                    "sm.alu_cycles=9",
+                                    "sm.fp32_cycles=11",
+                                    "sm.fp64_cycles=13",
+                                    "sm.sfu_cycles=17",
+                                    "sm.simd_width=32",
+                                    "sm.sfu_width=8",
+                                    "sm.fp64_width=16",
+                                    "sm.ldst_width=32",
+                                    "icache.perfect=true",
+                                    "shared.latency=15",
+                                    "shared.banks=32",
+                                    "l1.latency=40",
+                                    "memory.perfect=true",
+                                    NULL};
+
+static struct stats_counters run_on(const char *const *settings, const char *scheduler, const char *body,
+                                    unsigned blocks, unsigned threads) {
+    static struct config_machine machine;
+    char text[4096], message[CONFIG_ERROR_BYTES] = "";
+    config_defaults(&machine);
+    for (int list = 0; list < 2; list++)
+        for (const char *const *setting = list ? settings : plain; setting && *setting; setting++)
+            if (!config_set(&machine, *setting, message, sizeof message))
+                fail_msg("%s", message);
+    struct gpu_config config = gpu_default_config();
+    config.machine = &machine;
+    snprintf(config.scheduler, sizeof config.scheduler, "%s", scheduler);
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu *gpu = gpu_new(&config, &error);
+    if (!gpu)
+        fail_msg("%s", error.message);
+    struct ptx_messages messages = {0};
+    snprintf(text, sizeof text, "%s%s\n}\n", HEAD, body);
+    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    uint64_t buffer = gpu_malloc(gpu, 1 << 16, 256);
+    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                .grid = {blocks, 1, 1},
+                                .block = {threads, 1, 1},
+                                .parameters = &buffer,
+                                .parameter_bytes = sizeof buffer};
+    if (!gpu_launch(gpu, &launch, &error))
+        fail_msg("%s", error.message);
+    struct stats_counters counters = gpu_totals(gpu);
+    gpu_free(gpu);
+    uint64_t sum = counters.active_cycles + counters.stall_memory + counters.stall_dependency + counters.stall_barrier +
+                   counters.stall_fetch + counters.stall_structural + counters.stall_empty;
+    assert_int_equal(sum, counters.sm_cycles); /* every cycle is accounted once */
+    return counters;
+}
+
+static uint64_t cycles(const char *const *settings, const char *body, unsigned threads) {
+    return run_on(settings, "lrr", body, 1, threads).cycles;
+}
+
+/* Issue in 1, 2, 3; ret in 4. */
+static void independent_instructions_issue_every_cycle(void **state) {
+    (void)state;
+    assert_int_equal(cycles(NULL, "add.u32 %r1, 1, 2;\nadd.u32 %r2, 1, 2;\nadd.u32 %r3, 1, 2;\nret;", 32), 4);
+}
+
+/* 1, 1+9, 10+9; ret needs nothing: 20. */
+static void a_dependent_instruction_waits_for_the_latency(void **state) {
+    (void)state;
+    assert_int_equal(cycles(NULL,
+                            "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 "
+                            "%r3, %r2, 2;\nret;",
+                            32),
+                     20);
+    assert_int_equal(cycles(NULL,
+                            "add.f32 %f1, 0f00000000, "
+                            "0f00000000;\nadd.f32 %f2, %f1, %f1;\nret;",
+                            32),
+                     1 + 11 + 1);
+    assert_int_equal(cycles(NULL,
+                            "mov.f64 %g1, 0d0000000000000000;\nadd.f64 %g2, %g1, "
+                            "%g1;\nadd.f64 %g3, %g2, %g2;\nret;",
+                            32),
+                     1 + 11 + 13 + 1);
+}
+
+/* A write to a register that another instruction is still to write waits too.
+ */
+static void a_second_write_waits_for_the_first(void **state) {
+    (void)state;
+    assert_int_equal(cycles(NULL, "add.u32 %r1, 1, 2;\nadd.u32 %r1, 3, 4;\nret;", 32), 1 + 9 + 1);
+}
+
+/* The branch issues in 1, its target 5 cycles later. */
+static void after_a_branch_fetching_takes_longer(void **state) {
+    (void)state;
+    assert_int_equal(cycles(NULL, "bra L;\nL:\nret;", 32), 1 + 5);
+}
+
+/* Two warps on one scheduler: w0 in 1, w1 in 2, then 3, 4 (ret); the ALU takes
+ * a warp per cycle. With 16 lanes it takes one every two cycles: 1, 3, 5, 7. */
+static void a_unit_takes_warps_at_its_width(void **state) {
+    (void)state;
+    static const char *const narrow[] = {"sm.simd_width=16", NULL};
+    assert_int_equal(cycles(NULL, "add.u32 %r1, 1, 2;\nret;", 64), 4);
+    assert_int_equal(cycles(narrow, "add.u32 %r1, 1, 2;\nret;", 64), 7);
+    /* sin: 8 lanes, 4 cycles a warp. w0 in 1, w1 in 5; ret of w0 in 2, of w1
+     * in 6. */
+    assert_int_equal(cycles(NULL, "sin.approx.f32 %f1, 0f00000000;\nret;", 64), 6);
+}
+
+/* Two schedulers issue both warps in the same cycle. */
+static void two_schedulers_issue_two_warps(void **state) {
+    (void)state;
+    static const char *const two[] = {"sm.schedulers=2", NULL};
+    assert_int_equal(cycles(two, "add.u32 %r1, 1, 2;\nret;", 64), 2);
+}
+
+/* ld.param in 1 (constant: 9), the load in 10, asked for in 11, there in 51:
+ * the add issues in 51, ret in 52. */
+static void a_load_waits_for_memory(void **state) {
+    (void)state;
+    assert_int_equal(cycles(NULL,
+                            "ld.param.u64 %d1, [p];\nld.global.u32 %r1, "
+                            "[%d1];\nadd.u32 %r2, %r1, 1;\nret;",
+                            32),
+                     52);
+    /* Nobody needs the value: ret in 11, and the launch ends. */
+    assert_int_equal(cycles(NULL, "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nret;", 32), 11);
+}
+
+/* Shared memory: 15 cycles; with all 32 lanes in one bank the access takes 32
+ * passes, 31 more. */
+static void bank_conflicts_take_passes(void **state) {
+    (void)state;
+    static const char no_conflict[] = ".shared .b32 s[1024];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\n"
+                                      "ld.shared.u32 %r3, [%r2];\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, s;\nret;";
+    static const char conflict[] = ".shared .b32 s[1024];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 7;\n"
+                                   "ld.shared.u32 %r3, [%r2];\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, s;\nret;";
+    /* mov 1, shl 10, ld 19, add 34, mov 35, ret 36 */
+    assert_int_equal(cycles(NULL, no_conflict, 32), 36);
+    assert_int_equal(cycles(NULL, conflict, 32), 36 + 31);
+}
+
+/* Barrel: a warp is fetched again 7 cycles after its last instruction: 1, 8,
+ * 15, ret 22; eight warps share the cycles: the last one's instructions are in
+ * 8, 16, 24, 32 since the seventh slot comes round every 8 cycles. */
+static void the_barrel_turns(void **state) {
+    (void)state;
+    static const char *const barrel[] = {"sm.pipeline=barrel", "sm.stages=7", NULL};
+    static const char body[] = "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 %r3, %r2, 2;\nret;";
+    assert_int_equal(cycles(barrel, body, 32), 22);
+    assert_int_equal(cycles(barrel, body, 7 * 32), 28);
+    assert_int_equal(cycles(barrel, body, 8 * 32), 32);
+}
+
+/* Switch on access: one instruction per cycle whatever it needs; a load sends
+ * the warp away until its data is there: mov, ld in 2 (asked in 3, there in
+ * 43), add 43, ret 44. */
+static void a_warp_switches_on_an_access(void **state) {
+    (void)state;
+    static const char *const switching[] = {"sm.pipeline=switch-on-access", NULL};
+    assert_int_equal(cycles(switching,
+                            "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 "
+                            "%r3, %r2, 2;\nret;",
+                            32),
+                     4);
+    assert_int_equal(cycles(switching,
+                            "ld.param.u64 %d1, [p];\nld.global.u32 %r1, "
+                            "[%d1];\nadd.u32 %r2, %r1, 1;\nret;",
+                            32),
+                     44);
+}
+
+/* Two warps: w0 arrives in 1, w1 in 2; both go on behind the barrier: it is
+ * control flow, so 5 cycles: w1's ret in 7, w0's, free since cycle 2 and
+ * fetched long ago, in 6. */
+static void a_barrier_frees_everyone_when_the_last_arrives(void **state) {
+    (void)state;
+    struct stats_counters counters = run_on(NULL, "lrr", "bar.sync 0;\nret;", 1, 64);
+    assert_int_equal(counters.cycles, 7);
+    assert_int_equal(counters.barriers, 2);
+}
+
+/* Both sides of a branch run one after the other: the divergent kernel issues 1
+ * more instruction than either side alone. */
+static void divergent_paths_run_one_after_the_other(void **state) {
+    (void)state;
+    struct stats_counters counters = run_on(NULL, "lrr",
+                                            "mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 16;\n@%p1 bra "
+                                            "A;\nadd.u32 %r2, 1, 1;\nbra B;\nA:\nadd.u32 %r3, 1, 1;\nB:\nret;",
+                                            1, 32);
+    assert_int_equal(counters.warp_instructions, 7);
+    assert_int_equal(counters.thread_instructions, 32 + 32 + 16 + 16 + 16 + 16 + 32);
+    assert_int_equal(counters.divergent_branches, 1);
+    /* mov 1, setp 10, bra 19, A's add 24, then (reconvergence of that path) the
+     * other side: add 25, bra 26, ret 31 */
+    assert_int_equal(counters.cycles, 31);
+}
+
+/* Ten blocks of 1024 threads on an SM that holds one: each takes as long as the
+ * first. */
+static void blocks_wait_for_room(void **state) {
+    (void)state;
+    static const char *const small[] = {"sm.threads=1024", NULL};
+    static const char body[] = "add.u32 %r1, 1, 2;\nret;";
+    uint64_t one = run_on(small, "lrr", body, 1, 1024).cycles;
+    assert_int_equal(one, 64);
+    assert_int_equal(run_on(small, "lrr", body, 10, 1024).cycles, 10 * one);
+}
+
+static void every_run_is_the_same(void **state) {
+    (void)state;
+    static const char *const real[] = {"memory.perfect=false", "sm.count=4", "sm.schedulers=2", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.lo.u32 %r2, %r1, "
+                               "116;\nand.b32 %r2, %r2, 65532;\ncvt.u64.u32 %d2, %r2;\n"
+                               "add.u64 %d3, %d1, %d2;\nld.global.u32 %r3, [%d3];\nadd.u32 %r4, %r3, "
+                               "1;\nst.global.u32 [%d3], %r4;\nret;";
+    struct stats_counters first = run_on(real, "gto", body, 40, 256), second = run_on(real, "gto", body, 40, 256);
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_true(first.l1_misses > 0 && first.dram_reads > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(independent_instructions_issue_every_cycle),
+        cmocka_unit_test(a_dependent_instruction_waits_for_the_latency),
+        cmocka_unit_test(a_second_write_waits_for_the_first),
+        cmocka_unit_test(after_a_branch_fetching_takes_longer),
+        cmocka_unit_test(a_unit_takes_warps_at_its_width),
+        cmocka_unit_test(two_schedulers_issue_two_warps),
+        cmocka_unit_test(a_load_waits_for_memory),
+        cmocka_unit_test(bank_conflicts_take_passes),
+        cmocka_unit_test(the_barrel_turns),
+        cmocka_unit_test(a_warp_switches_on_an_access),
+        cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
+        cmocka_unit_test(divergent_paths_run_one_after_the_other),
+        cmocka_unit_test(blocks_wait_for_room),
+        cmocka_unit_test(every_run_is_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* Which lines a warp asks for, and how long shared memory takes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "mem/mem.h"
+
+enum { LINE = 128 };
+
+static void strided(uint64_t address[32], uint64_t start, uint64_t stride) {
+    for (uint64_t lane = 0; lane < 32; lane++)
+        address[lane] = start + lane * stride;
+}
+
+static void check(const struct mem_transaction *t, uint64_t line, uint32_t lanes, uint32_t bytes) {
+    assert_int_equal(t->line, line);
+    assert_int_equal(t->lanes, lanes);
+    assert_int_equal(t->bytes, bytes);
+}
+
+static void neighbouring_words_share_lines(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    strided(a, 0x1000, 4);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 4, LINE, t), 1);
+    check(&t[0], 0x1000, UINT32_MAX, 128);
+    strided(a, 0x1000, 8);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 8, LINE, t), 2);
+    check(&t[0], 0x1000, 0x0000ffff, 128);
+    check(&t[1], 0x1080, 0xffff0000, 128);
+    strided(a, 0x1000, 16);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 16, LINE, t), 4);
+    check(&t[0], 0x1000, 0x000000ff, 128);
+    check(&t[3], 0x1180, 0xff000000, 128);
+    strided(a, 0x1000, 1);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 1, LINE, t), 1);
+    check(&t[0], 0x1000, UINT32_MAX, 32);
+}
+
+static void a_run_off_the_line_start_touches_one_line_more(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    strided(a, 0x1004, 4);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 4, LINE, t), 2);
+    check(&t[0], 0x1000, 0x7fffffff, 124);
+    check(&t[1], 0x1080, 0x80000000, 4);
+}
+
+static void one_address_is_one_line(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    strided(a, 0x1234, 0);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 4, LINE, t), 1);
+    check(&t[0], 0x1200, UINT32_MAX, 4); /* the same bytes count once */
+}
+
+static void strides_spread_over_lines(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    strided(a, 0x2000, 8);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 4, LINE, t), 2);
+    check(&t[0], 0x2000, 0x0000ffff, 64);
+    strided(a, 0x2000, 32 * 4);
+    assert_int_equal(mem_coalesce(a, UINT32_MAX, 4, LINE, t), 32);
+    for (uint32_t i = 0; i < 32; i++)
+        check(&t[i], 0x2000 + 128 * i, UINT32_C(1) << i, 4);
+}
+
+static void lanes_that_are_off_ask_for_nothing(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    strided(a, 0x1000, 4);
+    assert_int_equal(mem_coalesce(a, 0, 4, LINE, t), 0);
+    assert_int_equal(mem_coalesce(a, 0x80000001, 4, LINE, t), 1);
+    check(&t[0], 0x1000, 0x80000001, 8);
+}
+
+static void lines_come_in_the_order_of_their_first_lane(void **state) {
+    (void)state;
+    uint64_t a[32] = {0x5000, 0x3000, 0x5010, 0x1000, 0x3004};
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    assert_int_equal(mem_coalesce(a, 0x1f, 4, LINE, t), 3);
+    check(&t[0], 0x5000, 0x05, 8);
+    check(&t[1], 0x3000, 0x12, 8);
+    check(&t[2], 0x1000, 0x08, 4);
+}
+
+static void bytes_across_a_line_end_belong_to_both(void **state) {
+    (void)state;
+    uint64_t a[32] = {0x107c, 0x103c};
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    assert_int_equal(mem_coalesce(a, 1, 16, LINE, t), 2);
+    check(&t[0], 0x1000, 1, 4);
+    check(&t[1], 0x1080, 1, 12);
+    assert_int_equal(mem_coalesce(a, 2, 16, LINE, t), 1); /* across the middle of a line */
+    check(&t[0], 0x1000, 2, 16);
+}
+
+/* The quick way for runs and the general one must agree. */
+static void the_quick_way_equals_the_general_one(void **state) {
+    (void)state;
+    uint64_t a[32];
+    struct mem_transaction quick[MEM_MAX_TRANSACTIONS], slow[MEM_MAX_TRANSACTIONS];
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+        for (uint64_t start = 0x1000; start < 0x1100; start++) {
+            strided(a, start, bytes);
+            unsigned n = mem_coalesce(a, UINT32_MAX, bytes, LINE, quick);
+            uint64_t last = a[31];
+            a[31] = a[30]; /* breaks the run, and adds nothing */
+            unsigned m = mem_coalesce(a, UINT32_MAX, bytes, LINE, slow);
+            a[31] = last;
+            uint32_t quick_bytes = 0, slow_bytes = 0;
+            for (unsigned i = 0; i < n; i++)
+                quick_bytes += quick[i].bytes;
+            for (unsigned i = 0; i < m; i++) {
+                slow_bytes += slow[i].bytes;
+                assert_int_equal(slow[i].line, quick[i].line);
+                assert_int_equal(slow[i].lanes & 0x3fffffff, quick[i].lanes & 0x3fffffff);
+            }
+            assert_int_equal(quick_bytes, 32 * bytes);
+            assert_int_equal(slow_bytes, 31 * bytes);
+            assert_true(n == m || n == m + 1);
+        }
+    }
+}
+
+static void shared_memory_serves_distinct_banks_at_once(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 0, 4);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 1);
+    strided(a, 64, 4); /* another start, the same banks in another order */
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 1);
+    strided(a, 0, 8);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 8, 32), 2);
+    strided(a, 0, 16);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 16, 32), 4);
+    strided(a, 0, 1);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 1, 32), 1);
+}
+
+static void shared_memory_broadcasts_a_word(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 12, 0);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 1);
+    a[0] = 12 + 128; /* another word of the same bank */
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 2);
+    a[0] = 14; /* the same word, another byte */
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 1, 32), 1);
+}
+
+static void strides_conflict_in_shared_memory(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 0, 8);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 2);
+    strided(a, 0, 12); /* odd strides do not */
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 1);
+    strided(a, 0, 32 * 4);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 32);
+    assert_int_equal(mem_bank_conflicts(a, 0xffff, 4, 32), 16);
+    assert_int_equal(mem_bank_conflicts(a, 0, 4, 32), 0);
+    strided(a, 0, 33 * 4); /* the padded column */
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 32), 1);
+    strided(a, 0, 4);
+    assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 16), 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbouring_words_share_lines),
+        cmocka_unit_test(a_run_off_the_line_start_touches_one_line_more),
+        cmocka_unit_test(one_address_is_one_line),
+        cmocka_unit_test(strides_spread_over_lines),
+        cmocka_unit_test(lanes_that_are_off_ask_for_nothing),
+        cmocka_unit_test(lines_come_in_the_order_of_their_first_lane),
+        cmocka_unit_test(bytes_across_a_line_end_belong_to_both),
+        cmocka_unit_test(the_quick_way_equals_the_general_one),
+        cmocka_unit_test(shared_memory_serves_distinct_banks_at_once),
+        cmocka_unit_test(shared_memory_broadcasts_a_word),
+        cmocka_unit_test(strides_conflict_in_shared_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

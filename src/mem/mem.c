@@ -1,0 +1,277 @@
+/* The memory system as a whole: sizes from the machine, the event loop, counters. */
+#include "mem/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "mem/internal.h"
+
+/* Puts that an SM may have under way: one per miss, and an MSHR whose store came upon a shared line misses twice. */
+enum { PUTS_PER_MSHR = 4 };
+
+/* The most that can be under way at once; rings and pools have room for it. */
+struct limits {
+    uint32_t requests, puts; /* of one SM */
+    uint32_t entries;        /* of one bank */
+};
+
+static uint32_t log2_of(uint32_t power) { return (uint32_t)__builtin_ctz(power); }
+
+static bool has_tags(const struct config_cache *cache) { return cache->is_present && !cache->is_perfect; }
+
+static struct limits limits_of(const struct mem *mem) {
+    const struct config_machine *machine = mem->machine;
+    uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
+    uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
+    struct limits limits = {.requests = data + code + MEM_SM_CREDITS, .puts = PUTS_PER_MSHR * data};
+    if (!mem->has_l2)
+        limits.entries = mem->n_sms * (limits.requests + limits.puts);
+    else if (!mem->is_l2_perfect)
+        limits.entries = 2 * ((machine->l2.mshrs + mem->n_banks - 1) / mem->n_banks);
+    return limits;
+}
+
+static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cache *config, bool is_code) {
+    uint32_t banks = config->banks > 0 ? config->banks : 1;
+    l1->is_present = config->is_present;
+    l1->is_perfect = config->is_present && config->is_perfect;
+    l1->is_write_back = config->write == CONFIG_WRITE_BACK;
+    l1->allocates_on_write = config->allocates_on_write;
+    l1->is_code = is_code;
+    l1->banks = banks;
+    l1->bank_mask = (banks & (banks - 1)) == 0 ? banks - 1 : 0;
+    l1->port_cycle = MEM_NEVER;
+    l1->latency_cycles = config->is_present ? config->latency_cycles : 0;
+    l1->line_bytes = config->line_bytes > 0 ? config->line_bytes : mem->line_bytes;
+    l1->line_shift = log2_of(l1->line_bytes);
+    if (!has_tags(config))
+        return;
+    mem_cache_init(&l1->cache, &mem->arena, config->size_bytes, config->ways, config->line_bytes, 1);
+    mem_mshrs_init(&l1->mshrs, &mem->arena, config->mshrs, config->mshr_merges);
+}
+
+static void init_sms(struct mem *mem) {
+    const struct config_machine *machine = mem->machine;
+    uint64_t ticks_per_byte = mem_ticks_per_byte(machine->crossbar_bytes_per_cycle);
+    mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
+    for (uint32_t i = 0; i < mem->n_sms; i++) {
+        struct mem_sm *sm = &mem->sms[i];
+        sm->id = i;
+        sm->credits = MEM_SM_CREDITS;
+        sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
+        init_l1(mem, &sm->data, &machine->l1, false);
+        init_l1(mem, &sm->code, &machine->icache, true);
+        sm->flush_slot = mem_cache_slots(&sm->data.cache);
+    }
+}
+
+static void init_ring(struct mem *mem, struct mem_ring *ring, uint32_t capacity) {
+    ring->items = BASE_ARENA_ARRAY(&mem->arena, struct mem_input, capacity);
+    ring->capacity = capacity;
+}
+
+static void init_directory(struct mem *mem, struct mem_bank *bank) {
+    uint32_t slots = mem_cache_slots(&bank->cache);
+    bank->sharers = BASE_ARENA_ARRAY(&mem->arena, uint64_t, slots);
+    bank->owner = BASE_ARENA_ARRAY(&mem->arena, uint8_t, slots);
+    for (uint32_t i = 0; i < slots; i++)
+        bank->owner[i] = MEM_NO_OWNER;
+}
+
+static void init_banks(struct mem *mem, const struct limits *limits) {
+    const struct config_machine *machine = mem->machine;
+    uint32_t n_requests = mem->n_sms * (limits->requests + limits->puts);
+    uint32_t n_responses = mem->is_coherent ? mem->n_sms * (limits->puts + limits->entries) : 0;
+    mem->banks = BASE_ARENA_ARRAY(&mem->arena, struct mem_bank, mem->n_banks);
+    for (uint32_t i = 0; i < mem->n_banks; i++) {
+        struct mem_bank *bank = &mem->banks[i];
+        bank->id = i;
+        bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].in.ticks_per_byte;
+        init_ring(mem, &bank->requests, n_requests);
+        init_ring(mem, &bank->responses, n_responses);
+        mem_lines_init(&bank->lines, &mem->arena, limits->entries);
+        bank->max_fetches = limits->entries / 2;
+        bank->entry = BASE_ARENA_ARRAY(&mem->arena, struct mem_entry, limits->entries);
+        bank->waiting = BASE_ARENA_ARRAY(&mem->arena, struct mem_waiting, n_requests);
+        for (uint32_t j = 0; j < n_requests; j++)
+            bank->waiting[j].next = j + 1 < n_requests ? j + 1 : MEM_NONE;
+        if (mem->has_l2 && !mem->is_l2_perfect)
+            mem_cache_init(&bank->cache, &mem->arena, machine->l2.size_bytes, machine->l2.ways, mem->line_bytes,
+                           mem->n_banks);
+        if (mem->is_coherent)
+            init_directory(mem, bank);
+    }
+}
+
+/* One event per packet or credit under way, two per bank, one per entry, and per channel one per write that is
+ * between its start and the bus. */
+static uint32_t max_events(const struct mem *mem, const struct limits *limits) {
+    uint64_t entries = (uint64_t)mem->n_banks * limits->entries;
+    uint64_t probes = mem->is_coherent ? entries * mem->n_sms : 0;
+    uint64_t n = mem->n_sms * (uint64_t)(limits->requests + limits->puts) * 2 + probes * 2 + 2 * mem->n_banks +
+                 entries + mem->n_channels * ((uint64_t)mem->machine->dram.row_conflict_cycles + 2);
+    assert(n < MEM_NONE);
+    return (uint32_t)n;
+}
+
+static void set_shape(struct mem *mem) {
+    const struct config_machine *machine = mem->machine;
+    mem->n_sms = machine->n_sms;
+    mem->has_l2 = machine->l2.is_present;
+    mem->is_l2_perfect = machine->l2.is_present && machine->l2.is_perfect;
+    mem->is_coherent = machine->coherence == CONFIG_COHERENCE_MESI;
+    mem->line_bytes = mem->has_l2 ? machine->l2.line_bytes : machine->l1.line_bytes;
+    if (machine->memory_is_perfect)
+        return;
+    mem->line_shift = log2_of(mem->line_bytes);
+    mem->n_channels = machine->dram.channels;
+    mem->n_banks = mem->has_l2 ? (machine->l2.banks > 0 ? machine->l2.banks : 1) : mem->n_channels;
+    mem->l2_latency = mem->has_l2 ? machine->l2.latency_cycles : 0;
+    mem->l2_merges = machine->l2.mshr_merges;
+    mem->crossbar_ticks = (uint64_t)machine->crossbar_cycles << MEM_TICK_BITS;
+}
+
+struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user) {
+    char text[256];
+    bool can_build = mem_can_build(machine, text, sizeof text);
+    assert(can_build && "mem_can_build() was not asked");
+    (void)can_build;
+    struct base_arena arena = {0};
+    struct mem *mem = BASE_ARENA_NEW(&arena, struct mem);
+    mem->arena = arena;
+    mem->machine = machine;
+    mem->done = done;
+    mem->user = user;
+    mem->sum = BASE_ARENA_NEW(&mem->arena, struct mem_counters);
+    mem->dram_next = MEM_NEVER;
+    set_shape(mem);
+    if (machine->memory_is_perfect) {
+        mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
+        mem_events_init(&mem->events, &mem->arena, 1);
+        return mem;
+    }
+    struct limits limits = limits_of(mem);
+    init_sms(mem);
+    init_banks(mem, &limits);
+    mem_dram_init(mem);
+    mem_events_init(&mem->events, &mem->arena, max_events(mem, &limits));
+    return mem;
+}
+
+void mem_free(struct mem *mem) {
+    if (mem == NULL)
+        return;
+    struct base_arena arena = mem->arena;
+    base_arena_free(&arena);
+}
+
+static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind,
+                                      uint64_t *ready) {
+    struct mem_counters *counters = &mem->sms[sm].counters;
+    *ready = cycle + (kind == MEM_FETCH ? mem->machine->icache.latency_cycles : mem->machine->l1.latency_cycles);
+    if (kind == MEM_FETCH) {
+        counters->icache_accesses++;
+    } else if (kind == MEM_ATOMIC) {
+        counters->atomics++;
+    } else {
+        counters->l1_accesses++;
+        counters->l1_writes += kind == MEM_WRITE;
+    }
+    return MEM_HIT;
+}
+
+enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
+                           uint32_t bytes, uint32_t token, uint64_t *ready) {
+    assert(sm < mem->n_sms && cycle >= mem->events.base);
+    if (mem->machine->memory_is_perfect)
+        return access_perfect(mem, sm, cycle, kind, ready);
+    struct mem_sm *unit = &mem->sms[sm];
+    return mem_l1_access(mem, unit, kind == MEM_FETCH ? &unit->code : &unit->data, cycle, kind, line, bytes, token,
+                         ready);
+}
+
+static void handle(struct mem *mem, const struct mem_event *event, uint64_t cycle) {
+    struct mem_message message = event->message;
+    switch ((enum mem_event_kind)event->kind) {
+    case MEM_EVENT_BANK_ARRIVE:
+        mem_crossbar_at_bank(mem, &message, cycle);
+        break;
+    case MEM_EVENT_BANK_SERVE:
+        mem_bank_serve(mem, &mem->banks[message.unit], cycle);
+        break;
+    case MEM_EVENT_BANK_RETRY:
+        mem_bank_retry(mem, &mem->banks[message.unit], cycle);
+        break;
+    case MEM_EVENT_BANK_SEND:
+        mem_crossbar_to_sm(mem, &message, cycle);
+        break;
+    case MEM_EVENT_SM_ARRIVE:
+        mem_crossbar_at_sm(mem, &message, cycle);
+        break;
+    case MEM_EVENT_SM_DELIVER:
+        mem_l1_receive(mem, &mem->sms[message.sm], &message, cycle);
+        break;
+    case MEM_EVENT_SM_CREDIT:
+        mem_l1_credit(mem, &mem->sms[message.sm], message.type == MEM_MSG_PUT, cycle);
+        break;
+    case MEM_EVENT_DRAM_ENTER:
+        mem_dram_add(mem, &mem->banks[message.unit], message.token, false, mem->line_bytes, cycle);
+        break;
+    case MEM_EVENT_DRAM_DATA:
+        mem_dram_data(mem, &message, cycle);
+        break;
+    case MEM_EVENT_DRAM_DONE:
+        mem_bank_filled(mem, &mem->banks[message.unit], message.token, cycle);
+        break;
+    }
+}
+
+uint64_t mem_next_event(const struct mem *mem) {
+    return mem->events.next < mem->dram_next ? mem->events.next : mem->dram_next;
+}
+
+/* In one cycle: all events, then the channels look at their queues, which may cause further events in this cycle. */
+void mem_advance(struct mem *mem, uint64_t cycle) {
+    struct mem_event event;
+    uint64_t now;
+    while ((now = mem_next_event(mem)) <= cycle && now != MEM_NEVER) {
+        if (mem->events.next == now) {
+            mem_events_move(&mem->events, now);
+            while (mem_events_take(&mem->events, &event))
+                handle(mem, &event, now);
+        }
+        if (mem->dram_next == now)
+            mem_dram_run(mem, now);
+    }
+    if (cycle != MEM_NEVER)
+        mem_events_move(&mem->events, cycle);
+}
+
+void mem_flush_l1(struct mem *mem, uint64_t cycle) {
+    if (mem->is_coherent || mem->machine->memory_is_perfect)
+        return;
+    for (uint32_t i = 0; i < mem->n_sms; i++) {
+        mem->sms[i].flush_slot = 0;
+        mem_l1_flush(mem, &mem->sms[i], cycle);
+    }
+}
+
+static void add_counters(struct mem_counters *sum, const struct mem_counters *part) {
+#define MEM_COUNTER(name, unit, meaning) sum->name += part->name;
+#include "mem/counters.def"
+#undef MEM_COUNTER
+}
+
+const struct mem_counters *mem_counters(const struct mem *mem) {
+    *mem->sum = mem->counters;
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        add_counters(mem->sum, &mem->sms[i].counters);
+    return mem->sum;
+}
+
+const struct mem_counters *mem_sm_counters(const struct mem *mem, uint32_t sm) { return &mem->sms[sm].counters; }
+
+uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
+    *busy_cycles = mem->busy_cycles;
+    return mem->n_channels;
+}

@@ -1,0 +1,492 @@
+/* Cycle counts through L1, crossbar and L2, derived on paper. The fixture's numbers: L1 10, header 1/4 cycle, crossing
+ * 5, L2 20, DRAM 50 / 150 + 4 on the bus, line with header 4 1/4 cycles. */
+#include "mem/fixture.h"
+
+/* The way down: +10 L1, +5 crossing, +1/4 header, rounded up: 16 cycles. The way back: +5 and 4 1/4, rounded up: 10. */
+enum { DOWN = 16, BACK = 10, L2_HIT = DOWN + 20 + BACK, ROW_HIT = DOWN + 20 + 50 + 4 + BACK, CONFLICT = ROW_HIT + 100 };
+
+static void an_l1_hit_takes_the_l1_latency(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 7);
+    fixture_answer(&f, 0, 7, 100 + CONFLICT);
+    assert_int_equal(CONFLICT, 200);
+    fixture_hit(&f, 0, 400, MEM_READ, 0, 410);
+    fixture_hit(&f, 0, 401, MEM_READ, 0, 411);
+    const struct mem_counters *counters = mem_counters(f.mem);
+    assert_int_equal(counters->l1_accesses, 3);
+    assert_int_equal(counters->l1_misses, 1);
+    assert_int_equal(counters->l2_accesses, 1);
+    assert_int_equal(counters->l2_misses, 1);
+    assert_int_equal(counters->dram_reads, 1);
+    fixture_end(&f);
+}
+
+static void an_l2_hit_takes_both_lookups_and_two_crossings(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 300);
+    fixture_miss(&f, 1, 400, MEM_READ, 0, 2);
+    fixture_answer(&f, 1, 2, 400 + L2_HIT);
+    assert_int_equal(L2_HIT, 46);
+    assert_int_equal(f.log[1].sm, 1);
+    fixture_end(&f);
+}
+
+static void an_open_row_is_faster_than_another(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 100 + CONFLICT);
+    fixture_miss(&f, 0, 500, MEM_READ, 7, 2); /* the same row of 8 lines */
+    fixture_answer(&f, 1, 2, 500 + ROW_HIT);
+    fixture_miss(&f, 0, 1000, MEM_READ, 8, 3); /* the next row is in the next bank, which has none open */
+    fixture_answer(&f, 2, 3, 1000 + CONFLICT);
+    fixture_miss(&f, 0, 1500, MEM_READ, 32, 4); /* bank 0 again, its next row */
+    fixture_answer(&f, 3, 4, 1500 + CONFLICT);
+    assert_int_equal(mem_counters(f.mem)->row_hits, 1);
+    assert_int_equal(mem_counters(f.mem)->row_conflicts, 3);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 16);
+    fixture_end(&f);
+}
+
+static void a_second_miss_to_a_line_joins_the_first(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 0, 2);
+    fixture_miss(&f, 0, 102, MEM_READ, 0, 3);
+    assert_int_equal(fixture_access(&f, 0, 103, MEM_READ, 0, 4, &ready), MEM_REFUSED); /* 3 per MSHR */
+    fixture_answer(&f, 0, 1, 300);
+    assert_int_equal(f.n_log, 3);
+    assert_int_equal(f.log[2].token, 3);
+    assert_int_equal(f.log[2].cycle, 300);
+    const struct mem_counters *counters = mem_counters(f.mem);
+    assert_int_equal(counters->l1_accesses, 3);
+    assert_int_equal(counters->l1_merges, 2);
+    assert_int_equal(counters->mshr_full, 1);
+    assert_int_equal(counters->dram_reads, 1);
+    fixture_end(&f);
+}
+
+static void full_mshrs_refuse_until_a_line_has_come(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    for (uint32_t i = 0; i < 4; i++)
+        fixture_miss(&f, 0, 100 + i, MEM_READ, 2 * i, i);
+    assert_int_equal(fixture_access(&f, 0, 104, MEM_READ, 20, 4, &ready), MEM_REFUSED);
+    assert_int_equal(ready, mem_next_event(f.mem));
+    assert_int_equal(fixture_access(&f, 0, 299, MEM_READ, 20, 4, &ready), MEM_REFUSED);
+    fixture_miss(&f, 0, 300, MEM_READ, 20, 4);
+    fixture_end(&f);
+    assert_int_equal(f.n_log, 5);
+}
+
+static void a_port_takes_one_access_per_cycle_and_a_bank_likewise(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    assert_int_equal(fixture_access(&f, 0, 100, MEM_READ, 1, 2, &ready), MEM_REFUSED);
+    assert_int_equal(ready, 101);
+    fixture_miss(&f, 1, 100, MEM_READ, 1, 2); /* the other SM has its own port */
+    assert_int_equal(mem_counters(f.mem)->port_conflicts, 1);
+    fixture_end(&f);
+
+    machine.l1.banks = 4;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 100, MEM_READ, 1, 2);
+    fixture_miss(&f, 0, 100, MEM_READ, 3, 3);
+    assert_int_equal(fixture_access(&f, 0, 100, MEM_READ, 4, 4, &ready), MEM_REFUSED); /* bank 0, like line 0 */
+    fixture_miss(&f, 0, 101, MEM_READ, 4, 4);
+    fixture_end(&f);
+}
+
+static void a_refused_access_leaves_the_port_free(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    for (uint32_t i = 0; i < 4; i++)
+        fixture_miss(&f, 0, 100 + i, MEM_READ, 2 * i, i);
+    assert_int_equal(fixture_access(&f, 0, 104, MEM_READ, 20, 4, &ready), MEM_REFUSED);
+    fixture_miss(&f, 0, 104, MEM_READ, 0, 5);
+    fixture_end(&f);
+}
+
+/* Two lines of one bank, both in the L2, asked for in the same cycle by two SMs. Their headers share the bank's port:
+ * 115.0 to 115.25 to 115.5, both in at 116. The bank looks up one per cycle: answers leave at 136 and 137, over the
+ * bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: in at 145.25 and 149.5. */
+static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+    mem_advance(f.mem, MEM_NEVER);
+    mem_flush_l1(f.mem, 1000);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 2, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150);
+    fixture_end(&f);
+}
+
+/* Different banks: nothing is shared but the DRAM, which is not asked. */
+static void two_banks_work_side_by_side(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 1, 1);
+    mem_advance(f.mem, MEM_NEVER);
+    mem_flush_l1(f.mem, 1000);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 1, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    assert_int_equal(f.n_log, 4);
+    fixture_end(&f);
+}
+
+/* One SM, two banks: the answers meet at the SM's link. 141.0 to 145.25; the second, asked for a cycle later, finds it
+ * taken: 145.25 to 149.5. */
+static void the_link_into_an_sm_serves_one_after_the_other(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 1, 1);
+    mem_advance(f.mem, MEM_NEVER);
+    mem_flush_l1(f.mem, 1000);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 0, 1101, MEM_READ, 1, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150);
+    fixture_end(&f);
+}
+
+static void a_store_is_written_through_and_updates_the_line(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101); /* a miss, but nobody waits */
+    mem_advance(f.mem, MEM_NEVER);
+    const struct mem_counters *counters = mem_counters(f.mem);
+    assert_int_equal(counters->l1_writes, 1);
+    assert_int_equal(counters->l1_write_misses, 1);
+    assert_int_equal(counters->l2_accesses, 1);
+    assert_int_equal(counters->dram_reads, 0); /* the whole line: nothing to fetch */
+    assert_int_equal(counters->crossbar_bytes, 8 + LINE);
+    assert_int_equal(f.n_log, 0);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1); /* not allocated in the L1, but in the L2 */
+    fixture_answer(&f, 0, 1, 1000 + L2_HIT);
+    fixture_hit(&f, 0, 1100, MEM_WRITE, 0, 1101);
+    fixture_hit(&f, 0, 1101, MEM_READ, 0, 1111);
+    assert_int_equal(mem_counters(f.mem)->l1_write_misses, 1);
+    fixture_end(&f);
+}
+
+static void part_of_a_line_is_fetched_into_the_l2_before_it_is_written(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 0, &ready), MEM_HIT);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    assert_int_equal(mem_counters(f.mem)->crossbar_bytes, 12);
+    fixture_end(&f);
+}
+
+/* 136 bytes each over the SM's link of 32 per cycle: the bank takes a store every 4 1/4 cycles at best. */
+static void stores_are_refused_when_too_many_are_under_way(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_machine());
+    uint64_t cycle = 100;
+    while (fixture_access(&f, 0, cycle, MEM_WRITE, 2 * (cycle % 8), 0, &ready) == MEM_HIT)
+        cycle++;
+    /* The k-th store's tail is at the bank at 115 + 4.25 k (k from 1) and its credit back 5 cycles after the next full
+     * cycle; at cycle c, the largest k with 120 + ceil(4.25 k) <= c is back, and c - 100 - k <= 64 are out.
+     * c = 178: k = 13 (175.25 -> 176), 78 - 13 = 65 > 64. c = 177: k = 13, 64 out: refused. */
+    assert_int_equal(cycle, 177);
+    assert_int_equal(mem_counters(f.mem)->down_full, 1);
+    assert_int_equal(fixture_access(&f, 0, 179, MEM_WRITE, 0, 0, &ready), MEM_REFUSED);
+    fixture_hit(&f, 0, 180, MEM_WRITE, 0, 181); /* k = 14: 59.5 -> 180 */
+    fixture_end(&f);
+}
+
+static void an_atomic_is_done_in_the_l2_and_drops_the_own_copy(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 300);
+    fixture_miss(&f, 0, 400, MEM_ATOMIC, 0, 2);
+    /* 12 bytes each way are 3/8 cycle: in the bank at 415.375 -> 416; leaves at 436, in at 441.375 -> 442. */
+    fixture_answer(&f, 1, 2, 442);
+    fixture_miss(&f, 0, 500, MEM_READ, 0, 3);
+    fixture_answer(&f, 2, 3, 500 + L2_HIT);
+    assert_int_equal(mem_counters(f.mem)->atomics, 1);
+    fixture_end(&f);
+}
+
+static void instructions_come_through_their_own_cache(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 100, MEM_FETCH, 0, 1);
+    fixture_miss(&f, 0, 100, MEM_READ, 1, 2);
+    /* L1 latency 1: the header leaves at 101, all else as for data. */
+    fixture_answer(&f, 0, 1, 100 + CONFLICT - 9);
+    fixture_hit(&f, 0, 300, MEM_FETCH, 0, 301);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 3); /* not in the data cache */
+    assert_int_equal(mem_counters(f.mem)->icache_accesses, 2);
+    assert_int_equal(mem_counters(f.mem)->icache_misses, 1);
+    fixture_end(&f);
+}
+
+static void shorter_instruction_lines_lie_in_memory_lines(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.icache.line_bytes = 32;
+    fixture_start(&f, machine);
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_FETCH, 96, 32, 1, &ready), MEM_MISS);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, 1);
+    assert_int_equal(mem_access(f.mem, 0, 1000, MEM_FETCH, 96, 32, 1, &ready), MEM_HIT);
+    assert_int_equal(mem_access(f.mem, 0, 1001, MEM_FETCH, 64, 32, 2, &ready), MEM_MISS);
+    mem_advance(f.mem, MEM_NEVER);
+    /* an L2 hit with 40 bytes back: leaves at 1002, at the bank 1007.25 -> 1008, 1028, 1033 + 1.25 -> 1035 */
+    assert_int_equal(f.log[1].cycle, 1035);
+    fixture_end(&f);
+}
+
+static void perfect_memory_always_hits(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.memory_is_perfect = true;
+    fixture_start(&f, machine);
+    for (uint64_t i = 0; i < 100; i++)
+        fixture_hit(&f, 0, 100, (enum mem_kind)(i % 3), i, 110);
+    fixture_hit(&f, 0, 100, MEM_FETCH, 0, 101);
+    assert_true(mem_next_event(f.mem) == MEM_NEVER);
+    fixture_end(&f);
+}
+
+static void a_perfect_l1_still_has_ports(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.l1.is_perfect = true;
+    fixture_start(&f, machine);
+    fixture_hit(&f, 0, 100, MEM_READ, 5, 110);
+    assert_int_equal(fixture_access(&f, 0, 100, MEM_READ, 9, 1, &ready), MEM_REFUSED);
+    fixture_end(&f);
+}
+
+/* No L1: leaves at once. 4 bytes asked, 12 back: 105.25 -> 106, 126, 276 DRAM, 280, 285.375 -> 286. */
+static void without_an_l1_every_access_goes_down(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.l1.is_present = false;
+    fixture_start(&f, machine);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(mem_access(f.mem, 0, 100 + 500 * i, MEM_READ, 0, 4, i, &ready), MEM_MISS);
+        mem_advance(f.mem, 590);
+    }
+    assert_int_equal(f.log[0].cycle, 286);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.log[1].cycle, 600 + 6 + 20 + 6);
+    assert_int_equal(mem_counters(f.mem)->uncached, 2);
+    fixture_end(&f);
+}
+
+/* Narasiman 2011: leaves the L1 at 101; 300 + 4 cycles: 405. */
+static void without_an_l2_misses_go_straight_to_dram(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_narasiman());
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_answer(&f, 0, 1, 405);
+    fixture_miss(&f, 0, 500, MEM_READ, 31, 2); /* rows of 32 lines */
+    fixture_answer(&f, 1, 2, 605);
+    fixture_hit(&f, 0, 700, MEM_READ, 31, 701);
+    assert_int_equal(mem_counters(f.mem)->l2_accesses, 0);
+    fixture_end(&f);
+}
+
+static void a_write_back_cache_writes_when_the_line_leaves(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    fixture_start(&f, fixture_narasiman()); /* 64 sets of 4 ways */
+    mem_advance(f.mem, 100);
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 1, &ready), MEM_MISS);
+    fixture_answer(&f, 0, 1, 405);
+    fixture_hit(&f, 0, 500, MEM_WRITE, 0, 501);
+    fixture_hit(&f, 0, 501, MEM_WRITE, 64, 502); /* a whole line needs no fetch */
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    for (uint32_t i = 2; i < 5; i++)
+        fixture_miss(&f, 0, 600 + i, MEM_READ, 64 * i, i);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->writebacks, 1); /* line 0, the least recently used */
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
+    assert_int_equal(mem_counters(f.mem)->l1_misses, 5);
+    fixture_end(&f);
+}
+
+static void a_flush_empties_the_l1_and_writes_dirty_lines_back(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_narasiman());
+    for (uint32_t i = 0; i < 200; i++)
+        fixture_hit(&f, 0, 100 + i, MEM_WRITE, i, 101 + i);
+    mem_flush_l1(f.mem, 400); /* more dirty lines than write-back buffers */
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->writebacks, 200);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 200);
+    fixture_miss(&f, 0, 100000, MEM_READ, 3, 1);
+    fixture_end(&f);
+}
+
+static void a_dirty_line_goes_down_before_an_atomic(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_narasiman());
+    fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101);
+    fixture_miss(&f, 0, 200, MEM_ATOMIC, 0, 1);
+    /* Write starts at 201 (conflict: 501), the read of the atomic when the row is open, 401: its data is there at 501
+     * too, behind the write on the bus: 501 + 4 + 4. */
+    fixture_answer(&f, 0, 1, 509);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 2); /* and the atomic's own, 32 bytes */
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 4 + 4 + 1);
+    fixture_end(&f);
+}
+
+static void an_l2_writes_dirty_lines_to_dram_when_they_leave(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    for (uint32_t i = 0; i < 5; i++) /* bank 0 has 16 sets: lines 32 apart share one */
+        fixture_hit(&f, 0, 100 + 10 * i, MEM_WRITE, 32 * i, 101 + 10 * i);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->l2_writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1); /* gone */
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
+    fixture_end(&f);
+}
+
+static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l2.mshrs = 2; /* one per bank */
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 2, 2);
+    fixture_answer(&f, 0, 1, 300);
+    /* The first fill is at 290; the second request's lookup then, DRAM at 310, a row hit: 364, back at 374. */
+    fixture_answer(&f, 1, 2, 374);
+    assert_int_equal(mem_counters(f.mem)->l2_blocked, 1);
+    fixture_end(&f);
+}
+
+static void impossible_machines_are_named(void **state) {
+    (void)state;
+    char text[256];
+    struct config_machine machine = fixture_machine();
+    machine.coherence = CONFIG_COHERENCE_MESI;
+    assert_false(mem_can_build(&machine, text, sizeof text));
+    assert_string_equal(text, "coherence: mesi needs an L1 that writes back and allocates on writes");
+    machine = fixture_machine();
+    machine.l1.line_bytes = 64;
+    assert_false(mem_can_build(&machine, text, sizeof text));
+    assert_string_equal(text, "l1.line: 64 bytes; the L2's lines have 128, and both must be equal");
+    machine = fixture_machine();
+    machine.dram.row_conflict_cycles = 49;
+    assert_false(mem_can_build(&machine, text, sizeof text));
+    assert_string_equal(text, "dram.row_conflict: 49 cycles are fewer than a row hit's 50");
+    machine = fixture_machine();
+    machine.l2.size_bytes = 512;
+    assert_false(mem_can_build(&machine, text, sizeof text));
+    assert_string_equal(text, "l2.size: 512 bytes do not hold one set of 4 ways of 128 bytes in each of 2 banks");
+}
+
+static void count_line(void *user, const char *text) {
+    uint32_t *n = user;
+    assert_true(strlen(text) > 0);
+    ++*n;
+}
+
+static void what_is_under_way_can_be_described(void **state) {
+    (void)state;
+    struct fixture f;
+    uint32_t n = 0;
+    fixture_start(&f, fixture_machine());
+    mem_describe(f.mem, count_line, &n);
+    assert_int_equal(n, 1);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_hit(&f, 0, 101, MEM_WRITE, 2, 102);
+    mem_advance(f.mem, 118);
+    n = 0;
+    mem_describe(f.mem, count_line, &n);
+    /* The next event, the MSHR, the store, the store in the bank's port, the L2's entry. */
+    assert_int_equal(n, 5);
+    fixture_end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_l1_hit_takes_the_l1_latency),
+        cmocka_unit_test(an_l2_hit_takes_both_lookups_and_two_crossings),
+        cmocka_unit_test(an_open_row_is_faster_than_another),
+        cmocka_unit_test(a_second_miss_to_a_line_joins_the_first),
+        cmocka_unit_test(full_mshrs_refuse_until_a_line_has_come),
+        cmocka_unit_test(a_port_takes_one_access_per_cycle_and_a_bank_likewise),
+        cmocka_unit_test(a_refused_access_leaves_the_port_free),
+        cmocka_unit_test(a_bank_and_its_link_serve_one_after_the_other),
+        cmocka_unit_test(two_banks_work_side_by_side),
+        cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
+        cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
+        cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
+        cmocka_unit_test(stores_are_refused_when_too_many_are_under_way),
+        cmocka_unit_test(an_atomic_is_done_in_the_l2_and_drops_the_own_copy),
+        cmocka_unit_test(instructions_come_through_their_own_cache),
+        cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),
+        cmocka_unit_test(perfect_memory_always_hits),
+        cmocka_unit_test(a_perfect_l1_still_has_ports),
+        cmocka_unit_test(without_an_l1_every_access_goes_down),
+        cmocka_unit_test(without_an_l2_misses_go_straight_to_dram),
+        cmocka_unit_test(a_write_back_cache_writes_when_the_line_leaves),
+        cmocka_unit_test(a_flush_empties_the_l1_and_writes_dirty_lines_back),
+        cmocka_unit_test(a_dirty_line_goes_down_before_an_atomic),
+        cmocka_unit_test(an_l2_writes_dirty_lines_to_dram_when_they_leave),
+        cmocka_unit_test(requests_beyond_the_l2_mshrs_wait_in_order),
+        cmocka_unit_test(impossible_machines_are_named),
+        cmocka_unit_test(what_is_under_way_can_be_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

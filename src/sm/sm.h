@@ -1,0 +1,74 @@
+/* A streaming multiprocessor in time: groups of threads in slots, warp
+ * schedulers, execution units, a load/store queue.
+ *
+ * An SM is ticked in the cycles it asks for: sm_tick() gives the next one. In
+ * between nothing can happen to it but sm_memory_done(). Values are computed
+ * when an instruction issues; the scoreboard and the memory system decide when
+ * they may be used. */
+#pragma once
+
+#include "config/machine.h"
+#include "exec/cta.h"
+#include "mem/mem.h"
+#include "sched/sched.h"
+#include "sm/timing.h"
+
+#define SM_NEVER UINT64_MAX
+
+/* Why nothing issued in a cycle. */
+enum sm_stall {
+    SM_STALL_STRUCTURAL, /* a ready group, but its unit or the load/store queue is
+                            taken */
+    SM_STALL_MEMORY,
+    SM_STALL_DEPENDENCY,
+    SM_STALL_FETCH,
+    SM_STALL_BARRIER,
+    SM_STALL_EMPTY, /* no group on the SM */
+    SM_N_STALLS
+};
+
+struct sm_counters {
+    uint64_t cycles, active_cycles; /* active: at least one instruction issued */
+    uint64_t stall[SM_N_STALLS];    /* active + stalls = cycles */
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t branches, divergent_branches;
+    uint64_t memory_instructions, divergent_memory_instructions; /* divergent: more than one line */
+    uint64_t barriers, blocks, threads;
+    uint64_t active_lanes[33]; /* instructions issued by active lanes; [0]: guard
+                                  false for all */
+};
+
+struct sm;
+
+struct sm_setup {
+    const struct config_machine *machine;
+    const struct sched_ops *scheduler;
+    const void *scheduler_options;
+    struct mem *mem;
+    uint32_t index;
+};
+
+struct sm *sm_new(const struct sm_setup *setup);
+void sm_free(struct sm *sm);
+/* Before a grid: the program's costs, and how many of its blocks fit. False
+ * when not even one does; error says what is short. */
+bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,
+                   size_t size);
+void sm_end_grid(struct sm *sm);
+bool sm_has_room(const struct sm *sm);
+void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
+bool sm_is_busy(const struct sm *sm); /* a block is resident, or an access is
+                                         still under way */
+/* One cycle. Gives the next cycle in which the SM has something to do;
+ * SM_NEVER: only memory can wake it. */
+uint64_t sm_tick(struct sm *sm, uint64_t cycle);
+/* The memory system has the data for the access with this token. The SM must be
+ * ticked in that cycle or later. */
+void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
+/* Accounts the cycles up to `cycle` in which the SM slept. */
+void sm_catch_up(struct sm *sm, uint64_t cycle);
+const struct sm_counters *sm_counters(const struct sm *sm);
+/* The fault that ended execution, or NULL. *row and *pc say where. */
+const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc);
+uint32_t sm_blocks_finished(const struct sm *sm);
+void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);

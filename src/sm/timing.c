@@ -1,0 +1,159 @@
+/* The cost of instructions. Units and latencies are the machine's; which
+ * instruction goes where follows the families of PTX: transcendental and
+ * division go to the SFU, 64-bit floating point to its own unit, addresses to
+ * the load/store unit, everything else to the ALU lanes. PTX is not machine
+ * code: a division or an IEEE square root stands for a sequence, counted here
+ * as SEQUENCE passes through the SFU. */
+#include "sm/timing.h"
+
+#include <stdlib.h>
+
+enum { SEQUENCE = 4 };
+
+static bool is_transcendental(enum ptx_opcode opcode) {
+    switch (opcode) {
+    case PTX_OP_RCP:
+    case PTX_OP_RSQRT:
+    case PTX_OP_SQRT:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+    case PTX_OP_TANH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_sequence(const struct ptx_instruction *insn) {
+    bool is_approximate = ptx_has(insn, PTX_MOD_APPROX) || ptx_has(insn, PTX_MOD_FULL);
+    return insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM ||
+           (!is_approximate && (insn->opcode == PTX_OP_SQRT || insn->opcode == PTX_OP_RCP));
+}
+
+static uint16_t passes(const struct config_machine *machine, uint32_t width) {
+    return (uint16_t)((machine->warp_size + width - 1) / width);
+}
+
+static void cost_of_arithmetic(const struct config_machine *machine, const struct ptx_instruction *insn,
+                               struct sm_timing *timing) {
+    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;
+    bool is_double = type == PTX_F64 || (insn->n_types > 1 && insn->type[1] == PTX_F64);
+    bool is_move = insn->opcode == PTX_OP_MOV;
+    timing->unit = SM_UNIT_ALU;
+    timing->occupancy_cycles = passes(machine, machine->simd_width);
+    timing->latency_cycles = (uint16_t)(ptx_type_kind(type) == PTX_KIND_F ? machine->fp32_cycles : machine->alu_cycles);
+    if (is_transcendental(insn->opcode) || is_sequence(insn)) {
+        timing->unit = SM_UNIT_SFU;
+        timing->occupancy_cycles = passes(machine, machine->sfu_width);
+        timing->latency_cycles = (uint16_t)machine->sfu_cycles;
+        if (is_sequence(insn)) {
+            timing->occupancy_cycles = (uint16_t)(timing->occupancy_cycles * SEQUENCE);
+            timing->latency_cycles = (uint16_t)(timing->latency_cycles * SEQUENCE);
+        }
+    } else if (is_double && !is_move) {
+        timing->unit = SM_UNIT_FP64;
+        timing->occupancy_cycles = passes(machine, machine->fp64_width);
+        timing->latency_cycles = (uint16_t)machine->fp64_cycles;
+    }
+}
+
+static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
+                           struct sm_timing *timing) {
+    bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
+    enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
+    timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+    timing->is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST;
+    timing->is_load = !timing->is_store && !timing->is_atomic;
+    timing->unit = SM_UNIT_LDST;
+    timing->occupancy_cycles = passes(machine, machine->ldst_width);
+    timing->latency_cycles = (uint16_t)machine->alu_cycles;
+    switch (space) {
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_CONST:
+        timing->access = SM_ACCESS_CONSTANT;
+        break;
+    case PTX_SPACE_SHARED:
+        timing->access = SM_ACCESS_SHARED;
+        break;
+    case PTX_SPACE_LOCAL:
+        timing->access = SM_ACCESS_LOCAL;
+        break;
+    default:
+        timing->access = SM_ACCESS_GLOBAL;
+        break;
+    }
+}
+
+/* cvta and isspacep compute; everything else with a context goes to memory. */
+static bool goes_to_memory(const struct exec_insn *insn) {
+    return insn->kind == EXEC_KIND_CONTEXT && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP;
+}
+
+static void cost(const struct config_machine *machine, const struct exec_insn *insn,
+                 const struct ptx_instruction *source, struct sm_timing *timing) {
+    timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
+    timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
+    timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
+    if (goes_to_memory(insn)) {
+        cost_of_access(machine, insn, timing);
+    } else if (insn->kind == EXEC_KIND_LANES && source) {
+        cost_of_arithmetic(machine, source, timing);
+    } else {
+        timing->unit = SM_UNIT_ALU;
+        timing->occupancy_cycles = passes(machine, machine->simd_width);
+        timing->latency_cycles = (uint16_t)machine->alu_cycles;
+    }
+}
+
+/* The scoreboard watches virtual registers: slots are shared by registers that
+ * never meet, which would make independent instructions wait for each other.
+ * Each function has its own range of numbers. */
+struct collector {
+    struct sm_timing *timing;
+    uint32_t first;
+    bool wants_writes;
+};
+
+static void collect(void *user, uint32_t register_id, bool is_write) {
+    struct collector *collector = user;
+    struct sm_timing *timing = collector->timing;
+    if (is_write == collector->wants_writes && timing->n_registers < SM_MAX_REGISTERS)
+        timing->reg[timing->n_registers++] = collector->first + register_id;
+}
+
+static void collect_registers(const struct ptx_instruction *insn, uint32_t first, struct sm_timing *timing) {
+    struct collector collector = {timing, first, true};
+    ptx_for_each_register(insn, collect, &collector);
+    timing->n_destinations = timing->n_registers;
+    collector.wants_writes = false;
+    ptx_for_each_register(insn, collect, &collector);
+}
+
+struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
+    struct sm_program *program = calloc(1, sizeof *program);
+    if (!program)
+        abort();
+    program->exec = exec;
+    program->timing = calloc(exec->n_insns, sizeof *program->timing);
+    if (!program->timing)
+        abort();
+    for (uint32_t f = 0; f < exec->n_functions; f++) {
+        const struct exec_function *function = &exec->function[f];
+        for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {
+            cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
+            if (exec->source[pc])
+                collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
+        }
+        program->n_registers += function->ptx->n_registers;
+    }
+    return program;
+}
+
+void sm_program_free(struct sm_program *program) {
+    if (!program)
+        return;
+    free(program->timing);
+    free(program);
+}

@@ -1,0 +1,41 @@
+/* What an instruction costs on a machine: its unit, latency, occupancy, and the
+ * registers it must wait for. Worked out once per kernel and machine, one
+ * record per program counter. */
+#pragma once
+
+#include "config/machine.h"
+#include "exec/exec.h"
+
+enum sm_unit { SM_UNIT_ALU, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
+
+enum sm_access {
+    SM_ACCESS_NONE,
+    SM_ACCESS_CONSTANT, /* parameters and constants: a cache of their own that
+                           always hits */
+    SM_ACCESS_SHARED,
+    SM_ACCESS_LOCAL,
+    SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
+};
+
+enum { SM_MAX_REGISTERS = 10 };
+
+struct sm_timing {
+    uint32_t reg[SM_MAX_REGISTERS]; /* scoreboard entries read or written;
+                                       destinations first */
+    uint8_t n_registers, n_destinations;
+    uint8_t unit;              /* enum sm_unit */
+    uint8_t access;            /* enum sm_access */
+    uint16_t latency_cycles;   /* until a dependent instruction can issue; memory:
+                                  added by the access */
+    uint16_t occupancy_cycles; /* the unit takes nothing else for so long */
+    bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
+};
+
+struct sm_program {
+    const struct exec_program *exec;
+    struct sm_timing *timing; /* per pc */
+    uint32_t n_registers;     /* scoreboard entries per group */
+};
+
+struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine);
+void sm_program_free(struct sm_program *program);
