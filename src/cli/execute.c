@@ -192,16 +192,24 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     return true;
 }
 
+/* A program that failed may have said why, and nobody saw it. */
+static void quote_program(struct cli_job *job, struct base_arena *arena) {
+    const char *line = first_line(errors_path(job, arena), arena);
+    struct report_run *run = &job->run;
+    if (line && job->is_said)
+        run->error = line;
+    else if (line && job->status == CLI_ERROR)
+        run->error = base_arena_printf(arena, "%s: %s", run->error, line);
+    job->is_said = false;
+}
+
 static void end_job(void *context, unsigned i, const struct cli_end *end) {
     struct cli_jobs *jobs = context;
     struct cli_job *job = &jobs->job[i];
     job->run.peak_bytes = end->peak_bytes;
     job->status = read_and_judge(job, end, jobs->arena);
-    if (job->is_said && job->execution.keeps_errors) {
-        const char *line = first_line(errors_path(job, jobs->arena), jobs->arena);
-        job->run.error = line ? line : job->run.error;
-        job->is_said = false;
-    }
+    if (job->execution.keeps_errors)
+        quote_program(job, jobs->arena);
     remove_folder(job->folder, jobs->arena);
     job->has_ended = true;
     jobs->n_ended++;

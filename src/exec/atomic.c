@@ -2,7 +2,8 @@
  *
  * From the PTX ISA manual. Floating-point addition rounds to nearest even; f32 addition in global memory flushes
  * subnormal inputs and results to zero, in shared memory it does not. A NaN result is the canonical one (0x7fffffff,
- * 0x7fff). Memory order and scope change no value here. Left out: .b128, vector forms, red.async, multimem. */
+ * 0x7fff); f64 addition keeps a NaN that goes in, as recorded on an H200 (add_double). Memory order and scope change no
+ * value here. Left out: .b128, vector forms, red.async, multimem. */
 #include "exec/internal.h"
 
 #include "exec/float_bits.h"
@@ -27,13 +28,23 @@ static uint32_t add_float(uint32_t a, uint32_t b, bool flushes) {
     return flushes ? flush(exec_float_bits(sum)) : exec_float_bits(sum);
 }
 
-static uint64_t add_double(uint64_t a, uint64_t b) {
+static bool is_double_nan(uint64_t bits) { return (bits & INT64_MAX) > 0x7ff0000000000000; }
+
+/* Global memory adds where it is: the operand's NaN goes before the one in memory, and signalling ones stay so. Shared
+ * memory is read, added to and written back by the multiprocessor: memory first, quiet. */
+static uint64_t add_double(uint64_t memory, uint64_t operand, bool is_global) {
+    const uint64_t first = is_global ? operand : memory, second = is_global ? memory : operand;
+    const uint64_t quiet = is_global ? 0 : 0x0008000000000000;
+    if (is_double_nan(first))
+        return first | quiet;
+    if (is_double_nan(second))
+        return second | quiet;
     double x, y;
-    memcpy(&x, &a, sizeof(x));
-    memcpy(&y, &b, sizeof(y));
+    memcpy(&x, &memory, sizeof(x));
+    memcpy(&y, &operand, sizeof(y));
     x += y;
-    memcpy(&a, &x, sizeof(a));
-    return a;
+    memcpy(&memory, &x, sizeof(memory));
+    return isnan(x) ? 0xfff8000000000000 : memory;
 }
 
 /* In the functions below: old is what memory holds, b and c are the operands, l the lane. */
@@ -57,8 +68,8 @@ static uint64_t add_double(uint64_t a, uint64_t b) {
         }                                                                                                              \
     }
 
-/* Whether f32 addition flushes: in global memory, wherever a generic address points. */
-static bool flushes(const struct exec_context *cx, unsigned lane) {
+/* Whether the place is in global memory, wherever a generic address points: it adds f32 and f64 in its own way. */
+static bool is_global(const struct exec_context *cx, unsigned lane) {
     enum ptx_space space = cx->insn->access.space;
     uint64_t offset;
     if (space == PTX_SPACE_GENERIC)
@@ -68,8 +79,8 @@ static bool flushes(const struct exec_context *cx, unsigned lane) {
 
 ATOMIC(add_32, uint32_t, 1, old + b)
 ATOMIC(add_64, uint64_t, 1, old + b)
-ATOMIC(add_f32, uint32_t, 1, add_float(old, b, flushes(cx, l)))
-ATOMIC(add_f64, uint64_t, 1, add_double(old, b))
+ATOMIC(add_f32, uint32_t, 1, add_float(old, b, is_global(cx, l)))
+ATOMIC(add_f64, uint64_t, 1, add_double(old, b, is_global(cx, l)))
 ATOMIC(add_f16, uint16_t, 1, add_half(old, b))
 ATOMIC(add_bf16, uint16_t, 1, add_bfloat(old, b))
 ATOMIC(add_f16x2, uint32_t, 1,

@@ -20,25 +20,11 @@
     "%d<9>; .reg .pred %p<4>;\n"
 
 /* A plain machine: one SM, one scheduler, every latency a different number. */
-static const char *const plain[] = {"sm.count=1",
-                                    "sm.schedulers=1",
-                                    "sm.pipeline=scoreboard",
-                                    "sm.fetch_cycles=1",
-                                    "sm.branch_cycles=5",
-                                    "sm.alu_cycles=9",
-                                    "sm.fp32_cycles=11",
-                                    "sm.fp64_cycles=13",
-                                    "sm.sfu_cycles=17",
-                                    "sm.simd_width=32",
-                                    "sm.sfu_width=8",
-                                    "sm.fp64_width=16",
-                                    "sm.ldst_width=32",
-                                    "icache.perfect=true",
-                                    "shared.latency=15",
-                                    "shared.banks=32",
-                                    "l1.latency=40",
-                                    "memory.perfect=true",
-                                    NULL};
+static const char *const plain[] = {
+    "sm.count=1",      "sm.schedulers=1",   "sm.pipeline=scoreboard", "sm.fetch_cycles=1",   "sm.branch_cycles=5",
+    "sm.alu_cycles=9", "sm.fp32_cycles=11", "sm.fp64_cycles=13",      "sm.sfu_cycles=17",    "sm.simd_width=32",
+    "sm.sfu_width=8",  "sm.fp64_width=16",  "sm.ldst_width=32",       "icache.perfect=true", "shared.latency=15",
+    "shared.banks=32", "l1.latency=40",     "sm.register_banks=0",    "memory.perfect=true", NULL};
 
 static struct stats_counters run_on(const char *const *settings, const char *scheduler, const char *body,
                                     unsigned blocks, unsigned threads) {
@@ -165,6 +151,20 @@ static void bank_conflicts_take_passes(void **state) {
     assert_int_equal(cycles(NULL, conflict, 32), 36 + 31);
 }
 
+/* With one bank, three different sources are read in three cycles: the result comes two later. Equal ones are read
+ * once. */
+static void source_registers_of_one_bank_are_read_in_turn(void **state) {
+    (void)state;
+    static const char *const one_bank[] = {"sm.register_banks=1", NULL};
+    static const char different[] =
+        "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmad.lo.u32 %r4, %r1, %r2, %r3;\nadd.u32 %r5, %r4, 1;\nret;";
+    static const char same[] = "mov.u32 %r1, 1;\nmad.lo.u32 %r4, %r1, %r1, %r1;\nadd.u32 %r5, %r4, 1;\nret;";
+    /* movs in 1, 2, 3; mad in 12; add in 21, or 23; ret */
+    assert_int_equal(cycles(NULL, different, 32), 22);
+    assert_int_equal(cycles(one_bank, different, 32), 24);
+    assert_int_equal(cycles(one_bank, same, 32), 1 + 9 + 9 + 1);
+}
+
 /* Barrel: a warp is fetched again 7 cycles after its last instruction: 1, 8,
  * 15, ret 22; eight warps share the cycles: the last one's instructions are in
  * 8, 16, 24, 32 since the seventh slot comes round every 8 cycles. */
@@ -254,6 +254,7 @@ int main(void) {
         cmocka_unit_test(two_schedulers_issue_two_warps),
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
+        cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),
         cmocka_unit_test(a_warp_switches_on_an_access),
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),

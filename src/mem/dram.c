@@ -148,7 +148,9 @@ static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t c
         wake(mem, channel, next_issue);
         return;
     }
-    struct dram_view view = {channel->queue, channel->n_queue, channel->banks, cycle};
+    const struct config_dram *dram = &mem->machine->dram;
+    struct dram_view view = {channel->queue, channel->n_queue, channel->banks, cycle,
+                             (uint64_t)dram->queue_entries * dram->row_conflict_cycles};
     uint32_t place = mem->policy->pick(&view);
     uint64_t start_cycle = dram_start(&view, place);
     if (start_cycle > cycle) {

@@ -2,13 +2,11 @@
  * oldest. Rixner et al. 2000, as cited and used in Narasiman 2014 (7.2) and by Liu 2023.
  *
  * Row hits could hold back a conflict for ever; the papers do not say what prevents it. Ours: a request that has
- * waited MAX_WAIT_CYCLES in the queue goes first, and until it has started no other does. */
+ * waited longer than a full queue takes in order, at worst, goes first, and until it has started no other does. */
 #include "mem/dram_policy.h"
 
-enum { MAX_WAIT_CYCLES = 1000 };
-
 static uint32_t pick(const struct dram_view *view) {
-    if (view->cycle - view->queue[0].arrival >= MAX_WAIT_CYCLES)
+    if (view->cycle - view->queue[0].arrival > view->full_queue_cycles)
         return 0;
     uint32_t oldest = 0;
     uint64_t earliest = UINT64_MAX;

@@ -27,6 +27,7 @@ struct dram_view {
     uint32_t n;
     const struct dram_bank *banks;
     uint64_t cycle;
+    uint64_t full_queue_cycles; /* what a full queue takes when every request is a row conflict in the same bank */
 };
 
 struct dram_policy {

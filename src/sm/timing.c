@@ -107,6 +107,30 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     }
 }
 
+/* Source registers that lie in one bank are read one after the other. Operand collectors keep the unit busy with other
+ * warps meanwhile, so a conflict delays the result, not the next issue. Registers are spread over the banks by their
+ * place. */
+static uint16_t bank_conflicts(const struct config_machine *machine, const struct exec_insn *insn) {
+    enum { MOST_BANKS = 64, PLACE_BYTES = EXEC_LANES * 4 };
+    uint8_t n_in_bank[MOST_BANKS] = {0};
+    uint8_t most = 1;
+    if (!machine->register_banks || machine->register_banks > MOST_BANKS)
+        return 0;
+    for (unsigned i = 0; i < insn->n_src; i++) {
+        struct exec_operand operand = insn->operand[insn->n_dst + i];
+        bool is_read_before = operand.base != EXEC_BASE_REGISTERS || operand.width == PTX_WIDTH_PRED;
+        for (unsigned j = 0; j < i; j++)
+            is_read_before |= insn->operand[insn->n_dst + j].offset == operand.offset &&
+                              insn->operand[insn->n_dst + j].base == operand.base;
+        if (is_read_before)
+            continue;
+        uint8_t *count = &n_in_bank[operand.offset / PLACE_BYTES % machine->register_banks];
+        if (++*count > most)
+            most = *count;
+    }
+    return (uint16_t)(most - 1);
+}
+
 /* The scoreboard watches virtual registers: slots are shared by registers that
  * never meet, which would make independent instructions wait for each other.
  * Each function has its own range of numbers. */
@@ -143,6 +167,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
         const struct exec_function *function = &exec->function[f];
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
+            program->timing[pc].latency_cycles =
+                (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
             if (exec->source[pc])
                 collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
         }

@@ -22,6 +22,7 @@ struct answers {
 
 bool answers_write(const struct answers *answers, const struct form_list *list, const char *path);
 
-/* Forms of the file that the list lacks are dropped, forms that the file lacks are ANSWER_NONE. False after a message. */
+/* Forms of the file that the list lacks are dropped, forms that the file lacks are ANSWER_NONE. False after a message.
+ */
 bool answers_read(struct answers *answers, const struct form_list *list, const char *path);
 void answers_free(struct answers *answers, const struct form_list *list);

@@ -123,9 +123,7 @@ bool approx_bound_of(const struct form *form, const uint64_t *inputs, unsigned p
     long double b = form->first_hidden > 1 ? operand(form, inputs, part, 1) : 1;
     if (!(fabsl(a) < (long double)INFINITY) || !(fabsl(b) < (long double)INFINITY) || is_special(exact(form, a, b)))
         return false;
-    *bound = format.bits == 64   ? double_bound(form)
-             : format.bits == 16 ? half_bound(form)
-                                 : single_bound(form, a, b);
+    *bound = format.bits == 64 ? double_bound(form) : format.bits == 16 ? half_bound(form) : single_bound(form, a, b);
     return true;
 }
 
@@ -138,7 +136,8 @@ double approx_error(const struct form *form, const uint64_t *inputs, unsigned pa
     long double is = number(format, bits), error = fabsl(is - right);
     if (is == right)
         return 0;
-    if (!(fabsl(is) < (long double)INFINITY) || !(fabsl(right) < (long double)INFINITY)) { /* right is finite, but may lie beyond the format */
+    if (!(fabsl(is) < (long double)INFINITY) ||
+        !(fabsl(right) < (long double)INFINITY)) { /* right is finite, but may lie beyond the format */
         long double largest = ldexpl(2 - ldexpl(1, -(int)format.mantissa), 1 - lowest_exponent(format));
         return is == is && fabsl(right) >= largest * (1 - ldexpl(1, -(int)format.mantissa)) ? 0 : (double)INFINITY;
     }

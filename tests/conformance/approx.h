@@ -22,6 +22,7 @@ bool approx_bound_of(const struct form *form, const uint64_t *inputs, unsigned p
 /* How many values a register of the form holds: 2 for packed types. */
 unsigned approx_parts(const struct form *form);
 
-/* The error of `bits` in the bound's measure, against the exact result or `recorded`; infinite where one is finite and one not. */
+/* The error of `bits` in the bound's measure, against the exact result or `recorded`; infinite where one is finite and
+ * one not. */
 double approx_error(const struct form *form, const uint64_t *inputs, unsigned part, uint64_t bits, uint64_t recorded,
                     const struct approx_bound *bound);

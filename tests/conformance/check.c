@@ -56,7 +56,7 @@ struct comparison {
     unsigned n_wrong; /* cases */
     unsigned first;   /* a wrong case */
     bool is_approximate;
-    struct approx_bound bound; /* the widest that was asked for */
+    struct approx_bound bound;    /* the widest that was asked for */
     double error, recorded_error; /* the largest, where a bound holds */
     unsigned n_equal, n_compared; /* approximate values */
 };
@@ -96,9 +96,9 @@ static struct comparison compare(const struct form *form, const struct answer *r
         bool is_good = true;
         for (unsigned k = 0; k < form->n_outputs; k++) {
             uint64_t r = form_answer(form, recorded->bytes, k, i), g = form_answer(form, got->bytes, k, i);
-            is_good = is_good && (comparison.is_approximate
-                                      ? is_near(form, values + (size_t)i * form->n_inputs, r, g, &comparison)
-                                      : r == g);
+            is_good = is_good &&
+                      (comparison.is_approximate ? is_near(form, values + (size_t)i * form->n_inputs, r, g, &comparison)
+                                                 : r == g);
         }
         if (!is_good && comparison.n_wrong++ == 0)
             comparison.first = i;
@@ -186,8 +186,10 @@ static enum verdict judge(const struct form *form, const struct answer *recorded
 static void report(const struct form *form, enum verdict verdict, const struct comparison *comparison,
                    const struct answer *recorded, const struct answer *got) {
     static const char *const words[N_VERDICTS] = {
-        [VERDICT_DIFFERENT] = "different", [VERDICT_REPAIRED] = "listed as a deviation, but equal",
-        [VERDICT_UNRECORDED] = "no answer recorded", [VERDICT_STALE] = "recorded with other inputs: record again",
+        [VERDICT_DIFFERENT] = "different",
+        [VERDICT_REPAIRED] = "listed as a deviation, but equal",
+        [VERDICT_UNRECORDED] = "no answer recorded",
+        [VERDICT_STALE] = "recorded with other inputs: record again",
     };
     if (got->status == ANSWER_CRASHED) {
         printf("crashed: %s\n", form->text);
@@ -225,8 +227,7 @@ bool check_answers(const struct form_list *list, const struct answers *recorded,
     struct comparison comparison;
     printf("recorded on %s, driver %s, %s\n", recorded->gpu, recorded->driver, recorded->date);
     for (size_t i = 0; i < list->n; i++) {
-        enum verdict verdict =
-            judge(&list->form[i], &recorded->answer[i], &got->answer[i], deviations, &comparison);
+        enum verdict verdict = judge(&list->form[i], &recorded->answer[i], &got->answer[i], deviations, &comparison);
         count[verdict]++;
         bool is_worth = verdict == VERDICT_DIFFERENT || verdict == VERDICT_REPAIRED || verdict == VERDICT_UNRECORDED ||
                         verdict == VERDICT_STALE;

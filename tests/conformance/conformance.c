@@ -64,7 +64,8 @@ static bool read_options(int argc, char **argv, struct options *options) {
     }
     bool needs_file = options->mode == MODE_RECORD || options->mode == MODE_CHECK || options->mode == MODE_TABLE;
     bool needs_form = options->mode == MODE_FORM || options->mode == MODE_PTX;
-    return options->mode != MODE_NONE && (options->form || !needs_form) && options->n_jobs > 0 && (options->file || !needs_file);
+    return options->mode != MODE_NONE && (options->form || !needs_form) && options->n_jobs > 0 &&
+           (options->file || !needs_file);
 }
 
 static int no_gpu(void) {

@@ -8,9 +8,7 @@
 
 #include "differential/random.h"
 
-static struct {
-    uint64_t n_copies, n_bytes, hash;
-} copies;
+static struct { uint64_t n_copies, n_bytes, hash; } copies;
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {
     CUresult (*copy)(void *, CUdeviceptr, size_t);

@@ -95,7 +95,8 @@ static CUdeviceptr upload(const void *data, size_t bytes) {
 static void run_form(CUmodule module, const struct form *form, unsigned number, uint8_t *answers) {
     char name[32];
     CUfunction function;
-    size_t in_bytes = (size_t)form->n_cases * form->n_inputs * 8, out_bytes = (size_t)form->n_cases * form->n_outputs * 8;
+    size_t in_bytes = (size_t)form->n_cases * form->n_inputs * 8,
+           out_bytes = (size_t)form->n_cases * form->n_outputs * 8;
     uint64_t *values = form_inputs(form), *words = region_words(form, values), *outputs = calloc(1, out_bytes);
     if (!outputs)
         abort();

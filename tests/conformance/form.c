@@ -75,9 +75,10 @@ static enum form_category category_of(const struct form *form) {
         const char *opcode;
         enum form_category category;
     } rows[] = {
-        {"shfl", FORM_WARP},     {"vote", FORM_WARP},   {"match", FORM_WARP},    {"redux", FORM_WARP},
-        {"activemask", FORM_WARP}, {"ld", FORM_LOAD},     {"ldu", FORM_LOAD},      {"st", FORM_STORE},
-        {"atom", FORM_ATOMIC},   {"red", FORM_ATOMIC},  {"cvta", FORM_CONVERT},  {"isspacep", FORM_SPACE},
+        {"shfl", FORM_WARP},         {"vote", FORM_WARP},          {"match", FORM_WARP},
+        {"redux", FORM_WARP},        {"activemask", FORM_WARP},    {"ld", FORM_LOAD},
+        {"ldu", FORM_LOAD},          {"st", FORM_STORE},           {"atom", FORM_ATOMIC},
+        {"red", FORM_ATOMIC},        {"cvta", FORM_CONVERT},       {"isspacep", FORM_SPACE},
         {"prefetch", FORM_PREFETCH}, {"prefetchu", FORM_PREFETCH},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -105,7 +106,7 @@ static enum form_class class_of_type(const char *type, char letter) {
         char letter;
         enum form_class class;
     } rows[] = {
-        {"f16", 'h', FORM_F16},      {"bf16", 'h', FORM_BF16},      {"f32", 'r', FORM_F32},   {"tf32", 'r', FORM_F32},
+        {"f16", 'h', FORM_F16},     {"bf16", 'h', FORM_BF16},     {"f32", 'r', FORM_F32}, {"tf32", 'r', FORM_F32},
         {"f16x2", 'r', FORM_F16X2}, {"bf16x2", 'r', FORM_BF16X2}, {"f64", 'w', FORM_F64},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -119,7 +120,7 @@ static unsigned first_amount(const struct form *form) {
     static const struct {
         const char *opcode;
         unsigned first;
-    } rows[] = {{"shl", 1}, {"shr", 1}, {"shf", 2},   {"bfe", 1},  {"bfi", 2},
+    } rows[] = {{"shl", 1}, {"shr", 1},  {"shf", 2},   {"bfe", 1},  {"bfi", 2},
                 {"fns", 1}, {"bmsk", 0}, {"szext", 1}, {"vshl", 1}, {"vshr", 1}};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is_opcode(form, rows[i].opcode))
@@ -235,7 +236,8 @@ static bool has_matching_registers(const struct form *form) {
     unsigned n_types = form_n_types(form), n_elements = 1;
     if (is_opcode(form, "set") || is_opcode(form, "cvt")) {
         const char *to = form_type(form, 0), *from = form_type(form, n_types - 1);
-        unsigned to_bits = value_type_named(to, strlen(to))->bits, from_bits = value_type_named(from, strlen(from))->bits;
+        unsigned to_bits = value_type_named(to, strlen(to))->bits,
+                 from_bits = value_type_named(from, strlen(from))->bits;
         return form_letter_bits(form->output[0].letter) == (to_bits == 8 ? 16 : to_bits) &&
                form_letter_bits(form->input[0].letter) == (from_bits == 8 ? 16 : from_bits);
     }

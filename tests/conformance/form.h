@@ -59,7 +59,7 @@ struct form {
     unsigned n_words;
     struct form_value input[FORM_MAX_INPUTS], output[FORM_MAX_OUTPUTS];
     unsigned n_inputs, n_outputs;
-    unsigned first_hidden;    /* inputs from here on are no operands: carry, mask, memory, offset */
+    unsigned first_hidden; /* inputs from here on are no operands: carry, mask, memory, offset */
     bool reads_carry, writes_carry, subtracts;
     unsigned access_bytes; /* of memory forms: all elements */
     unsigned n_cases;

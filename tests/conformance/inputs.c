@@ -13,7 +13,8 @@ enum { N_EDGES = 11, WARP = 32 };
 /* zeros, ones, limits, halves of the width */
 static uint64_t integer_edge(unsigned bits, unsigned k) {
     const uint64_t top = 1ull << (bits - 1), half = 1ull << bits / 2;
-    const uint64_t edges[N_EDGES] = {0, 1, UINT64_MAX, top, top - 1, top + 1, 2, half, half - 1, 0x5555555555555555u, bits};
+    const uint64_t edges[N_EDGES] = {0,    1,        UINT64_MAX,          top, top - 1, top + 1, 2,
+                                     half, half - 1, 0x5555555555555555u, bits};
     return edges[k];
 }
 
@@ -64,10 +65,9 @@ static bool has_edges(enum form_class class) { return class <= FORM_BF16X2; }
 
 static uint64_t mixed(struct random *random, enum form_class class) {
     static const enum kind kinds[] = {
-        [FORM_I16] = KIND_I16,     [FORM_I32] = KIND_I32,       [FORM_I64] = KIND_I64,
-        [FORM_F16] = KIND_F16,     [FORM_BF16] = KIND_BF16,     [FORM_F32] = KIND_F32,
-        [FORM_F64] = KIND_F64,     [FORM_F16X2] = KIND_F16X2,   [FORM_BF16X2] = KIND_BF16X2,
-        [FORM_PREDICATE] = KIND_PRED,
+        [FORM_I16] = KIND_I16,       [FORM_I32] = KIND_I32,        [FORM_I64] = KIND_I64, [FORM_F16] = KIND_F16,
+        [FORM_BF16] = KIND_BF16,     [FORM_F32] = KIND_F32,        [FORM_F64] = KIND_F64, [FORM_F16X2] = KIND_F16X2,
+        [FORM_BF16X2] = KIND_BF16X2, [FORM_PREDICATE] = KIND_PRED,
     };
     switch (class) {
     case FORM_AMOUNT:
@@ -196,7 +196,8 @@ static void fill_case(struct random *random, const struct form *form, unsigned n
         if (form->category == FORM_WARP || class == FORM_VOTE)
             value[k] = warp_value(random, class, plan);
         else if (class == FORM_OFFSET)
-            value[k] = random_below(random, (form->category == FORM_ATOMIC ? 8 : 32) / form->access_bytes) * form->access_bytes;
+            value[k] = random_below(random, (form->category == FORM_ATOMIC ? 8 : 32) / form->access_bytes) *
+                       form->access_bytes;
         else if (is_edge_case && has_edges(class))
             value[k] = edge(class, place[k < 2 ? k : 2], random_below(random, N_EDGES));
         else

@@ -4,8 +4,9 @@
 #include <string.h>
 
 void kernel_add_header(struct text *text) {
-    text_add(text, ".version 8.3\n.target sm_90\n.address_size 64\n"
-                   ".const .align 32 .b8 constant_region[%d] = {",
+    text_add(text,
+             ".version 8.3\n.target sm_90\n.address_size 64\n"
+             ".const .align 32 .b8 constant_region[%d] = {",
              KERNEL_THREADS * KERNEL_REGION);
     for (unsigned i = 0; i < KERNEL_THREADS * KERNEL_REGION; i++)
         text_add(text, "%s%u", i ? "," : "", (i * 197 + 31 + i / 256) & 255);
@@ -52,7 +53,8 @@ static void add_end(struct text *text, const struct form *form) {
         if (form->output[k].letter == 'p')
             text_add(text, "    selp.u32 %%word, 1, 0, %%o%u;\n    st.global.b32 [%%out+%u], %%word;\n", k, 8 * k);
         else
-            text_add(text, "    st.global.b%u [%%out+%u], %%o%u;\n", form_letter_bits(form->output[k].letter), 8 * k, k);
+            text_add(text, "    st.global.b%u [%%out+%u], %%o%u;\n", form_letter_bits(form->output[k].letter), 8 * k,
+                     k);
 }
 
 /* The instruction with its registers: outputs and inputs in the order of their letters, $ the address. */
@@ -99,8 +101,9 @@ static void add_warp(struct text *text, const struct form *form, unsigned number
             text_add(text, "    setp.ne.u32 %%o%u, 0, 0;\n", k);
         else
             text_add(text, "    mov.b%u %%o%u, 0x5eed;\n", form_letter_bits(form->output[k].letter), k);
-    text_add(text, "    shr.u32 %%word, %%i%u, %%thread;\n    and.b32 %%word, %%word, 1;\n"
-                   "    setp.ne.u32 %%runs, %%word, 0;\n    @!%%runs bra after%u;\n",
+    text_add(text,
+             "    shr.u32 %%word, %%i%u, %%thread;\n    and.b32 %%word, %%word, 1;\n"
+             "    setp.ne.u32 %%runs, %%word, 0;\n    @!%%runs bra after%u;\n",
              mask, number);
     add_instruction(text, form);
     text_add(text, "after%u:\n", number);
@@ -152,16 +155,17 @@ static void add_convert(struct text *text, const struct form *form) {
 
 /* Cases take turns with generic addresses of the four spaces. */
 static void add_space(struct text *text, const struct form *form) {
-    text_add(text, "    mov.u64 %%space0, %%memory;\n"
-                   "    mov.u64 %%wide, shared_region;\n    cvta.shared.u64 %%space1, %%wide;\n"
-                   "    mov.u64 %%wide, local_region;\n    cvta.local.u64 %%space2, %%wide;\n"
-                   "    mov.u64 %%wide, constant_region;\n    cvta.const.u64 %%space3, %%wide;\n"
-                   "    and.b32 %%word, %%case, 1;\n    setp.ne.u32 %%runs, %%word, 0;\n"
-                   "    and.b32 %%word, %%case, 2;\n    setp.ne.u32 %%spare, %%word, 0;\n"
-                   "    selp.b64 %%space0, %%space1, %%space0, %%runs;\n"
-                   "    selp.b64 %%space2, %%space3, %%space2, %%runs;\n"
-                   "    selp.b64 %%address, %%space2, %%space0, %%spare;\n"
-                   "    isspacep.%s %%o0, %%address;\n",
+    text_add(text,
+             "    mov.u64 %%space0, %%memory;\n"
+             "    mov.u64 %%wide, shared_region;\n    cvta.shared.u64 %%space1, %%wide;\n"
+             "    mov.u64 %%wide, local_region;\n    cvta.local.u64 %%space2, %%wide;\n"
+             "    mov.u64 %%wide, constant_region;\n    cvta.const.u64 %%space3, %%wide;\n"
+             "    and.b32 %%word, %%case, 1;\n    setp.ne.u32 %%runs, %%word, 0;\n"
+             "    and.b32 %%word, %%case, 2;\n    setp.ne.u32 %%spare, %%word, 0;\n"
+             "    selp.b64 %%space0, %%space1, %%space0, %%runs;\n"
+             "    selp.b64 %%space2, %%space3, %%space2, %%runs;\n"
+             "    selp.b64 %%address, %%space2, %%space0, %%spare;\n"
+             "    isspacep.%s %%o0, %%address;\n",
              form_space(form));
 }
 
