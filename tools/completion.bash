@@ -9,11 +9,13 @@ _heddle_value() {
     done <<<"$2"
     case $value in
         '') return 1 ;;
-        'KEY=VALUE') mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list options --names 2>/dev/null)" -S = -- "$word") ;;
+        'KEY=VALUE'*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list options --names 2>/dev/null)" -S = -- "$word") ;;
         'NAME|FILE'*)
             mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list machines --names 2>/dev/null)" -- "$word")
             compopt -o default
             ;;
+        'NAME[:'*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list schedulers --names 2>/dev/null)" -- "$word") ;;
+        MODEL) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list divergence --names 2>/dev/null)" -- "$word") ;;
         FILE*) compopt -o default ;;
         [a-z]*'|'*) mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word") ;;
     esac
@@ -32,13 +34,13 @@ _heddle() {
             words=$(while read -r option _; do echo "$option"; done <<<"$lines")
         else
             case $command in
-                run)
+                run | compare)
                     words=$("$heddle" list workloads --names 2>/dev/null)
                     compopt -o default # or a file: a program, a .ptx
                     ;;
                 ptx) compopt -o default ;;
                 list)
-                    words='workloads machines options schedulers experiments stats commands'
+                    words='workloads machines options schedulers divergence experiments stats commands'
                     if [[ $previous == machines ]]; then
                         words=$("$heddle" list machines --names 2>/dev/null)
                         compopt -o default # or a file

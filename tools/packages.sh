@@ -13,6 +13,7 @@ libyaml-dev     /usr/include/yaml.h
 '
 test_packages='
 libcmocka-dev    /usr/include/cmocka.h
+libzstd-dev      /usr/include/zstd.h
 clang-format     clang-format
 libclang-rt-dev  /usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer*.a
 '

@@ -1,6 +1,5 @@
-/* `heddle bench`: how many instructions a second the functional engine executes, by workload and by kind of
- * instruction. The kernels and what is expected of them are in bench/. */
-#include <errno.h>
+/* `heddle bench`: how many instructions a second are executed without timing, by workload and by kind of instruction,
+ * how many with it, and what that costs. The kernels and what is expected of them are in bench/. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +9,11 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/execute.h"
+#include "cli/output.h"
 
 struct bench_options {
-    bool names;
+    struct cli_machine_options machine;
+    bool is_functional, names;
     unsigned size;
     uint64_t repeat;
     double timeout_seconds;
@@ -22,6 +23,10 @@ struct bench_options {
 #define FIELD(name) offsetof(struct bench_options, name)
 
 static const struct cli_option options[] = {
+    CLI_MACHINE_ROW(FIELD(machine)),
+    {"--set", 0, CLI_LIST, "KEY=VALUE[,VALUE...]", "change a machine's option; several values: measure each",
+     FIELD(machine.set), 0, 0},
+    {"--functional", 0, CLI_FLAG, NULL, "measure only what executes without timing", FIELD(is_functional), 0, 0},
     {"--size", 0, CLI_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
     {"--repeat", 0, CLI_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
     {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
@@ -34,10 +39,14 @@ const struct cli_command cli_bench_command = {
     .summary = "measure how fast this computer executes",
     .usage = "bench [NAME...] [options]",
     .text = "NAME is a workload, or one of the kernels fma, integer, mixed (arithmetic), copy, gather (memory);\n"
-            "without one, all are run. Results are not checked. Targets: arithmetic 20, memory 5 million warp\n"
-            "instructions a second.\n",
+            "without one, all are run, first without timing, then timed. Results are not checked. Targets\n"
+            "without timing: arithmetic 20, memory 5 million warp instructions a second.\n"
+            "\n"
+            "tax: how many times slower the timed run is. GPGPU-Sim: how many times faster the timed run is\n"
+            "than GPGPU-Sim 4 was measured to be; see bench/README.md.\n",
     .examples = "  heddle bench\n"
-                "  heddle bench fma bfs --size small --repeat 5\n",
+                "  heddle bench fma bfs --size small --repeat 5\n"
+                "  heddle bench bfs matmul --set sm.count=1,15,60\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_bench,
@@ -65,10 +74,33 @@ static const struct subject kernels[] = {
 };
 enum { N_KERNELS = sizeof kernels / sizeof kernels[0], MOST_ARGUMENTS = 10 };
 
+/* Warp instructions a second of GPGPU-Sim 4. */
+static const struct {
+    const char *name;
+    double rate;
+} rivals[] = {
+#define GPGPU_SIM(name, thousands) {#name, thousands * 1e3},
+#include "../../bench/gpgpu_sim.def"
+#undef GPGPU_SIM
+};
+
+/* The best of the repetitions. */
+struct measure {
+    struct stats_counters counters;
+    double seconds; /* in launches; 0: never ended well */
+    uint64_t peak_bytes;
+};
+
 struct result {
     struct subject subject;
-    struct stats_counters counters;
-    double seconds; /* the best; 0: never ended well */
+    struct measure functional;
+    struct measure *timed; /* one for each variant */
+};
+
+/* A machine to measure on. */
+struct variant {
+    struct cli_target target;
+    const char *name;
 };
 
 struct bench {
@@ -77,6 +109,8 @@ struct bench {
     struct base_arena arena;
     struct result *result;
     unsigned n_results;
+    struct variant *variant;
+    unsigned n_variants; /* 0: nothing is timed */
     FILE *json;
 };
 
@@ -114,6 +148,54 @@ static int choose_subjects(struct bench *bench, const struct cli_words *words) {
     return CLI_DONE;
 }
 
+/* ---- Machines ---------------------------------------------------------------------------------------------------- */
+
+/* The place of the --set with several values; the number of all when there is none. */
+static int find_sweep(const struct cli_words *set, unsigned *place) {
+    *place = set->count;
+    for (unsigned i = 0; i < set->count; i++) {
+        if (!strchr(set->item[i], ','))
+            continue;
+        if (*place != set->count)
+            return cli_fail(CLI_USAGE, "only one --set may have several values, not '%s' and '%s'", set->item[*place],
+                            set->item[i]);
+        *place = i;
+    }
+    return CLI_DONE;
+}
+
+static int add_variant(struct bench *bench, const struct cli_machine_options *machine, const char *change) {
+    struct variant *variant = &bench->variant[bench->n_variants++];
+    int status = cli_make_target(&variant->target, machine, NULL, NULL, 0, &bench->arena);
+    const char *name = variant->target.machine.name;
+    variant->name = change ? base_arena_printf(&bench->arena, "%s %s", name, change) : name;
+    return status;
+}
+
+static int make_variants(struct bench *bench) {
+    struct base_arena *arena = &bench->arena;
+    struct cli_machine_options machine = bench->given.machine;
+    unsigned sweep;
+    int status = find_sweep(&machine.set, &sweep);
+    if (status != CLI_DONE)
+        return status;
+    const char *values = sweep < machine.set.count ? machine.set.item[sweep] : "";
+    size_t key = strcspn(values, "=");
+    bench->variant = BASE_ARENA_ARRAY(arena, struct variant, strlen(values) + 1);
+    if (!values[key])
+        return add_variant(bench, &machine, NULL);
+    for (const char *at = values + key + 1; *at && status == CLI_DONE; at += at[0] == ',') {
+        size_t length = strcspn(at, ",");
+        const char *change = base_arena_printf(arena, "%.*s=%.*s", (int)key, values, (int)length, at);
+        machine.set.item = BASE_ARENA_ARRAY(arena, const char *, machine.set.count);
+        memcpy(machine.set.item, bench->given.machine.set.item, machine.set.count * sizeof *machine.set.item);
+        machine.set.item[sweep] = change;
+        status = add_variant(bench, &machine, change);
+        at += length;
+    }
+    return status;
+}
+
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, const char *path) {
@@ -135,14 +217,20 @@ static struct cli_words workload_arguments(struct bench *bench) {
     return arguments;
 }
 
-static int run_once(struct bench *bench, struct result *result) {
-    const struct subject *subject = &result->subject;
+static double rate(const struct measure *measure) {
+    return report_rate(measure->counters.warp_instructions, measure->seconds);
+}
+
+/* `variant` is NULL for a run without timing. */
+static int run_once(struct bench *bench, const struct subject *subject, const struct variant *variant,
+                    struct measure *best) {
     bool is_workload = subject->kind == WORKLOADS, is_said;
     const char *name = subject->name;
     if (!is_workload)
         name = base_arena_printf(&bench->arena, "%s/%s.ptx", bench->place.bench, subject->name);
     struct cli_execution execution = {
         .place = &bench->place,
+        .target = variant ? &variant->target : NULL,
         .timeout_seconds = bench->given.timeout_seconds,
         .output = CLI_OUTPUT_DROPPED,
         .arguments = is_workload ? workload_arguments(bench) : kernel_arguments(bench, subject, name),
@@ -154,19 +242,28 @@ static int run_once(struct bench *bench, struct result *result) {
     status = cli_execute(&execution, &run, &bench->arena, &is_said);
     if (status != CLI_DONE)
         return is_said ? status : cli_fail((enum cli_status)status, "%s: %s", subject->name, run.error);
-    if (result->seconds <= 0 || run.host_seconds < result->seconds) {
-        result->counters = run.total.counters;
-        result->seconds = run.host_seconds;
-    }
+    if (best->seconds <= 0 || run.host_seconds < best->seconds)
+        *best = (struct measure){run.total.counters, run.host_seconds, run.peak_bytes};
     return CLI_DONE;
 }
 
+static int measure_best(struct bench *bench, const struct subject *subject, const struct variant *variant,
+                        struct measure *best) {
+    int status = CLI_DONE;
+    for (uint64_t k = 0; k < bench->given.repeat && status == CLI_DONE; k++)
+        status = run_once(bench, subject, variant, best);
+    return status;
+}
+
+/* Everything, however the runs before ended, unless the user stops it; the first status that is not good. */
 static int measure(struct bench *bench) {
     int first_failure = CLI_DONE;
-    for (unsigned i = 0; i < bench->n_results; i++) {
-        int status = CLI_DONE;
-        for (uint64_t k = 0; k < bench->given.repeat && status == CLI_DONE; k++)
-            status = run_once(bench, &bench->result[i]);
+    for (unsigned i = 0; i < bench->n_results && first_failure != CLI_STOPPED; i++) {
+        struct result *result = &bench->result[i];
+        int status = measure_best(bench, &result->subject, NULL, &result->functional);
+        result->timed = BASE_ARENA_ARRAY(&bench->arena, struct measure, bench->n_variants);
+        for (unsigned v = 0; v < bench->n_variants && status == CLI_DONE; v++)
+            status = measure_best(bench, &result->subject, &bench->variant[v], &result->timed[v]);
         if (first_failure == CLI_DONE)
             first_failure = status;
     }
@@ -180,44 +277,121 @@ static void print_names(const struct bench *bench) {
         puts(bench->result[i].subject.name);
 }
 
-static void print_table(struct bench *bench) {
-    static const char *const headings[] = {"name",     "kind",       "warp instr.", "seconds",
-                                           "M warp/s", "M thread/s", "target"};
+static void add_headings(struct report_table *table, const char *const *headings) {
+    for (size_t i = 0; i < table->n_columns; i++)
+        report_table_cell(table, "%s", headings[i]);
+}
+
+static void add_mebibytes(struct report_table *table, uint64_t bytes) {
+    report_table_cell(table, "%.0f", (double)bytes / (1 << 20));
+}
+
+static void print_functional(struct bench *bench) {
+    static const char *const headings[] = {"without timing", "kind",       "warp instr.", "seconds",
+                                           "M warp/s",       "M thread/s", "target",      "MiB"};
     struct report_table table = report_table_new(&bench->arena, sizeof headings / sizeof headings[0]);
     table.is_left[1] = true;
-    for (size_t i = 0; i < table.n_columns; i++)
-        report_table_cell(&table, "%s", headings[i]);
+    add_headings(&table, headings);
     for (unsigned i = 0; i < bench->n_results; i++) {
         const struct result *result = &bench->result[i];
-        double target = targets[result->subject.kind], seconds = result->seconds;
-        double rate = report_rate(result->counters.warp_instructions, seconds);
+        const struct measure *measured = &result->functional;
+        double target = targets[result->subject.kind];
         report_table_cell(&table, "%s", result->subject.name);
         report_table_cell(&table, "%s", kind_names[result->subject.kind]);
-        report_table_count(&table, result->counters.warp_instructions);
-        report_table_cell(&table, "%.4f", seconds);
-        report_table_cell(&table, "%.2f", rate * 1e-6);
-        report_table_cell(&table, "%.1f", report_rate(result->counters.thread_instructions, seconds) * 1e-6);
+        report_table_count(&table, measured->counters.warp_instructions);
+        report_table_cell(&table, "%.4f", measured->seconds);
+        report_table_cell(&table, "%.2f", rate(measured) * 1e-6);
+        report_table_cell(&table, "%.1f",
+                          report_rate(measured->counters.thread_instructions, measured->seconds) * 1e-6);
         if (target > 0)
-            report_table_cell(&table, "%g %s", target * 1e-6, rate >= target ? "met" : "missed");
+            report_table_cell(&table, "%g %s", target * 1e-6, rate(measured) >= target ? "met" : "missed");
         else
             report_table_cell(&table, "-");
+        add_mebibytes(&table, measured->peak_bytes);
     }
     report_table_print(&table, stdout, false);
+}
+
+/* 0: not measured. */
+static double rival_rate(const char *name) {
+    for (unsigned i = 0; i < sizeof rivals / sizeof rivals[0]; i++)
+        if (strcmp(rivals[i].name, name) == 0)
+            return rivals[i].rate;
+    return 0;
+}
+
+static void add_ratio(struct report_table *table, double over, double under) {
+    if (over > 0 && under > 0)
+        report_table_cell(table, "%.1f", over / under);
+    else
+        report_table_cell(table, "-");
+}
+
+static void add_timed(struct report_table *table, const struct result *result, const struct measure *measured) {
+    report_table_count(table, measured->counters.cycles);
+    report_table_cell(table, "%.4f", measured->seconds);
+    report_table_cell(table, "%.1f", rate(measured) * 1e-3);
+    report_table_cell(table, "%.1f", report_rate(measured->counters.cycles, measured->seconds) * 1e-3);
+    add_ratio(table, rate(&result->functional), rate(measured));
+    add_ratio(table, rate(measured), rival_rate(result->subject.name));
+    add_mebibytes(table, measured->peak_bytes);
+}
+
+static void print_timed(struct bench *bench) {
+    static const char *const headings[] = {"timed",      "machine", "cycles",    "seconds", "K warp/s",
+                                           "K cycles/s", "tax",     "GPGPU-Sim", "MiB"};
+    struct report_table table = report_table_new(&bench->arena, sizeof headings / sizeof headings[0]);
+    table.is_left[1] = true;
+    add_headings(&table, headings);
+    for (unsigned i = 0; i < bench->n_results; i++)
+        for (unsigned v = 0; v < bench->n_variants; v++) {
+            report_table_cell(&table, "%s", bench->result[i].subject.name);
+            report_table_cell(&table, "%s", bench->variant[v].name);
+            add_timed(&table, &bench->result[i], &bench->result[i].timed[v]);
+        }
+    putchar('\n');
+    report_table_print(&table, stdout, false);
+}
+
+static json_t *measure_json(const struct measure *measured) {
+    const struct stats_counters *counters = &measured->counters;
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I}", "warp_instructions", (json_int_t)counters->warp_instructions,
+                     "thread_instructions", (json_int_t)counters->thread_instructions, "seconds", measured->seconds,
+                     "warp_instructions_per_second", rate(measured), "thread_instructions_per_second",
+                     report_rate(counters->thread_instructions, measured->seconds), "peak_host_bytes",
+                     (json_int_t)measured->peak_bytes);
+}
+
+static json_t *timed_json(const struct bench *bench, const struct result *result) {
+    json_t *array = json_array();
+    for (unsigned v = 0; v < bench->n_variants; v++) {
+        const struct measure *measured = &result->timed[v];
+        json_t *object = measure_json(measured);
+        double rival = rival_rate(result->subject.name);
+        json_object_set_new(object, "machine", json_string(bench->variant[v].name));
+        json_object_set_new(object, "cycles", json_integer((json_int_t)measured->counters.cycles));
+        if (rate(measured) > 0)
+            json_object_set_new(object, "tax", json_real(rate(&result->functional) / rate(measured)));
+        if (rival > 0)
+            json_object_set_new(object, "times_gpgpu_sim", json_real(rate(measured) / rival));
+        json_array_append_new(array, object);
+    }
+    return array;
 }
 
 static bool write_json(const struct bench *bench) {
     json_t *array = json_array();
     for (unsigned i = 0; i < bench->n_results; i++) {
         const struct result *result = &bench->result[i];
-        const struct stats_counters *counters = &result->counters;
         json_t *object =
-            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "name", result->subject.name, "kind",
-                      kind_names[result->subject.kind], "warp_instructions", (json_int_t)counters->warp_instructions,
-                      "thread_instructions", (json_int_t)counters->thread_instructions, "seconds", result->seconds,
-                      "warp_instructions_per_second", report_rate(counters->warp_instructions, result->seconds),
-                      "thread_instructions_per_second", report_rate(counters->thread_instructions, result->seconds));
+            json_pack("{s:s, s:s}", "name", result->subject.name, "kind", kind_names[result->subject.kind]);
+        json_t *measured = measure_json(&result->functional);
+        json_object_update(object, measured);
+        json_decref(measured);
         if (targets[result->subject.kind] > 0)
             json_object_set_new(object, "target", json_real(targets[result->subject.kind]));
+        if (bench->n_variants)
+            json_object_set_new(object, "timed", timed_json(bench, result));
         json_array_append_new(array, object);
     }
     bool is_written = json_dumpf(array, bench->json, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
@@ -226,19 +400,30 @@ static bool write_json(const struct bench *bench) {
     return is_written;
 }
 
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
 static int run_all(struct bench *bench) {
-    bool to_stdout = bench->given.json && strcmp(bench->given.json, "-") == 0;
-    if (bench->given.json)
-        bench->json = to_stdout ? stdout : fopen(bench->given.json, "w");
-    if (bench->given.json && !bench->json)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", bench->given.json, strerror(errno));
-    int status = measure(bench);
-    if (!to_stdout)
-        print_table(bench);
-    bool is_written = !bench->json || write_json(bench);
-    if (bench->json && !to_stdout && fclose(bench->json) != 0)
-        is_written = false;
-    return is_written ? status : cli_fail(CLI_ERROR, "cannot write '%s': %s", bench->given.json, strerror(errno));
+    int status = bench->given.is_functional ? CLI_DONE : make_variants(bench);
+    if (status != CLI_DONE)
+        return status;
+    if (!cli_find_place(&bench->place, &bench->arena) || !cli_open_output(bench->given.json, &bench->json))
+        return CLI_ERROR;
+    status = measure(bench);
+    if (!cli_is_stdout(bench->given.json)) {
+        print_functional(bench);
+        if (bench->n_variants)
+            print_timed(bench);
+    }
+    if (bench->json && !cli_close_output(bench->given.json, bench->json, write_json(bench)))
+        return CLI_ERROR;
+    return status;
+}
+
+static int check_options(const struct bench_options *given) {
+    if (given->is_functional && (given->machine.machine || given->machine.set.count))
+        return cli_fail(CLI_USAGE, "%s is about timing, which --functional leaves out",
+                        given->machine.machine ? "--machine" : "--set");
+    return CLI_DONE;
 }
 
 int cli_bench(int argc, char **argv) {
@@ -246,11 +431,13 @@ int cli_bench(int argc, char **argv) {
     struct cli_words words = {0};
     int status = CLI_DONE;
     if (cli_parse(&cli_bench_command, argc, argv, &bench.given, &words, &bench.arena, &status)) {
-        status = choose_subjects(&bench, &words);
+        status = check_options(&bench.given);
+        if (status == CLI_DONE)
+            status = choose_subjects(&bench, &words);
         if (status == CLI_DONE && bench.given.names)
             print_names(&bench);
         else if (status == CLI_DONE)
-            status = cli_find_place(&bench.place, &bench.arena) ? run_all(&bench) : CLI_ERROR;
+            status = run_all(&bench);
     }
     base_arena_free(&bench.arena);
     return status;

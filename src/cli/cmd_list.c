@@ -10,6 +10,7 @@
 #include "cli/experiments.h"
 #include "cli/machine_options.h"
 #include "cli/place.h"
+#include "cli/target.h"
 #include "report/report.h"
 #include "sched/sched.h"
 
@@ -27,7 +28,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_list_command = {
     .name = "list",
     .summary = "list what comes with Heddle: workloads, machines, schedulers, experiments, statistics",
-    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|schedulers|experiments|stats|commands] [options]",
+    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|stats|\n"
+             "                    commands] [options]",
     .text = "Without a word it lists the workloads. Grid and block are those at size small.\n"
             "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
@@ -79,36 +81,44 @@ static json_t *workload_json(const struct list *list, unsigned i) {
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
-static const struct {
+static const struct statistic {
     const char *name, *meaning;
-} statistics[] = {
+} counters[] = {
 #define STATS_COUNTER(name, when, meaning) {#name, meaning},
 #include "stats/counters.def"
 #undef STATS_COUNTER
-    {"average_active_threads", "thread_instructions / warp_instructions"},
-    {"simd_efficiency", "average_active_threads / 32: active lanes of the lanes issued"},
 };
-enum { N_STATISTICS = sizeof statistics / sizeof statistics[0] };
+enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
+
+/* The counters, then what follows from them; the name is NULL behind the last. */
+static struct statistic statistic(unsigned i) {
+    if (i < N_COUNTERS)
+        return counters[i];
+    i -= N_COUNTERS;
+    if (i < report_n_derived)
+        return (struct statistic){report_derived[i].name, report_derived[i].meaning};
+    return (struct statistic){0};
+}
 
 static void statistic_rows(const struct list *list, struct report_table *table) {
     (void)list;
     table->n_columns = 2;
     report_table_cell(table, "statistic");
     report_table_cell(table, "what it counts");
-    for (unsigned i = 0; i < N_STATISTICS; i++) {
-        report_table_cell(table, "%s", statistics[i].name);
-        report_table_cell(table, "%s", statistics[i].meaning);
+    for (unsigned i = 0; statistic(i).name; i++) {
+        report_table_cell(table, "%s", statistic(i).name);
+        report_table_cell(table, "%s", statistic(i).meaning);
     }
 }
 
 static const char *statistic_name(const struct list *list, unsigned i) {
     (void)list;
-    return i < N_STATISTICS ? statistics[i].name : NULL;
+    return statistic(i).name;
 }
 
 static json_t *statistic_json(const struct list *list, unsigned i) {
     (void)list;
-    return json_pack("{s:s, s:s}", "name", statistics[i].name, "summary", statistics[i].meaning);
+    return json_pack("{s:s, s:s}", "name", statistic(i).name, "summary", statistic(i).meaning);
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
@@ -275,6 +285,30 @@ static json_t *scheduler_json(const struct list *list, unsigned i) {
     return json_pack("{s:s, s:s, s:o}", "name", ops->name, "summary", ops->help, "options", array);
 }
 
+/* ---- Divergence models ------------------------------------------------------------------------------------------- */
+
+static void divergence_rows(const struct list *list, struct report_table *table) {
+    (void)list;
+    table->n_columns = 2;
+    report_table_cell(table, "divergence model");
+    report_table_cell(table, "what it does");
+    for (unsigned i = 0; i < cli_n_divergence_models; i++) {
+        report_table_cell(table, "%s", cli_divergence_models[i].name);
+        report_table_cell(table, "%s", cli_divergence_models[i].help);
+    }
+}
+
+static const char *divergence_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < cli_n_divergence_models ? cli_divergence_models[i].name : NULL;
+}
+
+static json_t *divergence_json(const struct list *list, unsigned i) {
+    (void)list;
+    const struct cli_divergence *model = &cli_divergence_models[i];
+    return json_pack("{s:s, s:s}", "name", model->name, "summary", model->help);
+}
+
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
 static void experiment_rows(const struct list *list, struct report_table *table) {
@@ -317,6 +351,7 @@ static const struct list_kind kinds[] = {
     {"machines", load_machines, machine_rows, machine_name, machine_json},
     {"options", NULL, option_rows, option_name, option_json},
     {"schedulers", NULL, scheduler_rows, scheduler_name, scheduler_json},
+    {"divergence", NULL, divergence_rows, divergence_name, divergence_json},
     {"experiments", NULL, experiment_rows, experiment_name, experiment_json},
     {"stats", NULL, statistic_rows, statistic_name, statistic_json},
     {"commands", NULL, command_rows, command_name, command_json},

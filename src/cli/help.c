@@ -13,9 +13,10 @@ void cli_print_overview(void) {
     for (unsigned i = 0; i < cli_n_commands; i++)
         printf("  %-8s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\nTry:\n"
-          "  heddle run bfs --functional                   a bundled workload, its result checked on the CPU\n"
-          "  heddle run ./myapp --functional               your own CUDA program, unmodified\n"
-          "  heddle run my.ptx --functional --block 256 --arg out:u32[256]\n"
+          "  heddle compare bfs                            every scheduler on one workload, side by side\n"
+          "  heddle run bfs                                a bundled workload, its result checked on the CPU\n"
+          "  heddle run ./myapp                            your own CUDA program, unmodified\n"
+          "  heddle run my.ptx --block 256 --arg out:u32[256]\n"
           "                                                one kernel of a PTX file\n"
           "  heddle list workloads                         what comes with Heddle\n"
           "  heddle help run                               a command and its options\n",

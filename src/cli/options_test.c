@@ -90,6 +90,7 @@ static void words_and_options_may_be_mixed(void **state) {
     parse(&parsed, "a --loud b - -3 -- --loud -- c");
     assert_true(parsed.is_good);
     assert_int_equal(parsed.words.count, 7);
+    assert_int_equal(parsed.words.n_before, 4);
     static const char *const expected[] = {"a", "b", "-", "-3", "--loud", "--", "c"};
     for (unsigned i = 0; i < 7; i++)
         assert_string_equal(parsed.words.item[i], expected[i]);

@@ -66,6 +66,36 @@ static json_t *shape(const uint32_t n[3]) {
     return json_pack("[I,I,I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
 }
 
+static json_t *numbers(const uint64_t *value, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_integer((json_int_t)value[i]));
+    return list;
+}
+
+static json_t *table(const uint32_t *value, uint64_t n_rows, size_t n_columns) {
+    json_t *rows = json_array();
+    for (uint64_t row = 0; row < n_rows; row++) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < n_columns; i++)
+            json_array_append_new(list, json_integer((json_int_t)value[row * n_columns + i]));
+        json_array_append_new(rows, list);
+    }
+    return rows;
+}
+
+/* One row per sample: per SM, per DRAM channel, per number of active lanes. The last one covers what was left. */
+static json_t *samples(const struct gpu_series *series) {
+    json_t *object = json_object();
+    json_object_set_new(object, "every_cycles", json_integer((json_int_t)series->every_cycles));
+    json_object_set_new(object, "thread_instructions",
+                        table(series->thread_instructions, series->n_samples, series->n_sms));
+    json_object_set_new(object, "channel_busy_cycles",
+                        table(series->channel_busy, series->n_samples, series->n_channels));
+    json_object_set_new(object, "active_lanes", table(series->active_lanes[0], series->n_samples, EXEC_LANES + 1));
+    return object;
+}
+
 static json_t *launches(const struct cuda_state *state) {
     uint32_t count;
     const struct gpu_launch_record *launch = gpu_launches(state->gpu, &count);
@@ -76,6 +106,10 @@ static json_t *launches(const struct cuda_state *state) {
         json_object_set_new(object, "grid", shape(launch[i].grid));
         json_object_set_new(object, "block", shape(launch[i].block));
         add_counters(object, &launch[i].counters);
+        if (launch[i].counters.cycles)
+            json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));
+        if (launch[i].series.n_samples)
+            json_object_set_new(object, "samples", samples(&launch[i].series));
         json_array_append_new(list, object);
     }
     return list;

@@ -70,6 +70,8 @@ void gpu_free(struct gpu *gpu) {
     gpu_timed_free(gpu->timed);
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
+    for (uint32_t i = 0; i < gpu->n_launches; i++)
+        gpu_series_free(&gpu->launch[i].series);
     free(gpu->launch);
     for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
         free(gpu->kernel_name[i]);

@@ -31,6 +31,7 @@ struct gpu_config {
     uint64_t max_instructions;         /* per thread row and launch; 0: no limit. Ends runaway loops. */
     double timeout_seconds;            /* wall clock of the whole run; 0: none */
     const volatile sig_atomic_t *stop; /* not 0: end the running launch with GPU_INTERRUPTED; may be NULL */
+    uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
 };
 
@@ -62,10 +63,21 @@ struct gpu_error {
     char message[1024]; /* one line: what, kernel, block, thread, PTX line, address */
 };
 
+/* A time series of a launch: one sample every so many cycles, each what happened since the one before. */
+struct gpu_series {
+    uint64_t every_cycles, n_samples, capacity;
+    uint32_t n_sms, n_channels;
+    uint32_t *thread_instructions;            /* n_samples x n_sms */
+    uint32_t *channel_busy;                   /* n_samples x n_channels: cycles in which the DRAM channel moved data */
+    uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by active lanes */
+};
+
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     uint32_t grid[3], block[3];
     struct stats_counters counters;
+    uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions issued by active lanes; [0]: guard false for all */
+    struct gpu_series series;              /* timed, with sample_cycles */
     double host_seconds;
 };
 

@@ -143,7 +143,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         grid.block[i] = record->block[i] = launch->block[i];
     }
     uint64_t start = gpu_host_clock_ns();
-    bool is_done = gpu->timed ? gpu_run_timed(gpu, gpu->timed, &grid, &record->counters, error)
+    bool is_done = gpu->timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
                               : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     stats_add(&gpu->totals, &record->counters);

@@ -24,6 +24,8 @@ struct gpu_timed {
 
 enum { CHECK_EVERY = 65536, PROGRESS_AFTER_NS = 2000000000, PROGRESS_EVERY_NS = 250000000 };
 
+struct snapshot;
+
 /* A launch in progress. */
 struct run {
     struct gpu *gpu;
@@ -33,6 +35,9 @@ struct run {
     uint64_t n_blocks, next_block, n_finished, first_cycle, last_progress;
     uint64_t start_ns, shown_ns;
     bool has_shown;
+    struct gpu_series *series;
+    uint64_t next_sample;
+    struct snapshot *last; /* what the last sample had counted */
 };
 
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
@@ -100,6 +105,84 @@ static void fill(struct run *run) {
                 has_started = true;
             }
     }
+}
+
+/* --- samples --- */
+
+/* Counts since the start of what a sample shows. */
+struct snapshot {
+    uint64_t *thread_instructions, *channel_busy;
+    uint64_t active_lanes[EXEC_LANES + 1];
+};
+
+static void *grow(void *memory, uint64_t count, size_t bytes) {
+    void *larger = realloc(memory, count * bytes);
+    if (!larger)
+        abort();
+    return larger;
+}
+
+static void add_active_lanes(const struct gpu_timed *timed, uint64_t sum[EXEC_LANES + 1]) {
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        for (int lanes = 0; lanes <= EXEC_LANES; lanes++)
+            sum[lanes] += sm_counters(timed->sm[i])->active_lanes[lanes];
+}
+
+static uint32_t since(uint64_t now, uint64_t *last) {
+    uint64_t difference = now - *last;
+    *last = now;
+    return (uint32_t)difference;
+}
+
+static void take_sample(struct run *run) {
+    struct gpu_series *series = run->series;
+    struct snapshot *last = run->last;
+    if (series->n_samples == series->capacity) {
+        series->capacity = series->capacity ? 2 * series->capacity : 256;
+        series->thread_instructions =
+            grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
+        series->channel_busy = grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
+        series->active_lanes = grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
+    }
+    uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
+    const uint64_t *busy;
+    mem_channel_busy(run->timed->mem, &busy);
+    for (uint32_t i = 0; i < series->n_sms; i++)
+        series->thread_instructions[at * series->n_sms + i] =
+            since(sm_counters(run->timed->sm[i])->thread_instructions, &last->thread_instructions[i]);
+    for (uint32_t i = 0; i < series->n_channels; i++)
+        series->channel_busy[at * series->n_channels + i] = since(busy[i], &last->channel_busy[i]);
+    add_active_lanes(run->timed, lanes);
+    for (int i = 0; i <= EXEC_LANES; i++)
+        series->active_lanes[at][i] = since(lanes[i], &last->active_lanes[i]);
+}
+
+/* Everything up to `cycle` has happened: takes the samples that are due. */
+static void take_samples(struct run *run, uint64_t cycle) {
+    for (; cycle >= run->next_sample; run->next_sample += run->series->every_cycles)
+        take_sample(run);
+}
+
+static void start_series(struct run *run, struct gpu_series *series, struct snapshot *last) {
+    const uint64_t *busy;
+    *series = (struct gpu_series){.every_cycles = run->gpu->config.sample_cycles, .n_sms = run->timed->machine.n_sms};
+    series->n_channels = mem_channel_busy(run->timed->mem, &busy);
+    last->thread_instructions = grow(NULL, series->n_sms, sizeof(uint64_t));
+    last->channel_busy = grow(NULL, series->n_channels + 1, sizeof(uint64_t));
+    for (uint32_t i = 0; i < series->n_sms; i++)
+        last->thread_instructions[i] = sm_counters(run->timed->sm[i])->thread_instructions;
+    for (uint32_t i = 0; i < series->n_channels; i++)
+        last->channel_busy[i] = busy[i];
+    add_active_lanes(run->timed, last->active_lanes);
+    run->series = series;
+    run->last = last;
+    run->next_sample = run->first_cycle + series->every_cycles;
+}
+
+void gpu_series_free(struct gpu_series *series) {
+    free(series->thread_instructions);
+    free(series->channel_busy);
+    free(series->active_lanes);
 }
 
 /* --- limits, faults --- */
@@ -211,6 +294,8 @@ static bool run_clock(struct run *run) {
             report_deadlock(run);
             return false;
         }
+        if (run->series)
+            take_samples(run, next - 1);
         timed->cycle = next;
         if (mem_next_event(timed->mem) <= next)
             mem_advance(timed->mem, next);
@@ -263,9 +348,11 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
 }
 
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
-                   struct stats_counters *counters, struct gpu_error *error) {
+                   struct gpu_launch_record *record, struct gpu_error *error) {
     struct sm_program *program = sm_program_new(grid->program, &timed->machine);
-    struct stats_counters before = {0}, after = {0};
+    struct stats_counters before = {0};
+    struct snapshot last = {NULL, NULL, {0}};
+    uint64_t lanes_before[EXEC_LANES + 1] = {0};
     struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     run.first_cycle = timed->cycle;
@@ -276,6 +363,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     if (!is_done)
         error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
     collect(timed, &before);
+    add_active_lanes(timed, lanes_before);
+    if (gpu->config.sample_cycles)
+        start_series(&run, &record->series, &last);
     if (is_done) {
         fill(&run);
         is_done = run_clock(&run);
@@ -288,12 +378,18 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         sm_end_grid(timed->sm[i]);
         timed->wake[i] = SM_NEVER;
     }
+    if (run.series)
+        take_sample(&run); /* the rest */
     mem_flush_l1(timed->mem, timed->cycle);
-    collect(timed, &after);
-    *counters = after;
-#define STATS_COUNTER(name, when, meaning) counters->name -= before.name;
+    collect(timed, &record->counters);
+#define STATS_COUNTER(name, when, meaning) record->counters.name -= before.name;
 #include "stats/counters.def"
 #undef STATS_COUNTER
+    add_active_lanes(timed, record->active_lanes);
+    for (int i = 0; i <= EXEC_LANES; i++)
+        record->active_lanes[i] -= lanes_before[i];
+    free(last.thread_instructions);
+    free(last.channel_busy);
     sm_program_free(program);
     return is_done;
 }

@@ -232,6 +232,42 @@ static void blocks_wait_for_room(void **state) {
     assert_int_equal(run_on(small, "lrr", body, 10, 1024).cycles, 10 * one);
 }
 
+/* Three samples of 10 cycles and what was left: together everything, each what issued in its cycles. */
+static void samples_add_up(void **state) {
+    (void)state;
+    static struct config_machine machine;
+    char message[CONFIG_ERROR_BYTES];
+    config_defaults(&machine);
+    for (const char *const *setting = plain; *setting; setting++)
+        assert_true(config_set(&machine, *setting, message, sizeof message));
+    struct gpu_config config = gpu_default_config();
+    config.machine = &machine;
+    config.sample_cycles = 10;
+    struct gpu_error error;
+    struct gpu *gpu = gpu_new(&config, &error);
+    struct ptx_messages messages = {0};
+    static const char text[] =
+        HEAD "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 %r3, %r2, 2;\nadd.u32 %r4, %r3, 2;\nret;\n}\n";
+    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    uint64_t parameter = 0;
+    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                .grid = {1, 1, 1},
+                                .block = {32, 1, 1},
+                                .parameters = &parameter,
+                                .parameter_bytes = sizeof parameter};
+    assert_true(gpu_launch(gpu, &launch, &error));
+    uint32_t count;
+    const struct gpu_launch_record *record = gpu_launches(gpu, &count);
+    /* issues in 1, 10, 19, 28, 29: cycles 0..10, 11..20, 21..29 */
+    assert_int_equal(record->counters.cycles, 29);
+    assert_int_equal(record->series.n_samples, 3);
+    assert_int_equal(record->series.thread_instructions[0], 64);
+    assert_int_equal(record->series.thread_instructions[1], 32);
+    assert_int_equal(record->series.thread_instructions[2], 64);
+    assert_int_equal(record->active_lanes[32], 5);
+    gpu_free(gpu);
+}
+
 static void every_run_is_the_same(void **state) {
     (void)state;
     static const char *const real[] = {"memory.perfect=false", "sm.count=4", "sm.schedulers=2", NULL};
@@ -260,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
+        cmocka_unit_test(samples_add_up),
         cmocka_unit_test(every_run_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

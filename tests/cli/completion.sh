@@ -24,14 +24,21 @@ completes() {
     done
 }
 
-completes '' -- run list paper bench help --version
+completes '' -- run compare list paper bench help --version
 completes r -- run
 completes run b -- bfs blackscholes
 completes run bfs --f -- --functional
 completes run bfs - -- --size --json --max-instructions -q --help
 completes run bfs --size '' -- small medium paper
 completes run bfs --color n -- never
-completes list '' -- workloads machines options schedulers experiments stats
+completes run bfs --machine gt -- gtx480
+completes run bfs -s g -- gto gtrr
+completes run bfs --divergence '' -- stack
+completes run bfs --set sm.c -- sm.count=
+completes compare b -- bfs blackscholes
+completes compare bfs --scheduler two -- two-level two-level-active
+completes compare bfs --j -- --jobs --json
+completes list '' -- workloads machines options schedulers divergence experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=
 completes paper '' -- liu2023-fig1

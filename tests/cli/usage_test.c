@@ -30,14 +30,27 @@ static void misspelt_names_get_the_nearest_right_one(void **state) {
             "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
     refused(2, "list workload", "did you mean 'workloads'?");
     refused(2, "bench fna", "did you mean 'fma'?");
+    refused(1, "run bfs -m gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    refused(2, "run bfs -s gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    refused(2, "run bfs --set scheduler=gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    refused(2, "run bfs -s two-level:gruop=4", "two-level has no option 'gruop'; did you mean 'group'?");
+    refused(2, "run bfs -d stak", "heddle: no divergence model 'stak'; did you mean 'stack'?");
+    refused(2, "run bfs --set sm.cuont=4", "did you mean 'sm.count'?");
+    refused(1, "compare bfs -m 'gtx480 gtx48'", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    refused(2, "compare bfs -s 'lrr gtp'", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
+    refused(1, "compare bfs bsf", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    refused(2, "compra bfs", "did you mean 'compare'?");
 }
 
 static void names_far_from_everything_lead_to_the_list(void **state) {
     (void)state;
     refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
     refused(1, "run frobnicate --functional", "'heddle list workloads'");
-    refused(2, "list frobnicate", "there are: workloads, machines, options, schedulers, experiments, stats, commands");
+    refused(2, "list frobnicate",
+            "there are: workloads, machines, options, schedulers, divergence, experiments, "
+            "stats, commands");
     refused(2, "run ./x --frobnicate", "options of the program stand after --");
+    refused(2, "run bfs -d frobnicate", "heddle: no divergence model 'frobnicate'; this version has: stack");
     refused(2, "list --frobnicate", "'heddle help list' lists the options");
 }
 
@@ -54,7 +67,15 @@ static void values_are_checked(void **state) {
 
 static void options_must_fit_the_program(void **state) {
     (void)state;
-    refused(2, "run bfs", "heddle: only --functional is available in this version");
+    refused(2, "run bfs --functional -s gto", "--scheduler is about timing, which --functional leaves out");
+    refused(2, "run bfs --functional --max-cycles 5", "--max-cycles is about timing");
+    refused(2, "bench --functional --set sm.count=1", "--set is about timing");
+    refused(2, "bench bfs --set sm.count=1,2 --set l1.ways=1,2", "only one --set may have several values");
+    refused(2, "compare -s gto", "heddle: compare needs a program");
+    refused(2, "compare -- bfs", "heddle: compare needs a program");
+    refused(2, "compare bfs --dump-config -s 'gto lrr'", "--dump-config prints one machine");
+    refused(2, "compare bfs --json - --csv -", "cannot both write");
+    refused(2, "compare bfs /bin/true --size small", "--size is for bundled workloads");
     refused(2, "run --functional", "heddle: run needs a program");
     refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files, and 'bfs' is none");
     refused(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
@@ -98,7 +119,7 @@ static void says(const char *words, const char *text) {
 
 static void every_command_teaches(void **state) {
     (void)state;
-    says("", "heddle run bfs --functional");
+    says("", "heddle compare bfs ");
     says("help", "usage: heddle COMMAND");
     says("--help", "usage: heddle COMMAND");
     says("--version", "heddle " HEDDLE_VERSION "\n");
@@ -121,6 +142,7 @@ static void lists_are_for_people_and_for_programs(void **state) {
     (void)state;
     says("list", "breadth-first search");
     says("list stats", "divergent_branches");
+    says("list divergence", "stack ");
     says("list workloads --names", "bfs\nblackscholes\n");
     struct outcome outcome = heddle("list workloads --json");
     json_t *array = json_output(&outcome);

@@ -72,46 +72,52 @@ static long double exact(const struct form *form, long double a, long double b) 
     return is_opcode(form, "div") ? a / b : is_opcode(form, "rcp") ? 1 / a : 1 / sqrtl(a);
 }
 
-static struct approx_bound stated(enum approx_measure measure, double amount) {
-    return (struct approx_bound){measure, amount, true, false};
+static struct approx_bound stated(enum approx_measure measure, double amount, const char *range) {
+    return (struct approx_bound){measure, amount, true, false, range};
+}
+
+/* Beyond the ranges of the manual. */
+static struct approx_bound unstated(enum approx_measure measure, double amount, const char *range) {
+    return (struct approx_bound){measure, amount, false, true, range};
 }
 
 /* What the manual says of the double-precision forms is no bound; these are what the forms are good for. */
 static struct approx_bound double_bound(const struct form *form) {
-    return (struct approx_bound){APPROX_RELATIVE, form_has(form, "ftz") ? 0x1p-19 : 0x1p-52, false, false};
+    return (struct approx_bound){APPROX_RELATIVE, form_has(form, "ftz") ? 0x1p-19 : 0x1p-52, false, false, ""};
 }
 
 /* Larger operands than those of the manual's ranges: the angle has lost its digits, the function of it has not. */
 static struct approx_bound circular_bound(long double a) {
     if (fabsl(a) <= 2 * pi)
-        return stated(APPROX_ABSOLUTE, exp2(-20.5));
+        return stated(APPROX_ABSOLUTE, exp2(-20.5), "to 2 pi");
     if (fabsl(a) <= 100 * pi)
-        return stated(APPROX_ABSOLUTE, exp2(-14.7));
-    return (struct approx_bound){APPROX_ABSOLUTE, exp2(-20.5), false, true};
+        return stated(APPROX_ABSOLUTE, exp2(-14.7), "to 100 pi");
+    return unstated(APPROX_ABSOLUTE, exp2(-20.5), "beyond");
 }
 
 static struct approx_bound half_bound(const struct form *form) {
     bool is_bf16 = format_of(form).mantissa == 7;
     if (is_opcode(form, "tanh"))
-        return stated(APPROX_ABSOLUTE, is_bf16 ? 0x1p-8 : exp2(-10.987));
-    return stated(APPROX_RELATIVE, is_bf16 ? 0x1p-7 : exp2(-9.9));
+        return stated(APPROX_ABSOLUTE, is_bf16 ? 0x1p-8 : exp2(-10.987), "");
+    return stated(APPROX_RELATIVE, is_bf16 ? 0x1p-7 : exp2(-9.9), "");
 }
 
 static struct approx_bound single_bound(const struct form *form, long double a, long double b) {
     if (is_opcode(form, "sin") || is_opcode(form, "cos"))
         return circular_bound(a);
     if (is_opcode(form, "lg2"))
-        return stated(a > 0.5L && a < 2 ? APPROX_ABSOLUTE : APPROX_RELATIVE, 0x1p-22);
+        return a > 0.5L && a < 2 ? stated(APPROX_ABSOLUTE, 0x1p-22, "1/2 to 2")
+                                 : stated(APPROX_RELATIVE, 0x1p-22, "elsewhere");
     if (is_opcode(form, "tanh"))
-        return stated(APPROX_RELATIVE, 0x1p-11);
+        return stated(APPROX_RELATIVE, 0x1p-11, "");
     if (is_opcode(form, "sqrt"))
-        return stated(APPROX_RELATIVE, 0x1p-23);
+        return stated(APPROX_RELATIVE, 0x1p-23, "");
     if (is_opcode(form, "rsqrt"))
-        return stated(APPROX_RELATIVE, exp2(-22.9));
+        return stated(APPROX_RELATIVE, exp2(-22.9), "");
     bool is_quick = is_opcode(form, "div") && form_has(form, "approx");
     if (is_quick && !(fabsl(b) >= 0x1p-126L && fabsl(b) <= 0x1p126L))
-        return (struct approx_bound){APPROX_ULP, 2, false, true};
-    return stated(APPROX_ULP, is_opcode(form, "rcp") ? 1 : 2);
+        return unstated(APPROX_ULP, 2, "divisor beyond 2^-126 to 2^126");
+    return stated(APPROX_ULP, is_opcode(form, "rcp") ? 1 : 2, is_quick ? "divisor 2^-126 to 2^126" : "");
 }
 
 /* Infinite, zero and NaN results are exact on a GPU, and so must they be here. */

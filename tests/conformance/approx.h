@@ -11,6 +11,7 @@ struct approx_bound {
     double amount;
     bool is_stated;        /* by the manual; else it is what the suite asks for */
     bool against_recorded; /* not against the exact result */
+    const char *range;     /* of the operands, in words; "" for all */
 };
 
 bool approx_is(const struct form *form);

@@ -1,7 +1,7 @@
 /* Compares answers form by form and case by case. */
 #include "check.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,57 +9,35 @@
 #include "approx.h"
 #include "text.h"
 
-enum { MAX_REPORTS = 400 };
-
-/* --- known deviations */
-
-bool check_names_read(struct check_names *names, const char *path) {
-    char *text = text_read_file(path);
-    const char *at = text, *line;
-    size_t length;
-    *names = (struct check_names){0};
-    if (!text) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
-        return false;
-    }
-    while (text_next_line(&at, &line, &length)) {
-        while (length > 0 && line[length - 1] == ' ')
-            length--;
-        if (length == 0 || line[0] == '#')
-            continue;
-        names->name = text_resize(names->name, (names->n + 1) * sizeof *names->name);
-        names->name[names->n] = text_resize(NULL, length + 1);
-        memcpy(names->name[names->n], line, length);
-        names->name[names->n++][length] = 0;
-    }
-    free(text);
-    return true;
-}
-
-void check_names_free(struct check_names *names) {
-    for (size_t i = 0; i < names->n; i++)
-        free(names->name[i]);
-    free(names->name);
-    *names = (struct check_names){0};
-}
-
-static bool is_known(const struct check_names *names, const char *text) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->name[i], text) == 0)
-            return true;
-    return false;
-}
+enum { MAX_REPORTS = 20, MAX_BOUNDS = 3 };
 
 /* --- one form */
+
+/* What was seen where one bound holds. */
+struct errors {
+    struct approx_bound bound;
+    double here, recorded; /* the largest */
+    unsigned n_compared, n_equal;
+};
 
 struct comparison {
     unsigned n_wrong; /* cases */
     unsigned first;   /* a wrong case */
     bool is_approximate;
-    struct approx_bound bound;    /* the widest that was asked for */
-    double error, recorded_error; /* the largest, where a bound holds */
-    unsigned n_equal, n_compared; /* approximate values */
+    struct errors errors[MAX_BOUNDS];
+    unsigned n_bounds;
 };
+
+static struct errors *errors_of(struct comparison *comparison, const struct approx_bound *bound) {
+    unsigned i = 0;
+    while (i < comparison->n_bounds && strcmp(comparison->errors[i].bound.range, bound->range) != 0)
+        i++;
+    if (i == MAX_BOUNDS)
+        abort();
+    if (i == comparison->n_bounds)
+        comparison->errors[comparison->n_bounds++] = (struct errors){.bound = *bound};
+    return &comparison->errors[i];
+}
 
 /* One value of an approximate form. */
 static bool is_near(const struct form *form, const uint64_t *inputs, uint64_t recorded, uint64_t got,
@@ -70,20 +48,16 @@ static bool is_near(const struct form *form, const uint64_t *inputs, uint64_t re
         uint64_t mask = width == 64 ? UINT64_MAX : (1ull << width) - 1;
         uint64_t r = recorded >> part * width & mask, g = got >> part * width & mask;
         struct approx_bound bound;
-        comparison->n_compared++;
-        comparison->n_equal += r == g;
         if (!approx_bound_of(form, inputs, part, &bound)) {
             is_good = is_good && r == g;
             continue;
         }
+        struct errors *errors = errors_of(comparison, &bound);
         double error = approx_error(form, inputs, part, g, r, &bound);
-        double recorded_error = approx_error(form, inputs, part, r, r, &bound);
-        if (error > comparison->error)
-            comparison->error = error;
-        if (recorded_error > comparison->recorded_error)
-            comparison->recorded_error = recorded_error;
-        if (bound.amount > comparison->bound.amount)
-            comparison->bound = bound;
+        errors->here = fmax(errors->here, error);
+        errors->recorded = fmax(errors->recorded, approx_error(form, inputs, part, r, r, &bound));
+        errors->n_compared++;
+        errors->n_equal += r == g;
         is_good = is_good && (r == g || error <= bound.amount);
     }
     return is_good;
@@ -132,7 +106,7 @@ static void print_case(const struct form *form, const uint64_t *values, unsigned
     printf("\n");
 }
 
-void check_print_cases(const struct form *form, const struct answer *recorded, const struct answer *got, bool all) {
+void check_print_cases(const struct form *form, const struct answer *recorded, const struct answer *got) {
     uint64_t *values = form_inputs(form);
     printf("%s\n", form->text);
     bool both = recorded && recorded->status == ANSWER_GIVEN && got->status == ANSWER_GIVEN;
@@ -140,10 +114,8 @@ void check_print_cases(const struct form *form, const struct answer *recorded, c
         bool differs = false;
         for (unsigned k = 0; both && k < form->n_outputs; k++)
             differs = differs || form_answer(form, recorded->bytes, k, i) != form_answer(form, got->bytes, k, i);
-        if (all || differs) {
-            printf("%s", differs ? "*" : " ");
-            print_case(form, values, i, recorded, got);
-        }
+        printf("%s", differs ? "*" : " ");
+        print_case(form, values, i, recorded, got);
     }
     free(values);
 }
@@ -152,19 +124,19 @@ void check_print_cases(const struct form *form, const struct answer *recorded, c
 
 enum verdict {
     VERDICT_EQUAL,
-    VERDICT_NEAR,        /* approximate, within the bound */
-    VERDICT_DIFFERENT,   /* and not known */
-    VERDICT_DEVIATES,    /* known */
-    VERDICT_REPAIRED,    /* known, but equal now */
-    VERDICT_UNSUPPORTED, /* recorded, refused here */
-    VERDICT_NOT_PTX,     /* refused here and there */
+    VERDICT_NEAR, /* approximate, within the bound */
+    VERDICT_DIFFERENT,
     VERDICT_UNRECORDED,  /* answered here, refused there or not recorded */
     VERDICT_STALE,       /* recorded with other inputs */
+    VERDICT_UNSUPPORTED, /* recorded, refused here */
+    VERDICT_NOT_PTX,     /* refused here and there */
     N_VERDICTS
 };
 
+static bool is_implemented(enum verdict verdict) { return verdict < VERDICT_UNSUPPORTED; }
+
 static enum verdict judge(const struct form *form, const struct answer *recorded, const struct answer *got,
-                          const struct check_names *deviations, struct comparison *comparison) {
+                          struct comparison *comparison) {
     *comparison = (struct comparison){0};
     if (got->status == ANSWER_CRASHED)
         return VERDICT_DIFFERENT;
@@ -175,111 +147,181 @@ static enum verdict judge(const struct form *form, const struct answer *recorded
     if (recorded->status != ANSWER_GIVEN)
         return VERDICT_UNRECORDED;
     *comparison = compare(form, recorded, got);
-    bool deviates = is_known(deviations, form->text);
     if (comparison->n_wrong)
-        return deviates ? VERDICT_DEVIATES : VERDICT_DIFFERENT;
-    if (deviates)
-        return VERDICT_REPAIRED;
+        return VERDICT_DIFFERENT;
     return comparison->is_approximate ? VERDICT_NEAR : VERDICT_EQUAL;
 }
 
 static void report(const struct form *form, enum verdict verdict, const struct comparison *comparison,
                    const struct answer *recorded, const struct answer *got) {
-    static const char *const words[N_VERDICTS] = {
-        [VERDICT_DIFFERENT] = "different",
-        [VERDICT_REPAIRED] = "listed as a deviation, but equal",
-        [VERDICT_UNRECORDED] = "no answer recorded",
-        [VERDICT_STALE] = "recorded with other inputs: record again",
-    };
-    if (got->status == ANSWER_CRASHED) {
+    if (got->status == ANSWER_CRASHED)
         printf("crashed: %s\n", form->text);
+    else if (verdict == VERDICT_UNRECORDED)
+        printf("no answer recorded: %s\n", form->text);
+    else if (verdict == VERDICT_STALE)
+        printf("recorded with other inputs, record again: %s\n", form->text);
+    if (got->status == ANSWER_CRASHED || verdict != VERDICT_DIFFERENT)
         return;
-    }
-    printf("%s: %s", words[verdict], form->text);
-    if (verdict != VERDICT_DIFFERENT) {
-        printf("\n");
-        return;
-    }
     uint64_t *values = form_inputs(form);
-    printf(" (%u of %u cases)\n", comparison->n_wrong, form->n_cases);
+    printf("different: %s (%u of %u cases)\n", form->text, comparison->n_wrong, form->n_cases);
     print_case(form, values, comparison->first, recorded, got);
     free(values);
 }
 
-static void print_error_row(const struct form *form, const struct comparison *comparison) {
+static void print_error_rows(const struct form *form, const struct comparison *comparison) {
     static const char *const measures[] = {"ulp", "relative", "absolute"};
-    const struct approx_bound *bound = &comparison->bound;
-    printf("| `%.*s` | %.3g %s%s | %.3g | %.3g | %.0f %% |\n", (int)strcspn(form->text, " "), form->text, bound->amount,
-           measures[bound->measure], bound->is_stated ? "" : " (ours)", comparison->recorded_error, comparison->error,
-           100.0 * comparison->n_equal / comparison->n_compared);
+    for (unsigned i = 0; i < comparison->n_bounds; i++) {
+        const struct errors *errors = &comparison->errors[i];
+        const struct approx_bound *bound = &errors->bound;
+        printf("| `%.*s` | %s | %.3g %s%s | ", (int)strcspn(form->text, " "), form->text, bound->range, bound->amount,
+               measures[bound->measure], bound->is_stated ? "" : " (ours)");
+        if (bound->against_recorded)
+            printf("| %.3g from the GPU's", errors->here);
+        else
+            printf("%.3g | %.3g", errors->recorded, errors->here);
+        printf(" | %.0f %% |\n", 100.0 * errors->n_equal / errors->n_compared);
+    }
 }
 
-static size_t n_vectors(const struct form_list *list, const struct answers *recorded) {
-    size_t n = 0;
-    for (size_t i = 0; i < list->n; i++)
-        n += recorded->answer[i].status == ANSWER_GIVEN ? list->form[i].n_cases : 0;
-    return n;
-}
+struct counts {
+    unsigned of[N_VERDICTS], n_implemented;
+    size_t n_cases; /* recorded, of forms that are implemented */
+};
 
-bool check_answers(const struct form_list *list, const struct answers *recorded, const struct answers *got,
-                   const struct check_names *deviations) {
-    unsigned count[N_VERDICTS] = {0}, n_reports = 0;
-    struct comparison comparison;
-    printf("recorded on %s, driver %s, %s\n", recorded->gpu, recorded->driver, recorded->date);
+static struct counts count_verdicts(const struct form_list *list, const struct answers *recorded,
+                                    const struct answers *got) {
+    struct counts counts = {{0}, 0, 0};
     for (size_t i = 0; i < list->n; i++) {
-        enum verdict verdict = judge(&list->form[i], &recorded->answer[i], &got->answer[i], deviations, &comparison);
-        count[verdict]++;
-        bool is_worth = verdict == VERDICT_DIFFERENT || verdict == VERDICT_REPAIRED || verdict == VERDICT_UNRECORDED ||
-                        verdict == VERDICT_STALE;
+        struct comparison comparison;
+        enum verdict verdict = judge(&list->form[i], &recorded->answer[i], &got->answer[i], &comparison);
+        counts.of[verdict]++;
+        counts.n_implemented += is_implemented(verdict);
+        if (is_implemented(verdict) && recorded->answer[i].status == ANSWER_GIVEN)
+            counts.n_cases += list->form[i].n_cases;
+    }
+    return counts;
+}
+
+static void print_counts(const struct counts *counts, const struct answers *recorded) {
+    printf("Recorded on %s, driver %s, %s.\n\n", recorded->gpu, recorded->driver, recorded->date);
+    printf("| | forms |\n|---|---|\n| implemented | %u |\n| equal bit for bit | %u |\n"
+           "| approximate, within the bound | %u |\n| different | %u |\n| without a recorded answer | %u |\n"
+           "| recorded, not implemented | %u |\n\n%zu recorded cases of implemented forms\n",
+           counts->n_implemented, counts->of[VERDICT_EQUAL], counts->of[VERDICT_NEAR], counts->of[VERDICT_DIFFERENT],
+           counts->of[VERDICT_UNRECORDED] + counts->of[VERDICT_STALE], counts->of[VERDICT_UNSUPPORTED],
+           counts->n_cases);
+}
+
+void check_print_errors(const struct form_list *list, const struct answers *recorded, const struct answers *got) {
+    struct counts counts = count_verdicts(list, recorded, got);
+    print_counts(&counts, recorded);
+    printf("\n| form | operands | bound | largest error, GPU | largest error, Heddle | equal bits |\n"
+           "|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < list->n; i++) {
+        struct comparison comparison;
+        if (is_implemented(judge(&list->form[i], &recorded->answer[i], &got->answer[i], &comparison)) &&
+            comparison.is_approximate)
+            print_error_rows(&list->form[i], &comparison);
+    }
+}
+
+bool check_answers(const struct form_list *list, const struct answers *recorded, const struct answers *got) {
+    unsigned n_reports = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        struct comparison comparison;
+        enum verdict verdict = judge(&list->form[i], &recorded->answer[i], &got->answer[i], &comparison);
+        bool is_worth = verdict >= VERDICT_DIFFERENT && is_implemented(verdict);
         if (is_worth && n_reports++ < MAX_REPORTS)
             report(&list->form[i], verdict, &comparison, &recorded->answer[i], &got->answer[i]);
     }
     if (n_reports > MAX_REPORTS)
         printf("and %u more\n", n_reports - MAX_REPORTS);
-    printf("\nlargest errors of the approximate forms, against the exact result\n\n"
-           "| form | bound | GPU | here | equal bits |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < list->n; i++)
-        if (judge(&list->form[i], &recorded->answer[i], &got->answer[i], deviations, &comparison) <= VERDICT_DEVIATES &&
-            comparison.is_approximate)
-            print_error_row(&list->form[i], &comparison);
-    unsigned n_here = count[VERDICT_EQUAL] + count[VERDICT_NEAR] + count[VERDICT_DIFFERENT] + count[VERDICT_DEVIATES] +
-                      count[VERDICT_REPAIRED] + count[VERDICT_UNRECORDED] + count[VERDICT_STALE];
-    printf("\n%u forms are implemented; %u are equal bit for bit, %u approximate ones within their bounds, %u known "
-           "deviations, %u different, %u without a recorded answer, %u recorded with other inputs\n"
-           "%u forms are recorded and not implemented, %u are refused by both; %zu recorded cases\n",
-           n_here, count[VERDICT_EQUAL], count[VERDICT_NEAR], count[VERDICT_DEVIATES],
-           count[VERDICT_DIFFERENT] + count[VERDICT_REPAIRED], count[VERDICT_UNRECORDED], count[VERDICT_STALE],
-           count[VERDICT_UNSUPPORTED], count[VERDICT_NOT_PTX], n_vectors(list, recorded));
-    return count[VERDICT_DIFFERENT] + count[VERDICT_REPAIRED] + count[VERDICT_STALE] == 0 &&
-           count[VERDICT_UNRECORDED] * 100 <= n_here;
+    check_print_errors(list, recorded, got);
+    struct counts counts = count_verdicts(list, recorded, got);
+    return counts.of[VERDICT_DIFFERENT] + counts.of[VERDICT_STALE] == 0 &&
+           counts.of[VERDICT_UNRECORDED] * 100 <= counts.n_implemented;
 }
 
-void check_print_table(const struct form_list *list, const struct answers *recorded, const struct answers *got,
-                       const struct check_names *deviations) {
-    printf("| instructions | forms | implemented | recorded | agree |\n|---|---|---|---|---|\n");
+/* --- the table of what is supported */
+
+static const struct {
+    const char *name;
+    bool is_supported;
+} opcodes[] = {
+#define PTX_OPCODE(id, text, family) {text, strcmp(#family, "NONE") != 0},
+#include "ptx/opcodes.def"
+#undef PTX_OPCODE
+};
+
+struct row {
+    char text[FORMS_TEXT]; /* the pattern without its operands */
+    unsigned n_forms, n_implemented, n_recorded, n_agree;
+};
+
+/* Patterns that differ in their operands only are one row. */
+static struct row *find_row(struct row *rows, size_t *n, const char *pattern) {
+    char text[FORMS_TEXT];
+    size_t length = 0;
+    for (const char *c = pattern; *c != ' '; c++)
+        if (*c != '*' || c[-1] != '<')
+            text[length++] = *c;
+    text[length] = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(rows[i].text, text) == 0)
+            return &rows[i];
+    rows[*n] = (struct row){.n_forms = 0};
+    memcpy(rows[*n].text, text, length + 1);
+    return &rows[(*n)++];
+}
+
+static void print_row(const struct row *row) {
+    if (row->n_forms == 0)
+        return;
+    printf("| `");
+    for (const char *c = row->text; *c; c++)
+        printf(*c == '|' ? "\\|" : "%c", *c);
+    printf("` | %u | %u | %u | %u |\n", row->n_forms, row->n_implemented, row->n_recorded, row->n_agree);
+}
+
+static bool has_forms(const struct form_list *list, const char *opcode) {
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->form[i].word[0], opcode) == 0)
+            return true;
+    return false;
+}
+
+static void print_opcodes(const struct form_list *list, bool is_supported) {
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+        if (opcodes[i].is_supported == is_supported && !has_forms(list, opcodes[i].name)) {
+            printf("%s`%s`", separator, opcodes[i].name);
+            separator = " ";
+        }
+    printf("\n");
+}
+
+void check_print_table(const struct form_list *list, const struct answers *recorded, const struct answers *got) {
+    size_t n_rows = 0;
+    struct row *rows = text_resize(NULL, forms_n_patterns() * sizeof *rows);
     for (size_t pattern = 0; pattern < forms_n_patterns(); pattern++) {
-        unsigned n_forms = 0, n_here = 0, n_recorded = 0, n_agree = 0;
+        struct row *row = find_row(rows, &n_rows, forms_pattern(pattern));
         for (size_t i = 0; i < list->n; i++) {
             struct comparison comparison;
             if (list->form[i].pattern != pattern)
                 continue;
-            enum verdict verdict =
-                judge(&list->form[i], &recorded->answer[i], &got->answer[i], deviations, &comparison);
-            if (verdict == VERDICT_NOT_PTX)
-                continue;
-            n_forms++;
-            n_here += verdict != VERDICT_UNSUPPORTED;
-            n_recorded += verdict != VERDICT_UNSUPPORTED && verdict != VERDICT_UNRECORDED;
-            n_agree += verdict == VERDICT_EQUAL || verdict == VERDICT_NEAR;
+            enum verdict verdict = judge(&list->form[i], &recorded->answer[i], &got->answer[i], &comparison);
+            row->n_forms += verdict != VERDICT_NOT_PTX;
+            row->n_implemented += is_implemented(verdict);
+            row->n_recorded += is_implemented(verdict) && verdict != VERDICT_UNRECORDED;
+            row->n_agree += verdict <= VERDICT_NEAR;
         }
-        if (n_forms == 0)
-            continue;
-        printf("| `");
-        for (const char *c = forms_pattern(pattern); *c; c++) {
-            if (*c == '*' && c[-1] == '<')
-                continue;
-            printf(*c == '|' ? "\\|" : "%c", *c);
-        }
-        printf("` | %u | %u | %u | %u |\n", n_forms, n_here, n_recorded, n_agree);
     }
+    printf("| instructions | forms | implemented | recorded | agree |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < n_rows; i++)
+        print_row(&rows[i]);
+    printf("\nSupported, and tested by whole kernels (`tests/kernels`) rather than by recorded answers:\n\n");
+    print_opcodes(list, true);
+    printf("\nKnown and not supported; a module that uses one is refused with its line:\n\n");
+    print_opcodes(list, false);
+    free(rows);
 }

@@ -3,23 +3,14 @@
 
 #include "answers.h"
 
-struct check_names {
-    char **name;
-    size_t n;
-};
+/* Compares and prints every form that differs, the errors of the approximate forms and the counts. True when every form
+ * that is implemented here agrees and 99 of 100 have recorded answers. */
+bool check_answers(const struct form_list *list, const struct answers *recorded, const struct answers *got);
 
-/* Forms that are known to answer otherwise, one a line, # comments. False after a message. */
-bool check_names_read(struct check_names *names, const char *path);
-void check_names_free(struct check_names *names);
+/* Prints inputs, recorded and computed outputs of a form's cases; cases that differ have a star. */
+void check_print_cases(const struct form *form, const struct answer *recorded, const struct answer *got);
 
-/* Compares, prints every form that differs, the errors of approximate forms and the counts. True when only the known
- * deviations differ, and all of them do. */
-bool check_answers(const struct form_list *list, const struct answers *recorded, const struct answers *got,
-                   const struct check_names *deviations);
-
-/* Prints inputs, recorded and computed outputs of a form's cases; only those that differ unless all are asked for. */
-void check_print_cases(const struct form *form, const struct answer *recorded, const struct answer *got, bool all);
-
-/* The rows of docs/ptx.md: what forms.def names, how much of it is supported and recorded. */
-void check_print_table(const struct form_list *list, const struct answers *recorded, const struct answers *got,
-                       const struct check_names *deviations);
+/* Parts of the documentation: the table of what is supported, and the errors of the approximate forms with the counts.
+ */
+void check_print_table(const struct form_list *list, const struct answers *recorded, const struct answers *got);
+void check_print_errors(const struct form_list *list, const struct answers *recorded, const struct answers *got);

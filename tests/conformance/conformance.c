@@ -3,10 +3,11 @@
  *     conformance --record FILE          runs every form on the GPU and writes its answers
  *     conformance --check FILE           runs every form and compares with the answers in FILE
  *     conformance --table FILE           the same, printed as the table of docs/ptx.md
+ *     conformance --errors FILE          the same, printed as the tables of docs/validation.md
  *     conformance --list                 names the forms
  *     conformance --form NAME [FILE]     one form, case by case: inputs, recorded, computed
  *     conformance --ptx NAME             the module that runs the forms whose text begins with NAME
- *     options: --jobs N (processes at a time), --known FILE (forms known to deviate), --isa base|v3|v4
+ *     options: --jobs N (processes at a time), --isa base|v3|v4
  *
  * It is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it for
  * a real GPU. FILE may be compressed with zstd. */
@@ -20,19 +21,18 @@
 #include "isa.h"
 #include "kernel.h"
 
-enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_LIST, MODE_FORM, MODE_PTX };
+enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_ERRORS, MODE_LIST, MODE_FORM, MODE_PTX };
 enum { EXIT_SKIPPED = 77 };
 
 struct options {
     enum mode mode;
-    const char *file, *form, *known;
+    const char *file, *form;
     unsigned n_jobs;
 };
 
 static int usage(void) {
-    fprintf(stderr, "usage: conformance [--jobs N] [--known FILE] [--isa base|v3|v4]\n"
-                    "                   --record FILE | --check FILE | --table FILE | --list | --form NAME [FILE] |\n"
-                    "                   --ptx NAME\n");
+    fprintf(stderr, "usage: conformance [--jobs N] [--isa base|v3|v4] --record FILE | --check FILE | --table FILE |\n"
+                    "                   --errors FILE | --list | --form NAME [FILE] | --ptx NAME\n");
     return 2;
 }
 
@@ -40,7 +40,7 @@ static bool read_options(int argc, char **argv, struct options *options) {
     static const struct {
         const char *word;
         enum mode mode;
-    } modes[] = {{"--record", MODE_RECORD}, {"--check", MODE_CHECK}, {"--table", MODE_TABLE},
+    } modes[] = {{"--record", MODE_RECORD}, {"--check", MODE_CHECK}, {"--table", MODE_TABLE}, {"--errors", MODE_ERRORS},
                  {"--list", MODE_LIST},     {"--form", MODE_FORM},   {"--ptx", MODE_PTX}};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct options){.n_jobs = cores > 0 ? (unsigned)cores : 1};
@@ -51,8 +51,6 @@ static bool read_options(int argc, char **argv, struct options *options) {
                 options->mode = modes[k].mode;
         if (strcmp(argv[i], "--jobs") == 0 && has_value)
             options->n_jobs = (unsigned)strtoul(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--known") == 0 && has_value)
-            options->known = argv[++i];
         else if (strcmp(argv[i], "--isa") == 0 && has_value && isa_is_known(argv[i + 1]))
             setenv("HEDDLE_ISA", argv[++i], 1);
         else if ((strcmp(argv[i], "--form") == 0 || strcmp(argv[i], "--ptx") == 0) && has_value)
@@ -62,8 +60,8 @@ static bool read_options(int argc, char **argv, struct options *options) {
         else if (options->mode == MODE_NONE || strncmp(argv[i], "--", 2) != 0)
             return false;
     }
-    bool needs_file = options->mode == MODE_RECORD || options->mode == MODE_CHECK || options->mode == MODE_TABLE;
     bool needs_form = options->mode == MODE_FORM || options->mode == MODE_PTX;
+    bool needs_file = !needs_form && options->mode != MODE_LIST;
     return options->mode != MODE_NONE && (options->form || !needs_form) && options->n_jobs > 0 &&
            (options->file || !needs_file);
 }
@@ -92,19 +90,19 @@ static int record(const struct options *options, const struct form_list *list) {
 
 static int check(const struct options *options, const struct form_list *list) {
     struct answers recorded, got;
-    struct check_names known = {0};
-    if ((options->known && !check_names_read(&known, options->known)) || !answers_read(&recorded, list, options->file))
+    bool is_good = true;
+    if (!answers_read(&recorded, list, options->file))
         return 1;
     if (!device_run(&got, list, 0, list->n, options->n_jobs, false))
         return no_gpu();
-    bool is_good = true;
     if (options->mode == MODE_TABLE)
-        check_print_table(list, &recorded, &got, &known);
+        check_print_table(list, &recorded, &got);
+    else if (options->mode == MODE_ERRORS)
+        check_print_errors(list, &recorded, &got);
     else
-        is_good = check_answers(list, &recorded, &got, &known);
+        is_good = check_answers(list, &recorded, &got);
     answers_free(&recorded, list);
     answers_free(&got, list);
-    check_names_free(&known);
     return !is_good;
 }
 
@@ -122,7 +120,7 @@ static int show_form(const struct options *options, const struct form_list *list
         return 1;
     if (!device_run(&got, list, i, 1, 1, true))
         return no_gpu();
-    check_print_cases(&list->form[i], recorded.answer ? &recorded.answer[i] : NULL, &got.answer[i], true);
+    check_print_cases(&list->form[i], recorded.answer ? &recorded.answer[i] : NULL, &got.answer[i]);
     answers_free(&recorded, list);
     answers_free(&got, list);
     return 0;

@@ -6,7 +6,7 @@ file=${1:-tests/conformance/answers}
 program=$(mktemp -d)/conformance
 trap 'rm -r "$(dirname "$program")"' EXIT
 libcuda=$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64/ && !n++ {print $NF}')
-gcc -std=gnu17 -O2 -Iinclude/cuda -Itests -Itests/runner \
+gcc -std=gnu17 -O2 -Isrc -Iinclude/cuda -Itests -Itests/runner \
     tests/conformance/{conformance,form,inputs,kernel,device,answers,approx,check}.c tests/differential/edge.c \
     tests/runner/{forms,values,text,driver,isa}.c "${libcuda:--lcuda}" -lm -o "$program"
 "$program" --record "$file"

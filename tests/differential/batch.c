@@ -52,6 +52,13 @@ static void load(struct batch *batch, const struct batch_options *options, uint6
     text_free(&text);
 }
 
+static void fail(uint64_t first, unsigned count, CUresult result) {
+    fprintf(stderr, "programs %llu to %llu: %s; --batch 1 tells which\n", (unsigned long long)first,
+            (unsigned long long)(first + count - 1),
+            result == CUDA_ERROR_NOT_READY ? "one does not end" : driver_error_name(result));
+    _exit(BATCH_FAILED); /* without cleaning up: a program that hangs would hold that up too */
+}
+
 static CUresult wait_for_end(void) {
     CUresult result;
     time_t start = time(NULL);
@@ -74,13 +81,8 @@ static void launch(struct batch *batch, uint64_t number, unsigned place) {
     DRIVER_REQUIRE(cuModuleGetFunction(&function, batch->module, name));
     CUresult result =
         cuLaunchKernel(function, LAYOUT_BLOCKS, 1, 1, LAYOUT_BLOCK_THREADS, 1, 1, 0, NULL, parameters, NULL);
-    if (result == CUDA_SUCCESS)
-        result = wait_for_end();
-    if (result != CUDA_SUCCESS) {
-        fprintf(stderr, "program %llu: %s\n", (unsigned long long)number,
-                result == CUDA_ERROR_NOT_READY ? "does not end" : driver_error_name(result));
-        _exit(BATCH_FAILED); /* without cleaning up: a program that hangs would hold that up too */
-    }
+    if (result != CUDA_SUCCESS)
+        fail(number, 1, result);
 }
 
 static void run_loaded(struct batch *batch, const struct batch_options *options, uint64_t first, unsigned count) {
@@ -91,6 +93,9 @@ static void run_loaded(struct batch *batch, const struct batch_options *options,
         DRIVER_REQUIRE(cuMemsetD8(batch->trace, 0xff, count * trace_bytes));
     for (unsigned i = 0; i < count; i++)
         launch(batch, first + i, i);
+    CUresult result = wait_for_end();
+    if (result != CUDA_SUCCESS)
+        fail(first, count, result);
     DRIVER_REQUIRE(cuMemcpyDtoH(batch->host, batch->memory, (size_t)count * LAYOUT_BYTES));
     if (batch->trace)
         DRIVER_REQUIRE(cuMemcpyDtoH(batch->host_trace, batch->trace, count * trace_bytes));

@@ -1,8 +1,7 @@
 /* Control flow: if and else, loops with trip counts from data, breaks and continues, switches through a table, calls
  * and threads that end early. Every loop ends: its counter is a register that nothing else writes. %c<k> counts the
  * loop at depth k, %q is free for its condition, %w0 for indices. What is the same in a whole block depends on the
- * number of the block, so that a compiler cannot know it: code that it can tell is never reached makes ptxas 13.0 crash
- * where the code calls a recursive function. */
+ * number of the block, so that a compiler cannot know it. */
 #include "program.h"
 
 #include <stdio.h>

@@ -48,7 +48,7 @@ static const struct family families[] = {
 };
 
 struct destination {
-    enum kind kind;
+    enum kind kind, as; /* the register's kind, and what the instruction writes there */
     unsigned number;
 };
 
@@ -120,8 +120,8 @@ static bool is_taken(const struct instruction *insn, enum kind kind, unsigned nu
     return false;
 }
 
-static void add_destination(struct program *p, struct instruction *insn, enum kind kind) {
-    kind = reinterpret(p, kind, 4);
+static void add_destination(struct program *p, struct instruction *insn, enum kind as) {
+    enum kind kind = reinterpret(p, as, 4);
     unsigned number = program_pick_destination(p, kind);
     for (unsigned i = 0; i < p->count[kind] && is_taken(insn, kind, number); i++)
         number = (number + 1) % p->count[kind];
@@ -129,7 +129,7 @@ static void add_destination(struct program *p, struct instruction *insn, enum ki
         insn->is_possible = false;
         return;
     }
-    insn->destination[insn->n_destinations++] = (struct destination){kind, number};
+    insn->destination[insn->n_destinations++] = (struct destination){kind, as, number};
     add_register(insn, kind, number);
 }
 
@@ -226,8 +226,41 @@ void program_trace(struct program *p, enum kind kind, unsigned number, const cha
     program_line(p, "add.u64 %%trace, %%trace, %u;", LAYOUT_TRACE_ENTRY);
 }
 
+/* Makes any NaN of the register, read as a kind, the usual one. */
+static void emit_one_nan(struct program *p, struct destination d) {
+    char reg[16];
+    snprintf(reg, sizeof reg, "%%%c%u", kinds[d.kind].letter, d.number);
+    bool is_bfloat = d.as == KIND_BF16 || d.as == KIND_BF16X2;
+    switch (d.as) {
+    case KIND_F32:
+        program_line(p, "setp.nan.f32 %%isnan, %s, %s;", reg, reg);
+        program_line(p, "selp.b32 %s, 0x7fffffff, %s, %%isnan;", reg, reg);
+        break;
+    case KIND_F64:
+        program_line(p, "setp.nan.f64 %%isnan, %s, %s;", reg, reg);
+        program_line(p, "selp.b64 %s, 0x7ff8000000000000, %s, %%isnan;", reg, reg);
+        break;
+    case KIND_F16:
+    case KIND_BF16:
+        program_line(p, "setp.nan.%s %%isnan, %s, %s;", is_bfloat ? "bf16" : "f16", reg, reg);
+        program_line(p, "selp.b16 %s, 0x7fff, %s, %%isnan;", reg, reg);
+        break;
+    default:
+        program_line(p, "mov.b32 {%%half0, %%half1}, %s;", reg);
+        for (unsigned i = 0; i < 2; i++) {
+            program_line(p, "setp.nan.%s %%isnan, %%half%u, %%half%u;", is_bfloat ? "bf16" : "f16", i, i);
+            program_line(p, "selp.b16 %%half%u, 0x7fff, %%half%u, %%isnan;", i, i);
+        }
+        program_line(p, "mov.b32 %s, {%%half0, %%half1};", reg);
+        break;
+    }
+}
+
 bool program_emit(struct program *p, const char *form, bool may_guard) {
     struct instruction expanded = {0}, insn = {.is_possible = true};
+    bool has_one_nan = *form == '~', is_unguarded = *form == ':';
+    form += has_one_nan || is_unguarded;
+    may_guard &= !is_unguarded;
     expand(&p->random, form, form + strlen(form), &expanded);
     if (may_guard && p->count[KIND_PRED] && random_chance(&p->random, 12)) {
         add(&insn, "@", 1);
@@ -246,6 +279,8 @@ bool program_emit(struct program *p, const char *form, bool may_guard) {
         return false;
     program_line(p, "%s;", insn.text);
     for (unsigned i = 0; i < insn.n_destinations; i++) {
+        if (has_one_nan)
+            emit_one_nan(p, insn.destination[i]);
         program_written(p, insn.destination[i].kind, insn.destination[i].number);
         program_trace(p, insn.destination[i].kind, insn.destination[i].number, insn.text);
     }
@@ -290,10 +325,18 @@ void program_emit_carry(struct program *p) {
     program_emit(p, last[chain], false);
 }
 
+/* One operand comes from memory: where a compiler sees both, it cancels sums and forgets the saturation. */
+static void emit_saturating(struct program *p) {
+    program_line(p, "ld.volatile.global.b32 %%w0, [%%scratch+%u];", 4 * random_below(&p->random, LAYOUT_OPEN / 4));
+    program_emit(p, "(add|sub).sat.s32 %=r, (%%w0, %r|%.r, %%w0)", true);
+}
+
 void program_emit_any(struct program *p) {
     unsigned choice = random_below(&p->random, 100);
-    if (p->is_function || choice < 70)
+    if (p->is_function || choice < 69)
         program_emit_pure(p);
+    else if (choice < 70)
+        emit_saturating(p);
     else if (choice < 74)
         program_emit_carry(p);
     else if (choice < 84)

@@ -1,5 +1,10 @@
 /* Functions that programs call: arguments in registers or in .param space, some of them recursive. They take two words
- * and give one back, compute in between with registers of every kind, and touch no memory. */
+ * and give one back, compute in between with registers of every kind, and touch no memory.
+ *
+ * What the driver's compiler (CUDA 13.0) cannot do is left out: it crashes when the only call of a recursive function
+ * is in code that it finds to be dead, so these calls stand where every thread comes by; and threads that recurse to
+ * different depths do not always come together again afterwards, so that a program with recursion has no barriers and
+ * no instructions that look at other lanes. */
 #include "program.h"
 
 #include <stdio.h>
@@ -24,6 +29,8 @@ static void emit_registers(struct program *p) {
         "mov.b64 %d0, {%v, %u};",  "mov.b64 %d1, {%u, %v};",   "mov.b32 {%h0, %h1}, %u;",  "mov.b32 {%e0, %e1}, %v;",
         "mov.b32 {%b0, %b1}, %u;", "setp.lt.s32 %p0, %u, %v;", "setp.eq.u32 %p1, %u, %v;",
     };
+    program_line(p, ".reg .pred %%isnan;");
+    program_line(p, ".reg .b16 %%half<2>;");
     for (enum kind kind = 0; kind < N_KINDS; kind++) {
         p->count[kind] = count[kind];
         p->unread[kind] = 0;
@@ -106,6 +113,7 @@ void program_add_functions(struct program *p) {
     p->is_function = true;
     for (unsigned k = 0; k < p->n_functions; k++) {
         enum function_style style = style_of(p, k);
+        p->has_recursion |= style == STYLE_RECURSIVE;
         if (style == STYLE_RECURSIVE)
             add_recursive(p, k);
         else
@@ -122,6 +130,8 @@ void program_emit_call(struct program *p) {
     unsigned long long number = p->number;
     char text[64];
     enum function_style style = style_of(p, k);
+    if (style == STYLE_RECURSIVE && p->depth > 0)
+        return;
     if (style == STYLE_RECURSIVE)
         program_line(p, "and.b32 %%w0, %%r%u, %u;", b, MAX_RECURSION - 1);
     else

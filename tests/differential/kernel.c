@@ -10,7 +10,8 @@
 void program_add_header(struct text *module) { text_add(module, ".version 8.3\n.target sm_90\n.address_size 64\n"); }
 
 static void add_declarations(const struct program *p, struct text *text) {
-    text_add(text, "    .reg .pred %%q;\n    .reg .b32 %%w<2>, %%c<4>, %%here, %%there, %%thread;\n"
+    text_add(text, "    .reg .pred %%q, %%isnan;\n    .reg .b16 %%half<2>;\n    .reg .b32 %%w<2>, %%c<4>, %%here, "
+                   "%%there, %%thread;\n"
                    "    .reg .b32 %%mine, %%slice, %%pool, %%fold<8>;\n"
                    "    .reg .b64 %%a<2>, %%in, %%out, %%scratch, %%common, %%trace, %%value, %%number;\n");
     for (enum kind kind = 0; kind < N_KINDS; kind++)
@@ -100,7 +101,7 @@ static void add_end(const struct program *p, struct text *text) {
             text_add(text, "    mad.lo.u32 %%fold%u, %%fold%u, 3, %%fold%u;\n", i, i, i + 4);
         text_add(text, "    st.global.v4.b32 [%%scratch+%u], {%%fold0, %%fold1, %%fold2, %%fold3};\n", LAYOUT_OPEN);
     }
-    if (p->uses_shared && !p->has_exits)
+    if (p->uses_shared && !p->has_exits && !p->has_recursion)
         text_add(text,
                  "    bar.sync 0;\n    ld.shared.v4.b32 {%%fold0, %%fold1, %%fold2, %%fold3}, [%%slice];\n"
                  "    mov.u32 %%w1, %%tid.x;\n    and.b32 %%w1, %%w1, %u;\n    mad.lo.u32 %%w1, %%w1, 4, %%pool;\n"
@@ -114,6 +115,7 @@ static void make_body(struct program *p) {
     bool is_structured = random_chance(&p->random, 40);
     if (is_structured)
         program_add_functions(p);
+    p->is_uniform = !p->has_recursion;
     for (enum kind kind = 0; kind < N_KINDS; kind++) {
         p->count[kind] = kinds[kind].count;
         p->unread[kind] = (1u << kinds[kind].count) - 1;
@@ -132,7 +134,6 @@ void program_make(struct program *p, uint64_t seed, uint64_t number, bool is_tra
                           .random = random_stream(seed, number, 0),
                           .is_traced = is_traced,
                           .multiplicity = 1,
-                          .is_uniform = true,
                           .traced = text_resize(NULL, MAX_TRACED * sizeof *p->traced)};
     make_body(p);
     if (p->functions.data)

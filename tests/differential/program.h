@@ -13,7 +13,7 @@
 #include "text.h"
 
 /* Counted up whenever the same seed gives other programs: recordings of an older one are refused. */
-enum { GENERATOR_VERSION = 1 };
+enum { GENERATOR_VERSION = 2 };
 
 enum { MAX_REGISTERS = 8, MAX_TRACED = 256, MAX_OPERANDS = 12, TEMPLATE_ROOM = 256 };
 
@@ -43,7 +43,7 @@ struct program {
     unsigned multiplicity; /* how often this place can run at most */
     bool is_uniform;       /* every thread of the block comes by here */
     const char *mask;      /* the register with the lanes that are here in a divergent place, or NULL */
-    bool uses_shared, uses_local, uses_const, has_exits;
+    bool uses_shared, uses_local, uses_const, has_exits, has_recursion;
 
     struct traced *traced; /* MAX_TRACED places */
     unsigned n_traced;

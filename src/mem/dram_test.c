@@ -1,0 +1,167 @@
+/* Cycle counts of DRAM, on the machine of Narasiman 2011: the L1 takes 1 cycle, there is nothing between it and the
+ * one channel; 8 banks, rows of 32 lines, 100 / 300 cycles, 4 cycles of bus per line. Lines 0 to 31 are row 0 of bank
+ * 0, lines 32 to 63 row 0 of bank 1, line 256 begins row 1 of bank 0. */
+#include "mem/fixture.h"
+
+struct step {
+    uint64_t line, answer;
+};
+
+/* Misses in the cycles 100, 101, ...; each answer in its cycle. */
+static void play(struct config_machine machine, const struct step *steps, uint32_t n) {
+    struct fixture f;
+    fixture_start(&f, machine);
+    for (uint32_t i = 0; i < n; i++)
+        fixture_miss(&f, 0, 100 + i, MEM_READ, steps[i].line, i);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(f.log[i].cycle, steps[f.log[i].token].answer);
+    fixture_end(&f);
+}
+
+static struct config_machine with_policy(enum config_dram_policy policy) {
+    struct config_machine machine = fixture_narasiman();
+    machine.dram.policy = policy;
+    return machine;
+}
+
+/* The first starts at 101, its row is open at 301, its data ready at 401. The others start at 301, 305, 309: their data
+ * is ready just when the bus has carried the one before. */
+static void accesses_to_an_open_row_are_pipelined_at_the_bus_rate(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 405}, {1, 409}, {2, 413}, {3, 417}};
+    play(with_policy(CONFIG_DRAM_FCFS), steps, 4);
+    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 4);
+}
+
+static void another_row_of_a_bank_waits_until_the_first_is_done(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 405}, {256, 705}};
+    play(with_policy(CONFIG_DRAM_FCFS), steps, 2);
+    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
+}
+
+/* Starts keep the bus's pace: 101 and 105. */
+static void banks_work_side_by_side(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 405}, {32, 409}};
+    play(with_policy(CONFIG_DRAM_FCFS), steps, 2);
+    play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
+}
+
+/* FCFS closes row 0 for line 256 at 401 and opens it again for line 1 at 701. FR-FCFS takes line 1 first, at 301; its
+ * data is ready at 401, and so the other row can be opened just as early. */
+static void fr_fcfs_takes_row_hits_before_older_conflicts(void **state) {
+    (void)state;
+    const struct step in_order[] = {{0, 405}, {256, 705}, {1, 1005}};
+    const struct step hits_first[] = {{0, 405}, {256, 705}, {1, 409}};
+    play(with_policy(CONFIG_DRAM_FCFS), in_order, 3);
+    play(with_policy(CONFIG_DRAM_FR_FCFS), hits_first, 3);
+}
+
+/* Line 32's bank is idle, but FCFS holds it behind line 256, which starts at 401: 405 + 300, and the bus is free. */
+static void fcfs_holds_all_behind_a_busy_bank(void **state) {
+    (void)state;
+    const struct step in_order[] = {{0, 405}, {256, 705}, {32, 709}};
+    const struct step around[] = {{0, 405}, {256, 705}, {32, 409}};
+    play(with_policy(CONFIG_DRAM_FCFS), in_order, 3);
+    play(with_policy(CONFIG_DRAM_FR_FCFS), around, 3);
+}
+
+/* A queue of one: line 1 is not seen before line 256 has started. */
+static void a_policy_sees_no_further_than_the_queue(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 405}, {256, 705}, {1, 1005}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    machine.dram.queue_entries = 1;
+    play(machine, steps, 3);
+}
+
+/* Meng 2010: 100 cycles, pipelined, whatever the rows. */
+static void equal_latencies_make_rows_irrelevant(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 205}, {256, 209}, {512, 213}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FCFS);
+    machine.dram.row_hit_cycles = machine.dram.row_conflict_cycles = 100;
+    play(machine, steps, 3);
+}
+
+static void channels_take_lines_in_turn(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_narasiman();
+    machine.dram.channels = 2;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 1, 2);
+    fixture_answer(&f, 0, 1, 405);
+    fixture_answer(&f, 1, 2, 406);
+    fixture_miss(&f, 0, 500, MEM_READ, 62, 3); /* the last line of channel 0's first row */
+    fixture_answer(&f, 2, 3, 605);
+    const uint64_t *busy;
+    assert_int_equal(mem_channel_busy(f.mem, &busy), 2);
+    assert_int_equal(busy[0], 8);
+    assert_int_equal(busy[1], 4);
+    fixture_end(&f);
+}
+
+/* 128 bytes at 48 per cycle are 2 2/3 cycles; 32 lines from 401 on: 486 1/3. */
+static void fractions_of_a_cycle_are_not_lost(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_narasiman();
+    machine.dram.bytes_per_cycle = 48;
+    fixture_start(&f, machine);
+    for (uint32_t i = 0; i < 32; i++)
+        fixture_miss(&f, 0, 100 + i, MEM_READ, i, i);
+    mem_advance(f.mem, 485);
+    assert_int_equal(f.n_log, 31);
+    fixture_answer(&f, 31, 31, 487);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 85);
+    fixture_end(&f);
+}
+
+/* Small writes take a burst of 32 bytes: one cycle of bus. */
+static void small_writes_take_a_burst(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_narasiman();
+    machine.l1.write = CONFIG_WRITE_THROUGH;
+    machine.l1.allocates_on_write = false;
+    fixture_start(&f, machine);
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 0, &ready), MEM_HIT);
+    assert_int_equal(mem_access(f.mem, 0, 101, MEM_WRITE, 128, 33, 0, &ready), MEM_HIT);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 3);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, 2);
+    fixture_end(&f);
+}
+
+static void fr_fcfs_lets_no_request_starve(void **state) {
+    (void)state;
+    const struct dram_bank banks[] = {{.row = 7}};
+    const struct dram_request queue[] = {{.row = 8, .arrival = 1000}, {.row = 7, .arrival = 1001}};
+    struct dram_view view = {queue, 2, banks, 1000 + 600, 600};
+    assert_int_equal(dram_fr_fcfs.pick(&view), 1);
+    view.cycle++;
+    assert_int_equal(dram_fr_fcfs.pick(&view), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
+        cmocka_unit_test(another_row_of_a_bank_waits_until_the_first_is_done),
+        cmocka_unit_test(banks_work_side_by_side),
+        cmocka_unit_test(fr_fcfs_takes_row_hits_before_older_conflicts),
+        cmocka_unit_test(fcfs_holds_all_behind_a_busy_bank),
+        cmocka_unit_test(a_policy_sees_no_further_than_the_queue),
+        cmocka_unit_test(equal_latencies_make_rows_irrelevant),
+        cmocka_unit_test(channels_take_lines_in_turn),
+        cmocka_unit_test(fractions_of_a_cycle_are_not_lost),
+        cmocka_unit_test(small_writes_take_a_burst),
+        cmocka_unit_test(fr_fcfs_lets_no_request_starve),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* Timed runs: what they are timed on, what they say, and that they say it again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static json_int_t number_at(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("\"%s\" is missing or no whole number", key);
+    return json_integer_value(value);
+}
+
+static json_t *run(const char *words) {
+    struct outcome outcome = heddle("run %s --json -", words);
+    expect_status(&outcome, 0);
+    json_t *object = json_output(&outcome);
+    outcome_free(&outcome);
+    return object;
+}
+
+/* What must hold for any launch. */
+static void check_stats(const json_t *stats) {
+    static const char *const parts[] = {"active_cycles", "stall_memory",     "stall_dependency", "stall_barrier",
+                                        "stall_fetch",   "stall_structural", "stall_empty"};
+    json_int_t sum = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        sum += number_at(stats, parts[i]);
+    assert_int_equal(sum, number_at(stats, "sm_cycles"));
+    assert_int_equal(number_at(stats, "idle_cycles"),
+                     number_at(stats, "sm_cycles") - number_at(stats, "active_cycles"));
+    assert_true(number_at(stats, "cycles") > 0);
+    assert_true(number_at(stats, "l1_misses") <= number_at(stats, "l1_accesses"));
+    assert_true(number_at(stats, "l2_misses") <= number_at(stats, "l2_accesses"));
+    double ipc = json_real_value(json_object_get(stats, "ipc"));
+    double expected = (double)number_at(stats, "thread_instructions") / (double)number_at(stats, "cycles");
+    assert_true(ipc > 0.999 * expected && ipc < 1.001 * expected);
+}
+
+static void every_workload_agrees_with_its_reference_in_time_too(void **state) {
+    (void)state;
+    struct outcome list = heddle("list workloads --names");
+    expect_status(&list, 0);
+    for (char *rest, *name = strtok_r(list.out, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
+        json_t *object = run(name), *kernel;
+        size_t i;
+        assert_true(json_is_true(json_object_get(object, "checked")));
+        assert_string_equal(json_string_value(json_object_get(object, "machine")), "gtx480");
+        assert_string_equal(json_string_value(json_object_get(object, "scheduler")), "lrr");
+        assert_string_equal(json_string_value(json_object_get(object, "divergence")), "stack");
+        json_array_foreach(json_object_get(object, "kernels"), i, kernel) check_stats(kernel);
+        check_stats(json_object_get(object, "total"));
+        json_decref(object);
+    }
+    outcome_free(&list);
+}
+
+static void the_statistics_are_those_of_the_list(void **state) {
+    (void)state;
+    struct outcome list = heddle("list stats --names");
+    expect_status(&list, 0);
+    json_t *object = run("vecadd");
+    json_t *total = json_object_get(object, "total");
+    for (char *rest, *name = strtok_r(list.out, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest))
+        if (json_object_del(total, name) != 0)
+            fail_msg("'%s' is in the list, but not in the JSON object", name);
+    json_object_del(total, "launches");
+    assert_int_equal(json_object_size(total), 0);
+    json_decref(object);
+    outcome_free(&list);
+}
+
+static void two_runs_differ_in_nothing_but_the_host_time(void **state) {
+    (void)state;
+    char *text[2];
+    for (int i = 0; i < 2; i++) {
+        json_t *object = run("bfs -s gto");
+        assert_int_equal(json_object_del(object, "host"), 0);
+        text[i] = json_dumps(object, JSON_INDENT(1));
+        json_decref(object);
+    }
+    assert_string_equal(text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+}
+
+static void a_scheduler_and_a_changed_machine_are_used(void **state) {
+    (void)state;
+    json_t *plain = run("matmul"), *changed = run("matmul -s two-level:group=4 --set sm.count=1 --set l1.size=32K");
+    assert_string_equal(json_string_value(json_object_get(changed, "scheduler")), "two-level:group=4");
+    assert_int_equal(json_array_size(json_object_get(changed, "set")), 2);
+    assert_null(json_object_get(plain, "set"));
+    assert_true(number_at(json_object_get(changed, "total"), "cycles") >
+                2 * number_at(json_object_get(plain, "total"), "cycles"));
+    assert_int_equal(number_at(json_object_get(changed, "total"), "sm_cycles"),
+                     number_at(json_object_get(changed, "total"), "cycles"));
+    json_decref(plain);
+    json_decref(changed);
+}
+
+static void a_dumped_configuration_gives_the_same_run(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run --dump-config -s gto --set sm.count=3 --max-cycles 9000000");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "\nscheduler: gto\n");
+    expect_text(outcome.out, "\n  count: 3 ");
+    expect_text(outcome.out, "\n  max_cycles: 9000000 ");
+    char path[64], words[128];
+    snprintf(path, sizeof path, "%s/mine.yaml", scratch());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(outcome.out, file);
+    fclose(file);
+    outcome_free(&outcome);
+    snprintf(words, sizeof words, "vecadd -m %s", path);
+    json_t *dumped = run(words), *given = run("vecadd -s gto --set sm.count=3");
+    assert_true(json_equal(json_object_get(dumped, "total"), json_object_get(given, "total")));
+    assert_string_equal(json_string_value(json_object_get(dumped, "scheduler")), "gto");
+    json_decref(dumped);
+    json_decref(given);
+}
+
+static void a_limit_of_cycles_stops_the_run_with_what_there_is(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run matmul --size medium --max-cycles 1000 --json -");
+    expect_status(&outcome, 4);
+    expect_text(outcome.err, "heddle: stopped at the limit of cycles\n");
+    json_t *object = json_output(&outcome);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "max-cycles");
+    assert_true(json_is_false(json_object_get(object, "checked")));
+    json_decref(object);
+    outcome_free(&outcome);
+}
+
+static void people_see_where_the_cycles_went(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run bfs -s gto --set sm.count=2");
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.err, "");
+    expect_text(outcome.out, "\ngtx480 with sm.count=2; scheduler gto, divergence stack\nkernel ");
+    expect_text(outcome.out, "\nwhere the cycles went: active ");
+    expect_text(outcome.out, " warp instructions/s\nchecked: the result agrees with the CPU reference\n");
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_workload_agrees_with_its_reference_in_time_too),
+        cmocka_unit_test(the_statistics_are_those_of_the_list),
+        cmocka_unit_test(two_runs_differ_in_nothing_but_the_host_time),
+        cmocka_unit_test(a_scheduler_and_a_changed_machine_are_used),
+        cmocka_unit_test(a_dumped_configuration_gives_the_same_run),
+        cmocka_unit_test(a_limit_of_cycles_stops_the_run_with_what_there_is),
+        cmocka_unit_test(people_see_where_the_cycles_went),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The documentation's tables against what the suite measures: document.sh PROGRAM checks them, document.sh --write PROGRAM
+# replaces them. They stand in docs/ptx.md and docs/validation.md between lines <!-- conformance --> and <!-- end -->.
+set -euo pipefail
+write=false
+[[ ${1-} == --write ]] && write=true && shift
+program=$(readlink -f "$1")
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+status=0
+for part in ptx:--table validation:--errors; do
+    page=docs/${part%%:*}.md
+    table=$("$program" --isa base "${part#*:}" tests/conformance/answers.zst)
+    new=$(TABLE=$table awk '/^<!-- conformance -->$/ { print; print ENVIRON["TABLE"]; skips = 1 }
+        /^<!-- end -->$/ { skips = 0 }
+        !skips' "$page")
+    if $write; then
+        printf '%s\n' "$new" >"$page"
+    elif ! diff -u "$page" <(printf '%s\n' "$new"); then
+        echo "$page is not what the suite measures; tests/conformance/document.sh --write PROGRAM replaces the table" >&2
+        status=1
+    fi
+done
+exit $status
