@@ -198,10 +198,14 @@ static int make_variants(struct bench *bench) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, const char *path) {
+/* Timed, a loop takes as few rounds as at size small: its rate is about the same, and gather alone would take minutes.
+ */
+static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, bool is_timed,
+                                         const char *path) {
     struct base_arena *arena = &bench->arena;
+    unsigned factor = is_timed ? round_factors[0] : round_factors[bench->given.size];
     const char *blocks = base_arena_printf(arena, "%u", subject->blocks);
-    const char *rounds = base_arena_printf(arena, "u32:%u", subject->rounds * round_factors[bench->given.size]);
+    const char *rounds = base_arena_printf(arena, "u32:%u", subject->rounds * factor);
     const char *words[] = {path, "--grid", blocks, "--block", "256", "--arg", subject->buffer, "--arg", rounds};
     struct cli_words arguments = {.item = BASE_ARENA_ARRAY(arena, const char *, MOST_ARGUMENTS),
                                   .count = sizeof words / sizeof words[0]};
@@ -233,7 +237,7 @@ static int run_once(struct bench *bench, const struct subject *subject, const st
         .target = variant ? &variant->target : NULL,
         .timeout_seconds = bench->given.timeout_seconds,
         .output = CLI_OUTPUT_DROPPED,
-        .arguments = is_workload ? workload_arguments(bench) : kernel_arguments(bench, subject, name),
+        .arguments = is_workload ? workload_arguments(bench) : kernel_arguments(bench, subject, variant != NULL, name),
     };
     struct report_run run = {0};
     int status;

@@ -45,7 +45,7 @@ static const struct cli_option options[] = {
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
     {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "every kind of stall, and the host's time", FIELD(is_verbose), 0, 0},
+    {"--verbose", 'v', CLI_FLAG, NULL, "show the host's time, too", FIELD(is_verbose), 0, 0},
     CLI_COLOR_ROW(FIELD(color)),
 };
 
@@ -59,8 +59,10 @@ const struct cli_command cli_compare_command = {
             "all schedulers are compared, the machine's own first. A result that differs from the CPU\n"
             "reference is shown in its row. Ctrl-C keeps the rows that are finished.\n"
             "\n"
-            "The table shows where the cycles of all SMs went: an instruction issued (active), or none did\n"
-            "because warps waited for memory, for a result (dependency), or for something else.\n"
+            "SIMD is the share of active lanes. The next columns say where the cycles of all SMs went: an\n"
+            "instruction issued (active), or none did, because warps waited for memory, for a result, at a\n"
+            "barrier, for their next instruction or for a unit, or because there were none; a kind that no\n"
+            "run has is left out.\n"
             "\n"
             "Exit status: as that of 'heddle run'; 3 when the check of any run failed.\n",
     .examples = "  heddle compare bfs\n"
@@ -261,7 +263,7 @@ static bool has_blocks(void) {
 }
 
 static void print_table(struct compare *compare, const struct report_comparison *comparison) {
-    enum { BAR_WIDTH = 20 };
+    enum { BAR_WIDTH = 12 };
     struct report_style style = {
         .is_colored = cli_is_colored(compare->given.color), .has_blocks = has_blocks(), .bar_width = BAR_WIDTH};
     report_print_comparison(stdout, comparison, style, &compare->arena);

@@ -49,9 +49,8 @@ static void grant_read(struct mem *mem, struct mem_bank *bank, uint32_t slot, co
     bool is_exclusive = false;
     if (!(message->flags & MEM_FLAG_CODE)) {
         assert(bank->owner[slot] == MEM_NO_OWNER);
-        is_exclusive = (bank->sharers[slot] & ~bit(message->sm)) == 0;
+        is_exclusive = bank->sharers[slot] == 0;
         if (is_exclusive) {
-            bank->sharers[slot] = 0;
             bank->owner[slot] = (uint8_t)message->sm;
         } else {
             bank->sharers[slot] |= bit(message->sm);

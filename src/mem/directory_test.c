@@ -38,7 +38,6 @@ static void a_reader_takes_a_modified_line_from_its_owner(void **state) {
     fixture_hit(&f, 0, 600, MEM_READ, 0, 610);
     fixture_hit(&f, 1, 600, MEM_READ, 0, 610);
     fixture_end(&f);
-    /* the owner's line is now the L2's */
 }
 
 /* OWN at the bank 616; INVALIDATE leaves 636, at SM 1 642; its answer leaves 652, at the bank 658; UPGRADE at 664. */
@@ -88,7 +87,7 @@ static void a_store_behind_a_load_asks_twice(void **state) {
     fixture_end(&f);
 }
 
-/* ATOMIC with 4 bytes at the bank 516 (415.375 -> ...); INVALIDATE leaves 536, at SM 0 542; the line leaves 552, at the
+/* ATOMIC with 4 bytes at the bank 515.375 -> 516; INVALIDATE leaves 536, at SM 0 542; the line leaves 552, at the
  * bank 562; 12 bytes at SM 1: 567.375 -> 568. */
 static void an_atomic_takes_all_copies_away(void **state) {
     (void)state;

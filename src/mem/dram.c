@@ -12,8 +12,9 @@
  * access alone takes its latency plus the transfer. Where both latencies are equal (Meng 2010: 100 cycles, pipelined),
  * rows do not matter and every access counts as a row hit.
  *
- * Accesses start no faster than the bus can carry them, at most one per cycle. Reads move whole lines, writes what they
- * carry in bursts of 32 bytes (ours). Reads and writes share the queue; requests that find it full wait in order.
+ * Accesses start no faster than the bus can carry them, at most one per cycle. They move what was asked for or brought,
+ * an L2's whole line or less, in bursts of 32 bytes (ours). Reads and writes share the queue; requests that find it
+ * full wait in order.
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
@@ -36,11 +37,15 @@ static const struct dram_policy *policy_of(enum config_dram_policy policy) {
     return NULL;
 }
 
+/* The most requests that can wait for a channel: without an L2 its bank's, with one those of all banks. */
+static uint32_t max_waiting(const struct mem *mem, uint32_t channel) {
+    if (!mem->has_l2)
+        return mem->banks[channel].lines.n;
+    return mem->n_banks * mem->banks[0].lines.n;
+}
+
 void mem_dram_init(struct mem *mem) {
     const struct config_dram *dram = &mem->machine->dram;
-    uint32_t n_entries = 0;
-    for (uint32_t i = 0; i < mem->n_banks; i++)
-        n_entries += mem->banks[i].lines.n;
     mem->policy = policy_of(dram->policy);
     mem->dram_next = MEM_NEVER;
     mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
@@ -49,8 +54,8 @@ void mem_dram_init(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_channels; i++) {
         struct mem_channel *channel = &mem->channels[i];
         channel->queue = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, dram->queue_entries);
-        channel->line = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, n_entries);
-        channel->line_capacity = n_entries;
+        channel->line_capacity = max_waiting(mem, i);
+        channel->line = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, channel->line_capacity);
         channel->banks = BASE_ARENA_ARRAY(&mem->arena, struct dram_bank, dram->banks);
         for (uint32_t bank = 0; bank < dram->banks; bank++)
             channel->banks[bank].row = DRAM_NO_ROW;
@@ -75,7 +80,7 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
     channel->line[(channel->line_first + channel->n_line++) % channel->line_capacity] = (struct dram_request){
         .row = row / dram->banks,
         .bank = (uint16_t)(row % dram->banks),
-        .bytes = is_write ? (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES : mem->line_bytes,
+        .bytes = (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES,
         .entry = entry,
         .unit = (uint16_t)bank->id,
         .is_write = is_write,

@@ -44,6 +44,13 @@ struct mem_l1 {
     uint32_t banks, bank_mask;       /* mask where banks is a power of two */
     uint32_t latency_cycles, line_bytes, line_shift;
     uint32_t n_writebacks; /* under way */
+    /* SMs ask again for what was refused, cycle after cycle. While nothing has changed here, the answer is the same. */
+    uint64_t n_changes;
+    struct mem_refusal {
+        uint64_t line, n_changes;
+        uint64_t *counter;
+        uint32_t bytes, kind;
+    } refusal;
     bool is_present, is_perfect, is_write_back, allocates_on_write, is_code;
 };
 
@@ -154,6 +161,9 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
     if (__builtin_expect(mem->probe != NULL, 0))
         mem->probe(mem->probe_user, kind, sm, line);
 }
+
+/* machine.c: the line that banks and channels are interleaved by: the L2's, without one the longest above it. */
+uint32_t mem_line_bytes(const struct config_machine *machine);
 
 /* l1.c: the caches of an SM */
 enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,

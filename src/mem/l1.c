@@ -33,6 +33,19 @@ static enum mem_answer refuse(const struct mem *mem, uint64_t *counter, uint64_t
     return MEM_REFUSED;
 }
 
+/* A refusal for want of an MSHR, buffer or credit. */
+static enum mem_answer refuse_access(const struct mem *mem, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
+                                     uint32_t bytes, uint64_t *counter, uint64_t cycle, uint64_t *ready) {
+    l1->refusal = (struct mem_refusal){line, l1->n_changes, counter, bytes, kind};
+    return refuse(mem, counter, cycle, ready);
+}
+
+static bool is_refused_again(const struct mem_l1 *l1, uint64_t line, enum mem_kind kind, uint32_t bytes) {
+    const struct mem_refusal *refusal = &l1->refusal;
+    return refusal->line == line && refusal->n_changes == l1->n_changes && refusal->kind == kind &&
+           refusal->bytes == bytes && refusal->counter != NULL;
+}
+
 static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
     *ready = cycle;
     return MEM_HIT;
@@ -44,7 +57,7 @@ static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message,
     mem_crossbar_to_bank(mem, sm, &message, cycle);
 }
 
-/* The memory line that holds the cache's line; an instruction cache may have shorter ones. */
+/* The memory line that holds the cache's line. Caches above the L2 may have shorter lines, except under MESI. */
 static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint64_t line) {
     return line << l1->line_shift >> mem->line_shift;
 }
@@ -69,8 +82,9 @@ static bool has_writeback_room(const struct mem_l1 *l1) {
 
 static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, bool is_dirty,
                      uint64_t cycle) {
-    struct mem_message message = {
-        .line = line, .bytes = (uint16_t)l1->line_bytes, .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
+    struct mem_message message = {.line = memory_line(mem, l1, line),
+                                  .bytes = (uint16_t)l1->line_bytes,
+                                  .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
     l1->n_writebacks++;
     if (is_dirty) {
         sm->counters.writebacks++;
@@ -82,6 +96,7 @@ static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint
 static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t slot, uint64_t cycle) {
     enum mem_state state = (enum mem_state)l1->cache.state[slot];
     uint64_t line = l1->cache.lines[slot];
+    l1->n_changes++;
     mem_cache_drop(&l1->cache, slot);
     if (state == MEM_MODIFIED || state == MEM_EXCLUSIVE)
         put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
@@ -91,6 +106,7 @@ static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
                         uint64_t cycle) {
     uint32_t slot = mem_cache_victim(&l1->cache, line);
+    l1->n_changes++;
     if (slot == MEM_NONE) {
         if (state == MEM_MODIFIED || state == MEM_EXCLUSIVE)
             put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
@@ -108,6 +124,7 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
     if (sm->credits == 0)
         return false;
     sm->credits--;
+    sm->data.n_changes++;
     struct mem_message message = {
         .line = address >> mem->line_shift,
         .token = token,
@@ -207,7 +224,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     uint64_t line = address >> l1->line_shift;
     if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
         if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, address, bytes, token, cycle))
-            return refuse(mem, &sm->counters.down_full, cycle, ready);
+            return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
@@ -219,7 +236,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
         return hit(ready, cycle + 1);
     }
     if (!wait_for_line(mem, sm, l1, line, true, slot, token, cycle))
-        return refuse(mem, &sm->counters.mshr_full, cycle, ready);
+        return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.mshr_full, cycle, ready);
     count(sm, l1, MEM_WRITE, true);
     return MEM_MISS;
 }
@@ -237,6 +254,8 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
         *ready = cycle + 1;
         return MEM_REFUSED;
     }
+    if (is_refused_again(l1, line, kind, bytes))
+        return refuse(mem, l1->refusal.counter, cycle, ready);
     enum mem_answer answer = MEM_HIT;
     uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
     if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
@@ -251,7 +270,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
         count(sm, l1, kind, true);
         answer = MEM_MISS;
     } else {
-        answer = refuse(mem, &sm->counters.mshr_full, cycle, ready);
+        answer = refuse_access(mem, l1, line, kind, bytes, &sm->counters.mshr_full, cycle, ready);
     }
     if (answer != MEM_REFUSED)
         take_port(l1, cycle, bank);
@@ -328,6 +347,8 @@ static void give_up(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, const
 
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle) {
     struct mem_l1 *l1 = message->flags & MEM_FLAG_CODE ? &sm->code : &sm->data;
+    l1->n_changes++;
+    sm->data.n_changes++; /* credits are shared */
     switch ((enum mem_message_type)message->type) {
     case MEM_MSG_DATA: {
         bool was_owned = l1->mshrs.mshr[message->token].message_type == MEM_MSG_OWN;
@@ -352,6 +373,7 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
 }
 
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle) {
+    sm->data.n_changes++;
     if (!is_writeback) {
         sm->credits++;
         return;

@@ -210,16 +210,16 @@ static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_messag
     return true;
 }
 
-/* No L2. There are entries for all that SMs can send. */
-static void pass_on(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
-    bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
-    if (is_write) {
-        write_past(mem, bank, message, cycle);
-        return;
-    }
+/* No L2. There are entries for all that SMs can send, but an atomic's write may still hold one after its answer. */
+static bool pass_on(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+    if (message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT)
+        return write_past(mem, bank, message, cycle);
     uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_PASS);
+    if (entry == MEM_NONE)
+        return false;
     mem_bank_wait(bank, entry, message);
-    mem_dram_add(mem, bank, entry, false, mem->line_bytes, cycle);
+    mem_dram_add(mem, bank, entry, false, message->bytes, cycle);
+    return true;
 }
 
 static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message) {
@@ -234,10 +234,8 @@ static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const s
 
 /* Takes a request; false when it has to wait. */
 static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
-    if (!mem->has_l2) {
-        pass_on(mem, bank, message, cycle);
-        return true;
-    }
+    if (!mem->has_l2)
+        return pass_on(mem, bank, message, cycle);
     if (mem->is_l2_perfect) {
         apply(mem, bank, MEM_NONE, message, cycle + mem->l2_latency, cycle);
         return true;

@@ -23,7 +23,8 @@ static struct limits limits_of(const struct mem *mem) {
     const struct config_machine *machine = mem->machine;
     uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
-    struct limits limits = {.requests = data + code + MEM_SM_CREDITS, .puts = PUTS_PER_MSHR * data};
+    struct limits limits = {.requests = data + code + MEM_SM_CREDITS,
+                            .puts = machine->l1.write == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (!mem->has_l2)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
     else if (!mem->is_l2_perfect)
@@ -120,7 +121,7 @@ static void set_shape(struct mem *mem) {
     mem->has_l2 = machine->l2.is_present;
     mem->is_l2_perfect = machine->l2.is_present && machine->l2.is_perfect;
     mem->is_coherent = machine->coherence == CONFIG_COHERENCE_MESI;
-    mem->line_bytes = mem->has_l2 ? machine->l2.line_bytes : machine->l1.line_bytes;
+    mem->line_bytes = mem_line_bytes(machine);
     if (machine->memory_is_perfect)
         return;
     mem->line_shift = log2_of(mem->line_bytes);
@@ -190,38 +191,38 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
                          ready);
 }
 
-static void handle(struct mem *mem, const struct mem_event *event, uint64_t cycle) {
-    struct mem_message message = event->message;
+static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
+    struct mem_message *message = &event->message;
     switch ((enum mem_event_kind)event->kind) {
     case MEM_EVENT_BANK_ARRIVE:
-        mem_crossbar_at_bank(mem, &message, cycle);
+        mem_crossbar_at_bank(mem, message, cycle);
         break;
     case MEM_EVENT_BANK_SERVE:
-        mem_bank_serve(mem, &mem->banks[message.unit], cycle);
+        mem_bank_serve(mem, &mem->banks[message->unit], cycle);
         break;
     case MEM_EVENT_BANK_RETRY:
-        mem_bank_retry(mem, &mem->banks[message.unit], cycle);
+        mem_bank_retry(mem, &mem->banks[message->unit], cycle);
         break;
     case MEM_EVENT_BANK_SEND:
-        mem_crossbar_to_sm(mem, &message, cycle);
+        mem_crossbar_to_sm(mem, message, cycle);
         break;
     case MEM_EVENT_SM_ARRIVE:
-        mem_crossbar_at_sm(mem, &message, cycle);
+        mem_crossbar_at_sm(mem, message, cycle);
         break;
     case MEM_EVENT_SM_DELIVER:
-        mem_l1_receive(mem, &mem->sms[message.sm], &message, cycle);
+        mem_l1_receive(mem, &mem->sms[message->sm], message, cycle);
         break;
     case MEM_EVENT_SM_CREDIT:
-        mem_l1_credit(mem, &mem->sms[message.sm], message.type == MEM_MSG_PUT, cycle);
+        mem_l1_credit(mem, &mem->sms[message->sm], message->type == MEM_MSG_PUT, cycle);
         break;
     case MEM_EVENT_DRAM_ENTER:
-        mem_dram_add(mem, &mem->banks[message.unit], message.token, false, mem->line_bytes, cycle);
+        mem_dram_add(mem, &mem->banks[message->unit], message->token, false, mem->line_bytes, cycle);
         break;
     case MEM_EVENT_DRAM_DATA:
-        mem_dram_data(mem, &message, cycle);
+        mem_dram_data(mem, message, cycle);
         break;
     case MEM_EVENT_DRAM_DONE:
-        mem_bank_filled(mem, &mem->banks[message.unit], message.token, cycle);
+        mem_bank_filled(mem, &mem->banks[message->unit], message->token, cycle);
         break;
     }
 }

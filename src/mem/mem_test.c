@@ -276,6 +276,29 @@ static void shorter_instruction_lines_lie_in_memory_lines(void **state) {
     fixture_end(&f);
 }
 
+/* Lines of 32 bytes above lines of 128. A miss brings 40 bytes (1 1/4 cycles) of the L2's line. */
+static void shorter_l1_lines_lie_in_memory_lines(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    struct config_machine machine = fixture_machine();
+    machine.n_sms = 1;
+    machine.l1.line_bytes = 32;
+    machine.l1.size_bytes = 256; /* 2 sets */
+    machine.l1.write = CONFIG_WRITE_BACK;
+    machine.l1.allocates_on_write = true;
+    fixture_start(&f, machine);
+    assert_int_equal(mem_access(f.mem, 0, 100, MEM_READ, 96, 4, 1, &ready), MEM_MISS);
+    fixture_answer(&f, 0, 1, 297); /* 290, 295, 296.25 */
+    assert_int_equal(mem_access(f.mem, 0, 300, MEM_WRITE, 64, 32, 2, &ready), MEM_HIT);
+    mem_flush_l1(f.mem, 400);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->l2_accesses, 2);
+    assert_int_equal(mem_counters(f.mem)->l2_misses, 1); /* both are in the L2's one line */
+    fixture_end(&f);
+}
+
 static void perfect_memory_always_hits(void **state) {
     (void)state;
     struct fixture f;
@@ -375,12 +398,32 @@ static void a_dirty_line_goes_down_before_an_atomic(void **state) {
     fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101);
     fixture_miss(&f, 0, 200, MEM_ATOMIC, 0, 1);
     /* Write starts at 201 (conflict: 501), the read of the atomic when the row is open, 401: its data is there at 501
-     * too, behind the write on the bus: 501 + 4 + 4. */
-    fixture_answer(&f, 0, 1, 509);
+     * too, behind the write on the bus: 501 + 4, and one burst of 32 bytes. */
+    fixture_answer(&f, 0, 1, 506);
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->dram_writes, 2); /* and the atomic's own, 32 bytes */
     assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
-    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 4 + 4 + 1);
+    assert_int_equal(mem_counters(f.mem)->bus_busy_cycles, 4 + 1 + 1);
+    fixture_end(&f);
+}
+
+/* An atomic's answer leaves before its write has a place in DRAM's queue; new ones must not overrun the writes. */
+static void atomics_without_an_l2_wait_for_their_writes(void **state) {
+    (void)state;
+    struct fixture f;
+    uint64_t ready;
+    uint32_t n = 0;
+    struct config_machine machine = fixture_narasiman();
+    machine.l1.is_present = false;
+    machine.dram.queue_entries = 1;
+    fixture_start(&f, machine);
+    for (uint64_t cycle = 1; cycle < 30000; cycle++)
+        n += fixture_access(&f, 0, cycle, MEM_ATOMIC, cycle % 7, n, &ready) == MEM_MISS;
+    mem_advance(f.mem, MEM_NEVER);
+    assert_true(n > 100);
+    assert_int_equal(f.n_log, n);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, n);
+    assert_int_equal(mem_counters(f.mem)->dram_writes, n);
     fixture_end(&f);
 }
 
@@ -414,25 +457,38 @@ static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
     fixture_end(&f);
 }
 
+static void expect_impossible(struct config_machine machine, const char *expected) {
+    char text[256];
+    assert_false(mem_can_build(&machine, text, sizeof text));
+    assert_string_equal(text, expected);
+}
+
 static void impossible_machines_are_named(void **state) {
     (void)state;
-    char text[256];
     struct config_machine machine = fixture_machine();
     machine.coherence = CONFIG_COHERENCE_MESI;
-    assert_false(mem_can_build(&machine, text, sizeof text));
-    assert_string_equal(text, "coherence: mesi needs an L1 that writes back and allocates on writes");
-    machine = fixture_machine();
+    expect_impossible(machine, "memory.coherence is mesi, but needs l1.write back and l1.write_allocate true");
+    machine = fixture_mesi();
+    machine.n_sms = 65;
+    expect_impossible(machine, "memory.coherence is mesi, but sm.count is 65 and its directory has room for 64");
+    machine = fixture_mesi();
     machine.l1.line_bytes = 64;
-    assert_false(mem_can_build(&machine, text, sizeof text));
-    assert_string_equal(text, "l1.line: 64 bytes; the L2's lines have 128, and both must be equal");
+    expect_impossible(machine, "memory.coherence is mesi, but l1.line is 64 and l2.line 128: they must be equal");
+    machine = fixture_machine();
+    machine.l1.line_bytes = 256;
+    expect_impossible(machine, "l1.line is 256, but must be a power of two from 16 to a memory line's 128");
+    machine = fixture_machine();
+    machine.l1.allocates_on_write = true;
+    expect_impossible(machine, "l1.write_allocate is true, but needs l1.write back");
+    machine = fixture_machine();
+    machine.l2.write = CONFIG_WRITE_THROUGH;
+    expect_impossible(machine, "l2.write is through, but only an L2 that writes back can be built");
     machine = fixture_machine();
     machine.dram.row_conflict_cycles = 49;
-    assert_false(mem_can_build(&machine, text, sizeof text));
-    assert_string_equal(text, "dram.row_conflict: 49 cycles are fewer than a row hit's 50");
+    expect_impossible(machine, "dram.row_conflict is 49, but must not be below dram.row_hit, 50");
     machine = fixture_machine();
     machine.l2.size_bytes = 512;
-    assert_false(mem_can_build(&machine, text, sizeof text));
-    assert_string_equal(text, "l2.size: 512 bytes do not hold one set of 4 ways of 128 bytes in each of 2 banks");
+    expect_impossible(machine, "l2.size is 512, but must hold a set of 4 ways of 128 bytes in each of 2 banks");
 }
 
 static void count_line(void *user, const char *text) {
@@ -476,6 +532,7 @@ int main(void) {
         cmocka_unit_test(an_atomic_is_done_in_the_l2_and_drops_the_own_copy),
         cmocka_unit_test(instructions_come_through_their_own_cache),
         cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),
+        cmocka_unit_test(shorter_l1_lines_lie_in_memory_lines),
         cmocka_unit_test(perfect_memory_always_hits),
         cmocka_unit_test(a_perfect_l1_still_has_ports),
         cmocka_unit_test(without_an_l1_every_access_goes_down),
@@ -483,6 +540,7 @@ int main(void) {
         cmocka_unit_test(a_write_back_cache_writes_when_the_line_leaves),
         cmocka_unit_test(a_flush_empties_the_l1_and_writes_dirty_lines_back),
         cmocka_unit_test(a_dirty_line_goes_down_before_an_atomic),
+        cmocka_unit_test(atomics_without_an_l2_wait_for_their_writes),
         cmocka_unit_test(an_l2_writes_dirty_lines_to_dram_when_they_leave),
         cmocka_unit_test(requests_beyond_the_l2_mshrs_wait_in_order),
         cmocka_unit_test(impossible_machines_are_named),

@@ -359,7 +359,8 @@ static bool check_call(struct ptx_check *check) {
 
 /* ---- Negated predicates ---- */
 
-/* setp, set, and, or, xor, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing does. */
+/* setp, set, and, or, xor, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing
+ * does. */
 static void settle_negation(struct ptx_instruction *instruction) {
     struct ptx_operand *operand = instruction->operand;
     switch (instruction->opcode) {

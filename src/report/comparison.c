@@ -41,6 +41,7 @@ struct view {
     struct report_style style;
     struct base_arena *arena;
     bool has_programs, has_machines, has_divergence; /* there are several */
+    bool has_share[REPORT_N_SHARES];                 /* a run has some of it */
     double most;                                     /* the largest speed-up */
 };
 
@@ -54,17 +55,28 @@ static struct view make_view(const struct report_comparison *comparison, struct 
     const struct report_run *first = comparison->entry[0].run;
     view.has_programs = comparison->n_programs > 1;
     for (unsigned i = 0; i < comparison->n_entries; i++) {
-        const struct report_target *target = comparison->entry[i].run->target;
-        view.has_machines |= !is_same_machine(target, first->target);
-        view.has_divergence |= strcmp(target->divergence, first->target->divergence) != 0;
+        const struct report_run *run = comparison->entry[i].run;
+        unsigned share[REPORT_N_SHARES];
+        report_shares(&run->total.counters, share);
+        for (unsigned k = 0; k < REPORT_N_SHARES; k++)
+            view.has_share[k] |= share[k] > 0;
+        view.has_machines |= !is_same_machine(run->target, first->target);
+        view.has_divergence |= strcmp(run->target->divergence, first->target->divergence) != 0;
         view.most = fmax(view.most, report_speedup(&comparison->entry[i])); /* NaN loses */
     }
     return view;
 }
 
+static unsigned count_shares(const struct view *view) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < REPORT_N_SHARES; i++)
+        n += view->has_share[i];
+    return n;
+}
+
 static unsigned count_columns(const struct view *view) {
-    unsigned shares = view->comparison->is_verbose ? REPORT_N_SHARES + 1 : 4;
-    return view->has_programs + view->has_machines + view->has_divergence + shares + 6;
+    unsigned n_names = 1u + view->has_programs + view->has_machines + view->has_divergence;
+    return n_names + 3 + count_shares(view) + view->comparison->is_verbose + 2;
 }
 
 static void add_headings(const struct view *view, struct report_table *table) {
@@ -79,14 +91,14 @@ static void add_headings(const struct view *view, struct report_table *table) {
     report_table_cell(table, "scheduler");
     if (view->has_divergence)
         report_table_cell(table, "divergence");
-    static const char *const numbers[] = {"cycles", "IPC", "SIMD eff."}, *const few[] = {"active", "memory",
-                                                                                         "dependency", "other"};
+    static const char *const numbers[] = {"cycles", "IPC", "SIMD"};
     for (unsigned i = 0; i < 3; i++)
         report_table_cell(table, "%s", numbers[i]);
-    bool is_verbose = view->comparison->is_verbose;
-    for (unsigned i = 0; i < (is_verbose ? REPORT_N_SHARES : 4); i++)
-        report_table_cell(table, "%s", is_verbose ? report_share_names[i] : few[i]);
-    if (is_verbose)
+    static const char *const shares[] = {"active", "memory", "depend.", "barrier", "fetch", "struct.", "empty"};
+    for (unsigned i = 0; i < REPORT_N_SHARES; i++)
+        if (view->has_share[i])
+            report_table_cell(table, "%s", shares[i]);
+    if (view->comparison->is_verbose)
         report_table_cell(table, "host s");
     report_table_cell(table, "speed-up");
     report_table_cell(table, "%s", "");
@@ -126,15 +138,11 @@ static void add_target(const struct view *view, struct report_table *table, cons
 }
 
 static void add_shares(const struct view *view, struct report_table *table, const struct stats_counters *counters) {
-    unsigned share[REPORT_N_SHARES], shown = REPORT_N_SHARES;
+    unsigned share[REPORT_N_SHARES];
     report_shares(counters, share);
-    if (!view->comparison->is_verbose) {
-        for (unsigned i = 4; i < REPORT_N_SHARES; i++)
-            share[3] += share[i];
-        shown = 4;
-    }
-    for (unsigned i = 0; i < shown; i++)
-        report_table_cell(table, "%u.%u %%", share[i] / 10, share[i] % 10);
+    for (unsigned i = 0; i < REPORT_N_SHARES; i++)
+        if (view->has_share[i])
+            report_table_cell(table, "%u.%u %%", share[i] / 10, share[i] % 10);
 }
 
 static void add_entry(const struct view *view, struct report_table *table, const struct report_entry *entry) {
@@ -149,7 +157,7 @@ static void add_entry(const struct view *view, struct report_table *table, const
         report_table_cell(table, "%.1f %%", 100 * report_simd_efficiency(counters, run->target));
         add_shares(view, table, counters);
     } else {
-        for (unsigned i = 0; i < 3 + (view->comparison->is_verbose ? REPORT_N_SHARES : 4u); i++)
+        for (unsigned i = 0; i < 3 + count_shares(view); i++)
             report_table_cell(table, "-");
     }
     if (view->comparison->is_verbose)
@@ -192,7 +200,7 @@ static void print_title(FILE *file, const struct view *view) {
         before = ", ";
     }
     for (unsigned i = 0; i < run->target->n_changes; i++)
-        fprintf(file, "%s%s", i ? ", " : " with ", run->target->changes[i]);
+        fprintf(file, "%s%s", i ? ", " : view->has_machines ? ", machines with " : " with ", run->target->changes[i]);
     if (!view->has_divergence)
         fprintf(file, "%sdivergence %s", before, run->target->divergence);
     fputc('\n', file);

@@ -92,17 +92,15 @@ static void the_table_has_bars_and_means(void **state) {
     (void)state;
     struct fixture *fixture = make_fixture();
     char *text = table_text(&fixture->comparison, (struct report_style){.bar_width = 8});
-    assert_string_equal(
-        text,
-        "size small, on gtx480, divergence stack\n"
-        "program         scheduler  cycles   IPC  SIMD eff.  active  memory  dependency   other  speed-up\n"
-        "bfs             lrr         1,000  1.60     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %     1.000  #\n"
-        "bfs             gto           500  3.20     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %     2.000  ##\n"
-        "sort            lrr         8,000  0.20     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %     1.000  #\n"
-        "sort            gto         1,000  1.60     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %     8.000  "
-        "########\n"
-        "geometric mean  lrr                                                                        1.000  #\n"
-        "geometric mean  gto                                                                        4.000  ####\n");
+    assert_string_equal(text,
+                        "size small, on gtx480, divergence stack\n"
+                        "program         scheduler  cycles   IPC    SIMD  active  memory   empty  speed-up\n"
+                        "bfs             lrr         1,000  1.60  50.0 %  25.0 %  50.0 %  25.0 %     1.000  #\n"
+                        "bfs             gto           500  3.20  50.0 %  25.0 %  50.0 %  25.0 %     2.000  ##\n"
+                        "sort            lrr         8,000  0.20  50.0 %  25.0 %  50.0 %  25.0 %     1.000  #\n"
+                        "sort            gto         1,000  1.60  50.0 %  25.0 %  50.0 %  25.0 %     8.000  ########\n"
+                        "geometric mean  lrr                                                         1.000  #\n"
+                        "geometric mean  gto                                                         4.000  ####\n");
     free(text);
 }
 
@@ -114,10 +112,20 @@ static void a_row_that_failed_says_so(void **state) {
     fixture->run[1].is_wrong = true;
     char *text = table_text(&fixture->comparison, (struct report_style){.bar_width = 4});
     assert_string_equal(text, "bfs, size small, on gtx480, divergence stack\n"
-                              "scheduler  cycles   IPC  SIMD eff.  active  memory  dependency   other  speed-up\n"
-                              "lrr         1,000  1.60     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %     1.000  ####\n"
-                              "gto           500  3.20     50.0 %  25.0 %  50.0 %       0.0 %  25.0 %         -  check "
-                              "failed\n");
+                              "scheduler  cycles   IPC    SIMD  active  memory   empty  speed-up\n"
+                              "lrr         1,000  1.60  50.0 %  25.0 %  50.0 %  25.0 %     1.000  ####\n"
+                              "gto           500  3.20  50.0 %  25.0 %  50.0 %  25.0 %         -  check failed\n");
+    free(text);
+}
+
+static void every_stall_that_some_run_has_is_a_column(void **state) {
+    (void)state;
+    struct fixture *fixture = make_fixture();
+    fixture->run[3].total.counters.stall_structural = 500;
+    fixture->comparison.is_verbose = true;
+    char *text = table_text(&fixture->comparison, (struct report_style){.bar_width = 4});
+    assert_non_null(strstr(text, "active  memory  struct.   empty  host s  speed-up\n"));
+    assert_non_null(strstr(text, "22.2 %  44.5 %   11.1 %  22.2 %    0.25     8.000  ####\n"));
     free(text);
 }
 
@@ -179,6 +187,7 @@ int main(void) {
         cmocka_unit_test(what_was_not_done_gains_nothing),
         cmocka_unit_test(the_table_has_bars_and_means),
         cmocka_unit_test(a_row_that_failed_says_so),
+        cmocka_unit_test(every_stall_that_some_run_has_is_a_column),
         cmocka_unit_test(bars_of_blocks_are_exact_to_an_eighth),
         cmocka_unit_test(the_json_object_has_every_run_and_the_means),
         cmocka_unit_test(csv_has_a_line_for_each_run),

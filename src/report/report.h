@@ -106,7 +106,7 @@ struct report_entry {
 struct report_comparison {
     const struct report_entry *entry; /* the runs of a program stand together */
     unsigned n_entries, n_programs, n_targets;
-    bool is_verbose; /* with host times, and with every kind of stall in the table */
+    bool is_verbose; /* with host times */
 };
 
 /* "done", "check failed", "error", or what stopped it. */

@@ -69,6 +69,7 @@ static uint64_t mixed(struct random *random, enum form_class class) {
         [FORM_BF16] = KIND_BF16,     [FORM_F32] = KIND_F32,        [FORM_F64] = KIND_F64, [FORM_F16X2] = KIND_F16X2,
         [FORM_BF16X2] = KIND_BF16X2, [FORM_PREDICATE] = KIND_PRED,
     };
+    uint64_t clamp;
     switch (class) {
     case FORM_AMOUNT:
         return random_chance(random, 70) ? random_below(random, 70) : edge_value(random, KIND_I32);
@@ -77,7 +78,10 @@ static uint64_t mixed(struct random *random, enum form_class class) {
     case FORM_LANE:
         return random_chance(random, 75) ? random_below(random, 40) : edge_value(random, KIND_I32);
     case FORM_CLAMP:
-        return random_chance(random, 40) ? 0x1f : random_below(random, 32) | random_below(random, 32) << 8;
+        if (random_chance(random, 40))
+            return 0x1f;
+        clamp = random_below(random, 32); /* apart from the next: compilers differ in what they call first */
+        return clamp | random_below(random, 32) << 8;
     case FORM_COMPARE:
         return edge_value(random, KIND_I64);
     default:
@@ -94,10 +98,12 @@ struct warp_plan {
 
 static struct warp_plan plan_warp(struct random *random, unsigned warp) {
     struct warp_plan plan = {.mask = UINT32_MAX, .votes = warp % 4};
-    if (warp >= 4)
-        do
-            plan.mask = (uint32_t)random_next(random) | (uint32_t)random_next(random) * (warp & 1);
-        while (!plan.mask);
+    while (warp >= 4) {
+        plan.mask = (uint32_t)random_next(random);
+        plan.mask |= (uint32_t)random_next(random) * (warp & 1);
+        if (plan.mask)
+            break;
+    }
     for (unsigned i = 0; i < 3; i++)
         plan.key[i] = edge_value(random, KIND_I64);
     if (warp % 2 == 0)

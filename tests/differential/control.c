@@ -44,9 +44,14 @@ static unsigned pick_condition(struct program *p) {
 
 /* A condition that is the same in the whole block, in %q. */
 static void emit_uniform_condition(struct program *p) {
+    const char *comparison = random_chance(&p->random, 50) ? "eq" : "ne";
     program_line(p, "mov.u32 %%w0, %%ctaid.x;");
-    program_line(p, "setp.%s.u32 %%q, %%w0, %u;", random_chance(&p->random, 50) ? "eq" : "ne",
-                 random_below(&p->random, 3));
+    program_line(p, "setp.%s.u32 %%q, %%w0, %u;", comparison, random_below(&p->random, 3));
+}
+
+static void emit_branch(struct program *p, unsigned label) {
+    unsigned condition = pick_condition(p);
+    program_line(p, "@%s%%p%u bra L%u;", random_chance(&p->random, 50) ? "!" : "", condition, label);
 }
 
 static void emit_if(struct program *p, unsigned budget) {
@@ -99,9 +104,9 @@ static void emit_loop(struct program *p, unsigned budget) {
     p->n_loops++;
     program_emit_block(p, budget / 2);
     if (has_break)
-        program_line(p, "@%s%%p%u bra L%u;", random_chance(&p->random, 50) ? "!" : "", pick_condition(p), end);
+        emit_branch(p, end);
     if (has_continue)
-        program_line(p, "@%%p%u bra L%u;", pick_condition(p), next);
+        emit_branch(p, next);
     program_emit_block(p, budget / 3);
     set_label(p, next);
     program_line(p, "sub.u32 %%c%u, %%c%u, 1;", counter, counter);
@@ -140,8 +145,8 @@ static void emit_switch(struct program *p, unsigned budget) {
 static void emit_exit(struct program *p) {
     unsigned condition = pick_condition(p);
     program_emit(p, "st.global.b32 [%%out+28], %.r", false);
-    program_line(p, "@%s%%p%u %s;", random_chance(&p->random, 50) ? "!" : "", condition,
-                 random_chance(&p->random, 50) ? "exit" : "ret");
+    const char *negation = random_chance(&p->random, 50) ? "!" : "";
+    program_line(p, "@%s%%p%u %s;", negation, condition, random_chance(&p->random, 50) ? "exit" : "ret");
     p->has_exits = true;
     p->is_uniform = false;
     p->mask = NULL;

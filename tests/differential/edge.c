@@ -15,6 +15,7 @@ static uint64_t low_bits(unsigned n) { return n >= 64 ? UINT64_MAX : (1ull << n)
 
 static uint64_t integer(struct random *random, unsigned bits) {
     uint64_t top = 1ull << (bits - 1), near = random_below(random, 5);
+    unsigned length;
     switch (random_below(random, 10)) {
     case 0: /* the signed limits */
         return random_chance(random, 50) ? top + near : top - 1 - near;
@@ -22,8 +23,9 @@ static uint64_t integer(struct random *random, unsigned bits) {
         return random_chance(random, 50) ? near : 0 - near;
     case 2: /* powers of two and their neighbours */
         return (1ull << random_below(random, bits)) + near - 2;
-    case 3: /* a field of ones */
-        return low_bits(random_below(random, bits + 1)) << random_below(random, bits);
+    case 3:                                      /* a field of ones */
+        length = random_below(random, bits + 1); /* a statement of its own: compilers differ in what they call first */
+        return low_bits(length) << random_below(random, bits);
     case 4:
     case 5: /* small numbers, also as shift amounts and indices */
         return random_below(random, 70);
@@ -69,8 +71,10 @@ static uint64_t moderate_float(struct random *random, struct format format) {
     uint64_t bias = low_bits(exponent_bits - 1), spread = format.mantissa < 12 ? 7 : 13;
     uint64_t exponent = bias + random_below(random, (uint32_t)(2 * spread)) - spread;
     uint64_t mantissa = random_next(random) & low_bits(format.mantissa);
-    if (random_chance(random, 40)) /* few digits: halfway cases */
-        mantissa = mantissa >> random_below(random, format.mantissa) << random_below(random, format.mantissa);
+    if (random_chance(random, 40)) { /* few digits: halfway cases */
+        mantissa >>= random_below(random, format.mantissa);
+        mantissa <<= random_below(random, format.mantissa);
+    }
     return exponent << format.mantissa | (mantissa & low_bits(format.mantissa));
 }
 

@@ -44,11 +44,11 @@ void image_fill(unsigned char *image, uint64_t seed, uint64_t number) {
             fill_column(image + LAYOUT_AT_IN + kinds[kind].offset + i * kinds[kind].bits / 8, &random, kind);
     for (unsigned thread = 0; thread < LAYOUT_THREADS; thread++)
         put(image + LAYOUT_AT_IN + thread * LAYOUT_REGISTERS + kinds[KIND_PRED].offset, random_next(&random), 4);
-    for (unsigned at = LAYOUT_AT_SCRATCH; at < LAYOUT_BYTES; at += 8)
-        put(image + at,
-            random_chance(&random, 50) ? edge_value(&random, KIND_F64)
-                                       : edge_value(&random, KIND_I32) | edge_value(&random, KIND_F32) << 32,
-            8);
+    for (unsigned at = LAYOUT_AT_SCRATCH; at < LAYOUT_BYTES; at += 8) {
+        bool is_double = random_chance(&random, 50);
+        uint64_t value = edge_value(&random, is_double ? KIND_F64 : KIND_I32);
+        put(image + at, is_double ? value : value | edge_value(&random, KIND_F32) << 32, 8);
+    }
 }
 
 uint64_t image_digest(const unsigned char *image) {

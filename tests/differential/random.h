@@ -1,5 +1,6 @@
 /* The random numbers and the hash of the differential tester: splitmix64 (Steele, Lea and Flood, "Fast splittable
- * pseudorandom number generators", OOPSLA 2014). Everything follows from the seed, on every host alike. */
+ * pseudorandom number generators", OOPSLA 2014). Everything follows from the seed, on every host alike: no expression
+ * draws twice, since compilers differ in what they evaluate first. */
 #pragma once
 
 #include <stdbool.h>

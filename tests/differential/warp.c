@@ -7,8 +7,8 @@
 
 void program_emit_warp(struct program *p) {
     static const char *const forms[] = {
-        "shfl.sync.(up|down|bfly|idx).b32 %=(r|f|x)(|^%=p), %.(r|f|x), (%#31|%.r), "
-        "(0|31|%#31|6175|7199|7711|7967|8191|%.r), -1",
+        ("shfl.sync.(up|down|bfly|idx).b32 %=(r|f|x)(|^%=p), %.(r|f|x), (%#31|%.r), "
+         "(0|31|%#31|6175|7199|7711|7967|8191|%.r), -1"),
         "shfl.sync.(down|bfly|idx).b32 %=(r|f|x)(|^%=p), %.(r|f|x), (%#31|%.r), 31, -1",
         "shfl.sync.up.b32 %=(r|f|x)(|^%=p), %.(r|f|x), (%#31|%.r), 0, -1",
         "vote.sync.(all|any|uni).pred %=p, %!p, -1",

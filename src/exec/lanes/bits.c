@@ -63,10 +63,13 @@ static inline uint64_t reverse64(uint64_t x) {
 }
 
 /* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit
- * itself. The manual leaves bases past 31 open: there is no such bit. */
+ * itself. The manual leaves bases past 31 open: there is no such bit. A GPU's compiler expands the instruction, and for
+ * the offset that has no absolute value its code gives 0 (H200, driver 580). */
 static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset, found = UINT32_MAX;
     int step = offset < 0 ? -1 : 1;
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0) {
         mask &= base > 31 ? 0 : 1u << base;
         count = 1;

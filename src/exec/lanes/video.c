@@ -7,7 +7,7 @@
  * recorded on an H200 with driver 580 (tests/conformance):
  * - Sums and differences have 32 bits when a secondary operation takes them.
  * - An unsigned minimum or maximum with c takes the 64 bits of the result, sign and all, as unsigned.
- * - .sat to 32 unsigned bits stops at 0 only; to a part it takes the result as unsigned 32 bits and stops at the part's
+ * - .sat to 32 unsigned bits stops at 0 only; to a part it takes the result as unsigned and stops at the part's
  *   largest value. Shifts saturate a 34-bit result to 32 bits, and drop bits to fit a part.
  * - A result merged into .h1 gives its own upper half.
  * - vmad takes whole words as signed whatever their type, and .sat of a scaled unsigned result knows no negative ones.
@@ -62,7 +62,7 @@ static inline int64_t saturated(int64_t result, uint32_t imm) {
     if (!(imm & EXEC_VIDEO_SATURATES))
         return result;
     if (bits < 32)
-        return (uint32_t)result < highest(bits, is_signed) ? (uint32_t)result : highest(bits, is_signed);
+        return (uint64_t)result < (uint64_t)highest(bits, is_signed) ? result : highest(bits, is_signed);
     return is_signed ? (int64_t)clamped(result, lowest(32, true), highest(32, true)) : result < 0 ? 0 : result;
 }
 

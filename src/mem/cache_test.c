@@ -1,0 +1,97 @@
+/* Tag arrays and MSHRs by themselves. */
+#include "mem/cache.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "mem/mshr.h"
+
+static void put(struct mem_cache *cache, uint64_t line) {
+    mem_cache_put(cache, mem_cache_victim(cache, line), line, MEM_SHARED);
+}
+
+static void the_least_recently_used_line_leaves(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_cache cache = {0};
+    mem_cache_init(&cache, &arena, 2 * 3 * 128, 3, 128, 1); /* 2 sets of 3 ways */
+    put(&cache, 0);
+    put(&cache, 2);
+    put(&cache, 4);
+    put(&cache, 1); /* the other set */
+    mem_cache_touch(&cache, mem_cache_find(&cache, 0));
+    assert_int_equal(cache.lines[mem_cache_victim(&cache, 6)], 2);
+    cache.is_pinned[mem_cache_find(&cache, 2)] = true;
+    assert_int_equal(cache.lines[mem_cache_victim(&cache, 6)], 4);
+    cache.is_pinned[mem_cache_find(&cache, 4)] = cache.is_pinned[mem_cache_find(&cache, 0)] = true;
+    assert_int_equal(mem_cache_victim(&cache, 6), MEM_NONE);
+    mem_cache_drop(&cache, mem_cache_find(&cache, 2));
+    assert_int_equal(mem_cache_find(&cache, 2), MEM_NONE);
+    assert_true(cache.lines[mem_cache_victim(&cache, 6)] == MEM_NO_LINE);
+    base_arena_free(&arena);
+}
+
+/* 3 banks: the lines 0, 3, 6, ... come here, and use all 5 sets. */
+static void a_bank_uses_all_its_sets(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_cache cache = {0};
+    mem_cache_init(&cache, &arena, 3 * 5 * 128, 1, 128, 3);
+    for (uint64_t i = 0; i < 5; i++)
+        put(&cache, 3 * i);
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(mem_cache_find(&cache, 3 * i), i);
+    put(&cache, 15);
+    assert_int_equal(mem_cache_find(&cache, 0), MEM_NONE);
+    base_arena_free(&arena);
+}
+
+static void lines_with_equal_hashes_are_told_apart(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_lines lines;
+    uint32_t entry[64];
+    mem_lines_init(&lines, &arena, 64);
+    for (uint32_t i = 0; i < 64; i++)
+        entry[i] = mem_lines_take(&lines, (uint64_t)i << 40);
+    assert_int_equal(mem_lines_take(&lines, 1), MEM_NONE);
+    for (uint32_t i = 0; i < 64; i += 2)
+        mem_lines_release(&lines, entry[i]);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(mem_lines_find(&lines, (uint64_t)i << 40), i % 2 == 0 ? MEM_NONE : entry[i]);
+    assert_int_equal(lines.n_used, 32);
+    base_arena_free(&arena);
+}
+
+static void an_mshr_holds_so_many_and_answers_in_order(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_mshrs mshrs;
+    struct mem_waiter waiter;
+    mem_mshrs_init(&mshrs, &arena, 2, 3);
+    uint32_t id = mem_mshrs_take(&mshrs, 5);
+    for (uint32_t token = 10; token < 13; token++)
+        assert_true(mem_mshrs_wait(&mshrs, id, token, token == 11));
+    assert_false(mem_mshrs_wait(&mshrs, id, 13, false));
+    for (uint32_t token = 10; token < 13; token++) {
+        assert_true(mem_mshrs_next(&mshrs, id, &waiter));
+        assert_int_equal(waiter.token, token);
+        assert_int_equal(waiter.is_write, token == 11);
+    }
+    assert_false(mem_mshrs_next(&mshrs, id, &waiter));
+    base_arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_recently_used_line_leaves),
+        cmocka_unit_test(a_bank_uses_all_its_sets),
+        cmocka_unit_test(lines_with_equal_hashes_are_told_apart),
+        cmocka_unit_test(an_mshr_holds_so_many_and_answers_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
