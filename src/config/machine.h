@@ -56,6 +56,6 @@ struct config_machine {
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;
     char scheduler[128], divergence[64]; /* defaults */
-    uint64_t max_cycles;                /* 0: none */
-    uint64_t watchdog_cycles;           /* no instruction issued for so long: deadlock */
+    uint64_t max_cycles;                 /* 0: none */
+    uint64_t watchdog_cycles;            /* no instruction issued for so long: deadlock */
 };

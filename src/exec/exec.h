@@ -136,6 +136,7 @@ struct exec_allocation {
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
+    uint64_t code_address; /* where instruction caches see pc 0; given by the device */
     struct exec_insn *code;
     uint32_t n_insns;
     const struct ptx_instruction **source; /* per pc */

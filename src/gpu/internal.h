@@ -25,6 +25,9 @@ const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, u
 uint64_t gpu_heap_alloc(struct gpu_memory *memory, uint64_t bytes);
 bool gpu_heap_release(struct gpu_memory *memory, uint64_t address);
 
+/* Instructions have addresses of their own, far from data. */
+#define GPU_CODE_ADDRESS 0x0000300000000000ull
+
 struct gpu_texture_slot {
     struct exec_texture texture;
     bool is_used;
@@ -44,6 +47,7 @@ struct gpu {
     struct gpu_timed *timed;    /* NULL: functional */
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
+    uint64_t next_code_address; /* for the next program linked */
 };
 
 struct gpu_kernel {

@@ -152,8 +152,15 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
     if (!function || !function->is_entry)
         return NULL;
     struct gpu_kernel *kernel = &module->kernel[function->index];
-    if (!kernel->program)
+    if (!kernel->program) {
+        enum { INSTRUCTION_BYTES = 8, CODE_ALIGNMENT = 4096 };
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
+        if (kernel->program) { /* programs do not share lines of instruction caches */
+            kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;
+            module->gpu->next_code_address +=
+                (kernel->program->n_insns * INSTRUCTION_BYTES / CODE_ALIGNMENT + 1) * CODE_ALIGNMENT;
+        }
+    }
     return kernel->program ? kernel : NULL;
 }
 

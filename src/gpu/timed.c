@@ -22,7 +22,7 @@ struct gpu_timed {
     uint64_t cycle;
 };
 
-enum { CHECK_EVERY = 65536, PROGRESS_AFTER_NS = 2000000000, PROGRESS_EVERY_NS = 250000000 };
+enum { CHECK_EVERY = 4096, PROGRESS_AFTER_NS = 2000000000, PROGRESS_EVERY_NS = 250000000 };
 
 struct snapshot;
 
@@ -54,6 +54,11 @@ struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char
     timed->machine = *machine;
     if (!sched_parse(scheduler && *scheduler ? scheduler : machine->scheduler, &timed->scheduler,
                      &timed->scheduler_options, error, size)) {
+        free(timed);
+        return NULL;
+    }
+    if (!mem_can_build(machine, error, (uint32_t)size)) {
+        free(timed->scheduler_options);
         free(timed);
         return NULL;
     }
@@ -247,9 +252,6 @@ static void show_progress(struct run *run, uint64_t now) {
 
 static bool may_go_on(struct run *run) {
     const struct gpu_config *config = &run->gpu->config;
-    const struct config_machine *machine = &run->timed->machine;
-    if (machine->max_cycles && run->timed->cycle - run->first_cycle > machine->max_cycles)
-        return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
     if (config->stop && *config->stop)
         return stop(run, GPU_INTERRUPTED, "interrupted");
     uint64_t now = gpu_host_clock_ns();
@@ -287,12 +289,16 @@ static bool tick(struct run *run, uint32_t i) {
 
 static bool run_clock(struct run *run) {
     struct gpu_timed *timed = run->timed;
-    uint64_t checked = timed->cycle, n_iterations = 0;
+    uint64_t n_iterations = 0, most_cycles = timed->machine.max_cycles ? timed->machine.max_cycles : UINT64_MAX;
     while (run->n_finished < run->n_blocks) {
         uint64_t next = next_cycle(timed);
         if (next == MEM_NEVER) {
             report_deadlock(run);
             return false;
+        }
+        if (next - run->first_cycle > most_cycles) {
+            timed->cycle = run->first_cycle + most_cycles;
+            return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
         }
         if (run->series)
             take_samples(run, next - 1);
@@ -302,11 +308,8 @@ static bool run_clock(struct run *run) {
         for (uint32_t i = 0; i < timed->machine.n_sms; i++)
             if (timed->wake[i] <= next && !tick(run, i))
                 return false;
-        if (++n_iterations % CHECK_EVERY == 0 || timed->cycle - checked > 16 * CHECK_EVERY) {
-            checked = timed->cycle;
-            if (!may_go_on(run))
-                return false;
-        }
+        if (++n_iterations % CHECK_EVERY == 0 && !may_go_on(run))
+            return false;
     }
     return true;
 }

@@ -84,7 +84,8 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (line == slot->fetch_line)
         return true;
     uint64_t ready;
-    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, MEM_FETCH, (uint64_t)line * icache->line_bytes,
+    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, MEM_FETCH,
+                                        sm->grid->program->code_address + (uint64_t)line * icache->line_bytes,
                                         icache->line_bytes, SM_FETCH_TOKEN | s, &ready);
     if (answer == MEM_REFUSED) { /* look again in the next cycle */
         sm_set_state(sm, s, SM_SLOT_FETCH);
@@ -286,12 +287,24 @@ static bool schedule(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     return true;
 }
 
+/* Ready groups that cannot issue wait for a unit; or, when all of them are stopped by a full load/store queue, for the
+ * memory behind it. */
+static enum sm_stall why_not_issued(const struct sm *sm) {
+    if (sm_ldst_has_room(sm))
+        return SM_STALL_STRUCTURAL;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        if (sm->ready.word[word] & ~sm->of_unit[SM_UNIT_LDST].word[word])
+            return SM_STALL_STRUCTURAL;
+    return SM_STALL_MEMORY;
+}
+
 static enum sm_stall why_idle(const struct sm *sm) {
-    static const enum sm_stall by_state[] = {SM_STALL_STRUCTURAL, SM_STALL_MEMORY, SM_STALL_DEPENDENCY, SM_STALL_FETCH,
-                                             SM_STALL_BARRIER};
-    for (int state = SM_SLOT_READY; state < SM_N_STATES; state++)
+    static const enum sm_stall by_state[] = {SM_STALL_MEMORY, SM_STALL_DEPENDENCY, SM_STALL_FETCH, SM_STALL_BARRIER};
+    if (sm->n_in_state[SM_SLOT_READY])
+        return why_not_issued(sm);
+    for (int state = SM_SLOT_MEMORY; state < SM_N_STATES; state++)
         if (sm->n_in_state[state])
-            return by_state[state - SM_SLOT_READY];
+            return by_state[state - SM_SLOT_MEMORY];
     return SM_STALL_EMPTY;
 }
 

@@ -1,25 +1,26 @@
 /* Pure lane functions: what an instruction computes on 32 threads at once, without memory, other lanes or masks.
  *
- * Every file in this folder is compiled once per instruction set of the host (EXEC_ISA = base, v3, v4), so that plain loops become
- * the best vector code the host can run. A file offers selectors, which map a PTX form to its function for that instruction set,
- * or NULL when the form is not supported. The sets are gathered in exec_isa_table() (exec/isa.c).
+ * Every file in this folder is compiled once per instruction set of the host (EXEC_ISA = base, v3, v4), so that plain
+ * loops become the best vector code the host can run. A file offers selectors, which map a PTX form to its function for
+ * that instruction set, or NULL when the form is not supported. The sets are gathered in exec_isa_table() (exec/isa.c).
  *
  * Contract of a lane function
- * - All EXEC_LANES lanes are computed, whatever the thread mask: callers blend. So: no side effects, safe for any input bits
- *   (division by zero, INT_MIN / -1, shifts past the width follow PTX, never C's undefined behaviour).
- * - dst and src point to arrays of 32 elements whose size is the register's slot: 2 bytes for 8- and 16-bit types, 4 or 8 bytes;
- *   a predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source (exactly the same, never
- *   shifted), hence EXEC_FOR_LANES.
+ * - All EXEC_LANES lanes are computed, whatever the thread mask: callers blend. So: no side effects, safe for any input
+ * bits (division by zero, INT_MIN / -1, shifts past the width follow PTX, never C's undefined behaviour).
+ * - dst and src point to arrays of 32 elements whose size is the register's slot: 2 bytes for 8- and 16-bit types, 4 or
+ * 8 bytes; a predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source (exactly the
+ * same, never shifted), hence EXEC_FOR_LANES.
  * - dst[0] is the instruction's destination; dst[1] is q of `p|q`, or the carry-out mask of a .cc instruction; vector
  *   destinations (mov unpack) fill dst[0..3].
- * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc find the carry-in mask after their last source.
- * - imm: setp/set with a boolean operation: bit 0 is set when the predicate operand c is written !c. lop3: the truth table.
- *   and, or, xor of predicates: bit k is set when source k is written !p.
- *   video: secondary selectors as the selector documents.
- * - 8-bit values sit in the low byte of a 16-bit slot; the high byte is unspecified on input, and is the sign or zero extension
- *   on output, as the type says.
- * - Rounding: .rz/.rm/.rp are computed by the caller setting the host's rounding mode around the function where the function
- *   says so (exec_form_rounding); plain functions assume round to nearest even. */
+ * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc find the carry-in mask after their
+ * last source.
+ * - imm: setp/set with a boolean operation: bit 0 is set when the predicate operand c is written !c. lop3: the truth
+ * table. and, or, xor of predicates: bit k is set when source k is written !p. video: secondary selectors as the
+ * selector documents.
+ * - 8-bit values sit in the low byte of a 16-bit slot; the high byte is unspecified on input, and is the sign or zero
+ * extension on output, as the type says.
+ * - Rounding: .rz/.rm/.rp are computed by the caller setting the host's rounding mode around the function where the
+ * function says so (exec_form_rounding); plain functions assume round to nearest even. */
 #pragma once
 
 #include <stdint.h>
@@ -46,16 +47,18 @@ struct exec_form {
 
 /* One selector per family; a file defines those it owns. */
 struct exec_lanes_table {
-    exec_lanes_fn *(*integer)(const struct exec_form *form);  /* integer.c: add sub mul mad ... of integer types, carries, dp4a */
-    exec_lanes_fn *(*bits)(const struct exec_form *form);     /* bits.c: logic, shifts, fields, permutes */
-    exec_lanes_fn *(*compare)(const struct exec_form *form);  /* compare.c: setp set selp slct testp */
-    exec_lanes_fn *(*move)(const struct exec_form *form);     /* move.c: mov, pack and unpack */
-    exec_lanes_fn *(*video)(const struct exec_form *form);    /* video.c */
-    exec_lanes_fn *(*single)(const struct exec_form *form);   /* single.c: f32 arithmetic */
-    exec_lanes_fn *(*double_)(const struct exec_form *form);  /* double.c: f64 arithmetic */
-    exec_lanes_fn *(*half)(const struct exec_form *form);     /* half.c: f16, f16x2, bf16, bf16x2 arithmetic */
-    exec_lanes_fn *(*approx)(const struct exec_form *form);   /* approx.c: rcp rsqrt sqrt sin cos ex2 lg2 tanh div .approx/.full */
-    exec_lanes_fn *(*convert)(const struct exec_form *form);  /* convert.c: cvt */
+    exec_lanes_fn *(*integer)(
+        const struct exec_form *form); /* integer.c: add sub mul mad ... of integer types, carries, dp4a */
+    exec_lanes_fn *(*bits)(const struct exec_form *form);    /* bits.c: logic, shifts, fields, permutes */
+    exec_lanes_fn *(*compare)(const struct exec_form *form); /* compare.c: setp set selp slct testp */
+    exec_lanes_fn *(*move)(const struct exec_form *form);    /* move.c: mov, pack and unpack */
+    exec_lanes_fn *(*video)(const struct exec_form *form);   /* video.c */
+    exec_lanes_fn *(*single)(const struct exec_form *form);  /* single.c: f32 arithmetic */
+    exec_lanes_fn *(*double_)(const struct exec_form *form); /* double.c: f64 arithmetic */
+    exec_lanes_fn *(*half)(const struct exec_form *form);    /* half.c: f16, f16x2, bf16, bf16x2 arithmetic */
+    exec_lanes_fn *(*approx)(
+        const struct exec_form *form); /* approx.c: rcp rsqrt sqrt sin cos ex2 lg2 tanh div .approx/.full */
+    exec_lanes_fn *(*convert)(const struct exec_form *form); /* convert.c: cvt */
     /* Sets dst lanes to src lanes where mask has a bit, for a slot of `bits`. */
     void (*blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
 };
@@ -63,7 +66,8 @@ struct exec_lanes_table {
 #ifdef EXEC_ISA
 #define EXEC_JOIN_(a, b) a##_##b
 #define EXEC_JOIN(a, b) EXEC_JOIN_(a, b)
-/* The name of an exported function of this folder for the instruction set being compiled: EXEC_NAME(exec_select_integer). */
+/* The name of an exported function of this folder for the instruction set being compiled:
+ * EXEC_NAME(exec_select_integer). */
 #define EXEC_NAME(name) EXEC_JOIN(name, EXEC_ISA)
 #else
 #define EXEC_NAME(name) name##_base
