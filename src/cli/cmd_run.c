@@ -14,7 +14,7 @@ struct run_options {
     struct cli_program_options program;
     bool is_functional, is_quiet, is_verbose;
     unsigned color;
-    uint64_t max_cycles, max_instructions;
+    uint64_t max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv;
 };
@@ -34,6 +34,8 @@ static const struct cli_option options[] = {
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
+    {"--sample", 0, CLI_NUMBER, "N", "take time series every N cycles, per SM and DRAM channel, into --json",
+     FIELD(sample_cycles), 1, INT64_MAX},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
@@ -97,6 +99,7 @@ static int check_functional(const struct run_options *given) {
                         : given->machine.set.count ? "--set"
                         : given->machine.dump      ? "--dump-config"
                         : given->max_cycles        ? "--max-cycles"
+                        : given->sample_cycles     ? "--sample"
                                                    : NULL;
     if (given->is_functional && timed)
         return cli_fail(CLI_USAGE, "%s is about timing, which --functional leaves out", timed);
@@ -174,6 +177,7 @@ static int run_program(struct run *run) {
     execution->arguments = cli_program_arguments(program, &run->given.program, &words, &run->arena);
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
+    execution->sample_cycles = run->given.sample_cycles;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =

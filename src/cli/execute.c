@@ -19,6 +19,8 @@
 
 static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
     json_t *object = json_object();
+    if (execution->sample_cycles)
+        json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
     if (execution->max_instructions)
         json_object_set_new(object, "max_instructions", json_integer((json_int_t)execution->max_instructions));
     if (execution->timeout_seconds > 0)

@@ -30,6 +30,7 @@ struct cli_execution {
     const struct cli_target *target; /* what it is timed on; NULL: it is executed without timing */
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
+    uint64_t sample_cycles;          /* 0: no time series */
     bool shows_progress, is_verbose;
     bool keeps_errors; /* its standard error is not shown, but the first line of it is in the run's error */
     enum cli_output output;

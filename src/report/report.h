@@ -14,6 +14,7 @@ struct report_kernel {
     uint32_t grid[3], block[3]; /* of the first launch */
     unsigned n_launches;
     struct stats_counters counters;
+    const char *active_lanes, *samples; /* JSON texts of a launch: the histogram, the time series; NULL when absent */
 };
 
 /* One error of the driver, in the order they came. */

@@ -1,5 +1,6 @@
 /* Reads the results file of the driver; cuda/results.c writes it and says what is in it. Sums are taken from the
  * launches. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,13 @@ static const char *copy_text(struct base_arena *arena, const json_t *value, cons
     const char *text = json_string_value(value);
     text = text ? text : otherwise;
     return text ? base_arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+static const char *copy_json(struct base_arena *arena, const json_t *value) {
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    const char *copy = text ? base_arena_copy(arena, text, strlen(text)) : NULL;
+    free(text);
+    return copy;
 }
 
 static void read_shape(uint32_t shape[3], const json_t *value) {
@@ -41,6 +49,8 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
         read_shape(launch->grid, json_object_get(object, "grid"));
         read_shape(launch->block, json_object_get(object, "block"));
         read_counters(&launch->counters, object);
+        launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));
+        launch->samples = copy_json(arena, json_object_get(object, "samples"));
         launch->n_launches = 1;
         add_kernel(&run->total, launch);
     }

@@ -36,6 +36,10 @@ static json_t *launches_json(const struct report_run *run) {
         json_object_set_new(object, "grid", shape_json(launch->grid));
         json_object_set_new(object, "block", shape_json(launch->block));
         add_stats(object, &launch->counters, run->target);
+        if (launch->active_lanes)
+            json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
+        if (launch->samples)
+            json_object_set_new(object, "samples", json_loads(launch->samples, 0, NULL));
         json_array_append_new(array, object);
     }
     return array;

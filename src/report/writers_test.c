@@ -24,7 +24,9 @@ static struct report_kernel launches[] = {
       .memory_instructions = 7,
       .barriers = 2,
       .blocks = 4,
-      .threads = 256}},
+      .threads = 256},
+     NULL,
+     NULL},
     {"say \"hi\", all",
      {1, 2, 3},
      {8, 1, 1},
@@ -36,7 +38,9 @@ static struct report_kernel launches[] = {
       .memory_instructions = 0,
       .barriers = 0,
       .blocks = 6,
-      .threads = 48}},
+      .threads = 48},
+     NULL,
+     NULL},
 };
 
 static struct report_run sample(void) {
@@ -54,7 +58,9 @@ static struct report_run sample(void) {
                                         .memory_instructions = 7,
                                         .barriers = 2,
                                         .blocks = 10,
-                                        .threads = 304}};
+                                        .threads = 304},
+                                       NULL,
+                                       NULL};
     run.host_seconds = 0.75;
     return run;
 }
