@@ -29,7 +29,8 @@ struct ptx_loop {
 };
 
 /* Register slots of one width. Slots of a width are numbered from 0. */
-enum ptx_width { PTX_WIDTH_PRED, PTX_WIDTH_16, PTX_WIDTH_32, PTX_WIDTH_64, PTX_N_WIDTHS };
+enum ptx_width { PTX_WIDTH_PRED, PTX_WIDTH_16, PTX_WIDTH_32, PTX_WIDTH_64 };
+enum { PTX_N_WIDTHS = 4 };
 
 struct ptx_analysis {
     const struct ptx_function *function;

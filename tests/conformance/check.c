@@ -245,10 +245,9 @@ bool check_answers(const struct form_list *list, const struct answers *recorded,
 /* --- the table of what is supported */
 
 static const struct {
-    const char *name;
-    bool is_supported;
+    const char *name, *family;
 } opcodes[] = {
-#define PTX_OPCODE(id, text, family) {text, strcmp(#family, "NONE") != 0},
+#define PTX_OPCODE(id, text, family) {text, #family},
 #include "ptx/opcodes.def"
 #undef PTX_OPCODE
 };
@@ -293,7 +292,7 @@ static bool has_forms(const struct form_list *list, const char *opcode) {
 static void print_opcodes(const struct form_list *list, bool is_supported) {
     const char *separator = "";
     for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
-        if (opcodes[i].is_supported == is_supported && !has_forms(list, opcodes[i].name)) {
+        if ((strcmp(opcodes[i].family, "NONE") != 0) == is_supported && !has_forms(list, opcodes[i].name)) {
             printf("%s`%s`", separator, opcodes[i].name);
             separator = " ";
         }
