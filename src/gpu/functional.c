@@ -17,9 +17,9 @@ enum {
     BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
     SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then has one round at a time */
     TIME_CHECK_BLOCKS = 16,
-    SPIN_AFTER = 1000000, /* instructions in diverged state before a small loop counts as spinning; */
-    SPIN_TURN = 500,      /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
-    SPIN_LOOP = 64,       /* instructions a spinning loop covers at most */
+    SPIN_AFTER = 200000, /* instructions in diverged state before a small loop counts as spinning; */
+    SPIN_TURN = 500,     /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
+    SPIN_LOOP = 64,      /* instructions a spinning loop covers at most */
     PROGRESS_AFTER_NS = 2000000000,
     PROGRESS_EVERY_NS = 250000000,
 };

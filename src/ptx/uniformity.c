@@ -90,8 +90,8 @@ static bool load_varies(const struct ptx_function *function, const struct ptx_in
     if (load->space != PTX_SPACE_PARAM || !function->is_entry)
         return true;
     const struct ptx_variable *variable = load->n_operands > 1 ? load->operand[1].variable : NULL;
-    bool is_kernel_parameter =
-        variable && variable >= function->parameter && variable < function->parameter + function->n_parameters;
+    bool is_kernel_parameter = variable && function->n_parameters && variable >= function->parameter &&
+                               variable < function->parameter + function->n_parameters;
     return variable && !is_kernel_parameter; /* else what a call returned */
 }
 

@@ -31,7 +31,7 @@
 
 enum {
     MAX_JOBS = 64,
-    MAX_FAILED = 50,
+    MAX_FAILED = 500,
     DEFAULT_REPORTS = 20,
     DEFAULT_COUNT = 10000,
     DEFAULT_BATCH = 64,
@@ -125,7 +125,7 @@ static uint64_t run_workers(struct work *work) {
             fprintf(stderr, "a worker ended by signal %d\n", WTERMSIG(status));
         if (is_failed && ++n_failed < MAX_FAILED)
             start_worker(work);
-        else if (status != 0)
+        else if (status != 0 && !is_failed)
             exit(1);
         else
             n_running--;

@@ -256,6 +256,12 @@ static void emit_one_nan(struct program *p, struct destination d) {
     }
 }
 
+/* NVIDIA's compiler reads the byte selector .b1024 as the name of a type and refuses the program. */
+static void avoid_type_names(struct instruction *insn) {
+    for (char *c = insn->text; (c = strstr(c, ".b1024")) != NULL; c++)
+        c[5] = '5';
+}
+
 bool program_emit(struct program *p, const char *form, bool may_guard) {
     struct instruction expanded = {0}, insn = {.is_possible = true};
     bool has_one_nan = *form == '~', is_unguarded = *form == ':';
@@ -277,6 +283,7 @@ bool program_emit(struct program *p, const char *form, bool may_guard) {
     }
     if (!insn.is_possible)
         return false;
+    avoid_type_names(&insn);
     program_line(p, "%s;", insn.text);
     for (unsigned i = 0; i < insn.n_destinations; i++) {
         if (has_one_nan)
