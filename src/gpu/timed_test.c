@@ -268,6 +268,17 @@ static void samples_add_up(void **state) {
     gpu_free(gpu);
 }
 
+/* Lanes 1 to 31 wait for a flag that lane 0 sets behind the loop: it must get there without them. */
+static void lanes_that_spin_let_the_others_go_on(void **state) {
+    (void)state;
+    static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\n"
+                               "L:\nld.volatile.global.u32 %r2, [%d1];\nor.b32 %r3, %r2, %r1;\nand.b32 %r4, %r2, 1;\n"
+                               "setp.eq.u32 %p1, %r1, 0;\nsetp.eq.or.u32 %p2, %r4, 1, %p1;\n@!%p2 bra L;\n"
+                               "st.volatile.global.u32 [%d1], 1;\nret;";
+    struct stats_counters counters = run_on(NULL, "lrr", body, 1, 32);
+    assert_true(counters.warp_instructions > 100000); /* it takes a while to be sure */
+}
+
 static void every_run_is_the_same(void **state) {
     (void)state;
     static const char *const real[] = {"memory.perfect=false", "sm.count=4", "sm.schedulers=2", NULL};
@@ -297,6 +308,7 @@ int main(void) {
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
         cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
         cmocka_unit_test(every_run_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,9 @@ enum {
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1 */
     SM_INSTRUCTION_BYTES = 8,
     SM_MAX_SCHEDULERS = 4,
+    SM_SPIN_AFTER =
+        20000, /* control instructions in diverged state, in a loop of SM_SPIN_LOOP instructions: it spins */
+    SM_SPIN_LOOP = 64,
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
 };
 
@@ -27,15 +30,17 @@ enum sm_state {
 struct sm_slot {
     struct exec_row *row;
     struct divergence_stack *stack;
-    uint32_t cta;             /* place in sm->cta */
-    uint32_t pc, mask;        /* the next instruction */
-    uint64_t fetch_ready;     /* not before this cycle */
-    uint64_t *register_ready; /* scoreboard; SM_NEVER while a load is under way */
-    uint64_t wake;            /* on the wheel until then */
-    uint8_t unit;             /* of the next instruction */
-    uint32_t fetch_line;      /* of the last instruction */
-    uint32_t n_accesses;      /* memory instructions that have not ended */
-    uint64_t age;             /* which group this is: a request may outlive the one that made it */
+    uint32_t cta;                   /* place in sm->cta */
+    uint32_t pc, mask;              /* the next instruction */
+    uint64_t fetch_ready;           /* not before this cycle */
+    uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is under way */
+    uint64_t wake;                  /* on the wheel until then */
+    uint8_t unit;                   /* of the next instruction */
+    uint32_t fetch_line;            /* of the last instruction */
+    uint32_t n_accesses;            /* memory instructions that have not ended */
+    uint64_t age;                   /* which group this is: a request may outlive the one that made it */
+    uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
+    uint32_t lowest_pc, highest_pc; /* and the code they were in */
     enum sm_state state;
     bool is_stalled; /* its scheduler has been told */
 };

@@ -167,6 +167,24 @@ static void set_free(struct sm *sm, struct sm_resident *resident, uint64_t rows,
     }
 }
 
+/* Lanes that spin on what other lanes of their warp will write: those go on without them (divergence/stack.h), as since
+ * compute capability 7.0. */
+static void watch_for_spinning(struct sm_slot *slot, uint32_t pc) {
+    if (slot->stack->depth < 2 || slot->n_diverged == 0) {
+        slot->n_diverged = slot->stack->depth > 1;
+        slot->lowest_pc = slot->highest_pc = pc;
+        return;
+    }
+    slot->lowest_pc = pc < slot->lowest_pc ? pc : slot->lowest_pc;
+    slot->highest_pc = pc > slot->highest_pc ? pc : slot->highest_pc;
+    if (slot->highest_pc - slot->lowest_pc > SM_SPIN_LOOP)
+        slot->n_diverged = 0;
+    else if (++slot->n_diverged > SM_SPIN_AFTER && !divergence_stack_top(slot->stack)->is_waiting) {
+        divergence_stack_break_join(slot->stack);
+        slot->n_diverged = 0;
+    }
+}
+
 static void control(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct sm_resident *resident = &sm->resident[slot->cta];
@@ -174,6 +192,7 @@ static void control(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint6
     struct divergence_outcome outcome = divergence_control(slot->stack, &sm->cx, slot->row, pc, mask);
     sm->counters.branches += outcome.is_branch;
     sm->counters.divergent_branches += outcome.is_divergent;
+    watch_for_spinning(slot, pc);
     if (outcome.at_barrier) {
         sm->counters.barriers++;
         set_free(sm, resident, divergence_arrive(resident->stack, &sm->cx, cta, slot->row->index, pc, mask), s, cycle);
