@@ -11,6 +11,7 @@
 
 #include "divergence/control.h"
 #include "gpu/internal.h"
+#include "gpu/progress.h"
 
 enum {
     ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
@@ -20,8 +21,6 @@ enum {
     SPIN_AFTER = 200000, /* instructions in diverged state before a small loop counts as spinning; */
     SPIN_TURN = 500,     /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
     SPIN_LOOP = 64,      /* instructions a spinning loop covers at most */
-    PROGRESS_AFTER_NS = 2000000000,
-    PROGRESS_EVERY_NS = 250000000,
 };
 
 /* What the engine keeps of a row besides its stack. */
@@ -49,8 +48,7 @@ struct engine {
     uint32_t n_residents, max_residents;
     uint32_t n_rows;
     uint64_t n_blocks, next_block, n_finished;
-    uint64_t start_ns, shown_ns;
-    bool has_shown;
+    struct gpu_progress progress;
 };
 
 /* --- blocks --- */
@@ -244,21 +242,6 @@ static bool run_block(struct engine *engine, struct resident *resident) {
     return true;
 }
 
-static void show_progress(struct engine *engine, uint64_t now) {
-    if (now - engine->start_ns < PROGRESS_AFTER_NS || now - engine->shown_ns < PROGRESS_EVERY_NS)
-        return;
-    engine->shown_ns = now;
-    engine->has_shown = true;
-    double seconds = (double)(now - engine->start_ns) * 1e-9,
-           share = (double)engine->n_finished / (double)engine->n_blocks;
-    fprintf(stderr, "\r%s: %5.1f %% of %" PRIu64 " blocks, %.1f M warp instructions/s", engine->grid->program->name,
-            100 * share, engine->n_blocks, (double)engine->counters->warp_instructions * 1e-6 / seconds);
-    if (share > 0)
-        fprintf(stderr, ", %.0f s left", seconds / share - seconds);
-    fprintf(stderr, "   ");
-    fflush(stderr);
-}
-
 static bool is_in_time(struct engine *engine) {
     const struct gpu_config *config = &engine->gpu->config;
     if (config->stop && *config->stop) {
@@ -272,7 +255,8 @@ static bool is_in_time(struct engine *engine) {
         return true;
     uint64_t now = gpu_host_clock_ns();
     if (config->shows_progress)
-        show_progress(engine, now);
+        gpu_progress_show(&engine->progress, engine->grid->program->name, engine->n_finished, engine->n_blocks,
+                          (double)engine->counters->warp_instructions * 1e-6, "M warp instructions");
     if (config->timeout_seconds <= 0 || (double)(now - engine->gpu->start_ns) * 1e-9 < config->timeout_seconds)
         return true;
     engine->error->status = GPU_TIME_LIMIT;
@@ -331,7 +315,7 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     engine->cx.time = gpu->totals.warp_instructions;
     engine->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
     engine->n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
-    engine->start_ns = engine->shown_ns = gpu_host_clock_ns();
+    gpu_progress_start(&engine->progress);
     uint32_t blocks_per_sm = gpu->config.threads_per_sm / (engine->n_rows * EXEC_LANES);
     if (blocks_per_sm > gpu->config.blocks_per_sm)
         blocks_per_sm = gpu->config.blocks_per_sm;
@@ -340,8 +324,7 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
 
     bool is_done = run_grid(engine);
     fflush(stdout); /* device printf */
-    if (engine->has_shown)
-        fprintf(stderr, "\r%79s\r", "");
+    gpu_progress_end(&engine->progress);
     for (uint32_t i = 0; i < engine->n_residents; i++)
         free_resident(engine, engine->resident[i]);
     free(engine->resident);

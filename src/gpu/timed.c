@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/progress.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
 
@@ -22,7 +23,7 @@ struct gpu_timed {
     uint64_t cycle;
 };
 
-enum { CHECK_EVERY = 4096, PROGRESS_AFTER_NS = 2000000000, PROGRESS_EVERY_NS = 250000000 };
+enum { CHECK_EVERY = 4096 }; /* cycles simulated between looks at the host's clock */
 
 struct snapshot;
 
@@ -32,9 +33,8 @@ struct run {
     struct gpu_timed *timed;
     const struct exec_grid *grid;
     struct gpu_error *error;
-    uint64_t n_blocks, next_block, n_finished, first_cycle, last_progress;
-    uint64_t start_ns, shown_ns;
-    bool has_shown;
+    uint64_t n_blocks, next_block, n_finished, first_cycle;
+    struct gpu_progress progress;
     struct gpu_series *series;
     uint64_t next_sample;
     struct snapshot *last; /* what the last sample had counted */
@@ -236,27 +236,14 @@ static bool stop(struct run *run, enum gpu_status status, const char *what) {
     return false;
 }
 
-static void show_progress(struct run *run, uint64_t now) {
-    if (now - run->start_ns < PROGRESS_AFTER_NS || now - run->shown_ns < PROGRESS_EVERY_NS)
-        return;
-    run->shown_ns = now;
-    run->has_shown = true;
-    double seconds = (double)(now - run->start_ns) * 1e-9, share = (double)run->n_finished / (double)run->n_blocks;
-    fprintf(stderr, "\r%s: %5.1f %% of %" PRIu64 " blocks, %.0f K cycles/s", run->grid->program->name, 100 * share,
-            run->n_blocks, (double)(run->timed->cycle - run->first_cycle) * 1e-3 / seconds);
-    if (share > 0)
-        fprintf(stderr, ", %.0f s left", seconds / share - seconds);
-    fprintf(stderr, "   ");
-    fflush(stderr);
-}
-
 static bool may_go_on(struct run *run) {
     const struct gpu_config *config = &run->gpu->config;
     if (config->stop && *config->stop)
         return stop(run, GPU_INTERRUPTED, "interrupted");
     uint64_t now = gpu_host_clock_ns();
     if (config->shows_progress)
-        show_progress(run, now);
+        gpu_progress_show(&run->progress, run->grid->program->name, run->n_finished, run->n_blocks,
+                          (double)(run->timed->cycle - run->first_cycle) * 1e-3, "K cycles");
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
     return true;
@@ -359,7 +346,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     run.first_cycle = timed->cycle;
-    run.start_ns = run.shown_ns = gpu_host_clock_ns();
+    gpu_progress_start(&run.progress);
     bool is_done = true;
     for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
         is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
@@ -373,8 +360,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         fill(&run);
         is_done = run_clock(&run);
     }
-    if (run.has_shown)
-        fprintf(stderr, "\r%79s\r", "");
+    gpu_progress_end(&run.progress);
     fflush(stdout); /* device printf */
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         sm_catch_up(timed->sm[i], timed->cycle);

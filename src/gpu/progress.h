@@ -1,0 +1,18 @@
+/* The line that shows how far a long launch is, on standard error of a terminal. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpu_progress {
+    uint64_t start_ns, shown_ns;
+    bool has_shown;
+};
+
+void gpu_progress_start(struct gpu_progress *progress);
+/* Shows the line when the launch has run for a while and the last one is old enough. `amount` of `unit` has been done
+ * so far. */
+void gpu_progress_show(struct gpu_progress *progress, const char *kernel, uint64_t n_done, uint64_t n_blocks,
+                       double amount, const char *unit);
+/* Wipes the line. */
+void gpu_progress_end(struct gpu_progress *progress);
