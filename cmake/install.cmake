@@ -12,6 +12,8 @@ endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()
+# cuda.h for programs on the driver API, where no CUDA toolkit is: not on the compiler's own path, for the same reason as libcuda.
+install(FILES include/cuda/cuda.h DESTINATION ${private_dir}/cuda)
 install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES README.md LICENSE TYPE DOC)
