@@ -42,6 +42,7 @@ struct sm_slot {
     uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
     uint32_t lowest_pc, highest_pc; /* and the code they were in */
     enum sm_state state;
+    bool is_refused; /* the I-cache took no request: asks again */
     bool is_stalled; /* its scheduler has been told */
 };
 
@@ -75,6 +76,8 @@ struct sm {
     struct sm_counters counters;
 
     uint32_t n_slots, n_schedulers;
+    bool has_icache;     /* one that can miss */
+    uint32_t line_shift; /* from a pc to its line there */
     struct sm_slot *slot;
     struct sched_slot *view_slot;
     struct sched_set occupied, ready, next_long, next_load, waits_long, pending; /* what the schedulers see */

@@ -73,21 +73,18 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
     sleep_until(sm, s, cycle, wake);
 }
 
-/* True when the instruction's line is in the I-cache or on its way is not
- * needed. */
+/* True when the instruction is at hand or on its way at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    const struct config_cache *icache = &sm->machine->icache;
-    if (!icache->is_present || icache->is_perfect)
+    uint32_t line = slot->pc >> sm->line_shift;
+    if (line == slot->fetch_line || !sm->has_icache)
         return true;
-    uint32_t line = slot->pc * SM_INSTRUCTION_BYTES / icache->line_bytes;
-    if (line == slot->fetch_line)
-        return true;
-    uint64_t ready;
-    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, MEM_FETCH,
-                                        sm->grid->program->code_address + (uint64_t)line * icache->line_bytes,
-                                        icache->line_bytes, SM_FETCH_TOKEN | s, &ready);
-    if (answer == MEM_REFUSED) { /* look again in the next cycle */
+    uint32_t line_bytes = sm->machine->icache.line_bytes;
+    uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
+    enum mem_answer answer =
+        mem_access(sm->mem, sm->index, cycle, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
+    slot->is_refused = answer == MEM_REFUSED;
+    if (slot->is_refused) { /* ask again in the next cycle */
         sm_set_state(sm, s, SM_SLOT_FETCH);
         sleep_until(sm, s, cycle, cycle + 1);
         return false;
@@ -266,9 +263,7 @@ static void wake_slots(struct sm *sm, uint64_t cycle) {
                 sleep_until(sm, s, cycle, slot->wake);
                 continue;
             }
-            const struct config_cache *icache = &sm->machine->icache;
-            if (icache->is_present && !icache->is_perfect &&
-                slot->pc * SM_INSTRUCTION_BYTES / icache->line_bytes != slot->fetch_line) {
+            if (slot->is_refused) {
                 sm_prepare(sm, s, cycle);
                 continue;
             }

@@ -29,6 +29,9 @@ struct sm *sm_new(const struct sm_setup *setup) {
     if (sm->n_slots > SCHED_MAX_SLOTS)
         sm->n_slots = SCHED_MAX_SLOTS;
     sm->n_schedulers = machine->schedulers < SM_MAX_SCHEDULERS ? machine->schedulers : SM_MAX_SCHEDULERS;
+    sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
+    sm->line_shift =
+        (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
     sm->slot = allocate(sm->n_slots, sizeof *sm->slot);
     sm->view_slot = allocate(sm->n_slots, sizeof *sm->view_slot);
     sm->wheel = allocate(SM_WHEEL, sizeof *sm->wheel);
