@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -172,12 +171,6 @@ static bool replace_file(const char *path, const json_t *results) {
     return is_good;
 }
 
-static uint64_t host_clock_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void cuda_results_write(struct cuda_state *state) {
     if (!state->results_path || state->pid != getpid() || state->n_written == state->n_changes)
         return;
@@ -191,10 +184,10 @@ void cuda_results_write(struct cuda_state *state) {
     replace_file(state->results_path, results);
     json_decref(results);
     state->n_written = state->n_changes;
-    state->written_ns = host_clock_ns();
+    state->written_ns = gpu_host_clock_ns();
 }
 
 void cuda_results_write_sometimes(struct cuda_state *state) {
-    if (host_clock_ns() - state->written_ns > WRITE_EVERY_NS)
+    if (gpu_host_clock_ns() - state->written_ns > WRITE_EVERY_NS)
         cuda_results_write(state);
 }

@@ -1,11 +1,8 @@
 /* Control flow on the post-dominator stack. See control.h. */
 #include "divergence/control.h"
 
-#include <stdio.h>
-
 static void fault(struct exec_context *cx, enum exec_fault_kind kind, uint32_t mask, const char *detail) {
-    cx->fault = (struct exec_fault){.kind = kind, .lane = (uint32_t)__builtin_ctz(mask)};
-    snprintf(cx->fault.detail, sizeof cx->fault.detail, "%s", detail);
+    exec_fault_set(cx, kind, (unsigned)__builtin_ctz(mask), 0, 0, "%s", detail);
 }
 
 static const void *lanes_of(const struct exec_row *row, struct exec_operand operand) {

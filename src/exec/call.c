@@ -3,21 +3,21 @@
 #include "base/arena.h"
 #include "exec/link.h"
 
-static uint32_t formal_offset(const struct ptx_function *callee, const struct ptx_variable *formal) {
-    uint32_t at = sizeof(struct exec_frame_header);
+uint32_t exec_place_formals(const struct ptx_function *function, uint32_t *offset) {
+    uint32_t at = sizeof(struct exec_frame_header), n = 0;
     for (int list = 0; list < 2; list++) {
-        const struct ptx_variable *formals = list ? callee->parameter : callee->result;
-        uint32_t n_formals = list ? callee->n_parameters : callee->n_results;
-        for (uint32_t i = 0; i < n_formals; i++) {
-            if (formals[i].register_id != PTX_NO_INDEX)
+        const struct ptx_variable *formal = list ? function->parameter : function->result;
+        uint32_t n_formals = list ? function->n_parameters : function->n_results;
+        for (uint32_t i = 0; i < n_formals; i++, n++) {
+            offset[n] = PTX_NO_INDEX;
+            if (function->is_entry || formal[i].register_id != PTX_NO_INDEX)
                 continue;
-            at = (at + formals[i].alignment - 1) & ~(formals[i].alignment - 1);
-            if (&formals[i] == formal)
-                return at;
-            at += (uint32_t)formals[i].size;
+            at = (at + formal[i].alignment - 1) & ~(formal[i].alignment - 1);
+            offset[n] = at;
+            at += (uint32_t)formal[i].size;
         }
     }
-    return PTX_NO_INDEX;
+    return at;
 }
 
 /* The caller's side: a call block in its frame, or a register or immediate. */
@@ -39,12 +39,13 @@ static void caller_side(struct exec_linker *linker, uint32_t caller, const struc
     *bytes = (uint32_t)ptx_type_bits(type) / 8;
 }
 
+/* The callee's side: `place` in its frame, or a register. */
 static void callee_side(struct exec_linker *linker, const struct ptx_function *callee,
-                        const struct ptx_variable *formal, bool *in_frame, uint32_t *offset,
+                        const struct ptx_variable *formal, uint32_t place, bool *in_frame, uint32_t *offset,
                         struct exec_operand *value) {
     *in_frame = formal->register_id == PTX_NO_INDEX;
     if (*in_frame) {
-        *offset = formal_offset(callee, formal);
+        *offset = place;
         return;
     }
     uint32_t number = linker->program->function_number[callee->index];
@@ -64,6 +65,9 @@ uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_numbe
         struct exec_flat_operand flat = {&call->target, PTX_U64, EXEC_FLAT_PLAIN};
         site->target = exec_value_operand(linker, function_number, &flat);
     }
+    uint32_t *place = base_arena_alloc_array(linker->arena, (size_t)callee->n_results + callee->n_parameters + 1,
+                                             sizeof *place, _Alignof(uint32_t));
+    exec_place_formals(callee, place);
     site->n_arguments = call->n_arguments;
     site->n_results = call->n_results;
     site->argument = base_arena_alloc_array(linker->arena, call->n_arguments + 1, sizeof *site->argument, 16);
@@ -73,14 +77,14 @@ uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_numbe
         const struct ptx_variable *formal = &callee->parameter[i];
         caller_side(linker, function_number, &call->argument[i], formal->type, &copy->from_frame, &copy->from_offset,
                     &copy->from, &copy->bytes);
-        callee_side(linker, callee, formal, &copy->to_frame, &copy->to_offset, &copy->to);
+        callee_side(linker, callee, formal, place[callee->n_results + i], &copy->to_frame, &copy->to_offset, &copy->to);
     }
     for (uint32_t i = 0; i < call->n_results; i++) {
         struct exec_copy *copy = &site->result[i];
         const struct ptx_variable *formal = &callee->result[i];
         caller_side(linker, function_number, &call->result[i], formal->type, &copy->to_frame, &copy->to_offset,
                     &copy->to, &copy->bytes);
-        callee_side(linker, callee, formal, &copy->from_frame, &copy->from_offset, &copy->from);
+        callee_side(linker, callee, formal, place[i], &copy->from_frame, &copy->from_offset, &copy->from);
     }
     return number;
 }

@@ -327,6 +327,10 @@ static inline uint64_t exec_function_address(const struct ptx_function *function
     return EXEC_CODE_WINDOW + 16ull * function->index;
 }
 
+/* Records what went wrong for `lane`; the first fault stays. */
+void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
 /* Finds host memory for [address, address + bytes) in global memory; NULL and a fault for `lane` when it is not one
  * live allocation. */
 unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);

@@ -88,10 +88,6 @@ static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offs
     }
 }
 
-/* Records a fault of a lane; the first one of an instruction stays. */
-void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
-                    const char *format, ...) __attribute__((format(printf, 6, 7)));
-
 /* Selectors that exec_select_memory() brings together. */
 exec_act_fn *exec_select_load(const struct exec_form *form);          /* load.c: ld ldu */
 exec_act_fn *exec_select_store(const struct exec_form *form);         /* store.c: st */

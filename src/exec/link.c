@@ -26,19 +26,7 @@ bool exec_is_kernel_parameter(const struct ptx_variable *variable) {
 /* Places of results, parameters and variables in a function's frame; returns its size so far. Registers and other
  * spaces get PTX_NO_INDEX. */
 static uint32_t lay_out_frame(const struct ptx_function *function, uint32_t *offset) {
-    uint32_t at = sizeof(struct exec_frame_header), n = 0;
-    for (int list = 0; list < 2; list++) {
-        const struct ptx_variable *formal = list ? function->parameter : function->result;
-        uint32_t n_formals = list ? function->n_parameters : function->n_results;
-        for (uint32_t i = 0; i < n_formals; i++, n++) {
-            offset[n] = PTX_NO_INDEX;
-            if (function->is_entry || formal[i].register_id != PTX_NO_INDEX)
-                continue;
-            at = align_up(at, formal[i].alignment);
-            offset[n] = at;
-            at += (uint32_t)formal[i].size;
-        }
-    }
+    uint32_t at = exec_place_formals(function, offset), n = function->n_results + function->n_parameters;
     for (uint32_t i = 0; i < function->n_variables; i++, n++) {
         const struct ptx_variable *variable = function->variable[i];
         offset[n] = PTX_NO_INDEX;

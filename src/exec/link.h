@@ -67,6 +67,9 @@ struct exec_linker {
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                  struct exec_insn *out);
 /* call.c: argument and result copies of a call. */
+/* Places of a function's results, then parameters, in its frame (PTX_NO_INDEX: a register, or a kernel's own); the
+ * frame's size so far. */
+uint32_t exec_place_formals(const struct ptx_function *function, uint32_t *offset);
 uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn);
 struct exec_operand exec_register_operand(const struct exec_function *function, uint32_t register_id);
 struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t function_number,

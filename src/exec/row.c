@@ -33,8 +33,7 @@ static inline void *lanes_of(const struct exec_row *row, struct exec_operand ope
     return row->base[operand.base] + operand.offset;
 }
 
-static void run_row_blended(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn,
-                            struct exec_operands *o) {
+static void run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
     void *place[EXEC_MAX_DST];
     for (unsigned i = 0; i < insn->n_dst; i++) {
         place[i] = o->dst[i];
@@ -43,7 +42,6 @@ static void run_row_blended(struct exec_context *cx, struct exec_row *row, const
     run_lanes(insn, o);
     for (unsigned i = 0; i < insn->n_dst; i++)
         cx->lanes->blend(place[i], cx->scratch[i], o->mask, width_bits[insn->operand[i].width]);
-    (void)row;
 }
 
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
@@ -67,7 +65,7 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
         if (mask == ~0u)
             run_lanes(insn, &o);
         else
-            run_row_blended(cx, row, insn, &o);
+            run_blended(cx, insn, &o);
         return;
     }
     cx->insn = insn;

@@ -89,11 +89,6 @@ static void start_block(struct engine *engine, struct resident *resident, uint32
     engine->counters->threads += (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
 }
 
-static void fault(struct engine *engine, enum exec_fault_kind kind, uint32_t mask, const char *detail) {
-    engine->cx.fault = (struct exec_fault){.kind = kind, .lane = (uint32_t)__builtin_ctz(mask)};
-    snprintf(engine->cx.fault.detail, sizeof engine->cx.fault.detail, "%s", detail);
-}
-
 static void set_free(struct resident *resident, uint64_t rows) {
     for (; rows; rows &= rows - 1)
         resident->warp[__builtin_ctzll(rows)].is_blocked = false;
@@ -188,8 +183,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     watch_for_spinning(warp, stack, n_warp, highest_pc - lowest_pc);
     uint64_t limit = engine->gpu->config.max_instructions;
     if (!cx->fault.kind && limit && warp->n_executed > limit && stack->depth)
-        fault(engine, EXEC_FAULT_LIMIT, divergence_stack_top(stack)->mask,
-              "instruction limit reached: an endless loop?");
+        exec_fault_set(cx, EXEC_FAULT_LIMIT, (unsigned)__builtin_ctz(divergence_stack_top(stack)->mask), 0, 0, "%s",
+                       "instruction limit reached: an endless loop?");
     if (cx->fault.kind)
         gpu_describe_fault(cx, row, pc, engine->error);
 }
@@ -211,7 +206,7 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
         snprintf(detail, sizeof detail,
                  "deadlock: barrier %" PRIu32 " waits for %s, %" PRIu32 " arrived and nobody else can", number,
                  expected, barrier->n_arrived);
-        fault(engine, EXEC_FAULT_BARRIER, top->wait_mask, detail);
+        exec_fault_set(&engine->cx, EXEC_FAULT_BARRIER, (unsigned)__builtin_ctz(top->wait_mask), 0, 0, "%s", detail);
         gpu_describe_fault(&engine->cx, row, top->wait_pc, engine->error);
         return;
     }

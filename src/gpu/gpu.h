@@ -129,6 +129,8 @@ struct gpu_launch {
 /* Runs a launch to its end. */
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
 
+/* The host's clock, for limits and rates. */
+uint64_t gpu_host_clock_ns(void);
 /* Simulated time since the device started, in nanoseconds. */
 uint64_t gpu_time_ns(const struct gpu *gpu);
 /* All launches so far, in order. */

@@ -63,5 +63,3 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
 /* fault.c: a fault as the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,
                         struct gpu_error *error);
-
-uint64_t gpu_host_clock_ns(void);
