@@ -15,7 +15,7 @@ _heddle_value() {
             compopt -o default
             ;;
         'NAME[:'*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list schedulers --names 2>/dev/null)" -- "$word") ;;
-        MODEL) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list divergence --names 2>/dev/null)" -- "$word") ;;
+        MODEL*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list divergence --names 2>/dev/null)" -- "$word") ;;
         FILE*) compopt -o default ;;
         [a-z]*'|'*) mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word") ;;
     esac
@@ -35,12 +35,12 @@ _heddle() {
         else
             case $command in
                 run | compare)
-                    words=$("$heddle" list workloads --names 2>/dev/null)
+                    words="$("$heddle" list workloads --names 2>/dev/null) $("$heddle" list aliases --names 2>/dev/null)"
                     compopt -o default # or a file: a program, a .ptx
                     ;;
                 ptx) compopt -o default ;;
                 list)
-                    words='workloads machines options schedulers divergence experiments stats commands'
+                    words='workloads aliases machines options schedulers divergence experiments stats commands'
                     if [[ $previous == machines ]]; then
                         words=$("$heddle" list machines --names 2>/dev/null)
                         compopt -o default # or a file

@@ -25,12 +25,24 @@ int cli_help(int argc, char **argv);
 /* One line on standard error, `heddle: ...`; gives `status` back, so that a caller can `return cli_fail(...)`. */
 __attribute__((format(printf, 2, 3))) int cli_fail(enum cli_status status, const char *format, ...);
 
-/* Every name of workloads.def and what stands there; NULL when there is no such workload. */
+/* The workloads of workloads.def and what stands there. */
 struct cli_workload {
     const char *name, *summary, *papers, *shape;
 };
 extern const struct cli_workload cli_workloads[];
 extern const unsigned cli_n_workloads;
+
+/* A paper's own name for a workload with that paper's input. */
+struct cli_alias {
+    const char *name, *workload;
+    const char *arguments; /* what the workload is given at size paper, with spaces between; "" when that is its own */
+    const char *papers;
+};
+extern const struct cli_alias cli_aliases[];
+extern const unsigned cli_n_aliases;
+
+/* The workload of that name or alias, and the alias of that name; NULL when there is none. */
 const struct cli_workload *cli_find_workload(const char *name);
-/* The workload whose name is nearest to a misspelt one, or NULL. */
+const struct cli_alias *cli_find_alias(const char *name);
+/* The name or alias that is nearest to a misspelt one, or NULL. */
 const char *cli_nearest_workload(const char *name);

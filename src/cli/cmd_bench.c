@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/execute.h"
 #include "cli/output.h"
+#include "cli/program_options.h"
 
 struct bench_options {
     struct cli_machine_options machine;
@@ -57,7 +57,6 @@ const struct cli_command cli_bench_command = {
 enum kind { WORKLOADS, ARITHMETIC, MEMORY };
 static const char *const kind_names[] = {"workload", "arithmetic", "memory"};
 static const double targets[] = {0, 20e6, 5e6}; /* warp instructions a second; 0: none */
-static const char *const size_names[] = {"small", "medium", "paper"};
 static const unsigned round_factors[] = {1, 10, 50};
 
 struct subject {
@@ -130,6 +129,8 @@ static int refuse_subject(const char *name) {
         base_nearest_offer(&nearest, kernels[i].name);
     for (unsigned i = 0; i < cli_n_workloads; i++)
         base_nearest_offer(&nearest, cli_workloads[i].name);
+    for (unsigned i = 0; i < cli_n_aliases; i++)
+        base_nearest_offer(&nearest, cli_aliases[i].name);
     if (nearest.best)
         return cli_fail(CLI_USAGE, "bench knows no '%s'; did you mean '%s'?", name, nearest.best);
     return cli_fail(CLI_USAGE,
@@ -213,12 +214,11 @@ static struct cli_words kernel_arguments(struct bench *bench, const struct subje
     return arguments;
 }
 
-static struct cli_words workload_arguments(struct bench *bench) {
-    const char *words[] = {"--size", size_names[bench->given.size], "--no-check"};
-    struct cli_words arguments = {.item = BASE_ARENA_ARRAY(&bench->arena, const char *, MOST_ARGUMENTS),
-                                  .count = sizeof words / sizeof words[0]};
-    memcpy(arguments.item, words, sizeof words);
-    return arguments;
+static struct cli_words workload_arguments(struct bench *bench, const struct cli_program *program) {
+    struct cli_program_options given = CLI_PROGRAM_DEFAULTS;
+    given.size = bench->given.size;
+    given.has_check = false;
+    return cli_program_arguments(program, &given, &(struct cli_words){0}, &bench->arena);
 }
 
 static double rate(const struct measure *measure) {
@@ -237,12 +237,13 @@ static int run_once(struct bench *bench, const struct subject *subject, const st
         .target = variant ? &variant->target : NULL,
         .timeout_seconds = bench->given.timeout_seconds,
         .output = CLI_OUTPUT_DROPPED,
-        .arguments = is_workload ? workload_arguments(bench) : kernel_arguments(bench, subject, variant != NULL, name),
     };
     struct report_run run = {0};
     int status;
     if (!cli_find_program(&execution.program, name, &bench->place, &bench->arena, &status))
         return status;
+    execution.arguments = is_workload ? workload_arguments(bench, &execution.program)
+                                      : kernel_arguments(bench, subject, variant != NULL, name);
     status = cli_execute(&execution, &run, &bench->arena, &is_said);
     if (status != CLI_DONE)
         return is_said ? status : cli_fail((enum cli_status)status, "%s: %s", subject->name, run.error);

@@ -11,6 +11,7 @@
 #include "cli/machine_options.h"
 #include "cli/place.h"
 #include "cli/target.h"
+#include "divergence/divergence.h"
 #include "report/report.h"
 #include "sched/sched.h"
 
@@ -28,9 +29,10 @@ static const struct cli_option options[] = {
 const struct cli_command cli_list_command = {
     .name = "list",
     .summary = "list what comes with Heddle: workloads, machines, schedulers, experiments, statistics",
-    .usage = "list [workloads|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|stats|\n"
-             "                    commands] [options]",
-    .text = "Without a word it lists the workloads. Grid and block are those at size small.\n"
+    .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
+             "                    stats|commands] [options]",
+    .text = "Without a word it lists the workloads. Grid and block are those at size small. An alias is a\n"
+            "paper's own name for a workload: at size paper it has that paper's input, else the workload's own.\n"
             "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
@@ -52,15 +54,26 @@ struct list {
 
 /* ---- Workloads --------------------------------------------------------------------------------------------------- */
 
+/* "bfs_1, bfs_2" */
+static const char *other_names(const struct cli_workload *workload, struct base_arena *arena) {
+    const char *names = "";
+    for (unsigned i = 0; i < cli_n_aliases; i++)
+        if (strcmp(cli_aliases[i].workload, workload->name) == 0)
+            names = base_arena_printf(arena, "%s%s%s", names, *names ? ", " : "", cli_aliases[i].name);
+    return names;
+}
+
 static void workload_rows(const struct list *list, struct report_table *table) {
-    (void)list;
+    table->n_columns = 5;
     report_table_cell(table, "workload");
+    report_table_cell(table, "also as");
     report_table_cell(table, "grid x block");
     report_table_cell(table, "papers");
     report_table_cell(table, "what it does");
     for (unsigned i = 0; i < cli_n_workloads; i++) {
         const struct cli_workload *workload = &cli_workloads[i];
         report_table_cell(table, "%s", workload->name);
+        report_table_cell(table, "%s", other_names(workload, list->arena));
         report_table_cell(table, "%s", workload->shape);
         report_table_cell(table, "%s", workload->papers);
         report_table_cell(table, "%s", workload->summary);
@@ -77,6 +90,35 @@ static json_t *workload_json(const struct list *list, unsigned i) {
     const struct cli_workload *workload = &cli_workloads[i];
     return json_pack("{s:s, s:s, s:s, s:s}", "name", workload->name, "summary", workload->summary, "papers",
                      workload->papers, "shape", workload->shape);
+}
+
+/* ---- Aliases ----------------------------------------------------------------------------------------------------- */
+
+static void alias_rows(const struct list *list, struct report_table *table) {
+    (void)list;
+    report_table_cell(table, "alias");
+    report_table_cell(table, "workload");
+    report_table_cell(table, "papers");
+    report_table_cell(table, "options at size paper");
+    for (unsigned i = 0; i < cli_n_aliases; i++) {
+        const struct cli_alias *alias = &cli_aliases[i];
+        report_table_cell(table, "%s", alias->name);
+        report_table_cell(table, "%s", alias->workload);
+        report_table_cell(table, "%s", alias->papers);
+        report_table_cell(table, "%s", *alias->arguments ? alias->arguments : "none");
+    }
+}
+
+static const char *alias_name(const struct list *list, unsigned i) {
+    (void)list;
+    return i < cli_n_aliases ? cli_aliases[i].name : NULL;
+}
+
+static json_t *alias_json(const struct list *list, unsigned i) {
+    (void)list;
+    const struct cli_alias *alias = &cli_aliases[i];
+    return json_pack("{s:s, s:s, s:s, s:s}", "name", alias->name, "workload", alias->workload, "papers", alias->papers,
+                     "arguments", alias->arguments);
 }
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */
@@ -235,8 +277,8 @@ static json_t *option_json(const struct list *list, unsigned i) {
 /* ---- Schedulers -------------------------------------------------------------------------------------------------- */
 
 /* "8", or the word of a choice. */
-static const char *default_text(const struct sched_option *option, struct base_arena *arena) {
-    if (option->type == SCHED_OPTION_UINT)
+static const char *default_text(const struct config_parameter *option, struct base_arena *arena) {
+    if (option->type == CONFIG_PARAMETER_UINT)
         return base_arena_printf(arena, "%u", option->default_value);
     const char *word = option->choices;
     for (uint32_t i = 0; i < option->default_value; i++)
@@ -244,7 +286,7 @@ static const char *default_text(const struct sched_option *option, struct base_a
     return base_arena_copy(arena, word, strcspn(word, "|"));
 }
 
-static const char *range_text(const struct sched_option *option, struct base_arena *arena) {
+static const char *range_text(const struct config_parameter *option, struct base_arena *arena) {
     return option->choices ? option->choices : base_arena_printf(arena, "%u..%u", option->least, option->most);
 }
 
@@ -255,7 +297,44 @@ static const char *scheduler_name(const struct list *list, unsigned i) {
     return i < count ? schedulers[i]->name : NULL;
 }
 
-/* A scheduler's options stand below it, each with its default. */
+/* A policy's options and presets stand below it, each with its default. */
+static void plugin_rows(const struct list *list, struct report_table *table, const struct config_plugin *plugin) {
+    report_table_cell(table, "%s", plugin->name);
+    report_table_cell(table, "%s", "");
+    report_table_cell(table, "%s", plugin->help);
+    for (const struct config_parameter *option = plugin->parameter; option && option->name; option++) {
+        report_table_cell(table, "  %s=%s", option->name, default_text(option, list->arena));
+        report_table_cell(table, "%s", range_text(option, list->arena));
+        report_table_cell(table, "%s", option->help);
+    }
+    for (const struct config_preset *preset = plugin->preset; preset && preset->name; preset++) {
+        report_table_cell(table, "  %s", preset->name);
+        report_table_cell(table, "%s", "");
+        report_table_cell(table, "%s: %s", preset->help, preset->values);
+    }
+}
+
+static json_t *plugin_json(const struct list *list, const struct config_plugin *plugin) {
+    json_t *array = json_array(), *presets = json_array();
+    for (const struct config_parameter *option = plugin->parameter; option && option->name; option++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s, s:s}", "name", option->name, "summary", option->help, "takes",
+                                        range_text(option, list->arena), "default", default_text(option, list->arena)));
+    for (const struct config_preset *preset = plugin->preset; preset && preset->name; preset++)
+        json_array_append_new(presets, json_pack("{s:s, s:s, s:s}", "name", preset->name, "summary", preset->help,
+                                                 "values", preset->values));
+    json_t *object = json_pack("{s:s, s:s, s:o}", "name", plugin->name, "summary", plugin->help, "options", array);
+    if (json_array_size(presets))
+        json_object_set(object, "presets", presets);
+    json_decref(presets);
+    return object;
+}
+
+static struct config_plugin scheduler_plugin(const char *name) {
+    const struct sched_ops *ops = sched_find(name);
+    return (struct config_plugin){ops->name, ops->help, ops->option, NULL, ops->options_bytes};
+}
+
 static void scheduler_rows(const struct list *list, struct report_table *table) {
     table->n_columns = 3;
     report_table_cell(table, "scheduler");
@@ -263,50 +342,45 @@ static void scheduler_rows(const struct list *list, struct report_table *table) 
     report_table_cell(table, "what it does");
     const char *name;
     for (unsigned i = 0; (name = scheduler_name(list, i)); i++) {
-        const struct sched_ops *ops = sched_find(name);
-        report_table_cell(table, "%s", name);
-        report_table_cell(table, "%s", "");
-        report_table_cell(table, "%s", ops->help);
-        for (const struct sched_option *option = ops->option; option && option->name; option++) {
-            report_table_cell(table, "  %s=%s", option->name, default_text(option, list->arena));
-            report_table_cell(table, "%s", range_text(option, list->arena));
-            report_table_cell(table, "%s", option->help);
-        }
+        struct config_plugin plugin = scheduler_plugin(name);
+        plugin_rows(list, table, &plugin);
     }
 }
 
 static json_t *scheduler_json(const struct list *list, unsigned i) {
-    const struct sched_ops *ops = sched_find(scheduler_name(list, i));
-    json_t *array = json_array();
-    for (const struct sched_option *option = ops->option; option && option->name; option++)
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:s, s:s}", "name", option->name, "summary", option->help, "takes",
-                                        range_text(option, list->arena), "default", default_text(option, list->arena)));
-    return json_pack("{s:s, s:s, s:o}", "name", ops->name, "summary", ops->help, "options", array);
+    struct config_plugin plugin = scheduler_plugin(scheduler_name(list, i));
+    return plugin_json(list, &plugin);
 }
 
 /* ---- Divergence models ------------------------------------------------------------------------------------------- */
 
-static void divergence_rows(const struct list *list, struct report_table *table) {
+static const char *divergence_name(const struct list *list, unsigned i) {
     (void)list;
-    table->n_columns = 2;
+    size_t count;
+    const struct divergence_ops *const *models = divergence_list(&count);
+    return i < count ? models[i]->name : NULL;
+}
+
+static struct config_plugin divergence_plugin(const char *name) {
+    const struct divergence_ops *ops = divergence_find(name);
+    return (struct config_plugin){ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+}
+
+static void divergence_rows(const struct list *list, struct report_table *table) {
+    table->n_columns = 3;
     report_table_cell(table, "divergence model");
+    report_table_cell(table, "takes");
     report_table_cell(table, "what it does");
-    for (unsigned i = 0; i < cli_n_divergence_models; i++) {
-        report_table_cell(table, "%s", cli_divergence_models[i].name);
-        report_table_cell(table, "%s", cli_divergence_models[i].help);
+    const char *name;
+    for (unsigned i = 0; (name = divergence_name(list, i)); i++) {
+        struct config_plugin plugin = divergence_plugin(name);
+        plugin_rows(list, table, &plugin);
     }
 }
 
-static const char *divergence_name(const struct list *list, unsigned i) {
-    (void)list;
-    return i < cli_n_divergence_models ? cli_divergence_models[i].name : NULL;
-}
-
 static json_t *divergence_json(const struct list *list, unsigned i) {
-    (void)list;
-    const struct cli_divergence *model = &cli_divergence_models[i];
-    return json_pack("{s:s, s:s}", "name", model->name, "summary", model->help);
+    struct config_plugin plugin = divergence_plugin(divergence_name(list, i));
+    return plugin_json(list, &plugin);
 }
 
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
@@ -348,6 +422,7 @@ struct list_kind {
 
 static const struct list_kind kinds[] = {
     {"workloads", NULL, workload_rows, workload_name, workload_json},
+    {"aliases", NULL, alias_rows, alias_name, alias_json},
     {"machines", load_machines, machine_rows, machine_name, machine_json},
     {"options", NULL, option_rows, option_name, option_json},
     {"schedulers", NULL, scheduler_rows, scheduler_name, scheduler_json},

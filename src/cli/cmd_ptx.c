@@ -87,6 +87,8 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
         return CLI_PTX_CONTROL;
     case PTX_FAMILY_VIDEO:
         return CLI_PTX_VIDEO;
+    case PTX_FAMILY_EXTENSION:
+        return CLI_PTX_EXTENSION;
     case PTX_FAMILY_NONE:
         break;
     }

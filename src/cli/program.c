@@ -42,10 +42,11 @@ static bool check_file(const char *name, int mode, int *status) {
 
 bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
                       struct base_arena *arena, int *status) {
+    const struct cli_workload *workload = cli_find_workload(name);
     program->name = name;
-    if (cli_find_workload(name)) {
+    if (workload) {
         program->kind = CLI_PROGRAM_WORKLOAD;
-        program->executable = base_arena_printf(arena, "%s/%s", place->workloads, name);
+        program->executable = base_arena_printf(arena, "%s/%s", place->workloads, workload->name);
         if (access(program->executable, X_OK) == 0)
             return true;
         *status = cli_fail(CLI_ERROR, "the workload '%s' is not built: %s is missing", name, program->executable);

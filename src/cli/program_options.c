@@ -1,6 +1,8 @@
 /* Options of the program that runs: which program they fit, and how they reach it. */
 #include "cli/program_options.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 
 static const uint64_t not_given = UINT64_MAX;
@@ -56,13 +58,26 @@ static void add_number(struct arguments *arguments, const char *name, uint64_t v
         add_option(arguments, name, base_arena_printf(arguments->arena, "%llu", (unsigned long long)value));
 }
 
+/* What an alias stands for; options that the user gives come later and win. */
+static void add_alias(struct arguments *arguments, const struct cli_program *program, const char *size) {
+    const struct cli_alias *alias = cli_find_alias(program->name);
+    if (!alias || strcmp(size, "paper") != 0)
+        return;
+    for (const char *at = alias->arguments; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        add_argument(arguments, base_arena_copy(arguments->arena, at, length));
+        at += length;
+    }
+}
+
 struct cli_words cli_program_arguments(const struct cli_program *program, const struct cli_program_options *given,
                                        const struct cli_words *words, struct base_arena *arena) {
-    enum { FIXED = 32 }; /* more than the options that are passed on, with their values */
+    enum { FIXED = 32 }; /* more than the options that are passed on and those of an alias, with their values */
     size_t most = FIXED + words->count + 2 * (size_t)given->arguments.count;
     struct arguments arguments = {.words = {BASE_ARENA_ARRAY(arena, const char *, most), 0, 0}, .arena = arena};
     if (program->kind == CLI_PROGRAM_WORKLOAD) {
         add_option(&arguments, "--size", cli_program_size(program, given));
+        add_alias(&arguments, program, cli_program_size(program, given));
         add_number(&arguments, "--seed", given->seed);
         add_number(&arguments, "--blocks", given->blocks);
         add_number(&arguments, "--threads-per-block", given->threads_per_block);

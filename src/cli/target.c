@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/place.h"
+#include "divergence/divergence.h"
 #include "sched/sched.h"
-
-const struct cli_divergence cli_divergence_models[] = {
-    {"stack", "a stack of paths that meet again at the immediate post-dominator of their branch"},
-};
-const unsigned cli_n_divergence_models = sizeof cli_divergence_models / sizeof cli_divergence_models[0];
 
 static int check_scheduler(const char *text) {
     const struct sched_ops *ops;
@@ -26,19 +21,15 @@ static int check_scheduler(const char *text) {
     return CLI_DONE;
 }
 
-static int check_divergence(const char *text, struct base_arena *arena) {
-    struct base_nearest nearest = base_nearest_to(text);
-    const char *names = "";
-    for (unsigned i = 0; i < cli_n_divergence_models; i++) {
-        const char *name = cli_divergence_models[i].name;
-        if (strcmp(name, text) == 0)
-            return CLI_DONE;
-        base_nearest_offer(&nearest, name);
-        names = base_arena_printf(arena, "%s%s%s", names, i ? ", " : "", name);
-    }
-    if (nearest.best)
-        return cli_fail(CLI_USAGE, "no divergence model '%s'; did you mean '%s'?", text, nearest.best);
-    return cli_fail(CLI_USAGE, "no divergence model '%s'; this version has: %s", text, names);
+static int check_divergence(const struct config_machine *machine) {
+    const struct divergence_ops *ops;
+    void *options;
+    char error[512], rule[400];
+    if (!divergence_parse(machine->divergence, &ops, &options, error, sizeof error))
+        return cli_fail(CLI_USAGE, "%s", error);
+    const char *refusal = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
+    free(options);
+    return refusal ? cli_fail(CLI_USAGE, "%s", refusal) : CLI_DONE;
 }
 
 /* Into the machine, so that what is dumped is what runs. */
@@ -74,7 +65,7 @@ int cli_make_target(struct cli_target *target, const struct cli_machine_options 
     if (status == CLI_DONE)
         status = check_scheduler(machine->scheduler);
     if (status == CLI_DONE)
-        status = check_divergence(machine->divergence, arena);
+        status = check_divergence(machine);
     if (status != CLI_DONE)
         return status;
     if (max_cycles)

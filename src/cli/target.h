@@ -18,16 +18,9 @@ int cli_make_target(struct cli_target *target, const struct cli_machine_options 
 /* How reports name it; it refers to the target. */
 struct report_target cli_report_target(const struct cli_target *target);
 
-/* The divergence models that there are. */
-struct cli_divergence {
-    const char *name, *help;
-};
-extern const struct cli_divergence cli_divergence_models[];
-extern const unsigned cli_n_divergence_models;
-
 /* How the help and the completion name values. */
 #define CLI_SCHEDULER_VALUE "NAME[:KEY=VALUE,...]"
-#define CLI_DIVERGENCE_VALUE "MODEL"
+#define CLI_DIVERGENCE_VALUE "MODEL[:KEY=VALUE,...]"
 
 /* A row of a table of options; `at` is the offset of the field in the command's struct. */
 #define CLI_MAX_CYCLES_ROW(at)                                                                                         \

@@ -1,4 +1,4 @@
-/* The bundled workloads by name, from the list that builds them. */
+/* The bundled workloads by name, from the list that builds them, and the other names they go by. */
 #include <string.h>
 
 #include "base/text.h"
@@ -6,14 +6,33 @@
 
 const struct cli_workload cli_workloads[] = {
 #define WORKLOAD(name, summary, papers, shape) {#name, summary, papers, shape},
+#define WORKLOAD_ALIAS(name, workload, arguments, papers)
 #include "../../workloads/workloads.def"
 #undef WORKLOAD
+#undef WORKLOAD_ALIAS
 };
 const unsigned cli_n_workloads = sizeof cli_workloads / sizeof cli_workloads[0];
 
+const struct cli_alias cli_aliases[] = {
+#define WORKLOAD(name, summary, papers, shape)
+#define WORKLOAD_ALIAS(name, workload, arguments, papers) {#name, #workload, arguments, papers},
+#include "../../workloads/workloads.def"
+#undef WORKLOAD
+#undef WORKLOAD_ALIAS
+};
+const unsigned cli_n_aliases = sizeof cli_aliases / sizeof cli_aliases[0];
+
+const struct cli_alias *cli_find_alias(const char *name) {
+    for (unsigned i = 0; i < cli_n_aliases; i++)
+        if (strcmp(cli_aliases[i].name, name) == 0)
+            return &cli_aliases[i];
+    return NULL;
+}
+
 const struct cli_workload *cli_find_workload(const char *name) {
+    const struct cli_alias *alias = cli_find_alias(name);
     for (unsigned i = 0; i < cli_n_workloads; i++)
-        if (strcmp(cli_workloads[i].name, name) == 0)
+        if (strcmp(cli_workloads[i].name, alias ? alias->workload : name) == 0)
             return &cli_workloads[i];
     return NULL;
 }
@@ -22,5 +41,7 @@ const char *cli_nearest_workload(const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
     for (unsigned i = 0; i < cli_n_workloads; i++)
         base_nearest_offer(&nearest, cli_workloads[i].name);
+    for (unsigned i = 0; i < cli_n_aliases; i++)
+        base_nearest_offer(&nearest, cli_aliases[i].name);
     return nearest.best;
 }

@@ -28,7 +28,8 @@ struct config_cache {
 struct config_dram {
     uint32_t channels, banks, row_bytes;
     uint32_t row_hit_cycles, row_conflict_cycles;
-    double bytes_per_cycle; /* of one channel's data bus */
+    uint32_t row_hold_cycles; /* after an access with a row-buffer hint; 0: row conflict - row hit */
+    double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;
     enum config_dram_policy policy;
 };
@@ -46,6 +47,7 @@ struct config_machine {
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
+    uint32_t prefix_cycles;                                    /* of the adders over a row's predicates */
     uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;

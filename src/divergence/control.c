@@ -134,9 +134,8 @@ struct divergence_outcome divergence_control(struct divergence_stack *stack, str
 
 /* --- barriers --- */
 
-/* Writes bar.red's result for the lanes of an entry that waited. */
-static void write_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
-                                 uint32_t mask) {
+void divergence_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
+                               uint32_t mask) {
     if (!insn->n_dst)
         return;
     uint32_t value = exec_barrier_result(barrier, insn->reconvergence);
@@ -167,7 +166,7 @@ static uint64_t release(struct divergence_stack *stack, const struct exec_contex
             uint32_t lane = (uint32_t)__builtin_ctz(entry->wait_mask);
             if (divergence_barrier_number(&cta->row[i], insn, lane) != number)
                 continue;
-            write_barrier_result(&cta->row[i], insn, barrier, entry->wait_mask);
+            divergence_barrier_result(&cta->row[i], insn, barrier, entry->wait_mask);
             entry->is_waiting = false;
             released |= 1ull << i;
         }
@@ -177,22 +176,18 @@ static uint64_t release(struct divergence_stack *stack, const struct exec_contex
     return released;
 }
 
-static uint64_t check(struct divergence_stack *stack, const struct exec_context *cx, struct exec_cta *cta,
-                      uint32_t number) {
+bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
     if (!cta->barrier[number].is_open)
-        return 0;
+        return false;
     uint32_t live[EXEC_MAX_ROWS];
     for (uint32_t i = 0; i < cta->n_rows; i++)
         live[i] = cta->row[i].live;
-    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size)
-               ? release(stack, cx, cta, number)
-               : 0;
+    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
 }
 
-uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta,
-                           uint32_t row_number, uint32_t pc, uint32_t mask) {
+int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, const struct exec_row *row, uint32_t pc,
+                              uint32_t mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
-    const struct exec_row *row = &cta->row[row_number];
     uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
     bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
     uint32_t expected = 0, predicate = 0;
@@ -207,23 +202,32 @@ uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *
     if (number >= EXEC_N_BARRIERS)
         fault(cx, EXEC_FAULT_BARRIER, mask, "a block has barriers 0 to 15");
     if (cx->fault.kind)
-        return 0;
-    if (!exec_barrier_arrive(&cta->barrier[number], row_number, mask, predicate, expected)) {
+        return DIVERGENCE_NO_BARRIER;
+    if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
         fault(cx, EXEC_FAULT_BARRIER, mask, "threads arrived at one barrier with different thread counts");
-        return 0;
+        return DIVERGENCE_NO_BARRIER;
     }
-    if (insn->reconvergence != EXEC_BARRIER_ARRIVE) {
+    return divergence_barrier_is_complete(cx, cta, number) ? (int)number : DIVERGENCE_NO_BARRIER;
+}
+
+uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta,
+                           uint32_t row_number, uint32_t pc, uint32_t mask) {
+    int complete = divergence_barrier_arrive(cx, cta, &cta->row[row_number], pc, mask);
+    if (cx->fault.kind)
+        return 0;
+    if (cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE) {
         struct divergence_entry *top = divergence_stack_top(&stack[row_number]);
         top->is_waiting = true;
         top->wait_pc = pc;
         top->wait_mask = mask;
     }
-    return check(stack, cx, cta, number);
+    return complete == DIVERGENCE_NO_BARRIER ? 0 : release(stack, cx, cta, (uint32_t)complete);
 }
 
 uint64_t divergence_after_exit(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta) {
     uint64_t released = 0;
     for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
-        released |= check(stack, cx, cta, i);
+        if (divergence_barrier_is_complete(cx, cta, i))
+            released |= release(stack, cx, cta, i);
     return released;
 }

@@ -1,8 +1,8 @@
 /* Control flow on the post-dominator stack: what branches, calls, returns, exits and barriers do to a row. */
 #pragma once
 
-#include "divergence/stack.h"
-#include "exec/cta.h"
+#include "divergence/divergence.h"
+#include "divergence/pdom.h"
 
 struct divergence_outcome {
     bool is_branch, is_divergent;
@@ -21,5 +21,14 @@ uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *
                            uint32_t pc, uint32_t mask);
 /* Threads have ended: barriers that waited for them only are complete. Gives the rows set free. */
 uint64_t divergence_after_exit(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta);
-/* For messages: the barrier that a waiting entry waits for. */
+
+/* Barriers without the stack. A row's lanes arrive at the instruction at pc; gives the number of the barrier when that
+ * completes it, or DIVERGENCE_NO_BARRIER. The caller releases who waits and calls exec_barrier_reset(). */
+int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, const struct exec_row *row, uint32_t pc,
+                              uint32_t mask);
+bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number);
+/* Writes bar.red's result for lanes that waited at the instruction. */
+void divergence_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
+                               uint32_t mask);
+/* The barrier that the instruction names for a lane. */
 uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane);

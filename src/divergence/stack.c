@@ -1,136 +1,203 @@
-/* The post-dominator stack. See stack.h. */
-#include "divergence/stack.h"
-
+/* stack: one post-dominator stack for each warp (Fung 2007; "POD" in Malits 2012, "Conv" in Meng 2010). The stack
+ * itself is in pdom.c, what instructions do to it in control.c; the functional engine uses both too.
+ *
+ * Ours: lanes that spin on what other lanes of their warp will write let those go on after a while (pdom.h,
+ * break_join), as hardware does since compute capability 7.0. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "exec/exec.h"
+#include "divergence/control.h"
+#include "divergence/divergence.h"
 
-static struct divergence_entry *push(struct divergence_stack *stack) {
-    if (stack->depth == stack->capacity) {
-        stack->capacity = stack->capacity ? 2 * stack->capacity : 16;
-        stack->entry = realloc(stack->entry, stack->capacity * sizeof *stack->entry);
-        if (!stack->entry)
-            abort();
+enum {
+    SPIN_AFTER = 20000, /* control instructions in diverged state, in a loop of SPIN_LOOP instructions: it spins */
+    SPIN_LOOP = 64,
+};
+
+struct warp {
+    struct divergence_group group;
+    struct divergence_stack *stack;
+    uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
+    uint32_t lowest_pc, highest_pc; /* and the code they were in */
+};
+
+struct block {
+    struct warp *warp;
+    struct divergence_stack *stack; /* of each row */
+    uint32_t n_rows;
+};
+
+struct model {
+    struct divergence_setup setup;
+};
+
+static void *allocate(size_t count, size_t bytes) {
+    void *memory = calloc(count, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct model *model = allocate(1, sizeof *model);
+    model->setup = *setup;
+    return model;
+}
+
+static void *new_block(void *user, const struct exec_cta *cta) {
+    (void)user;
+    struct block *block = allocate(1, sizeof *block);
+    block->n_rows = cta->n_rows;
+    block->warp = allocate(cta->n_rows, sizeof *block->warp);
+    block->stack = allocate(cta->n_rows, sizeof *block->stack);
+    for (uint32_t i = 0; i < cta->n_rows; i++) {
+        block->warp[i].stack = &block->stack[i];
+        block->warp[i].group.slot = DIVERGENCE_NO_SLOT;
     }
-    struct divergence_entry *entry = &stack->entry[stack->depth++];
-    *entry = (struct divergence_entry){.reconvergence = EXEC_NO_PC};
-    return entry;
+    return block;
 }
 
-void divergence_stack_start(struct divergence_stack *stack, uint32_t pc, uint32_t mask) {
-    stack->depth = 0;
-    struct divergence_entry *entry = push(stack);
-    entry->pc = pc;
-    entry->mask = mask;
+static void free_block(void *user, void *state) {
+    (void)user;
+    struct block *block = state;
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        divergence_stack_free(&block->stack[i]);
+    free(block->stack);
+    free(block->warp);
+    free(block);
 }
 
-void divergence_stack_free(struct divergence_stack *stack) {
-    free(stack->entry);
-    *stack = (struct divergence_stack){.entry = NULL};
-}
-
-void divergence_stack_pop_finished(struct divergence_stack *stack) {
-    while (stack->depth) {
-        struct divergence_entry *top = divergence_stack_top(stack);
-        if (top->mask && (top->pc != top->reconvergence || top->is_waiting)) {
-            top->is_join = false; /* all its paths have met again */
-            return;
-        }
-        stack->depth--;
-    }
-}
-
-void divergence_stack_remove(struct divergence_stack *stack, uint32_t mask, bool stops_at_call) {
-    for (uint32_t i = stack->depth; i-- > 0;) {
-        stack->entry[i].mask &= ~mask;
-        if (stops_at_call && stack->entry[i].is_call)
-            break;
-    }
-    divergence_stack_pop_finished(stack);
-}
-
-void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask) {
-    struct divergence_entry *path = push(stack);
-    path->pc = pc;
-    path->reconvergence = reconvergence;
-    path->mask = mask;
-    path->is_path = true;
-}
-
-void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uint32_t mask) {
-    struct divergence_entry *callee = push(stack);
-    callee->pc = pc;
-    callee->mask = mask;
-    callee->is_call = true;
-}
-
-void divergence_stack_make_join(struct divergence_stack *stack, uint32_t meet) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    top->pc = meet;
-    top->is_join = true;
-}
-
-void divergence_stack_diverge(struct divergence_stack *stack, uint32_t meet, uint32_t first_pc, uint32_t first,
-                              uint32_t second_pc) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    uint32_t second = top->mask & ~first;
-    if (meet == top->reconvergence && meet != EXEC_NO_PC && (first_pc == meet || second_pc == meet)) {
-        top->mask = first_pc == meet ? second : first; /* the join below waits already: loops do not grow the stack */
-        top->pc = first_pc == meet ? second_pc : first_pc;
+/* The group is what the top of the stack says. */
+static void show_top(struct warp *warp) {
+    struct divergence_stack *stack = warp->stack;
+    struct divergence_group *group = &warp->group;
+    if (!stack->depth) {
+        group->status = DIVERGENCE_ENDED;
         return;
     }
-    divergence_stack_make_join(stack, meet);
-    if (second_pc != meet) /* lanes that go straight to the meeting point just wait there */
-        divergence_stack_push_path(stack, second_pc, meet, second);
-    if (first_pc != meet)
-        divergence_stack_push_path(stack, first_pc, meet, first);
-}
-
-/* The lowest of the paths that the top one has as siblings; the top itself when it has none. */
-static uint32_t first_sibling(const struct divergence_stack *stack) {
-    uint32_t at = stack->depth - 1;
-    while (at > 0 && stack->entry[at].is_path && stack->entry[at - 1].is_path && !stack->entry[at - 1].is_join &&
-           stack->entry[at - 1].reconvergence == stack->entry[at].reconvergence)
-        at--;
-    return at;
-}
-
-/* The top goes below its siblings. */
-static void rotate(struct divergence_stack *stack, uint32_t lowest) {
-    struct divergence_entry top = *divergence_stack_top(stack);
-    memmove(&stack->entry[lowest + 1], &stack->entry[lowest], (stack->depth - 1 - lowest) * sizeof top);
-    stack->entry[lowest] = top;
-}
-
-bool divergence_stack_yield(struct divergence_stack *stack) {
-    uint32_t lowest = first_sibling(stack);
-    for (uint32_t tried = lowest; tried < stack->depth; tried++) {
-        if (!divergence_stack_top(stack)->is_waiting)
-            return true;
-        rotate(stack, lowest);
+    if (divergence_stack_top(stack)->is_waiting && !divergence_stack_yield(stack)) {
+        group->status = DIVERGENCE_WAITS;
+        return;
     }
-    return !divergence_stack_top(stack)->is_waiting;
+    const struct divergence_entry *top = divergence_stack_top(stack);
+    group->status = DIVERGENCE_RUNS;
+    group->pc = top->pc;
+    group->meet = top->reconvergence;
+    group->mask = top->mask;
 }
 
-void divergence_stack_break_join(struct divergence_stack *stack) {
-    uint32_t lowest = first_sibling(stack);
-    if (lowest > 0 && stack->entry[lowest - 1].is_join) {
-        struct divergence_entry *join = &stack->entry[lowest - 1];
-        uint32_t outer = join->reconvergence;
-        for (uint32_t i = lowest; i < stack->depth; i++) {
-            join->mask &= ~stack->entry[i].mask;
-            stack->entry[i].reconvergence = outer;
-            stack->entry[i].is_call |= join->is_call;
-        }
-        join->is_join = false;
-        join->is_path = true;
-        if (!join->mask || join->pc == outer) { /* nobody waits there, or they wait at the next join already */
-            memmove(join, join + 1, (stack->depth - lowest) * sizeof *join);
-            stack->depth--;
-        }
-        lowest = first_sibling(stack);
+static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
+    struct model *model = user;
+    struct block *block = place->state;
+    uint32_t first_pc = model->setup.cx->grid->program->function[0].first_pc;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        struct warp *warp = &block->warp[i];
+        divergence_stack_start(warp->stack, first_pc, place->cta->row[i].threads);
+        warp->n_diverged = 0;
+        warp->group.row = &place->cta->row[i];
+        warp->group.home = place;
+        warp->group.passed = 0;
+        show_top(warp);
+        warp->group.warp_id = DIVERGENCE_NO_WARP;
+        model->setup.host->place(model->setup.sm, &warp->group, cycle);
     }
-    rotate(stack, lowest);
-    divergence_stack_pop_finished(stack);
 }
+
+/* Other warps of the block have been set free by this one. */
+static void set_free(struct model *model, struct block *block, uint64_t rows, const struct warp *self, uint64_t cycle) {
+    for (; rows; rows &= rows - 1) {
+        struct warp *warp = &block->warp[__builtin_ctzll(rows)];
+        if (warp == self || warp->group.status != DIVERGENCE_WAITS)
+            continue;
+        show_top(warp);
+        model->setup.host->wake(model->setup.sm, &warp->group, cycle);
+    }
+}
+
+static void watch_for_spinning(struct warp *warp, uint32_t pc) {
+    if (warp->stack->depth < 2 || warp->n_diverged == 0) {
+        warp->n_diverged = warp->stack->depth > 1;
+        warp->lowest_pc = warp->highest_pc = pc;
+        return;
+    }
+    warp->lowest_pc = pc < warp->lowest_pc ? pc : warp->lowest_pc;
+    warp->highest_pc = pc > warp->highest_pc ? pc : warp->highest_pc;
+    if (warp->highest_pc - warp->lowest_pc > SPIN_LOOP)
+        warp->n_diverged = 0;
+    else if (++warp->n_diverged > SPIN_AFTER && !divergence_stack_top(warp->stack)->is_waiting) {
+        divergence_stack_break_join(warp->stack);
+        warp->n_diverged = 0;
+    }
+}
+
+static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    struct model *model = user;
+    struct warp *warp = (struct warp *)group;
+    struct exec_context *cx = model->setup.cx;
+    struct divergence_block *place = group->home;
+    struct block *block = place->state;
+    uint32_t depth = warp->stack->depth;
+    struct divergence_outcome outcome = divergence_control(warp->stack, cx, group->row, pc, mask);
+    model->setup.counters->branches += outcome.is_branch;
+    model->setup.counters->divergent_branches += outcome.is_divergent;
+    model->setup.counters->reconvergences += outcome.is_branch && warp->stack->depth < depth;
+    watch_for_spinning(warp, pc);
+    if (outcome.at_barrier) {
+        model->setup.counters->barriers++;
+        set_free(model, block, divergence_arrive(block->stack, cx, place->cta, group->row->index, pc, mask), warp,
+                 cycle);
+    }
+    if (outcome.exited) {
+        place->cta->n_live_rows -= !group->row->live;
+        set_free(model, block, divergence_after_exit(block->stack, cx, place->cta), warp, cycle);
+        if (!place->cta->n_live_rows)
+            model->setup.host->block_ended(model->setup.sm, place);
+    }
+    show_top(warp);
+}
+
+static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+    (void)cycle;
+    struct model *model = user;
+    struct warp *warp = (struct warp *)group;
+    divergence_stack_top(warp->stack)->pc = group->pc;
+    divergence_stack_pop_finished(warp->stack);
+    model->setup.counters->reconvergences++;
+    show_top(warp);
+}
+
+static void visit(const void *user, const struct divergence_block *place,
+                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                 uint32_t lane),
+                  void *visitor) {
+    (void)user;
+    const struct block *block = place->state;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        const struct divergence_stack *stack = &block->stack[i];
+        for (uint32_t left = stack->depth ? stack->entry[0].mask : 0; left; left &= left - 1)
+            thread(visitor, &block->warp[i].group, block->warp[i].group.row, (uint32_t)__builtin_ctz(left));
+    }
+}
+
+/* A stack entry is {pc, reconvergence pc, mask}; as deep as the warp is wide at most. */
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    (void)options;
+    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    snprintf(formula, size, "warps x lanes deep x (32-bit pc + 32-bit reconvergence pc + lanes): %u x %u x %u", warps,
+             machine->warp_size, 64 + machine->warp_size);
+    return (uint64_t)warps * machine->warp_size * (64 + machine->warp_size);
+}
+
+const struct divergence_ops divergence_stack = {
+    .name = "stack",
+    .help = "a stack of paths that meet again at the immediate post-dominator of their branch",
+    .new_model = new_model,
+    .free_model = free,
+    .new_block = new_block,
+    .free_block = free_block,
+    .admit = admit,
+    .control = control,
+    .meet = meet,
+    .visit = visit,
+    .cost_bits = cost_bits,
+};

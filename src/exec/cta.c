@@ -53,6 +53,7 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     row->block = &cta->block;
     row->index = index;
     row->threads = 0;
+    row->progress = 0;
     broadcast(row->warpid, index);
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         uint32_t thread = index * grid->warp_size + lane;

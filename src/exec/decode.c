@@ -350,6 +350,16 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
     }
 }
 
+/* What Heddle adds to PTX. A negated predicate becomes a flag: cond_acc's imm is its address offset. */
+static void decode_extension(const struct ptx_instruction *insn, struct exec_insn *out) {
+    if (ptx_has(insn, PTX_MOD_HEDDLE_ROW))
+        out->flags |= EXEC_FLAG_HOLDS_ROW;
+    if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_EXTENSION) {
+        out->flags |= out->imm & 1 ? EXEC_FLAG_NEGATES : 0;
+        out->imm = 0;
+    }
+}
+
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                  struct exec_insn *out) {
     const struct exec_function *function = &linker->program->function[function_number];
@@ -385,7 +395,8 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         out->operand[flat->n_dst + i] = exec_value_operand(linker, function_number, &flat->src[i]);
     if (reads_special(flat, PTX_SPECIAL_CLOCK, PTX_SPECIAL_GLOBALTIMER_HI))
         out->flags |= EXEC_FLAG_READS_CLOCK;
-    linker->program->uses_warps |= out->kind == EXEC_KIND_WARP ||
+    decode_extension(insn, out);
+    linker->program->uses_warps |= (exec_acts_on_row(out->kind) && insn->opcode != PTX_OP_PROGRESS) ||
                                    reads_special(flat, PTX_SPECIAL_LANEID, PTX_SPECIAL_WARPSIZE) ||
                                    reads_special(flat, PTX_SPECIAL_LANEMASK_EQ, PTX_SPECIAL_LANEMASK_GT);
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL)

@@ -33,9 +33,10 @@ struct exec_operand {
 };
 
 enum exec_kind {
-    EXEC_KIND_LANES,   /* pure: lanes() */
-    EXEC_KIND_CONTEXT, /* memory, atomics, textures: act() with the lanes' addresses */
-    EXEC_KIND_WARP,    /* act() on the logical row: vote shfl match redux activemask */
+    EXEC_KIND_LANES,       /* pure: lanes() */
+    EXEC_KIND_CONTEXT,     /* memory, atomics, textures: act() with the lanes' addresses */
+    EXEC_KIND_WARP_MEMORY, /* act() on the logical row, with the addresses of the lanes in cx->touched: cond_acc */
+    EXEC_KIND_WARP,        /* act() on the logical row: vote shfl match redux activemask tree_traverse progress */
     EXEC_KIND_BRANCH,
     EXEC_KIND_BRANCH_INDEXED,
     EXEC_KIND_CALL,
@@ -49,12 +50,21 @@ enum exec_kind {
     EXEC_N_KINDS
 };
 
+/* Kinds whose lanes must be those of one row. */
+static inline bool exec_acts_on_row(unsigned kind) { return kind == EXEC_KIND_WARP || kind == EXEC_KIND_WARP_MEMORY; }
+/* Kinds that leave addresses in the context. */
+static inline bool exec_has_addresses(unsigned kind) {
+    return kind == EXEC_KIND_CONTEXT || kind == EXEC_KIND_WARP_MEMORY;
+}
+
 enum exec_flag {
     EXEC_FLAG_GUARD_NEGATED = 1,
     EXEC_FLAG_ROUNDS = 2,      /* lanes() runs under the host rounding mode in `rounding` */
     EXEC_FLAG_READS_CLOCK = 4, /* refresh row->clock first */
     EXEC_FLAG_SAVES = 8,       /* a call that may recurse: the caller's registers go to its frame */
     EXEC_FLAG_UNIFORM = 16,    /* branch: same direction in the whole block */
+    EXEC_FLAG_HOLDS_ROW = 32,  /* ld: DRAM should keep the row open for the next access */
+    EXEC_FLAG_NEGATES = 64,    /* cond_acc, tree_traverse: the predicate is written !p */
 };
 
 enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };
@@ -176,6 +186,7 @@ enum exec_fault_kind {
     EXEC_FAULT_TRAP,
     EXEC_FAULT_BAD_CALL,    /* indirect call to something that is no function */
     EXEC_FAULT_BAD_TEXTURE, /* no such texture or surface object */
+    EXEC_FAULT_BAD_NODE,    /* tree_traverse: a node size that is no power of two */
     EXEC_FAULT_BARRIER,     /* deadlock, bad barrier number or count */
     EXEC_FAULT_LIMIT,       /* instruction limit */
 };
@@ -269,6 +280,7 @@ struct exec_row {
     uint32_t index;             /* row number in the block */
     uint32_t threads;           /* lanes that hold a thread */
     uint32_t live;              /* lanes whose thread has not exited */
+    uint32_t progress;          /* what the progress instruction said last, 0 before it */
     uint32_t frame[EXEC_LANES]; /* each thread's current frame: offset in its local memory */
     uint32_t tid[3][EXEC_LANES];
     uint32_t warpid[EXEC_LANES];
@@ -288,6 +300,7 @@ struct exec_context {
     struct exec_fault fault;
     uint64_t
         address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
+    uint32_t touched;        /* WARP_MEMORY only: the lanes whose address was touched, of those that were active */
     uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
     uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
     const struct exec_lanes_table *lanes;
@@ -309,12 +322,13 @@ const struct exec_lanes_table *exec_isa_table(void);
  * itself. */
 enum exec_rounding exec_form_rounding(const struct exec_form *form);
 
-/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, builtin.c); NULL: form not
- * supported. */
+/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, extension.c, builtin.c); NULL: form
+ * not supported. */
 exec_act_fn *exec_select_memory(const struct exec_form *form);
 exec_act_fn *exec_select_atomic(const struct exec_form *form);
 exec_act_fn *exec_select_warp(const struct exec_form *form);
 exec_act_fn *exec_select_texture(const struct exec_form *form);
+exec_act_fn *exec_select_extension(const struct exec_form *form);
 /* A function the runtime provides: vprintf, malloc, free, __assertfail; NULL when name is none. It finds its arguments
  * through the call site named by the instruction's target. */
 exec_act_fn *exec_select_builtin(const char *name);

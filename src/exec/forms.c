@@ -9,6 +9,7 @@ static bool has_no_destination(const struct ptx_instruction *insn) {
     case PTX_OP_RED:
     case PTX_OP_SUST:
     case PTX_OP_BRX:
+    case PTX_OP_PROGRESS:
         return true;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
@@ -260,6 +261,9 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
         return select_with_context(EXEC_KIND_CONTEXT, exec_select_texture(&form), selection);
     case PTX_FAMILY_WARP:
         return select_with_context(EXEC_KIND_WARP, exec_select_warp(&form), selection);
+    case PTX_FAMILY_EXTENSION:
+        return select_with_context(insn->opcode == PTX_OP_COND_ACC ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_WARP,
+                                   exec_select_extension(&form), selection);
     default:
         selection->kind = EXEC_KIND_LANES;
         selection->lanes = select_lanes(&form);

@@ -37,6 +37,9 @@ static const char *what_happened(const struct exec_fault *fault, enum gpu_status
     case EXEC_FAULT_BAD_TEXTURE:
         *status = GPU_ILLEGAL_ADDRESS;
         return "no such texture or surface";
+    case EXEC_FAULT_BAD_NODE:
+        *status = GPU_TRAP;
+        return "bad node size";
     case EXEC_FAULT_BARRIER:
         *status = GPU_LAUNCH_TIMEOUT;
         return "barrier";

@@ -169,8 +169,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
                 continue;
             cx->time++;
             exec_row_insn(cx, row, insn, mask);
-            if (insn->kind == EXEC_KIND_CONTEXT) {
-                n_memory++;
+            if (insn->kind != EXEC_KIND_LANES) {
+                n_memory += exec_has_addresses(insn->kind);
                 if (cx->fault.kind)
                     break;
             }

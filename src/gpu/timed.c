@@ -17,6 +17,9 @@ struct gpu_timed {
     struct config_machine machine;
     const struct sched_ops *scheduler;
     void *scheduler_options;
+    const struct divergence_ops *divergence;
+    void *divergence_options, *divergence_chip;
+    struct run *run; /* while a launch runs */
     struct mem *mem;
     struct sm **sm;
     uint64_t *wake; /* per SM: the next cycle it wants */
@@ -47,43 +50,81 @@ static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle)
         timed->wake[sm] = cycle;
 }
 
+static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
+    struct gpu_timed *timed = user;
+    if (timed->wake[sm] > cycle)
+        timed->wake[sm] = cycle;
+}
+
+static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
+static void block_ended(void *user);
+
+static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
+    const struct config_machine *machine = &timed->machine;
+    char rule[256];
+    if (!sched_parse(machine->scheduler, &timed->scheduler, &timed->scheduler_options, error, size) ||
+        !divergence_parse(machine->divergence, &timed->divergence, &timed->divergence_options, error, size))
+        return false;
+    const char *refusal = timed->divergence->refuses
+                              ? timed->divergence->refuses(timed->divergence_options, machine, NULL, rule, sizeof rule)
+                              : NULL;
+    if (refusal)
+        snprintf(error, size, "%s", refusal);
+    return !refusal;
+}
+
+static void build(struct gpu_timed *timed) {
+    const struct config_machine *machine = &timed->machine;
+    timed->mem = mem_new(machine, memory_done, timed);
+    timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
+    timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
+    if (!timed->mem || !timed->sm || !timed->wake)
+        abort();
+    if (timed->divergence->new_chip)
+        timed->divergence_chip = timed->divergence->new_chip(timed->divergence_options, machine);
+    struct sm_setup setup = {
+        .machine = machine,
+        .scheduler = timed->scheduler,
+        .scheduler_options = timed->scheduler_options,
+        .divergence = timed->divergence,
+        .divergence_options = timed->divergence_options,
+        .divergence_chip = timed->divergence_chip,
+        .dispatcher = {pull_block, block_ended, wake_sm, timed},
+        .mem = timed->mem,
+    };
+    for (; setup.index < machine->n_sms; setup.index++) {
+        timed->wake[setup.index] = SM_NEVER;
+        timed->sm[setup.index] = sm_new(&setup);
+    }
+}
+
 struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, char *error, size_t size) {
     struct gpu_timed *timed = calloc(1, sizeof *timed);
     if (!timed)
         abort();
     timed->machine = *machine;
-    if (!sched_parse(scheduler && *scheduler ? scheduler : machine->scheduler, &timed->scheduler,
-                     &timed->scheduler_options, error, size)) {
-        free(timed);
+    if (scheduler && *scheduler)
+        snprintf(timed->machine.scheduler, sizeof timed->machine.scheduler, "%s", scheduler);
+    if (!choose_policies(timed, error, size) || !mem_can_build(machine, error, (uint32_t)size)) {
+        gpu_timed_free(timed);
         return NULL;
     }
-    if (!mem_can_build(machine, error, (uint32_t)size)) {
-        free(timed->scheduler_options);
-        free(timed);
-        return NULL;
-    }
-    timed->mem = mem_new(&timed->machine, memory_done, timed);
-    timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
-    timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
-    if (!timed->mem || !timed->sm || !timed->wake)
-        abort();
-    for (uint32_t i = 0; i < machine->n_sms; i++) {
-        struct sm_setup setup = {&timed->machine, timed->scheduler, timed->scheduler_options, timed->mem, i};
-        timed->sm[i] = sm_new(&setup);
-        timed->wake[i] = SM_NEVER;
-    }
+    build(timed);
     return timed;
 }
 
 void gpu_timed_free(struct gpu_timed *timed) {
     if (!timed)
         return;
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+    for (uint32_t i = 0; timed->sm && i < timed->machine.n_sms; i++)
         sm_free(timed->sm[i]);
+    if (timed->divergence_chip)
+        timed->divergence->free_chip(timed->divergence_chip);
     mem_free(timed->mem);
     free(timed->sm);
     free(timed->wake);
     free(timed->scheduler_options);
+    free(timed->divergence_options);
     free(timed);
 }
 
@@ -99,17 +140,37 @@ static void start_block(struct run *run, uint32_t i) {
     timed->wake[i] = timed->cycle + 1;
 }
 
-/* One block to each SM in turn while there is room. */
+/* One block to each SM in turn while there is room; models that pull blocks are asked to. */
 static void fill(struct run *run) {
+    struct gpu_timed *timed = run->timed;
+    if (timed->divergence->pulls_blocks) {
+        for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+            sm_pull(timed->sm[i], timed->cycle);
+        return;
+    }
     bool has_started = true;
     while (has_started && run->next_block < run->n_blocks) {
         has_started = false;
-        for (uint32_t i = 0; i < run->timed->machine.n_sms && run->next_block < run->n_blocks; i++)
-            if (sm_has_room(run->timed->sm[i])) {
+        for (uint32_t i = 0; i < timed->machine.n_sms && run->next_block < run->n_blocks; i++)
+            if (sm_has_room(timed->sm[i])) {
                 start_block(run, i);
                 has_started = true;
             }
     }
+}
+
+static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
+    struct gpu_timed *timed = user;
+    struct run *run = timed->run;
+    if (run->next_block == run->n_blocks)
+        return false;
+    sm_start_block(timed->sm[sm], (uint32_t)run->next_block++, cycle);
+    return true;
+}
+
+static void block_ended(void *user) {
+    struct gpu_timed *timed = user;
+    timed->run->n_finished++;
 }
 
 /* --- samples --- */
@@ -263,13 +324,15 @@ static uint64_t next_cycle(const struct gpu_timed *timed) {
 static bool tick(struct run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
     struct sm *sm = timed->sm[i];
-    uint32_t before = sm_blocks_finished(sm);
-    timed->wake[i] = sm_tick(sm, timed->cycle);
+    uint64_t before = run->n_finished;
+    timed->wake[i] = SM_NEVER; /* calls during the tick may set it */
+    uint64_t next = sm_tick(sm, timed->cycle);
+    if (next < timed->wake[i])
+        timed->wake[i] = next;
     if (report_fault(run, sm))
         return false;
-    uint32_t n_ended = sm_blocks_finished(sm) - before;
-    run->n_finished += n_ended;
-    for (; n_ended && run->next_block < run->n_blocks && sm_has_room(sm); n_ended--)
+    bool starts_blocks = run->n_finished != before && !timed->divergence->pulls_blocks;
+    while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(sm))
         start_block(run, i);
     return true;
 }
@@ -303,6 +366,12 @@ static bool run_clock(struct run *run) {
 
 /* --- counters --- */
 
+static void add_divergence(struct stats_counters *sum, const struct divergence_counters *from) {
+#define DIVERGENCE_COUNTER(name, meaning) sum->name += from->name;
+#include "divergence/counters.def"
+#undef DIVERGENCE_COUNTER
+}
+
 static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         const struct sm_counters *from = sm_counters(timed->sm[i]);
@@ -310,11 +379,9 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
         sum->threads += from->threads;
         sum->warp_instructions += from->warp_instructions;
         sum->thread_instructions += from->thread_instructions;
-        sum->branches += from->branches;
-        sum->divergent_branches += from->divergent_branches;
+        add_divergence(sum, &from->divergence);
         sum->memory_instructions += from->memory_instructions;
         sum->divergent_memory_instructions += from->divergent_memory_instructions;
-        sum->barriers += from->barriers;
         sum->sm_cycles += from->cycles;
         sum->active_cycles += from->active_cycles;
         sum->stall_memory += from->stall[SM_STALL_MEMORY];
@@ -337,6 +404,18 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     sum->cycles = timed->cycle;
 }
 
+/* The model has a rule against this program. */
+static bool is_refused(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error) {
+    char rule[400];
+    if (!timed->divergence->refuses)
+        return false;
+    const char *refusal =
+        timed->divergence->refuses(timed->divergence_options, &timed->machine, program, rule, sizeof rule);
+    if (refusal)
+        snprintf(error->message, sizeof error->message, "kernel '%s': %s", program->name, refusal);
+    return refusal != NULL;
+}
+
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error) {
     struct sm_program *program = sm_program_new(grid->program, &timed->machine);
@@ -346,8 +425,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     run.first_cycle = timed->cycle;
+    timed->run = &run;
     gpu_progress_start(&run.progress);
-    bool is_done = true;
+    bool is_done = !is_refused(timed, grid->program, error);
     for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
         is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
     if (!is_done)

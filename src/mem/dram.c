@@ -16,6 +16,12 @@
  * an L2's whole line or less, in bursts of 32 bytes (ours). Reads and writes share the queue; requests that find it
  * full wait in order.
  *
+ * Row hold (Narasiman 2014, 7.2): a load may carry a hint that another access to its row follows soon. Where the policy
+ * heeds hints, the row is then held: from the moment when another row could be opened, conflicts with it wait until a
+ * hit has started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the
+ * conflict's latency less the hit's: a hit that comes later would have cost less as a conflict. A bank holds for the
+ * last hint it got; the dissertation does not say what two hints mean.
+ *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
 
@@ -44,10 +50,15 @@ static uint32_t max_waiting(const struct mem *mem, uint32_t channel) {
     return mem->n_banks * mem->banks[0].lines.n;
 }
 
+static uint64_t break_even_cycles(const struct config_dram *dram) {
+    return dram->row_conflict_cycles > dram->row_hit_cycles ? dram->row_conflict_cycles - dram->row_hit_cycles : 0;
+}
+
 void mem_dram_init(struct mem *mem) {
     const struct config_dram *dram = &mem->machine->dram;
     mem->policy = policy_of(dram->policy);
     mem->dram_next = MEM_NEVER;
+    mem->dram_hold_cycles = dram->row_hold_cycles ? dram->row_hold_cycles : break_even_cycles(dram);
     mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
     mem->busy_cycles = BASE_ARENA_ARRAY(&mem->arena, uint64_t, mem->n_channels);
     mem->channels = BASE_ARENA_ARRAY(&mem->arena, struct mem_channel, mem->n_channels);
@@ -70,8 +81,8 @@ static void wake(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
         mem->dram_next = cycle;
 }
 
-void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, bool is_write, uint32_t bytes,
-                  uint64_t cycle) {
+void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
+                  uint32_t flags, uint32_t bytes, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
     uint64_t line = bank->lines.line[entry];
     struct mem_channel *channel = &mem->channels[line % mem->n_channels];
@@ -83,7 +94,8 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
         .bytes = (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES,
         .entry = entry,
         .unit = (uint16_t)bank->id,
-        .is_write = is_write,
+        .is_write = type == MEM_MSG_WRITE,
+        .holds_row = type == MEM_MSG_READ && (flags & MEM_FLAG_HOLDS_ROW),
     };
     uint64_t next_issue = cycle_after(channel->issue_ticks);
     wake(mem, channel, next_issue > cycle ? next_issue : cycle);
@@ -118,6 +130,22 @@ static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_
     return bank->ready_switch;
 }
 
+/* The hold ends with the access that starts now. */
+static void end_hold(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
+    uint64_t end = cycle < bank->hold_until ? cycle : bank->hold_until;
+    mem->counters.row_hold_cycles += end > bank->ready_switch ? end - bank->ready_switch : 0;
+    if (bank->row == row && cycle < bank->hold_until)
+        mem->counters.row_holds_useful++;
+    else
+        mem->counters.row_holds_expired++;
+    bank->hold_until = 0;
+}
+
+static void begin_hold(struct mem *mem, struct dram_bank *bank) {
+    mem->counters.row_holds++;
+    bank->hold_until = bank->ready_switch + mem->dram_hold_cycles;
+}
+
 static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, uint64_t cycle) {
     struct dram_request request = channel->queue[place];
     channel->n_queue--;
@@ -127,7 +155,12 @@ static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, 
         mem->counters.dram_writes++;
     else
         mem->counters.dram_reads++;
-    uint64_t data = open_and_access(mem, &channel->banks[request.bank], request.row, cycle);
+    struct dram_bank *bank = &channel->banks[request.bank];
+    if (bank->hold_until)
+        end_hold(mem, bank, request.row, cycle);
+    uint64_t data = open_and_access(mem, bank, request.row, cycle);
+    if (request.holds_row && mem->policy->heeds_hints && mem->dram_hold_cycles)
+        begin_hold(mem, bank);
     struct mem_message message = {.line = (uint64_t)(channel - mem->channels),
                                   .token = request.entry,
                                   .unit = request.unit,

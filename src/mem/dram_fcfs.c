@@ -7,4 +7,4 @@ static uint32_t pick(const struct dram_view *view) {
     return 0;
 }
 
-const struct dram_policy dram_fcfs = {"fcfs", "requests start in the order of arrival", pick};
+const struct dram_policy dram_fcfs = {"fcfs", "requests start in the order of arrival", false, pick};

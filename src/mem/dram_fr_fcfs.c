@@ -1,12 +1,15 @@
 /* First ready, first come, first served: of the requests that can start now, the oldest that hits an open row, else the
  * oldest. Rixner et al. 2000, as cited and used in Narasiman 2014 (7.2) and by Liu 2023.
  *
+ * With row hold (Narasiman 2014, 7.2): after an access with a hint, conflicts wait for a while for the hit that the
+ * hint promises; dram_start() has the rule.
+ *
  * Row hits could hold back a conflict for ever; the papers do not say what prevents it. Ours: a request that has
  * waited longer than a full queue takes in order, at worst, goes first, and until it has started no other does. */
 #include "mem/dram_policy.h"
 
 static uint32_t pick(const struct dram_view *view) {
-    if (view->cycle - view->queue[0].arrival > view->full_queue_cycles)
+    if (dram_is_starved(view, 0))
         return 0;
     uint32_t oldest = 0;
     uint64_t earliest = UINT64_MAX;
@@ -25,4 +28,4 @@ static uint32_t pick(const struct dram_view *view) {
     return oldest;
 }
 
-const struct dram_policy dram_fr_fcfs = {"fr-fcfs", "row hits first, then the order of arrival", pick};
+const struct dram_policy dram_fr_fcfs = {"fr-fcfs", "row hits first, then the order of arrival", true, pick};

@@ -14,12 +14,14 @@ struct dram_request {
     uint32_t entry; /* of the L2 bank `unit` */
     uint16_t unit, bank;
     bool is_write;
+    bool holds_row; /* the program says that another access to this row will follow soon */
 };
 
 struct dram_bank {
     uint64_t row;          /* the open one, or DRAM_NO_ROW */
     uint64_t ready_hit;    /* from this cycle on, accesses to the open row can start */
     uint64_t ready_switch; /* from this cycle on, another row can be opened: all accesses to this one are done */
+    uint64_t hold_until;   /* until this cycle the row waits for another access, not before ready_switch; 0: no hold */
 };
 
 struct dram_view {
@@ -32,6 +34,7 @@ struct dram_view {
 
 struct dram_policy {
     const char *name, *help;
+    bool heeds_hints; /* rows are held open for requests that say so */
     /* The place in the queue of the request to start next. When it cannot start in this cycle (dram_start()), the
      * channel sleeps until it can or another request arrives, and asks again. */
     uint32_t (*pick)(const struct dram_view *view);
@@ -45,8 +48,17 @@ static inline bool dram_is_row_hit(const struct dram_view *view, uint32_t place)
     return view->banks[view->queue[place].bank].row == view->queue[place].row;
 }
 
-/* The first cycle in which the bank lets this request start. Every rule that keeps a row open has its place here. */
+/* Longer in the queue than all of it takes in order, at worst. */
+static inline bool dram_is_starved(const struct dram_view *view, uint32_t place) {
+    return view->cycle - view->queue[place].arrival > view->full_queue_cycles;
+}
+
+/* The first cycle in which the bank lets this request start. Every rule that keeps a row open has its place here. A row
+ * that is held lets hits in at once and makes conflicts wait, but not those that starve. */
 static inline uint64_t dram_start(const struct dram_view *view, uint32_t place) {
     const struct dram_bank *bank = &view->banks[view->queue[place].bank];
-    return dram_is_row_hit(view, place) ? bank->ready_hit : bank->ready_switch;
+    if (dram_is_row_hit(view, place))
+        return bank->ready_hit;
+    return bank->hold_until > bank->ready_switch && !dram_is_starved(view, place) ? bank->hold_until
+                                                                                  : bank->ready_switch;
 }

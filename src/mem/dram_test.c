@@ -149,6 +149,141 @@ static void fr_fcfs_lets_no_request_starve(void **state) {
     assert_int_equal(dram_fr_fcfs.pick(&view), 0);
 }
 
+/* ---- Row hold: conflict - hit = 200 cycles ---- */
+
+struct visit {
+    uint64_t cycle, line;
+    enum mem_kind kind;
+    uint64_t answer;
+};
+
+struct holds {
+    uint64_t started, useful, expired, cycles;
+};
+
+/* Misses in the given cycles, each answered in its own. */
+static void visit(struct config_machine machine, const struct visit *visits, uint32_t n, struct holds expected) {
+    struct fixture f;
+    fixture_start(&f, machine);
+    for (uint32_t i = 0; i < n; i++)
+        fixture_miss(&f, 0, visits[i].cycle, visits[i].kind, visits[i].line, i);
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(f.n_log, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(f.log[i].cycle, visits[f.log[i].token].answer);
+    const struct mem_counters *counters = mem_counters(f.mem);
+    assert_int_equal(counters->row_holds, expected.started);
+    assert_int_equal(counters->row_holds_useful, expected.useful);
+    assert_int_equal(counters->row_holds_expired, expected.expired);
+    assert_int_equal(counters->row_hold_cycles, expected.cycles);
+    fixture_end(&f);
+}
+
+/* Line 0 starts at 101 and is ready at 401, when line 256 could open its row. Line 1 reaches DRAM at 451. Without the
+ * hint line 256 has the bank from 401 to 701, and line 1 opens row 0 again. With it line 1 is served first, from 451 to
+ * 551, and line 256 after it. */
+static void a_held_row_waits_for_the_hit_that_was_promised(void **state) {
+    (void)state;
+    const struct visit without[] = {{100, 0, MEM_READ, 405}, {102, 256, MEM_READ, 705}, {450, 1, MEM_READ, 1005}};
+    const struct visit with[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 855}, {450, 1, MEM_READ, 555}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), without, 3, (struct holds){0, 0, 0, 0});
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), with, 3, (struct holds){1, 1, 0, 50});
+}
+
+/* The row is held until 601: line 256 then starts, not a cycle earlier or later. */
+static void a_hold_ends_after_the_difference_of_conflict_and_hit(void **state) {
+    (void)state;
+    const struct visit nothing_comes[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), nothing_comes, 2, (struct holds){1, 0, 1, 200});
+    const struct visit in_time[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1004}, {599, 1, MEM_READ, 704}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), in_time, 3, (struct holds){1, 1, 0, 199});
+    /* in the same cycle row hits go first, held or not */
+    const struct visit as_it_ends[] = {
+        {100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1005}, {600, 1, MEM_READ, 705}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), as_it_ends, 3, (struct holds){1, 0, 1, 200});
+    const struct visit too_late[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}, {601, 1, MEM_READ, 1205}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), too_late, 3, (struct holds){1, 0, 1, 200});
+}
+
+static void the_machine_may_say_how_long_rows_are_held(void **state) {
+    (void)state;
+    const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 735}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    machine.dram.row_hold_cycles = 30;
+    visit(machine, visits, 2, (struct holds){1, 0, 1, 30});
+}
+
+/* A hit that was there before the access ended needed no hold; a conflict that comes after it does not wait. */
+static void a_hit_ends_the_hold_at_once(void **state) {
+    (void)state;
+    const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {101, 1, MEM_READ, 409}, {102, 256, MEM_READ, 705}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 1, 0, 0});
+}
+
+/* Line 1, with a hint of its own, is ready at 551: held until 751. */
+static void a_hit_with_a_hint_holds_anew(void **state) {
+    (void)state;
+    const struct visit visits[] = {
+        {100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1055}, {450, 1, MEM_READ_HOLD, 555}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){2, 1, 1, 50 + 200});
+}
+
+/* Bank 1 works while line 256 waits for bank 0. */
+static void other_banks_go_on_during_a_hold(void **state) {
+    (void)state;
+    const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 905}, {450, 32, MEM_READ, 755}};
+    visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 0, 1, 200});
+}
+
+static void fcfs_heeds_no_hints(void **state) {
+    (void)state;
+    const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 705}, {450, 1, MEM_READ, 1005}};
+    visit(with_policy(CONFIG_DRAM_FCFS), visits, 3, (struct holds){0, 0, 0, 0});
+}
+
+static void equal_latencies_leave_nothing_to_hold(void **state) {
+    (void)state;
+    const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 205}, {101, 256, MEM_READ, 209}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    machine.dram.row_hit_cycles = machine.dram.row_conflict_cycles = 100;
+    visit(machine, visits, 2, (struct holds){0, 0, 0, 0});
+}
+
+static void a_starving_request_breaks_a_hold(void **state) {
+    (void)state;
+    const struct dram_bank banks[] = {{.row = 7, .ready_switch = 1100, .hold_until = 9000}};
+    const struct dram_request queue[] = {{.row = 8, .arrival = 1000}};
+    struct dram_view view = {queue, 1, banks, 1000 + 600, 600};
+    assert_int_equal(dram_start(&view, 0), 9000);
+    view.cycle++;
+    assert_int_equal(dram_start(&view, 0), 1100);
+}
+
+/* Whatever lies between the SM and DRAM. A line that is found above DRAM holds nothing. */
+static void hints_get_down_to_dram(void **state) {
+    (void)state;
+    struct config_machine with_l2 = fixture_machine(), coherent = fixture_mesi(), without_l1 = fixture_machine();
+    without_l1.l1.is_present = false;
+    struct config_machine without_caches = without_l1;
+    without_caches.l2.is_present = false;
+    const struct config_machine machines[] = {with_l2, coherent, without_l1, without_caches};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct fixture f;
+        uint64_t ready;
+        fixture_start(&f, machines[i]);
+        fixture_miss(&f, 0, 100, MEM_READ_HOLD, 0, 1);
+        mem_advance(f.mem, 2000);
+        assert_int_equal(mem_counters(f.mem)->row_holds, 1);
+        fixture_miss(&f, 0, 2000, MEM_READ, 1, 2);
+        mem_advance(f.mem, 4000);
+        assert_int_equal(mem_counters(f.mem)->row_holds, 1);
+        fixture_access(&f, 0, 4000, MEM_READ_HOLD, 1, 3, &ready);
+        mem_advance(f.mem, 6000);
+        assert_int_equal(mem_counters(f.mem)->row_holds, machines[i].l2.is_present ? 1 : 2);
+        fixture_end(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
@@ -162,6 +297,16 @@ int main(void) {
         cmocka_unit_test(fractions_of_a_cycle_are_not_lost),
         cmocka_unit_test(small_writes_take_a_burst),
         cmocka_unit_test(fr_fcfs_lets_no_request_starve),
+        cmocka_unit_test(a_held_row_waits_for_the_hit_that_was_promised),
+        cmocka_unit_test(a_hold_ends_after_the_difference_of_conflict_and_hit),
+        cmocka_unit_test(the_machine_may_say_how_long_rows_are_held),
+        cmocka_unit_test(a_hit_ends_the_hold_at_once),
+        cmocka_unit_test(a_hit_with_a_hint_holds_anew),
+        cmocka_unit_test(other_banks_go_on_during_a_hold),
+        cmocka_unit_test(fcfs_heeds_no_hints),
+        cmocka_unit_test(equal_latencies_leave_nothing_to_hold),
+        cmocka_unit_test(a_starving_request_breaks_a_hold),
+        cmocka_unit_test(hints_get_down_to_dram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,11 +27,12 @@ enum mem_message_type {
 };
 
 enum mem_message_flags {
-    MEM_FLAG_CODE = 1,      /* from or to the instruction cache */
-    MEM_FLAG_DIRECT = 2,    /* no MSHR: the token is the caller's */
-    MEM_FLAG_HAS_COPY = 4,  /* OWN: the sender has a shared copy. ACK: the sender kept a shared copy */
-    MEM_FLAG_HAS_DATA = 8,  /* ACK: carries the modified line */
-    MEM_FLAG_EXCLUSIVE = 16 /* DATA: no other copy exists; the line may be written */
+    MEM_FLAG_CODE = 1,       /* from or to the instruction cache */
+    MEM_FLAG_DIRECT = 2,     /* no MSHR: the token is the caller's */
+    MEM_FLAG_HAS_COPY = 4,   /* OWN: the sender has a shared copy. ACK: the sender kept a shared copy */
+    MEM_FLAG_HAS_DATA = 8,   /* ACK: carries the modified line */
+    MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
+    MEM_FLAG_HOLDS_ROW = 32  /* READ: DRAM should keep the row open */
 };
 
 struct mem_message {

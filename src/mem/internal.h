@@ -152,7 +152,8 @@ struct mem {
     const struct dram_policy *policy;
     uint64_t dram_next; /* earliest wake_cycle */
     uint64_t dram_ticks_per_byte;
-    uint64_t *busy_cycles; /* of each channel's bus */
+    uint64_t dram_hold_cycles; /* how long a hint holds a row */
+    uint64_t *busy_cycles;     /* of each channel's bus */
     struct mem_counters counters, *sum;
     struct mem_events events;
 };
@@ -213,7 +214,8 @@ void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot,
 
 /* dram.c */
 void mem_dram_init(struct mem *mem);
-void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, bool is_write, uint32_t bytes,
-                  uint64_t cycle);
+/* type: READ or WRITE. Of the flags only HOLDS_ROW counts. */
+void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
+                  uint32_t flags, uint32_t bytes, uint64_t cycle);
 void mem_dram_run(struct mem *mem, uint64_t cycle);
 void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t cycle);

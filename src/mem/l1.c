@@ -62,15 +62,17 @@ static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint
     return line << l1->line_shift >> mem->line_shift;
 }
 
+static uint32_t hint_of(enum mem_kind kind) { return kind == MEM_READ_HOLD ? MEM_FLAG_HOLDS_ROW : 0; }
+
 static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_message_type type,
-                         bool has_copy, uint64_t cycle) {
+                         uint32_t flags, uint64_t cycle) {
     l1->mshrs.mshr[id].message_type = type;
     struct mem_message message = {
         .line = memory_line(mem, l1, l1->mshrs.lines.line[id]),
         .token = id,
         .bytes = (uint16_t)l1->line_bytes,
         .type = (uint8_t)type,
-        .flags = (uint8_t)((l1->is_code ? MEM_FLAG_CODE : 0) | (has_copy ? MEM_FLAG_HAS_COPY : 0)),
+        .flags = (uint8_t)((l1->is_code ? MEM_FLAG_CODE : 0) | flags),
     };
     send(mem, sm, message, cycle + l1->latency_cycles);
 }
@@ -120,7 +122,7 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
 
 /* A request without an MSHR: a store that is written through, an atomic, an access that finds no cache. */
 static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
-                        uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
+                        uint32_t flags, uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
     if (sm->credits == 0)
         return false;
     sm->credits--;
@@ -130,7 +132,7 @@ static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 
         .token = token,
         .bytes = (uint16_t)bytes,
         .type = (uint8_t)type,
-        .flags = MEM_FLAG_DIRECT,
+        .flags = (uint8_t)(MEM_FLAG_DIRECT | flags),
     };
     send(mem, sm, message, cycle + l1->latency_cycles);
     return true;
@@ -140,7 +142,7 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
                                        enum mem_kind kind, uint64_t address, uint32_t bytes, uint32_t token,
                                        uint64_t *ready) {
     enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
-    if (!send_direct(mem, sm, l1, type, address, bytes, token, cycle))
+    if (!send_direct(mem, sm, l1, type, hint_of(kind), address, bytes, token, cycle))
         return refuse(mem, &sm->counters.down_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);
@@ -178,9 +180,11 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
     }
 }
 
-/* The access waits for a line that is, or now will be, on its way. */
-static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, bool is_write,
+/* The access waits for a line that is, or now will be, on its way. A hint about its row goes with the request; one
+ * that finds the request gone is lost. */
+static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
                           uint32_t shared_slot, uint32_t token, uint64_t cycle) {
+    bool is_write = kind == MEM_WRITE;
     uint32_t id = mem_lines_find(&l1->mshrs.lines, line);
     if (id != MEM_NONE) {
         if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write))
@@ -195,8 +199,8 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
         l1->cache.is_pinned[shared_slot] = true;
         sm->counters.upgrades++;
     }
-    request_line(mem, sm, l1, id, is_write && mem->is_coherent ? MEM_MSG_OWN : MEM_MSG_READ, shared_slot != MEM_NONE,
-                 cycle);
+    request_line(mem, sm, l1, id, is_write && mem->is_coherent ? MEM_MSG_OWN : MEM_MSG_READ,
+                 shared_slot != MEM_NONE ? MEM_FLAG_HAS_COPY : hint_of(kind), cycle);
     return true;
 }
 
@@ -223,7 +227,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
                                     uint64_t address, uint32_t slot, uint32_t bytes, uint32_t token, uint64_t *ready) {
     uint64_t line = address >> l1->line_shift;
     if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
-        if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, address, bytes, token, cycle))
+        if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, address, bytes, token, cycle))
             return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
@@ -235,7 +239,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
         count(sm, l1, MEM_WRITE, !is_hit);
         return hit(ready, cycle + 1);
     }
-    if (!wait_for_line(mem, sm, l1, line, true, slot, token, cycle))
+    if (!wait_for_line(mem, sm, l1, line, MEM_WRITE, slot, token, cycle))
         return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.mshr_full, cycle, ready);
     count(sm, l1, MEM_WRITE, true);
     return MEM_MISS;
@@ -266,7 +270,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
         *ready = cycle + l1->latency_cycles;
     } else if (kind == MEM_WRITE) {
         answer = access_store(mem, sm, l1, cycle, address, slot, bytes, token, ready);
-    } else if (wait_for_line(mem, sm, l1, line, false, MEM_NONE, token, cycle)) {
+    } else if (wait_for_line(mem, sm, l1, line, kind, MEM_NONE, token, cycle)) {
         count(sm, l1, kind, true);
         answer = MEM_MISS;
     } else {
@@ -310,7 +314,7 @@ static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t
         l1->cache.is_pinned[slot] = true;
         sm->counters.upgrades++;
     }
-    request_line(mem, sm, l1, id, MEM_MSG_OWN, slot != MEM_NONE, cycle);
+    request_line(mem, sm, l1, id, MEM_MSG_OWN, slot != MEM_NONE ? MEM_FLAG_HAS_COPY : 0, cycle);
 }
 
 static void upgrade(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, uint64_t cycle) {

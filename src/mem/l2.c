@@ -141,7 +141,7 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
 void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle) {
     bank->entry[entry].state = MEM_ENTRY_WRITEBACK;
     mem_probe(mem, MEM_PROBE_L2_WRITE, 0, bank->lines.line[entry]);
-    mem_dram_add(mem, bank, entry, true, bytes, cycle);
+    mem_dram_add(mem, bank, entry, MEM_MSG_WRITE, 0, bytes, cycle);
 }
 
 /* Empties a way for the line: MEM_NONE when all are pinned or the line that has to leave finds no entry. */
@@ -182,7 +182,7 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
         return false;
     bank->n_fetches++;
     mem_bank_wait(bank, entry, message);
-    struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id};
+    struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
     mem_events_add(&mem->events, cycle + mem->l2_latency, MEM_LANE_MEMORY, MEM_EVENT_DRAM_ENTER, &read);
     return true;
 }
@@ -218,7 +218,7 @@ static bool pass_on(struct mem *mem, struct mem_bank *bank, const struct mem_mes
     if (entry == MEM_NONE)
         return false;
     mem_bank_wait(bank, entry, message);
-    mem_dram_add(mem, bank, entry, false, message->bytes, cycle);
+    mem_dram_add(mem, bank, entry, MEM_MSG_READ, message->flags, message->bytes, cycle);
     return true;
 }
 

@@ -216,7 +216,8 @@ static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
         mem_l1_credit(mem, &mem->sms[message->sm], message->type == MEM_MSG_PUT, cycle);
         break;
     case MEM_EVENT_DRAM_ENTER:
-        mem_dram_add(mem, &mem->banks[message->unit], message->token, false, mem->line_bytes, cycle);
+        mem_dram_add(mem, &mem->banks[message->unit], message->token, MEM_MSG_READ, message->flags, mem->line_bytes,
+                     cycle);
         break;
     case MEM_EVENT_DRAM_DATA:
         mem_dram_data(mem, message, cycle);

@@ -20,7 +20,13 @@ struct mem;
 enum { MEM_MAX_TRANSACTIONS = 64, MEM_MAX_LINE_BYTES = 1024, MEM_MAX_SHARED_BANKS = 256, MEM_MAX_L1_BANKS = 64 };
 #define MEM_NEVER UINT64_MAX
 
-enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC, MEM_FETCH /* instructions, through the I-cache */ };
+enum mem_kind {
+    MEM_READ,
+    MEM_WRITE,
+    MEM_ATOMIC,
+    MEM_FETCH,    /* instructions, through the I-cache */
+    MEM_READ_HOLD /* a load with the row-buffer hint: if it gets to DRAM, its row is held open for the next access */
+};
 
 /* One line that a warp instruction touches. */
 struct mem_transaction {

@@ -285,6 +285,20 @@ static bool check_space(struct ptx_check *check) {
         if (instruction->space == PTX_SPACE_GENERIC)
             return fail(check, "needs a state space such as .global");
         return true;
+    case PTX_OP_LD:
+        if (ptx_has(instruction, PTX_MOD_HEDDLE_ROW) && instruction->space != PTX_SPACE_GLOBAL)
+            return fail(check, "hints at a row of .global memory; other spaces have none");
+        return true;
+    case PTX_OP_COND_ACC:
+        if (instruction->space != PTX_SPACE_GLOBAL && instruction->space != PTX_SPACE_SHARED)
+            return fail(check, "needs .global or .shared");
+        return true;
+    case PTX_OP_TREE_TRAVERSE: {
+        const struct ptx_operand *size = &instruction->operand[3];
+        if (size->kind == PTX_OPERAND_INTEGER && (size->value == 0 || (size->value & (size->value - 1)) != 0))
+            return fail(check, "needs a node size that is a power of two");
+        return true;
+    }
     default:
         return true;
     }

@@ -1,4 +1,4 @@
-/* The table behind check.c, from the instruction descriptions of the PTX ISA manual. */
+/* The table behind check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own from docs/isa.md. */
 #include "ptx/check_rules.h"
 
 #include <stddef.h>
@@ -101,7 +101,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(CVT, TYPES(CONVERT | T(F16X2) | T(BF16X2), CONVERT), "DS|DSS",
          .modifiers = ROUND " rna rni rzi rmi rpi ftz sat relu satfinite"),
     RULE(CVTA, TYPES(T(U32) | T(U64)), "ds", .modifiers = "to"),
-    RULE(LD, TYPES(MEMORY), "Dm|Dmh", .modifiers = ORDER " " EVICT " ca cg cs lu cv nc"),
+    RULE(LD, TYPES(MEMORY), "Dm|Dmh", .modifiers = ORDER " " EVICT " ca cg cs lu cv nc heddle::row"),
     RULE(LDU, TYPES(MEMORY), "Dm"),
     RULE(ST, TYPES(MEMORY), "mS|mSh", .modifiers = ORDER " " EVICT " wb cg cs wt"),
     RULE(PREFETCH, TYPES(NONE), "m", .needs = "L1 L2 L2::evict_last L2::evict_normal"),
@@ -166,6 +166,10 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(VMIN4, TYPES(I32, I32, I32), "dvvv", .modifiers = "sat add"),
     RULE(VMAX4, TYPES(I32, I32, I32), "dvvv", .modifiers = "sat add"),
     RULE(VSET4, TYPES(I32, I32), "dvvv", .needs = COMPARE, .modifiers = "add"),
+    /* Heddle's own */
+    RULE(COND_ACC, TYPES(T(B8) | BITS), "dmpS"),
+    RULE(TREE_TRAVERSE, TYPES(T(U32) | T(U64)), "dspu"),
+    RULE(PROGRESS, TYPES(T(U32)), "u"),
 };
 
 const struct ptx_rule *ptx_rule_of(enum ptx_opcode opcode) { return rules[opcode].operands ? &rules[opcode] : NULL; }

@@ -126,6 +126,40 @@ static void types_and_modifiers_are_checked(void **state) {
     fixture_rejects("cvta.u64 %rd1, %rd2;", 1, "cvta.u64 needs a state space such as .global");
 }
 
+static void extensions_are_checked(void **state) {
+    (void)state;
+    static const char *const bodies[] = {
+        "cond_acc.shared.b32 %r1, [common], %p1, %f2;",
+        "cond_acc.shared.b8 %r1, [%r2+4], !%p1, %h2;",
+        "cond_acc.global.b16 %r1, [%rd1], %p1, %r2;",
+        "@%p2 cond_acc.global.b64 %r1, [%rd1], %p1, 7;",
+        "tree_traverse.u64 %rd1, %rd2, %p1, 128;",
+        "tree_traverse.u32 %r1, %r2, !%p1, %r3;",
+        "progress.u32 %r1;",
+        "progress.u32 7;",
+        "ld.global.heddle::row.u32 %r1, [%rd1];",
+        "ld.global.nc.heddle::row.v2.f32 {%f1, %f2}, [cell];",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        ptx_module_free(fixture_body(bodies[i]));
+    fixture_rejects("cond_acc.b32 %r1, [%rd1], %p1, %r2;", 1, "cond_acc.b32 needs .global or .shared");
+    fixture_rejects("cond_acc.local.b32 %r1, [%rd1], %p1, %r2;", 1, "cond_acc.local.b32 needs .global or .shared");
+    fixture_rejects("cond_acc.shared.u32 %r1, [common], %p1, %r2;", 1, "cond_acc does not take .u32");
+    fixture_rejects("cond_acc.shared.b32 %rd1, [common], %p1, %r2;", 21,
+                    "'%rd1' is .b64, but cond_acc.shared.b32 needs .u32 here");
+    fixture_rejects("cond_acc.shared.b32 %r1, common, %p1, %r2;", 26,
+                    "cond_acc.shared.b32 needs an address in brackets here, got a variable");
+    fixture_rejects("tree_traverse.u32 %r1, %r2, %p1, 96;", 1,
+                    "tree_traverse.u32 needs a node size that is a power of two");
+    fixture_rejects("tree_traverse.u32 %r1, %r2, %p1, 0;", 1,
+                    "tree_traverse.u32 needs a node size that is a power of two");
+    fixture_rejects("tree_traverse.s32 %r1, %r2, %p1, 4;", 1, "tree_traverse does not take .s32");
+    fixture_rejects("progress.u32 %rd1;", 14, "'%rd1' is .b64, but progress.u32 needs .u32 here");
+    fixture_rejects("ld.shared.heddle::row.u32 %r1, [common];", 1,
+                    "ld.shared.heddle::row.u32 hints at a row of .global memory; other spaces have none");
+    fixture_rejects("st.global.heddle::row.u32 [%rd1], %r1;", 1, "'.heddle::row' does not apply to st.u32");
+}
+
 static void operand_counts_and_kinds_are_checked(void **state) {
     (void)state;
     fixture_rejects("add.s32 %r1, %r2;", 1, "add.s32 needs 3 operands, got 2");
@@ -278,6 +312,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed_instructions_pass),
         cmocka_unit_test(types_and_modifiers_are_checked),
+        cmocka_unit_test(extensions_are_checked),
         cmocka_unit_test(operand_counts_and_kinds_are_checked),
         cmocka_unit_test(register_types_are_checked),
         cmocka_unit_test(conversions_must_say_how_they_round),

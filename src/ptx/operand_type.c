@@ -104,6 +104,18 @@ static enum ptx_type warp_type(const struct ptx_instruction *insn, unsigned k) {
     }
 }
 
+/* The destination counts, or is the sum of base and shifted count; the predicate is the third operand of both. */
+static enum ptx_type extension_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_COND_ACC: /* d, [base], p, value */
+        return k == 0 ? PTX_U32 : k == 2 ? PTX_PRED : insn->type[0];
+    case PTX_OP_TREE_TRAVERSE: /* d, base, p, node bytes */
+        return k == 2 ? PTX_PRED : k == 3 ? PTX_U32 : insn->type[0];
+    default:
+        return insn->type[0];
+    }
+}
+
 static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k) {
     bool is_store = insn->opcode == PTX_OP_SUST;
     bool is_address = k == (is_store ? 0u : 1u);
@@ -131,6 +143,8 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
         return warp_type(insn, k);
     case PTX_FAMILY_TEXTURE:
         return texture_type(insn, k);
+    case PTX_FAMILY_EXTENSION:
+        return extension_type(insn, k);
     case PTX_FAMILY_CONTROL: /* bar.red d, number[, count], p */
         if (!ptx_has(insn, PTX_MOD_RED) || k == 0)
             return insn->type[0];

@@ -46,7 +46,8 @@ enum ptx_family {
     PTX_FAMILY_TEXTURE,
     PTX_FAMILY_WARP,
     PTX_FAMILY_CONTROL,
-    PTX_FAMILY_VIDEO
+    PTX_FAMILY_VIDEO,
+    PTX_FAMILY_EXTENSION /* Heddle's own instructions: docs/isa.md */
 };
 
 enum ptx_opcode {

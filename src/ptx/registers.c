@@ -42,6 +42,7 @@ static bool writes_first_operand(const struct ptx_instruction *instruction) {
     case PTX_OP_STACKRESTORE:
     case PTX_OP_STMATRIX:
     case PTX_OP_TENSORMAP:
+    case PTX_OP_PROGRESS:
         return false;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
@@ -151,6 +152,7 @@ bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction) {
     case PTX_FAMILY_TEXTURE:
     case PTX_FAMILY_WARP:
     case PTX_FAMILY_CONTROL:
+    case PTX_FAMILY_EXTENSION:
         return true;
     default:
         break;

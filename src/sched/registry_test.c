@@ -16,10 +16,10 @@ static void every_scheduler_is_complete(void **state) {
         assert_true(ops->state_bytes > 0);
         assert_int_equal(ops->option != NULL, ops->options_bytes > 0);
         assert_true(ops->start && ops->arrive && ops->leave && ops->stall && ops->wake && ops->pick && ops->issued);
-        for (const struct sched_option *option = ops->option; option && option->name; option++) {
+        for (const struct config_parameter *option = ops->option; option && option->name; option++) {
             assert_true(option->offset + sizeof(uint32_t) <= ops->options_bytes);
             assert_non_null(option->help);
-            assert_int_equal(option->choices != NULL, option->type == SCHED_OPTION_CHOICE);
+            assert_int_equal(option->choices != NULL, option->type == CONFIG_PARAMETER_CHOICE);
             assert_true(option->choices ||
                         (option->least <= option->default_value && option->default_value <= option->most));
         }

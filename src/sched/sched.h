@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/plugin.h"
 #include "sched/set.h"
 
 /* What a scheduler may know of a slot. Kept up to date by the SM. */
@@ -18,6 +19,7 @@ struct sched_slot {
     uint32_t block;        /* block slot on the SM, below SCHED_MAX_SLOTS */
     uint32_t progress;     /* value of the progress instruction, 0 without */
     uint32_t active_lanes; /* of the next instruction */
+    uint32_t passed;       /* post-dominators that the group has passed */
 };
 
 /* Facts with one bit a slot are sets, so that a policy narrows its candidates with one AND. Only bits of occupied slots
@@ -37,25 +39,12 @@ struct sched_view {
     uint64_t cycle;
 };
 
-enum sched_option_type { SCHED_OPTION_UINT, SCHED_OPTION_CHOICE };
-
-/* One row per option: `two-level:group=8,switch=stall`. Values are stored as uint32_t at `offset` in the policy's
- * options struct; a choice stores the place of the word in `choices` (words separated by '|'). */
-struct sched_option {
-    const char *name;
-    enum sched_option_type type;
-    size_t offset;
-    uint32_t default_value, least, most;
-    const char *choices;
-    const char *help;
-};
-
 /* No hook is NULL. Hooks see a view that is up to date. A scheduler hears only of its own slots; where an SM has
  * several schedulers, each has its own state. Hooks and pick never allocate and depend on nothing but what they are
  * told, so that equal calls give equal picks. */
 struct sched_ops {
     const char *name, *help;
-    const struct sched_option *option; /* ends with a NULL name; may be NULL */
+    const struct config_parameter *option; /* `two-level:group=8,switch=stall`; ends with a NULL name; may be NULL */
     size_t options_bytes, state_bytes;
     bool is_strict; /* pick may give SCHED_NONE although there are candidates */
     /* state is zeroed; options are filled in. Called before cycle 0 and for each SM's each scheduler. */

@@ -22,15 +22,15 @@ struct options {
     uint32_t group, switches, timeout, inner, outer;
 };
 
-static const struct sched_option options[] = {
-    {"group", SCHED_OPTION_UINT, offsetof(struct options, group), 8, 1, SCHED_MAX_SLOTS, NULL,
+static const struct config_parameter options[] = {
+    {"group", CONFIG_PARAMETER_UINT, offsetof(struct options, group), 8, 1, SCHED_MAX_SLOTS, NULL,
      "warps in a fetch group"},
-    {"switch", SCHED_OPTION_CHOICE, offsetof(struct options, switches), SWITCH_EMPTY, 0, 0, "empty|stall",
+    {"switch", CONFIG_PARAMETER_CHOICE, offsetof(struct options, switches), SWITCH_EMPTY, 0, 0, "empty|stall",
      "leave the group when none of its warps can be scheduled, or only when all wait for long-latency results"},
-    {"timeout", SCHED_OPTION_UINT, offsetof(struct options, timeout), 32768, 0, UINT32_MAX, NULL,
+    {"timeout", CONFIG_PARAMETER_UINT, offsetof(struct options, timeout), 32768, 0, UINT32_MAX, NULL,
      "with group=1: leave the warp after so many instructions; 0: never"},
-    {"inner", SCHED_OPTION_CHOICE, offsetof(struct options, inner), BY_RR, 0, 0, "rr|gto", "order inside a group"},
-    {"outer", SCHED_OPTION_CHOICE, offsetof(struct options, outer), BY_RR, 0, 0, "rr|gto", "order of the groups"},
+    {"inner", CONFIG_PARAMETER_CHOICE, offsetof(struct options, inner), BY_RR, 0, 0, "rr|gto", "order inside a group"},
+    {"outer", CONFIG_PARAMETER_CHOICE, offsetof(struct options, outer), BY_RR, 0, 0, "rr|gto", "order of the groups"},
     {0},
 };
 

@@ -14,8 +14,8 @@ struct options {
     uint32_t active;
 };
 
-static const struct sched_option options[] = {
-    {"active", SCHED_OPTION_UINT, offsetof(struct options, active), 8, 1, SCHED_MAX_SLOTS, NULL,
+static const struct config_parameter options[] = {
+    {"active", CONFIG_PARAMETER_UINT, offsetof(struct options, active), 8, 1, SCHED_MAX_SLOTS, NULL,
      "warps in the active set"},
     {0},
 };

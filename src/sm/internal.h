@@ -1,19 +1,18 @@
 /* Inside sm: the multiprocessor's state. */
 #pragma once
 
-#include "divergence/control.h"
 #include "sm/sm.h"
 
 enum {
     SM_WHEEL = 1024,   /* cycles that a wake-up can lie ahead; later ones are looked
                           at again */
-    SM_LDST_QUEUE = 8, /* accesses that wait for the L1 */
+    SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
+    SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
     SM_MAX_SCHEDULERS = 4,
-    SM_SPIN_AFTER =
-        20000, /* control instructions in diverged state, in a loop of SM_SPIN_LOOP instructions: it spins */
-    SM_SPIN_LOOP = 64,
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
+    SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
+    SM_NO_SLOT = -1,
 };
 
 enum sm_state {
@@ -28,39 +27,38 @@ enum sm_state {
 
 /* A group's place on the SM. */
 struct sm_slot {
-    struct exec_row *row;
-    struct divergence_stack *stack;
-    uint32_t cta;                   /* place in sm->cta */
-    uint32_t pc, mask;              /* the next instruction */
+    struct divergence_group *group; /* NULL: free */
     uint64_t fetch_ready;           /* not before this cycle */
+    uint64_t result_ready;          /* the latest result that is under way, memory apart */
     uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is under way */
     uint64_t wake;                  /* on the wheel until then */
     uint8_t unit;                   /* of the next instruction */
     uint32_t fetch_line;            /* of the last instruction */
-    uint32_t n_accesses;            /* memory instructions that have not ended */
+    uint32_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
     uint64_t age;                   /* which group this is: a request may outlive the one that made it */
-    uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
-    uint32_t lowest_pc, highest_pc; /* and the code they were in */
     enum sm_state state;
-    bool is_refused; /* the I-cache took no request: asks again */
-    bool is_stalled; /* its scheduler has been told */
+    bool is_refused;   /* the I-cache took no request: asks again */
+    bool is_stalled;   /* its scheduler has been told */
+    bool is_continued; /* some bundles of its instruction have issued, not all */
 };
 
-/* A memory instruction on its way through the L1. */
+/* A memory instruction (a bundle of it) on its way through the L1. */
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
-    uint32_t n_transactions, next, n_outstanding;
+    uint32_t n_transactions, next;
+    uint64_t outstanding; /* bit per line: missed, not yet there */
     uint64_t ready;
-    uint32_t slot, pc;
+    uint32_t slot, pc, tag;
+    uint32_t next_free;
+    uint32_t lanes;
     uint64_t age; /* of the group that asked */
+    struct exec_row *row;
     enum mem_kind kind;
     bool is_used;
 };
 
 struct sm_resident {
-    struct exec_cta *cta;
-    struct divergence_stack *stack;
-    uint32_t *slot_of; /* per row */
+    struct divergence_block block; /* first: the model hands it back */
     bool is_busy;
 };
 
@@ -68,6 +66,9 @@ struct sm {
     const struct config_machine *machine;
     const struct sched_ops *policy;
     const void *policy_options;
+    const struct divergence_ops *divergence;
+    void *model;
+    struct sm_dispatcher dispatcher;
     struct mem *mem;
     uint32_t index;
     const struct exec_grid *grid;
@@ -75,9 +76,10 @@ struct sm {
     struct exec_context cx;
     struct sm_counters counters;
 
-    uint32_t n_slots, n_schedulers;
-    bool has_icache;     /* one that can miss */
-    uint32_t line_shift; /* from a pc to its line there */
+    uint32_t n_warps, n_slots, n_schedulers; /* warps of threads; slots for groups; */
+    uint32_t n_usable_slots; /* by models that pull blocks: as many warps as the registers of the kernel allow */
+    bool has_icache;         /* one that can miss */
+    uint32_t line_shift;     /* from a pc to its line there */
     struct sm_slot *slot;
     struct sched_slot *view_slot;
     struct sched_set occupied, ready, next_long, next_load, waits_long, pending; /* what the schedulers see */
@@ -95,12 +97,17 @@ struct sm {
     uint64_t wheel_used[SM_WHEEL / 64];
 
     struct sm_request *request;
-    uint32_t n_requests;
-    uint32_t queue[SM_LDST_QUEUE], queue_head, queue_length;
+    uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
+    uint32_t queue[SM_LDST_RING], queue_head, queue_length;
 
-    struct sm_resident *resident;
-    uint32_t max_residents, n_residents, n_finished;
+    struct sm_resident **resident;
+    uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
+
+    int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
+    uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
+    bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
+    bool has_freed_slot;              /* refill() is due at the end of the cycle */
 
     uint64_t last_cycle; /* the last one accounted */
     enum sm_stall sleeps_for;
@@ -109,12 +116,15 @@ struct sm {
 };
 
 /* issue.c */
-void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle); /* finds the group's next instruction and when
-                                                                  it may issue */
+/* Finds the group's next instruction and when it may issue, from the cycle after `cycle` on. */
+void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
 void sm_set_state(struct sm *sm, uint32_t slot, enum sm_state state);
-/* sm.c */
-void sm_finish_slot(struct sm *sm, uint32_t slot);
+/* slots.c */
+extern const struct divergence_host sm_divergence_host;
+void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
 /* ldst.c */
 bool sm_ldst_has_room(const struct sm *sm);
-void sm_ldst_issue(struct sm *sm, uint32_t slot, uint32_t pc, uint32_t mask, uint64_t cycle);
+void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
+/* Lanes of a request whose data are there. */
+uint32_t sm_ldst_arrived(const struct sm_request *request);

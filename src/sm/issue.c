@@ -23,6 +23,9 @@ void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) {
         sched_remove(&sm->ready, s);
 }
 
+/* Calls of the model that may place, wake or end groups leave a fault behind like instructions do. */
+static bool has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
+
 static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, bool is_pending) {
     sched_put(&sm->waits_long, s, is_long);
     sched_put(&sm->pending, s, is_pending);
@@ -51,15 +54,18 @@ static void sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake
 /* The instruction is known: from when may it issue? */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    const struct sm_timing *timing = &sm->program->timing[slot->pc];
-    uint64_t operands = 0;
+    const struct divergence_group *group = slot->group;
+    const struct sm_timing *timing = &sm->program->timing[group->pc];
+    uint64_t operands = group->ready_cycle;
     if (sm->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[timing->reg[i]];
             operands = ready > operands ? ready : operands;
         }
-    bool waits_for_all = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD || timing->is_fence || timing->is_barrier;
-    if (operands == SM_NEVER || (waits_for_all && slot->n_accesses)) {
+    bool waits_for_all =
+        sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD && (!group->overlaps || timing->is_control);
+    waits_for_all |= timing->is_fence || timing->is_barrier;
+    if (operands == SM_NEVER || group->is_blocked || (waits_for_all && slot->n_accesses)) {
         sm_set_state(sm, s, SM_SLOT_MEMORY);
         tell_stall(sm, s, cycle, true, timing->is_fence);
         return;
@@ -76,7 +82,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
 /* True when the instruction is at hand or on its way at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    uint32_t line = slot->pc >> sm->line_shift;
+    uint32_t line = slot->group->pc >> sm->line_shift;
     if (line == slot->fetch_line || !sm->has_icache)
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
@@ -102,34 +108,64 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 static void classify(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slot[s];
+    const struct divergence_group *group = slot->group;
     struct sched_slot *view = &sm->view_slot[s];
-    const struct sm_timing *timing = &sm->program->timing[slot->pc];
+    const struct sm_timing *timing = &sm->program->timing[group->pc];
     if (slot->unit != timing->unit) {
         sched_remove(&sm->of_unit[slot->unit], s);
         sched_add(&sm->of_unit[timing->unit], s);
         slot->unit = timing->unit;
     }
     bool is_far = timing->access == SM_ACCESS_GLOBAL || timing->access == SM_ACCESS_LOCAL;
-    view->pc = slot->pc;
+    view->pc = group->pc;
     sched_put(&sm->next_long, s, is_far);
     sched_put(&sm->next_load, s, is_far && timing->is_load);
-    view->active_lanes = slot->mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(slot->mask);
+    if (group->row) {
+        view->active_lanes = group->mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(group->mask);
+        view->progress = group->row->progress;
+    } else {
+        view->active_lanes = group->n_threads;
+    }
+    view->passed = group->passed;
+}
+
+static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
+    sm_set_state(sm, s, SM_SLOT_BARRIER);
+    tell_stall(sm, s, cycle, false, true);
+}
+
+/* To be re-formed: sleeps until its last result is there; wake_slots() then calls resume(). */
+static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    bool waits_for_all = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    if (waits_for_all ? slot->n_accesses : slot->n_loads) {
+        sm_set_state(sm, s, SM_SLOT_MEMORY);
+        tell_stall(sm, s, cycle, true, false);
+        return;
+    }
+    uint64_t wake = waits_for_all || slot->fetch_ready > slot->result_ready ? slot->fetch_ready : slot->result_ready;
+    if (wake <= cycle)
+        wake = cycle + 1;
+    if (wake > cycle + 1)
+        tell_stall(sm, s, cycle, false, false);
+    sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
+    sleep_until(sm, s, cycle, wake);
 }
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
-    if (!slot->stack->depth) {
+    switch (sm->slot[s].group->status) {
+    case DIVERGENCE_ENDED:
         sm_finish_slot(sm, s);
         return;
-    }
-    if (divergence_stack_top(slot->stack)->is_waiting && !divergence_stack_yield(slot->stack)) {
-        sm_set_state(sm, s, SM_SLOT_BARRIER);
-        tell_stall(sm, s, cycle, false, true);
+    case DIVERGENCE_WAITS:
+        wait_for_others(sm, s, cycle);
         return;
+    case DIVERGENCE_DRAINS:
+        drain(sm, s, cycle);
+        return;
+    case DIVERGENCE_RUNS:
+        break;
     }
-    const struct divergence_entry *top = divergence_stack_top(slot->stack);
-    slot->pc = top->pc;
-    slot->mask = top->mask;
     classify(sm, s);
     if (fetch(sm, s, cycle))
         wait_for_operands(sm, s, cycle);
@@ -137,65 +173,22 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 /* --- issue --- */
 
-static void count(struct sm *sm, uint32_t mask) {
-    uint32_t lanes = mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask);
+static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask); }
+
+static void count(struct sm *sm, uint32_t lanes) {
     sm->counters.warp_instructions++;
     sm->counters.thread_instructions += lanes;
     sm->counters.active_lanes[lanes]++;
 }
 
-static void set_fault(struct sm *sm, struct sm_slot *slot, uint32_t pc) {
-    sm->fault_row = slot->row;
-    sm->fault_pc = pc;
-}
-
-static void step(struct divergence_stack *stack) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    if (++top->pc == top->reconvergence)
-        divergence_stack_pop_finished(stack);
-}
-
-static void set_free(struct sm *sm, struct sm_resident *resident, uint64_t rows, uint32_t self, uint64_t cycle) {
-    for (; rows; rows &= rows - 1) {
-        uint32_t s = resident->slot_of[__builtin_ctzll(rows)];
-        if (s == self || sm->slot[s].state != SM_SLOT_BARRIER)
-            continue;
-        sm_prepare(sm, s, cycle);
+static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
+    sm->fault_pc = bundle->pc;
+    sm->fault_row = bundle->row;
+    if (!bundle->row) {
+        uint32_t lane = sm->cx.fault.lane;
+        sm->fault_row = sm->cx.row_of[lane];
+        sm->cx.fault.lane = sm->cx.lane_of[lane];
     }
-}
-
-/* Lanes that spin on what other lanes of their warp will write: those go on without them (divergence/stack.h), as since
- * compute capability 7.0. */
-static void watch_for_spinning(struct sm_slot *slot, uint32_t pc) {
-    if (slot->stack->depth < 2 || slot->n_diverged == 0) {
-        slot->n_diverged = slot->stack->depth > 1;
-        slot->lowest_pc = slot->highest_pc = pc;
-        return;
-    }
-    slot->lowest_pc = pc < slot->lowest_pc ? pc : slot->lowest_pc;
-    slot->highest_pc = pc > slot->highest_pc ? pc : slot->highest_pc;
-    if (slot->highest_pc - slot->lowest_pc > SM_SPIN_LOOP)
-        slot->n_diverged = 0;
-    else if (++slot->n_diverged > SM_SPIN_AFTER && !divergence_stack_top(slot->stack)->is_waiting) {
-        divergence_stack_break_join(slot->stack);
-        slot->n_diverged = 0;
-    }
-}
-
-static void control(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
-    struct sm_resident *resident = &sm->resident[slot->cta];
-    struct exec_cta *cta = resident->cta;
-    struct divergence_outcome outcome = divergence_control(slot->stack, &sm->cx, slot->row, pc, mask);
-    sm->counters.branches += outcome.is_branch;
-    sm->counters.divergent_branches += outcome.is_divergent;
-    watch_for_spinning(slot, pc);
-    if (outcome.at_barrier) {
-        sm->counters.barriers++;
-        set_free(sm, resident, divergence_arrive(resident->stack, &sm->cx, cta, slot->row->index, pc, mask), s, cycle);
-    }
-    if (outcome.exited)
-        set_free(sm, resident, divergence_after_exit(resident->stack, &sm->cx, cta), s, cycle);
 }
 
 /* When the group may be fetched again, memory apart. */
@@ -210,66 +203,141 @@ static uint64_t next_fetch(const struct sm *sm, const struct sm_timing *timing, 
     }
 }
 
+/* Values, units and results of a bundle. */
+static void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
+                    uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    const struct sm_timing *timing = &sm->program->timing[bundle->pc];
+    if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
+        slot->fetch_ready = next_fetch(sm, timing, cycle);
+    sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
+    uint64_t result = cycle + timing->latency_cycles;
+    if (result > slot->result_ready)
+        slot->result_ready = result;
+    for (unsigned i = 0; i < timing->n_destinations; i++)
+        slot->register_ready[timing->reg[i]] = result;
+    if (!bundle->mask || insn->kind >= EXEC_KIND_BRANCH ||
+        (sm->divergence->splits_rows && exec_acts_on_row(insn->kind)))
+        return;
+    if (bundle->row)
+        exec_row_insn(&sm->cx, bundle->row, insn, bundle->mask);
+    else
+        exec_scattered_insn(&sm->cx, insn, bundle->mask);
+    if (has_fault(sm))
+        set_fault(sm, bundle);
+    else if (timing->access != SM_ACCESS_NONE)
+        sm_ldst_issue(sm, s, bundle, cycle);
+}
+
+/* The last bundle of an instruction has been executed. */
+static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                     bool is_mixed, uint64_t cycle) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    bool is_control = insn->kind >= EXEC_KIND_BRANCH || (sm->divergence->splits_rows && exec_acts_on_row(insn->kind));
+    group->passed += sm->program->timing[bundle->pc].is_meeting;
+    if (is_control) {
+        sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
+        if (has_fault(sm))
+            set_fault(sm, bundle);
+    } else if (!is_mixed && ++group->pc == group->meet) {
+        sm->divergence->meet(sm->model, group, cycle);
+    }
+}
+
+/* A group that is no row: its model says who executes. False when the instruction has bundles left. */
+static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    struct divergence_group *group = sm->slot[s].group;
+    struct divergence_bundle bundle;
+    uint32_t lanes = 0;
+    bool is_mixed = false;
+    do {
+        bundle = (struct divergence_bundle){.pc = group->pc};
+        sm->divergence->bundle(sm->model, group, &bundle, cycle);
+        lanes += lanes_in(bundle.mask);
+        is_mixed |= bundle.shares_issue;
+        execute(sm, scheduler, s, &bundle, cycle);
+        if (!has_fault(sm) && bundle.is_last)
+            complete(sm, group, &bundle, is_mixed, cycle);
+    } while (bundle.shares_issue && !has_fault(sm));
+    count(sm, lanes);
+    if (is_mixed && !has_fault(sm))
+        sm->divergence->meet(sm->model, group, cycle);
+    return bundle.is_last;
+}
+
+/* The common case: the lanes of a row. */
+static void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    struct divergence_group *group = sm->slot[s].group;
+    const struct exec_insn *insn = &sm->program->exec->code[group->pc];
+    struct divergence_bundle bundle = {.pc = group->pc, .mask = group->mask, .row = group->row};
+    if (insn->guard.offset) {
+        uint32_t predicate = *(const uint32_t *)(group->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
+        bundle.mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
+    }
+    count(sm, lanes_in(bundle.mask));
+    execute(sm, scheduler, s, &bundle, cycle);
+    if (!has_fault(sm))
+        complete(sm, group, &bundle, false, cycle);
+}
+
 static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    uint32_t pc = slot->pc, mask = slot->mask;
-    const struct exec_insn *insn = &sm->program->exec->code[pc];
-    const struct sm_timing *timing = &sm->program->timing[pc];
-    if (insn->guard.offset) {
-        uint32_t predicate = *(const uint32_t *)(slot->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-        mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
-    }
-    count(sm, mask);
+    bool is_first = !slot->is_continued, is_last = true;
     sm->cx.time = cycle;
-    slot->fetch_ready = next_fetch(sm, timing, cycle);
-    sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
-    for (unsigned i = 0; i < timing->n_destinations; i++)
-        slot->register_ready[timing->reg[i]] = cycle + timing->latency_cycles;
-    if (insn->kind > EXEC_KIND_WARP) {
-        control(sm, s, pc, mask, cycle);
-    } else {
-        if (mask) {
-            exec_row_insn(&sm->cx, slot->row, insn, mask);
-            if (timing->access != SM_ACCESS_NONE && sm->cx.fault.kind == EXEC_FAULT_NONE)
-                sm_ldst_issue(sm, s, pc, mask, cycle);
-        }
-        step(slot->stack);
-    }
-    if (sm->cx.fault.kind != EXEC_FAULT_NONE) {
-        set_fault(sm, slot, pc);
+    if (slot->group->row)
+        issue_row(sm, scheduler, s, cycle);
+    else
+        is_last = issue_bundles(sm, scheduler, s, cycle);
+    if (has_fault(sm))
         return;
+    if (is_first) {
+        sm->view.cycle = cycle;
+        sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
     }
-    sm->view.cycle = cycle;
-    sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
-    sm_prepare(sm, s, cycle);
+    slot->is_continued = !is_last;
+    bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;
+    sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
+    if (!goes_on) /* else it stays ready, and its scheduler picks nobody else */
+        sm_prepare(sm, s, cycle);
 }
 
 /* --- the cycle --- */
 
+/* A group that had to sleep until now. */
+static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    if (slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH)
+        return;
+    if (slot->wake > cycle) { /* further ahead than the wheel reaches, or put off since */
+        sleep_until(sm, s, cycle, slot->wake);
+        return;
+    }
+    if (slot->group->status == DIVERGENCE_DRAINS) {
+        tell_wake(sm, s, cycle);
+        sm->divergence->resume(sm->model, slot->group, cycle);
+        sm_prepare(sm, s, cycle - 1);
+        return;
+    }
+    if (slot->is_refused) {
+        sm_prepare(sm, s, cycle);
+        return;
+    }
+    sm_set_state(sm, s, SM_SLOT_READY);
+    tell_wake(sm, s, cycle);
+}
+
+/* What is woken may place or wake groups that go in this very cycle: until nobody is left. */
 static void wake_slots(struct sm *sm, uint64_t cycle) {
     uint32_t at = (uint32_t)(cycle % SM_WHEEL);
-    if (!(sm->wheel_used[at / 64] >> at % 64 & 1))
-        return;
-    sm->wheel_used[at / 64] &= ~(1ull << at % 64);
-    struct sched_set woken = sm->wheel[at];
-    memset(&sm->wheel[at], 0, sizeof woken);
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = woken.word[word]; left; left &= left - 1) {
-            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            const struct sm_slot *slot = &sm->slot[s];
-            if (slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH)
-                continue;
-            if (slot->wake > cycle) { /* further ahead than the wheel reaches */
-                sleep_until(sm, s, cycle, slot->wake);
-                continue;
-            }
-            if (slot->is_refused) {
-                sm_prepare(sm, s, cycle);
-                continue;
-            }
-            sm_set_state(sm, s, SM_SLOT_READY);
-            tell_wake(sm, s, cycle);
-        }
+    while (sm->wheel_used[at / 64] >> at % 64 & 1) {
+        sm->wheel_used[at / 64] &= ~(1ull << at % 64);
+        struct sched_set woken = sm->wheel[at];
+        memset(&sm->wheel[at], 0, sizeof woken);
+        for (uint32_t word = 0; word < sm->n_words; word++)
+            for (uint64_t left = woken.word[word]; left; left &= left - 1)
+                wake_slot(sm, word * 64 + (uint32_t)__builtin_ctzll(left), cycle);
+    }
 }
 
 /* Ready slots whose unit takes an instruction in this cycle. */
@@ -293,6 +361,13 @@ static bool schedule(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
     if (sched_is_empty(&candidates))
         return false;
+    int continued = sm->continued[scheduler];
+    if (continued != SM_NO_SLOT) {
+        bool is_candidate = sched_has(&candidates, (uint32_t)continued);
+        if (is_candidate)
+            issue(sm, scheduler, (uint32_t)continued, cycle);
+        return is_candidate;
+    }
     sm->view.cycle = cycle;
     int picked = sm->policy->pick(sm->policy_state[scheduler], &sm->view, &candidates);
     if (picked == SCHED_NONE)
@@ -336,17 +411,43 @@ static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t cycle) {
     if (sm->queue_length || sm->n_in_state[SM_SLOT_READY])
         return cycle + 1;
-    return next_on_wheel(sm, cycle);
+    uint64_t next = next_on_wheel(sm, cycle);
+    return sm->model_wake < next ? sm->model_wake : next;
+}
+
+/* Slots have become free, or the model wanted to be asked now. */
+static void refill(struct sm *sm, uint64_t cycle) {
+    if (!sm->has_freed_slot && sm->model_wake > cycle)
+        return;
+    sm->has_freed_slot = false;
+    if (sm->model_wake <= cycle)
+        sm->model_wake = SM_NEVER;
+    if (sm->divergence->refill)
+        sm->divergence->refill(sm->model, cycle);
+}
+
+/* Everybody waits for memory or for others: the model may have a use for the time. */
+static void use_idle_time(struct sm *sm, uint64_t cycle) {
+    if (!sm->divergence->idle || sm->n_in_state[SM_SLOT_READY] || sm->n_in_state[SM_SLOT_DEPENDENCY] ||
+        sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
+        return;
+    sm->divergence->idle(sm->model, cycle);
 }
 
 uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
+    sm->is_waking = true;
     wake_slots(sm, cycle);
+    refill(sm, cycle);
+    sm->is_waking = false;
     sm_ldst_tick(sm, cycle);
     bool has_issued = false;
-    for (uint32_t k = 0; k < sm->n_schedulers && sm->cx.fault.kind == EXEC_FAULT_NONE; k++)
+    for (uint32_t k = 0; k < sm->n_schedulers && !has_fault(sm); k++)
         has_issued |= schedule(sm, k, cycle);
+    refill(sm, cycle);
+    if (!has_issued)
+        use_idle_time(sm, cycle);
     if (cycle > sm->last_cycle) {
         sm->counters.cycles++;
         if (has_issued)

@@ -3,22 +3,26 @@
  * when the last line is there. */
 #include "sm/internal.h"
 
-bool sm_ldst_has_room(const struct sm *sm) { return sm->queue_length < SM_LDST_QUEUE; }
+bool sm_ldst_has_room(const struct sm *sm) {
+    return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;
+}
 
 /* Threads' local memory is interleaved by words, as the hardware does it: the
  * same offset of 32 threads is one line. */
 #define LOCAL_MEMORY 0x0000400000000000ull
 
-static void local_addresses(const struct sm *sm, const struct sm_slot *slot, uint32_t mask,
+static void local_addresses(const struct sm *sm, const struct exec_row *row, uint32_t mask,
                             uint64_t address[EXEC_LANES]) {
-    uint64_t row = (uint64_t)sm->index * sm->n_slots + (uint64_t)(slot - sm->slot);
-    uint64_t base = LOCAL_MEMORY + row * sm->grid->local_bytes * EXEC_LANES;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const struct exec_row *owner = row ? row : sm->cx.row_of[lane];
+        uint32_t home = row ? lane : sm->cx.lane_of[lane];
+        uint64_t number = ((const struct exec_cta *)owner->block)->first_row + owner->index;
         uint64_t offset = sm->cx.address[lane];
         if (offset - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)
             offset -= EXEC_LOCAL_WINDOW;
-        address[lane] = base + offset / 4 * 4 * EXEC_LANES + lane * 4u + offset % 4;
+        address[lane] = LOCAL_MEMORY + number * sm->grid->local_bytes * EXEC_LANES + offset / 4 * 4 * EXEC_LANES +
+                        home * 4u + offset % 4;
     }
 }
 
@@ -45,24 +49,36 @@ static void access_shared(struct sm *sm, struct sm_slot *slot, const struct sm_t
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
     uint64_t extra = passes > timing->occupancy_cycles ? passes : timing->occupancy_cycles;
+    uint64_t ready = cycle + sm->machine->shared_cycles + extra - timing->occupancy_cycles;
     sm->unit_free[SM_UNIT_LDST][0] = cycle + extra;
-    set_destinations(slot, timing, cycle + sm->machine->shared_cycles + extra - timing->occupancy_cycles);
+    set_destinations(slot, timing, ready);
+    slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
         slot->fetch_ready += extra - timing->occupancy_cycles;
 }
 
-static uint32_t free_request(const struct sm *sm) {
-    uint32_t i = 0;
-    while (sm->request[i].is_used)
-        i++;
-    return i;
+static uint32_t take_request(struct sm *sm) {
+    uint32_t number = sm->free_request;
+    sm->free_request = sm->request[number].next_free;
+    sm->n_free_requests--;
+    sm->request[number].is_used = true;
+    return number;
 }
 
-void sm_ldst_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64_t cycle) {
+static void give_back_request(struct sm *sm, struct sm_request *request) {
+    request->is_used = false;
+    request->next_free = sm->free_request;
+    sm->free_request = (uint32_t)(request - sm->request);
+    sm->n_free_requests++;
+}
+
+void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
+    uint32_t pc = bundle->pc;
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
-    enum sm_access access = resolve(sm, timing, insn, mask);
+    uint32_t mask = insn->kind == EXEC_KIND_WARP_MEMORY ? sm->cx.touched : bundle->mask;
+    enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
     if (access == SM_ACCESS_CONSTANT)
         return;
     sm->counters.memory_instructions++;
@@ -70,49 +86,105 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t mask, uint64
         access_shared(sm, slot, timing, insn, mask, cycle);
         return;
     }
-    uint32_t number = free_request(sm);
+    uint32_t number = take_request(sm);
     struct sm_request *request = &sm->request[number];
     uint64_t local[EXEC_LANES];
     const uint64_t *address = sm->cx.address;
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     uint32_t bytes = is_texture ? 4 : (uint32_t)insn->access.bytes * insn->access.n;
     if (access == SM_ACCESS_LOCAL) {
-        local_addresses(sm, slot, mask, local);
+        local_addresses(sm, bundle->row, mask, local);
         address = local;
-        bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of
-                                          several lines: counted as the first */
+        bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
     }
     request->n_transactions = mem_coalesce(address, mask, bytes, sm->machine->l1.line_bytes, request->transaction);
-    request->next = request->n_outstanding = 0;
+    request->next = 0;
+    request->outstanding = 0;
     request->ready = cycle + 1;
     request->slot = s;
     request->age = slot->age;
     request->pc = pc;
+    request->tag = bundle->tag;
+    request->row = bundle->row;
+    request->lanes = mask;
     request->kind = timing->is_atomic ? MEM_ATOMIC : timing->is_store ? MEM_WRITE : MEM_READ;
-    request->is_used = true;
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     slot->n_accesses++;
+    slot->n_loads += timing->n_destinations != 0;
     set_destinations(slot, timing, SM_NEVER);
-    sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_QUEUE] = number;
+    sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
+}
+
+/* The group that asked is still there: a store, or a load nobody waited for, may outlive it. */
+static bool has_owner(const struct sm *sm, const struct sm_request *request) {
+    const struct sm_slot *slot = &sm->slot[request->slot];
+    return slot->age == request->age && slot->state != SM_SLOT_FREE;
+}
+
+/* Another access of the group writes the same registers (other rows of a large warp): they are not ready yet. */
+static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
+    if (sm->slot[request->slot].n_loads == 0)
+        return false;
+    for (uint32_t i = 0; i < sm->n_requests; i++) {
+        const struct sm_request *other = &sm->request[i];
+        if (other->is_used && other != request && other->slot == request->slot && other->age == request->age &&
+            other->pc == request->pc)
+            return true;
+    }
+    return false;
 }
 
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
-    request->is_used = false;
-    if (slot->age != request->age || slot->state == SM_SLOT_FREE)
-        return; /* a store, or a load nobody waited for, whose group has ended */
+    bool is_last = !has_owner(sm, request) || slot->group->row || !has_sibling(sm, request);
+    give_back_request(sm, request);
+    if (!has_owner(sm, request))
+        return;
     slot->n_accesses--;
-    set_destinations(slot, timing, request->ready);
+    slot->n_loads -= timing->n_destinations != 0;
+    if (is_last)
+        set_destinations(slot, timing, request->ready);
+    if (timing->n_destinations && request->ready > slot->result_ready)
+        slot->result_ready = request->ready;
     bool blocks = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
-    if (blocks && request->ready > slot->fetch_ready)
+    if (blocks && request->ready > slot->fetch_ready && !slot->group->overlaps)
         slot->fetch_ready = request->ready;
+    if (sm->divergence->complete)
+        sm->divergence->complete(sm->model, slot->group, request->tag, cycle);
     if (slot->state == SM_SLOT_MEMORY)
         sm_prepare(sm, request->slot, cycle);
 }
 
+uint32_t sm_ldst_arrived(const struct sm_request *request) {
+    uint32_t missing = 0;
+    for (uint64_t left = request->outstanding; left; left &= left - 1)
+        missing |= request->transaction[__builtin_ctzll(left)].lanes;
+    for (uint32_t i = request->next; i < request->n_transactions; i++)
+        missing |= request->transaction[i].lanes;
+    return request->lanes & ~missing;
+}
+
+static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
+    if (!sm->divergence->memory || !has_owner(sm, request))
+        return;
+    const struct sm_slot *slot = &sm->slot[request->slot];
+    uint32_t arrived = sm_ldst_arrived(request);
+    struct divergence_access access = {
+        .pc = request->pc,
+        .row = request->row,
+        .tag = request->tag,
+        .hit = arrived,
+        .missing = request->lanes & ~arrived,
+        .ready = request->ready,
+        .is_load = sm->program->timing[request->pc].n_destinations != 0,
+        .n_others = slot->n_accesses - 1,
+    };
+    sm->divergence->memory(sm->model, slot->group, &access, cycle);
+}
+
 static bool is_over(const struct sm_request *request) {
-    return request->next == request->n_transactions && !request->n_outstanding;
+    return request->next == request->n_transactions && !request->outstanding;
 }
 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
@@ -123,17 +195,18 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
             const struct mem_transaction *transaction = &request->transaction[request->next];
             uint64_t ready;
             enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
-                                                transaction->bytes, number, &ready);
+                                                transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
             if (answer == MEM_REFUSED)
                 return;
-            request->next++;
             if (answer == MEM_MISS)
-                request->n_outstanding++;
+                request->outstanding |= 1ull << request->next;
             else if (ready > request->ready)
                 request->ready = ready;
+            request->next++;
         }
-        sm->queue_head = (sm->queue_head + 1) % SM_LDST_QUEUE;
+        sm->queue_head = (sm->queue_head + 1) % SM_LDST_RING;
         sm->queue_length--;
+        tell_memory(sm, request, cycle);
         if (is_over(request))
             finish(sm, request, cycle);
     }
@@ -149,8 +222,8 @@ void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
         sm_prepare(sm, s, cycle - 1);
         return;
     }
-    struct sm_request *request = &sm->request[token];
-    request->n_outstanding--;
+    struct sm_request *request = &sm->request[token & ((1u << SM_TOKEN_SHIFT) - 1)];
+    request->outstanding &= ~(1ull << (token >> SM_TOKEN_SHIFT));
     if (cycle > request->ready)
         request->ready = cycle;
     if (is_over(request))

@@ -25,9 +25,14 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->policy_options = setup->scheduler_options;
     sm->mem = setup->mem;
     sm->index = setup->index;
-    sm->n_slots = machine->threads_per_sm / machine->warp_size;
-    if (sm->n_slots > SCHED_MAX_SLOTS)
-        sm->n_slots = SCHED_MAX_SLOTS;
+    sm->divergence = setup->divergence;
+    sm->dispatcher = setup->dispatcher;
+    sm->n_warps = machine->threads_per_sm / machine->warp_size;
+    if (sm->n_warps > SCHED_MAX_SLOTS)
+        sm->n_warps = SCHED_MAX_SLOTS;
+    sm->n_slots = sm->n_warps;
+    if (sm->divergence->n_slots)
+        sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
     sm->n_schedulers = machine->schedulers < SM_MAX_SCHEDULERS ? machine->schedulers : SM_MAX_SCHEDULERS;
     sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
     sm->line_shift =
@@ -35,8 +40,11 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->slot = allocate(sm->n_slots, sizeof *sm->slot);
     sm->view_slot = allocate(sm->n_slots, sizeof *sm->view_slot);
     sm->wheel = allocate(SM_WHEEL, sizeof *sm->wheel);
-    sm->n_requests = 2 * sm->n_slots + SM_LDST_QUEUE;
+    sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;
+    sm->n_free_requests = sm->n_requests;
     sm->request = allocate(sm->n_requests, sizeof *sm->request);
+    for (uint32_t i = 0; i < sm->n_requests; i++)
+        sm->request[i].next_free = i + 1;
     sm->n_in_state[SM_SLOT_FREE] = sm->n_slots;
     for (uint32_t k = 0; k < sm->n_schedulers; k++)
         sm->policy_state[k] = allocate(1, sm->policy->state_bytes);
@@ -56,6 +64,21 @@ struct sm *sm_new(const struct sm_setup *setup) {
     };
     sm->n_words = (sm->n_slots + 63) / 64;
     sm->cx.lanes = exec_isa_table();
+    sm->model_wake = SM_NEVER;
+    for (uint32_t k = 0; k < SM_MAX_SCHEDULERS; k++)
+        sm->continued[k] = SM_NO_SLOT;
+    struct divergence_setup divergence = {
+        .machine = machine,
+        .options = setup->divergence_options,
+        .chip = setup->divergence_chip,
+        .sm_index = sm->index,
+        .n_slots = sm->n_slots,
+        .host = &sm_divergence_host,
+        .sm = sm,
+        .cx = &sm->cx,
+        .counters = &sm->counters.divergence,
+    };
+    sm->model = sm->divergence->new_model(&divergence);
     return sm;
 }
 
@@ -63,6 +86,7 @@ void sm_free(struct sm *sm) {
     if (!sm)
         return;
     sm_end_grid(sm);
+    sm->divergence->free_model(sm->model);
     for (uint32_t k = 0; k < sm->n_schedulers; k++)
         free(sm->policy_state[k]);
     free(sm->slot);
@@ -90,7 +114,7 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
         {"threads", rows * machine->warp_size, machine->threads_per_sm},
         {"registers", registers, machine->registers_per_sm},
         {"bytes of shared memory", grid->shared_bytes, machine->shared_bytes},
-        {"warps", rows, sm->n_slots},
+        {"warps", rows, sm->n_warps},
     };
     uint32_t blocks = machine->blocks_per_sm;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -106,6 +130,12 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
     return blocks;
 }
 
+/* Warps whose registers the SM can hold, whatever their blocks. */
+static uint32_t warps_that_fit(const struct sm *sm, const struct exec_grid *grid) {
+    uint32_t registers = sm->machine->warp_size * grid->program->registers_per_thread;
+    return registers ? least(sm->n_warps, sm->machine->registers_per_sm / registers) : sm->n_warps;
+}
+
 bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,
                    size_t size) {
     uint32_t blocks = blocks_that_fit(sm, grid, error, size);
@@ -118,111 +148,78 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->cx.cached_low = sm->cx.cached_high = 0;
     sm->cx.fault.kind = EXEC_FAULT_NONE;
     sm->max_residents = blocks;
-    sm->resident = allocate(blocks, sizeof *sm->resident);
+    sm->n_usable_slots = sm->n_slots;
+    if (sm->divergence->pulls_blocks)
+        sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
     sm->register_memory = allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
     for (uint32_t k = 0; k < sm->n_schedulers; k++) {
         memset(sm->policy_state[k], 0, sm->policy->state_bytes);
         sm->policy->start(sm->policy_state[k], sm->policy_options, sm->n_slots);
+        sm->continued[k] = SM_NO_SLOT;
     }
+    if (sm->divergence->begin_grid)
+        sm->divergence->begin_grid(sm->model);
     return true;
 }
 
 void sm_end_grid(struct sm *sm) {
-    for (uint32_t i = 0; i < sm->max_residents; i++) {
-        struct sm_resident *resident = &sm->resident[i];
-        for (uint32_t r = 0; resident->cta && r < resident->cta->n_rows; r++)
-            divergence_stack_free(&resident->stack[r]);
-        exec_cta_free(resident->cta);
-        free(resident->stack);
-        free(resident->slot_of);
+    for (uint32_t s = 0; s < sm->n_slots; s++)
+        if (sm->slot[s].group) /* the launch has failed */
+            sm_finish_slot(sm, s);
+    for (uint32_t i = 0; i < sm->n_resident_places; i++) {
+        struct divergence_block *block = &sm->resident[i]->block;
+        if (sm->divergence->free_block)
+            sm->divergence->free_block(sm->model, block->state);
+        exec_cta_free(block->cta);
+        free(sm->resident[i]);
     }
     free(sm->resident);
     free(sm->register_memory);
     sm->resident = NULL;
     sm->register_memory = NULL;
-    sm->max_residents = sm->n_residents = 0;
+    sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
+    sm->model_wake = SM_NEVER;
 }
 
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 bool sm_is_busy(const struct sm *sm) { return sm->n_residents != 0; }
-uint32_t sm_blocks_finished(const struct sm *sm) { return sm->n_finished; }
 const struct sm_counters *sm_counters(const struct sm *sm) { return &sm->counters; }
 
+/* A place for a block; there are as many as blocks have been resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
-    uint32_t i = 0;
-    while (sm->resident[i].is_busy)
-        i++;
-    struct sm_resident *resident = &sm->resident[i];
-    if (!resident->cta) {
-        resident->cta = exec_cta_new(sm->grid);
-        resident->stack = allocate(resident->cta->n_rows, sizeof *resident->stack);
-        resident->slot_of = allocate(resident->cta->n_rows, sizeof *resident->slot_of);
-    }
+    for (uint32_t i = 0; i < sm->n_resident_places; i++)
+        if (!sm->resident[i]->is_busy)
+            return sm->resident[i];
+    uint32_t number = sm->n_resident_places++;
+    sm->resident = realloc(sm->resident, sm->n_resident_places * sizeof *sm->resident);
+    if (!sm->resident)
+        abort();
+    struct sm_resident *resident = sm->resident[number] = allocate(1, sizeof *resident);
+    resident->block.cta = exec_cta_new(sm->grid);
+    resident->block.slot = number % SCHED_MAX_SLOTS;
+    resident->block.cta->first_row = ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS;
+    if (sm->divergence->new_block)
+        resident->block.state = sm->divergence->new_block(sm->model, resident->block.cta);
     return resident;
 }
 
-static uint32_t free_slot(const struct sm *sm) {
-    uint32_t s = 0;
-    while (sched_has(&sm->occupied, s))
-        s++;
-    return s;
-}
-
-static void start_slot(struct sm *sm, uint32_t s, struct sm_resident *resident, uint32_t row, uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
-    uint64_t *registers = slot->register_ready;
-    divergence_stack_start(&resident->stack[row], sm->grid->program->function[0].first_pc,
-                           resident->cta->row[row].threads);
-    *slot = (struct sm_slot){
-        .row = &resident->cta->row[row],
-        .stack = &resident->stack[row],
-        .cta = (uint32_t)(resident - sm->resident),
-        .fetch_ready = cycle + 1,
-        .age = sm->n_arrived,
-        .fetch_line = UINT32_MAX,
-        .register_ready = registers,
-        .state = slot->state,
-        .unit = slot->unit,
-    };
-    memset(registers, 0, (sm->program->n_registers + 1) * sizeof *registers);
-    resident->slot_of[row] = s;
-    sched_add(&sm->occupied, s);
-    sm->view_slot[s] = (struct sched_slot){.age = sm->n_arrived++, .warp_id = s / sm->n_schedulers, .block = slot->cta};
-    sm->view.cycle = cycle;
-    sm->policy->arrive(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-    sm_prepare(sm, s, cycle);
-}
-
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
-    sm_catch_up(sm, cycle);
+    if (cycle)
+        sm_catch_up(sm, cycle - 1);
     struct sm_resident *resident = free_resident(sm);
-    exec_cta_start(resident->cta, block, sm->index);
+    exec_cta_start(resident->block.cta, block, sm->index);
     resident->is_busy = true;
     sm->n_residents++;
     sm->counters.blocks++;
     sm->counters.threads += (uint64_t)sm->grid->block[0] * sm->grid->block[1] * sm->grid->block[2];
-    for (uint32_t row = 0; row < resident->cta->n_rows; row++)
-        start_slot(sm, free_slot(sm), resident, row, cycle);
+    sm->divergence->admit(sm->model, &resident->block, cycle);
 }
 
-/* The group has ended; with the last one of its block the block has. */
-void sm_finish_slot(struct sm *sm, uint32_t s) {
-    struct sm_resident *resident = &sm->resident[sm->slot[s].cta];
-    sm->policy->leave(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
-    sched_remove(&sm->occupied, s);
-    sched_remove(&sm->pending, s);
-    sched_remove(&sm->waits_long, s);
-    sm_set_state(sm, s, SM_SLOT_FREE);
-    for (uint32_t row = 0; row < resident->cta->n_rows; row++) {
-        uint32_t other = resident->slot_of[row];
-        if (sm->slot[other].state != SM_SLOT_FREE && &sm->resident[sm->slot[other].cta] == resident)
-            return;
-    }
-    resident->is_busy = false;
-    sm->n_residents--;
-    sm->n_finished++;
+void sm_pull(struct sm *sm, uint64_t cycle) {
+    sm->has_freed_slot = true;
+    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
 }
 
 /* --- accounting and reports --- */
@@ -246,21 +243,23 @@ const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row *
 
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user) {
     static const char *const states[SM_N_STATES] = {"free",     "ready",           "memory",
-                                                    "a result", "its instruction", "a barrier"};
+                                                    "a result", "its instruction", "a barrier or other groups"};
     for (uint32_t s = 0; s < sm->n_slots; s++) {
         const struct sm_slot *slot = &sm->slot[s];
         if (slot->state == SM_SLOT_FREE)
             continue;
-        const struct ptx_instruction *insn = sm->program->exec->source[slot->pc];
-        char name[80] = "ret", text[240];
+        const struct divergence_group *group = slot->group;
+        const struct ptx_instruction *insn = sm->program->exec->source[group->pc];
+        char name[80] = "ret", who[48], text[240];
         if (insn)
             ptx_instruction_name(insn, name, sizeof name);
-        snprintf(text, sizeof text,
-                 "SM %u slot %u: block %u warp %u %s%s, next line %u (%s), %u "
-                 "accesses under way",
-                 sm->index, s, slot->row->block->index, slot->row->index,
-                 slot->state == SM_SLOT_READY ? "" : "waits for ", states[slot->state], insn ? insn->at.line : 0, name,
-                 slot->n_accesses);
+        if (group->row)
+            snprintf(who, sizeof who, "block %u warp %u", group->row->block->index, group->row->index);
+        else
+            snprintf(who, sizeof who, "%u threads", group->n_threads);
+        snprintf(text, sizeof text, "SM %u slot %u: %s %s%s, next line %u (%s), %u accesses under way", sm->index, s,
+                 who, slot->state == SM_SLOT_READY ? "" : "waits for ", states[slot->state], insn ? insn->at.line : 0,
+                 name, slot->n_accesses);
         line(user, text);
     }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "config/machine.h"
+#include "divergence/divergence.h"
 #include "exec/cta.h"
 #include "mem/mem.h"
 #include "sched/sched.h"
@@ -31,19 +32,31 @@ struct sm_counters {
     uint64_t cycles, active_cycles; /* active: at least one instruction issued */
     uint64_t stall[SM_N_STALLS];    /* active + stalls = cycles */
     uint64_t warp_instructions, thread_instructions;
-    uint64_t branches, divergent_branches;
     uint64_t memory_instructions, divergent_memory_instructions; /* divergent: more than one line */
-    uint64_t barriers, blocks, threads;
+    uint64_t blocks, threads;
+    struct divergence_counters divergence;
     uint64_t active_lanes[33]; /* instructions issued by active lanes; [0]: guard
                                   false for all */
 };
 
 struct sm;
 
+/* What the SM asks of the rest of the GPU. pull_block: only models that ask for blocks do. */
+struct sm_dispatcher {
+    bool (*pull_block)(void *user, uint32_t sm, uint64_t cycle); /* sm_start_block() on this SM; false: none left */
+    void (*block_ended)(void *user);
+    void (*wake)(void *user, uint32_t sm, uint64_t cycle); /* the SM must be ticked in that cycle */
+    void *user;
+};
+
 struct sm_setup {
     const struct config_machine *machine;
     const struct sched_ops *scheduler;
     const void *scheduler_options;
+    const struct divergence_ops *divergence;
+    const void *divergence_options;
+    void *divergence_chip;
+    struct sm_dispatcher dispatcher;
     struct mem *mem;
     uint32_t index;
 };
@@ -56,6 +69,8 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
                    size_t size);
 void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
+/* Models that pull blocks: fills the SM's slots. */
+void sm_pull(struct sm *sm, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
 bool sm_is_busy(const struct sm *sm); /* a block is resident, or an access is
                                          still under way */
@@ -70,5 +85,4 @@ void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct sm_counters *sm_counters(const struct sm *sm);
 /* The fault that ended execution, or NULL. *row and *pc say where. */
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc);
-uint32_t sm_blocks_finished(const struct sm *sm);
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);

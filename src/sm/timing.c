@@ -64,8 +64,9 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
     timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
-    timing->is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST;
+    timing->is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
     timing->is_load = !timing->is_store && !timing->is_atomic;
+    timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->unit = SM_UNIT_LDST;
     timing->occupancy_cycles = passes(machine, machine->ldst_width);
     timing->latency_cycles = (uint16_t)machine->alu_cycles;
@@ -88,7 +89,14 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
 
 /* cvta and isspacep compute; everything else with a context goes to memory. */
 static bool goes_to_memory(const struct exec_insn *insn) {
-    return insn->kind == EXEC_KIND_CONTEXT && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP;
+    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP;
+}
+
+/* The adders over a row's predicates stand before the pipeline's own work: cond_acc then adds and stores like any
+ * store, tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
+static uint16_t prefix_cycles(const struct config_machine *machine, const struct exec_insn *insn) {
+    bool sums_predicates = insn->opcode == PTX_OP_COND_ACC || insn->opcode == PTX_OP_TREE_TRAVERSE;
+    return (uint16_t)(sums_predicates ? machine->prefix_cycles : 0);
 }
 
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
@@ -105,6 +113,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         timing->occupancy_cycles = passes(machine, machine->simd_width);
         timing->latency_cycles = (uint16_t)machine->alu_cycles;
     }
+    timing->latency_cycles = (uint16_t)(timing->latency_cycles + prefix_cycles(machine, insn));
 }
 
 /* Source registers that lie in one bank are read one after the other. Operand collectors keep the unit busy with other
@@ -169,6 +178,10 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
             program->timing[pc].latency_cycles =
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
+            uint32_t meet = exec->code[pc].reconvergence;
+            bool is_branch = exec->code[pc].kind == EXEC_KIND_BRANCH || exec->code[pc].kind == EXEC_KIND_BRANCH_INDEXED;
+            if (is_branch && meet != EXEC_NO_PC)
+                program->timing[meet].is_meeting = true;
             if (exec->source[pc])
                 collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
         }

@@ -25,33 +25,77 @@ static const char text[] =
     "bar.sync 0;\n"                        /* 10 */
     "ret;\n}\n";
 
+static const char extensions[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                                 ".reg .b32 %r<5>; .reg .b64 %d<3>; .reg .pred %q<2>; .shared .b32 s[32];\n"
+                                 "cond_acc.shared.b32 %r1, [s], %q1, %r2;\n"  /* 0 */
+                                 "cond_acc.global.b8 %r1, [%d1], %q1, %r2;\n" /* 1 */
+                                 "tree_traverse.u64 %d1, %d2, %q1, 128;\n"    /* 2 */
+                                 "progress.u32 %r1;\n"                        /* 3 */
+                                 "ld.global.heddle::row.u32 %r1, [%d1];\n"    /* 4 */
+                                 "ld.global.u32 %r1, [%d1];\n"                /* 5 */
+                                 "ret;\n}\n";
+
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
     (void)user;
     (void)variable;
     return 0;
 }
 
-static void every_instruction_has_its_unit_latency_and_registers(void **state) {
-    (void)state;
+/* A kernel and what it costs. */
+struct costs {
+    struct ptx_module *module;
+    struct exec_program *exec;
+    struct sm_program *program;
+};
+
+static struct costs costs_of(const char *ptx) {
     static struct config_machine machine;
     char error[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
-    static const char *const settings[] = {"sm.alu_cycles=9",  "sm.fp32_cycles=11",  "sm.fp64_cycles=13",
-                                           "sm.sfu_cycles=17", "sm.simd_width=32",   "sm.sfu_width=8",
-                                           "sm.fp64_width=16", "sm.register_banks=0"};
+    static const char *const settings[] = {"sm.alu_cycles=9",  "sm.fp32_cycles=11",   "sm.fp64_cycles=13",
+                                           "sm.sfu_cycles=17", "sm.simd_width=32",    "sm.sfu_width=8",
+                                           "sm.fp64_width=16", "sm.register_banks=0", "sm.prefix_cycles=3"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
     struct ptx_messages messages = {0};
-    struct ptx_module *module = ptx_parse("k.ptx", text, strlen(text), &messages);
-    assert_non_null(module);
-    struct exec_program *exec = exec_link(module, module->function[0], no_symbols, NULL, &messages);
-    assert_non_null(exec);
-    struct sm_program *program = sm_program_new(exec, &machine);
-    static const struct {
-        enum sm_unit unit;
-        enum sm_access access;
-        unsigned latency, occupancy, n_registers, n_destinations;
-    } expected[] = {
+    struct costs costs;
+    costs.module = ptx_parse("k.ptx", ptx, strlen(ptx), &messages);
+    assert_non_null(costs.module);
+    costs.exec = exec_link(costs.module, costs.module->function[0], no_symbols, NULL, &messages);
+    assert_non_null(costs.exec);
+    costs.program = sm_program_new(costs.exec, &machine);
+    return costs;
+}
+
+static void costs_free(struct costs *costs) {
+    sm_program_free(costs->program);
+    exec_program_free(costs->exec);
+    ptx_module_free(costs->module);
+}
+
+struct cost {
+    enum sm_unit unit;
+    enum sm_access access;
+    unsigned latency, occupancy, n_registers, n_destinations;
+};
+
+static void check_costs(const struct sm_program *program, const struct cost *expected, size_t n) {
+    for (size_t pc = 0; pc < n; pc++) {
+        const struct sm_timing *timing = &program->timing[pc];
+        assert_int_equal(timing->unit, expected[pc].unit);
+        assert_int_equal(timing->access, expected[pc].access);
+        assert_int_equal(timing->latency_cycles, expected[pc].latency);
+        assert_int_equal(timing->occupancy_cycles, expected[pc].occupancy);
+        assert_int_equal(timing->n_registers, expected[pc].n_registers);
+        assert_int_equal(timing->n_destinations, expected[pc].n_destinations);
+    }
+}
+
+static void every_instruction_has_its_unit_latency_and_registers(void **state) {
+    (void)state;
+    struct costs costs = costs_of(text);
+    const struct sm_timing *timing = costs.program->timing;
+    static const struct cost expected[] = {
         {SM_UNIT_LDST, SM_ACCESS_CONSTANT, 9, 1, 1, 1},
         {SM_UNIT_LDST, SM_ACCESS_GLOBAL, 9, 1, 2, 1},
         {SM_UNIT_ALU, SM_ACCESS_NONE, 9, 1, 4, 1}, /* with its guard; a register that is read twice counts twice */
@@ -62,23 +106,32 @@ static void every_instruction_has_its_unit_latency_and_registers(void **state) {
         {SM_UNIT_LDST, SM_ACCESS_SHARED, 9, 1, 1, 0},
         {SM_UNIT_LDST, SM_ACCESS_GLOBAL, 9, 1, 2, 1},
     };
-    for (size_t pc = 0; pc < sizeof expected / sizeof *expected; pc++) {
-        const struct sm_timing *timing = &program->timing[pc];
-        assert_int_equal(timing->unit, expected[pc].unit);
-        assert_int_equal(timing->access, expected[pc].access);
-        assert_int_equal(timing->latency_cycles, expected[pc].latency);
-        assert_int_equal(timing->occupancy_cycles, expected[pc].occupancy);
-        assert_int_equal(timing->n_registers, expected[pc].n_registers);
-        assert_int_equal(timing->n_destinations, expected[pc].n_destinations);
-    }
-    assert_true(program->timing[1].is_load && program->timing[7].is_store && program->timing[8].is_atomic);
-    assert_true(program->timing[9].is_fence && program->timing[10].is_barrier && program->timing[11].is_control);
-    sm_program_free(program);
-    exec_program_free(exec);
-    ptx_module_free(module);
+    check_costs(costs.program, expected, sizeof expected / sizeof *expected);
+    assert_true(timing[1].is_load && timing[7].is_store && timing[8].is_atomic);
+    assert_true(timing[9].is_fence && timing[10].is_barrier && timing[11].is_control);
+    costs_free(&costs);
+}
+
+/* The count is there after the adders and an addition; the stores behind it are the memory system's. */
+static void extensions_cost_their_adders(void **state) {
+    (void)state;
+    struct costs costs = costs_of(extensions);
+    const struct sm_timing *timing = costs.program->timing;
+    static const struct cost expected[] = {
+        {SM_UNIT_LDST, SM_ACCESS_SHARED, 9 + 3, 1, 3, 1}, {SM_UNIT_LDST, SM_ACCESS_GLOBAL, 9 + 3, 1, 4, 1},
+        {SM_UNIT_ALU, SM_ACCESS_NONE, 9 + 3, 1, 3, 1},    {SM_UNIT_ALU, SM_ACCESS_NONE, 9, 1, 1, 0},
+        {SM_UNIT_LDST, SM_ACCESS_GLOBAL, 9, 1, 2, 1},
+    };
+    check_costs(costs.program, expected, sizeof expected / sizeof *expected);
+    assert_true(timing[0].is_store && timing[1].is_store && !timing[1].is_load && !timing[1].is_control);
+    assert_true(timing[4].is_load && timing[4].holds_row && !timing[5].holds_row);
+    costs_free(&costs);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
+        cmocka_unit_test(extensions_cost_their_adders),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

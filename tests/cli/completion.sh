@@ -26,7 +26,7 @@ completes() {
 
 completes '' -- run compare list paper bench help --version
 completes r -- run
-completes run b -- bfs blackscholes
+completes run b -- bfs bfs_1 blackscholes
 completes run bfs --f -- --functional
 completes run bfs - -- --size --json --max-instructions -q --help
 completes run bfs --size '' -- small medium paper
@@ -38,7 +38,7 @@ completes run bfs --set sm.c -- sm.count=
 completes compare b -- bfs blackscholes
 completes compare bfs --scheduler two -- two-level two-level-active
 completes compare bfs --j -- --jobs --json
-completes list '' -- workloads machines options schedulers divergence experiments stats
+completes list '' -- workloads aliases machines options schedulers divergence experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=
 completes paper '' -- liu2023-fig1

@@ -156,6 +156,17 @@ static void csv_has_a_line_for_each_launch(void **state) {
     outcome_free(&outcome);
 }
 
+static void an_alias_is_its_workload_with_another_input_at_size_paper(void **state) {
+    (void)state;
+    json_t *small = run_workload("bfs_1");
+    assert_string_equal(json_string_value(json_object_get(small, "program")), "bfs_1");
+    json_decref(small);
+    struct outcome outcome = heddle("run bfs_1 --size paper --functional --no-check -q");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "bfs: not checked, 65536 nodes, 393216 edges");
+    outcome_free(&outcome);
+}
+
 static int clean_up(void **state) {
     (void)state;
     scratch_remove();
@@ -172,6 +183,7 @@ int main(void) {
         cmocka_unit_test(colour_comes_only_when_asked_for),
         cmocka_unit_test(quiet_leaves_the_program_alone),
         cmocka_unit_test(csv_has_a_line_for_each_launch),
+        cmocka_unit_test(an_alias_is_its_workload_with_another_input_at_size_paper),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

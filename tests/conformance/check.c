@@ -289,13 +289,16 @@ static bool has_forms(const struct form_list *list, const char *opcode) {
     return false;
 }
 
+/* PTX's own; Heddle's extensions are no part of what a GPU can confirm. */
 static void print_opcodes(const struct form_list *list, bool is_supported) {
     const char *separator = "";
-    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
-        if ((strcmp(opcodes[i].family, "NONE") != 0) == is_supported && !has_forms(list, opcodes[i].name)) {
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
+        bool is_ptx = strcmp(opcodes[i].family, "EXTENSION") != 0;
+        if (is_ptx && (strcmp(opcodes[i].family, "NONE") != 0) == is_supported && !has_forms(list, opcodes[i].name)) {
             printf("%s`%s`", separator, opcodes[i].name);
             separator = " ";
         }
+    }
     printf("\n");
 }
 

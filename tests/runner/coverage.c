@@ -2,9 +2,9 @@
  *
  *     coverage [--list] TEST...
  *
- * The forms are those of forms.def; whether one is implemented, the linker says, as it does when a module is loaded.
- * TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed, and the status is 1
- * when there are any. --list prints every form with what is known of it. */
+ * The forms are those of forms.def and extensions.def; whether one is implemented, the linker says, as it does when a
+ * module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed,
+ * and the status is 1 when there are any. --list prints every form with what is known of it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +127,8 @@ int main(int argc, char **argv) {
     mentions_sort(&mentions);
     for (size_t k = 0; k < forms_n_patterns(); k++)
         forms_expand(forms_pattern(k), FORMS_PLAIN, visit_form, &coverage);
+    for (size_t k = 0; k < forms_n_extensions(); k++)
+        forms_expand(forms_extension(k), FORMS_PLAIN, visit_form, &coverage);
     printf("%u forms, %u implemented, %u of them tested\n", coverage.n_forms, coverage.n_implemented,
            coverage.n_covered);
     mentions_free(&mentions);

@@ -1,4 +1,4 @@
-/* The instruction forms of forms.def. */
+/* The instruction forms of forms.def and extensions.def. */
 #include "forms.h"
 
 #include <stdio.h>
@@ -11,9 +11,19 @@ static const char *const patterns[] = {
 #undef FORMS
 };
 
+static const char *const extensions[] = {
+#define FORMS(pattern) pattern,
+#include "extensions.def"
+#undef FORMS
+};
+
 size_t forms_n_patterns(void) { return sizeof patterns / sizeof patterns[0]; }
 
 const char *forms_pattern(size_t i) { return patterns[i]; }
+
+size_t forms_n_extensions(void) { return sizeof extensions / sizeof extensions[0]; }
+
+const char *forms_extension(size_t i) { return extensions[i]; }
 
 void forms_expand(const char *pattern, enum forms_groups groups, forms_visit_fn *visit, void *context) {
     const char *open = pattern;

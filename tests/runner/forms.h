@@ -1,4 +1,4 @@
-/* The instruction forms of forms.def: patterns whose groups stand for choices. */
+/* The instruction forms of forms.def and extensions.def: patterns whose groups stand for choices. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +13,10 @@ typedef void forms_visit_fn(void *context, const char *form);
 
 size_t forms_n_patterns(void);
 const char *forms_pattern(size_t i);
+
+/* Those of extensions.def: Heddle's own, which no GPU has. */
+size_t forms_n_extensions(void);
+const char *forms_extension(size_t i);
 
 /* Calls visit for each way to choose the parts of the pattern's groups of one kind; those of the other kind stay. */
 void forms_expand(const char *pattern, enum forms_groups groups, forms_visit_fn *visit, void *context);

@@ -18,7 +18,7 @@ machines) # meng2010 holds 64 threads and no shared memory: the workloads that n
         # shellcheck disable=SC2086
         "$heddle" compare $workloads -m "$machine"
     done
-    "$heddle" compare vecadd divergent bfs blackscholes -m meng2010 -- --threads-per-block 64
+    "$heddle" compare vecadd divergent bfs blackscholes fft filter lu short svm -m meng2010 -- --threads-per-block 64
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
 repeat)

@@ -7,6 +7,7 @@ static const struct workload_info info = {
     .name = "bfs",
     .summary = "breadth-first search, one thread a node, one launch a level",
     .sizes = {"4,096 nodes, 4 to 12 edges each", "65,536 nodes, 4 to 12 edges each", "1,048,576 nodes, 6 edges each"},
+    .options = {{"--nodes", "N", "nodes of the graph, a power of two; Malits 2012: 65536", 1, 1 << 22}},
 };
 
 // The edges of node i are col[row[i]] to col[row[i + 1] - 1].
@@ -79,10 +80,17 @@ static int search(const struct workload *w, const struct graph *g, struct worklo
     return cur;
 }
 
+static int choose_nodes(const struct workload *w) {
+    unsigned given = w->option[0].number;
+    if (given & (given - 1))
+        workload_usage_error(w, "--nodes takes a power of two, not %u", given);
+    return (int)(given ? given : workload_pick(w, 4096, 65536, 1 << 20));
+}
+
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    int n = (int)workload_pick(&w, 4096, 65536, 1 << 20);
+    int n = choose_nodes(&w);
     struct graph g = make_graph(&w, n);
     int n_edges = g.row[n];
     int *level = start_levels(&w, n), *expected = start_levels(&w, n);

@@ -89,6 +89,13 @@ static const char *nearest(const char *word, const char *const *candidates, size
     return candidates[best];
 }
 
+static unsigned n_own_options(const struct workload_info *info) {
+    unsigned n = 0;
+    while (n < WORKLOAD_MOST_OPTIONS && info->options[n].name)
+        n++;
+    return n;
+}
+
 static void print_shape_option(const char *option, const char *meaning, const char *why_fixed) {
     printf("  %-28s%s%s\n", option, why_fixed ? "fixed: " : "", why_fixed ? why_fixed : meaning);
 }
@@ -102,15 +109,21 @@ static void print_help(const struct workload_info *info) {
     printf("  --no-check                  skip the CPU reference\n");
     print_shape_option("--blocks N", "blocks in the grid", info->blocks_fixed);
     print_shape_option("--threads-per-block N", "threads in a block", info->threads_fixed);
+    for (unsigned i = 0; i < n_own_options(info); i++) {
+        char usage[2 * MAX_WORD];
+        snprintf(usage, sizeof usage, "%s %s", info->options[i].name, info->options[i].argument);
+        printf("  %-28s%s\n", usage, info->options[i].help);
+    }
     printf("Exit status: 0 verified, 1 an error, 2 wrong usage, 3 the check failed.\n");
 }
 
-static unsigned parse_number(const struct workload *w, const char *option, const char *text, unsigned least) {
+static unsigned parse_number(const struct workload *w, const char *option, const char *text, unsigned least,
+                             unsigned most) {
     char *rest;
     errno = 0;
     unsigned long long value = strtoull(text, &rest, 0);
-    if (text[0] < '0' || text[0] > '9' || *rest || errno || value > UINT_MAX || value < least)
-        workload_usage_error(w, "%s takes a number from %u to %u, not '%s'", option, least, UINT_MAX, text);
+    if (text[0] < '0' || text[0] > '9' || *rest || errno || value > most || value < least)
+        workload_usage_error(w, "%s takes a number from %u to %u, not '%s'", option, least, most, text);
     return (unsigned)value;
 }
 
@@ -125,18 +138,29 @@ static enum workload_size parse_size(const struct workload *w, const char *text)
 static unsigned parse_shape(const struct workload *w, const char *option, const char *text, const char *why_fixed) {
     if (why_fixed)
         workload_usage_error(w, "%s cannot be chosen: %s", option, why_fixed);
-    return parse_number(w, option, text, 1);
+    return parse_number(w, option, text, 1, UINT_MAX);
+}
+
+static void apply_own_option(struct workload *w, const char *option, const char *value) {
+    unsigned i = 0;
+    while (strcmp(option, w->info->options[i].name))
+        i++;
+    const struct workload_option *own = &w->info->options[i];
+    w->option[i] =
+        (struct workload_value){value, own->most ? parse_number(w, option, value, own->least, own->most) : 0};
 }
 
 static void apply_option(struct workload *w, const char *option, const char *value) {
     if (!strcmp(option, "--size"))
         w->size = parse_size(w, value);
     else if (!strcmp(option, "--seed"))
-        w->random_state = parse_number(w, option, value, 0);
+        w->random_state = parse_number(w, option, value, 0, UINT_MAX);
     else if (!strcmp(option, "--blocks"))
         w->blocks = parse_shape(w, option, value, w->info->blocks_fixed);
-    else
+    else if (!strcmp(option, "--threads-per-block"))
         w->threads_per_block = parse_shape(w, option, value, w->info->threads_fixed);
+    else
+        apply_own_option(w, option, value);
 }
 
 static _Noreturn void refuse_argument(const struct workload *w, const char *argument, const char *name,
@@ -147,9 +171,14 @@ static _Noreturn void refuse_argument(const struct workload *w, const char *argu
     workload_usage_error(w, "unknown option '%s' (did you mean '%s'?)", argument, right);
 }
 
+enum { N_COMMON_OPTIONS = sizeof option_names / sizeof option_names[0] };
+
 // Options are `--name value` or `--name=value`.
 static void parse_arguments(struct workload *w, int argc, char **argv) {
-    const size_t n_options = sizeof option_names / sizeof option_names[0];
+    const char *names[N_COMMON_OPTIONS + WORKLOAD_MOST_OPTIONS];
+    const unsigned n_own = n_own_options(w->info), n_options = N_COMMON_OPTIONS + n_own;
+    for (unsigned i = 0; i < n_options; i++)
+        names[i] = i < N_COMMON_OPTIONS ? option_names[i] : w->info->options[i - N_COMMON_OPTIONS].name;
     for (int i = 1; i < argc; i++) {
         char name[MAX_WORD];
         const char *value = strchr(argv[i], '=');
@@ -167,7 +196,7 @@ static void parse_arguments(struct workload *w, int argc, char **argv) {
             w->check = false;
             continue;
         }
-        const char *right = nearest(name, option_names, n_options);
+        const char *right = nearest(name, names, n_options);
         if (strcmp(name, right))
             refuse_argument(w, argv[i], name, right);
         value = value ? value + 1 : i + 1 < argc ? argv[++i] : NULL;
@@ -179,15 +208,28 @@ static void parse_arguments(struct workload *w, int argc, char **argv) {
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
+static unsigned device_attribute(const struct workload *w, CUdevice_attribute attribute) {
+    int value = 0;
+    WORKLOAD_CUDA(w, cuDeviceGetAttribute(&value, attribute, w->device));
+    return (unsigned)value;
+}
+
+unsigned workload_most_threads(const struct workload *w) {
+    return device_attribute(w, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+}
+
+unsigned workload_most_shared_bytes(const struct workload *w) {
+    return device_attribute(w, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+}
+
 static void check_shape(const struct workload *w) {
-    int most_threads = 0, most_blocks = 0;
-    WORKLOAD_CUDA(w, cuDeviceGetAttribute(&most_threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, w->device));
-    WORKLOAD_CUDA(w, cuDeviceGetAttribute(&most_blocks, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, w->device));
-    if (w->threads_per_block > (unsigned)most_threads)
-        workload_usage_error(w, "--threads-per-block %u is more than this device's %d", w->threads_per_block,
+    unsigned most_threads = workload_most_threads(w);
+    unsigned most_blocks = device_attribute(w, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+    if (w->threads_per_block > most_threads)
+        workload_usage_error(w, "--threads-per-block %u is more than this device's %u", w->threads_per_block,
                              most_threads);
-    if (w->blocks > (unsigned)most_blocks)
-        workload_usage_error(w, "--blocks %u is more than this device's %d", w->blocks, most_blocks);
+    if (w->blocks > most_blocks)
+        workload_usage_error(w, "--blocks %u is more than this device's %u", w->blocks, most_blocks);
 }
 
 // The driver's own words about PTX it refuses are worth more than the error code.
@@ -223,7 +265,9 @@ uint32_t workload_random(struct workload *w) {
 }
 
 struct workload_shape workload_shape(const struct workload *w, size_t n_items, unsigned default_threads) {
-    unsigned threads = w->threads_per_block ? w->threads_per_block : default_threads;
+    unsigned threads = w->threads_per_block, most = workload_most_threads(w);
+    if (!threads)
+        threads = default_threads < most ? default_threads : most;
     size_t enough = (n_items + threads - 1) / threads;
     unsigned blocks = w->blocks ? w->blocks : (unsigned)enough;
     return (struct workload_shape){blocks, threads, blocks >= enough};
@@ -254,19 +298,29 @@ void workload_download(const struct workload *w, void *host, CUdeviceptr device,
 
 void workload_device_free(const struct workload *w, CUdeviceptr device) { WORKLOAD_CUDA(w, cuMemFree(device)); }
 
+void workload_set_variable(const struct workload *w, const char *name, const void *host, size_t bytes) {
+    CUdeviceptr device;
+    size_t room;
+    WORKLOAD_CUDA(w, cuModuleGetGlobal(&device, &room, w->module, name));
+    if (bytes > room)
+        workload_fail(w, "variable '%s' has %zu bytes, not %zu", name, room, bytes);
+    WORKLOAD_CUDA(w, cuMemcpyHtoD(device, host, bytes));
+}
+
 // The kernels count threads and strides in ints; a grid beyond this many threads would overflow them.
 enum { MOST_THREADS = 1 << 29 };
 
 static void check_launch(const struct workload *w, struct workload_grid grid) {
     unsigned block = grid.threads_x * grid.threads_y;
     unsigned long long threads = (unsigned long long)grid.blocks_x * grid.blocks_y * block;
-    int most_shared = 0;
-    WORKLOAD_CUDA(w, cuDeviceGetAttribute(&most_shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, w->device));
+    unsigned most_shared = workload_most_shared_bytes(w);
     if (threads > MOST_THREADS)
         workload_usage_error(w, "the grid has %llu threads, at most %d are supported: use fewer --blocks", threads,
                              MOST_THREADS);
-    if (grid.dynamic_shared_bytes > (unsigned)most_shared)
-        workload_usage_error(w, "%u threads need %u bytes of shared memory a block, this device has %d: use fewer %s",
+    if (grid.dynamic_shared_bytes && !most_shared)
+        workload_fail(w, "the kernel needs shared memory, and this device has none");
+    if (grid.dynamic_shared_bytes > most_shared)
+        workload_usage_error(w, "%u threads need %u bytes of shared memory a block, this device has %u: use fewer %s",
                              block, grid.dynamic_shared_bytes, most_shared, "--threads-per-block");
 }
 

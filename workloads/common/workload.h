@@ -12,21 +12,38 @@
 
 enum workload_size { WORKLOAD_SMALL, WORKLOAD_MEDIUM, WORKLOAD_PAPER, WORKLOAD_N_SIZES };
 
+// An option of one program alone, `--name VALUE`.
+struct workload_option {
+    const char *name;     // with its dashes
+    const char *argument; // what --help calls the value
+    const char *help;     // one line
+    unsigned least, most; // the value is a number in this range; both 0: any text
+};
+enum { WORKLOAD_MOST_OPTIONS = 4 };
+
 // What a program says about itself; constant.
 struct workload_info {
     const char *name;
-    const char *summary;                 // one line
-    const char *sizes[WORKLOAD_N_SIZES]; // the input at each size, for --help
-    const char *blocks_fixed;            // why --blocks cannot be chosen, or NULL where it can
-    const char *threads_fixed;           // the same for --threads-per-block
+    const char *summary;                                   // one line
+    const char *sizes[WORKLOAD_N_SIZES];                   // the input at each size, for --help
+    const char *blocks_fixed;                              // why --blocks cannot be chosen, or NULL where it can
+    const char *threads_fixed;                             // the same for --threads-per-block
+    struct workload_option options[WORKLOAD_MOST_OPTIONS]; // its own; the first without a name ends them
+};
+
+// What was given for one of a program's own options.
+struct workload_value {
+    const char *text; // NULL when the option was not given
+    unsigned number;  // 0 for a text
 };
 
 struct workload {
     const struct workload_info *info;
     enum workload_size size;
     bool check;
-    unsigned blocks;            // as given, 0 when not given
-    unsigned threads_per_block; // as given, 0 when not given
+    unsigned blocks;                                     // as given, 0 when not given
+    unsigned threads_per_block;                          // as given, 0 when not given
+    struct workload_value option[WORKLOAD_MOST_OPTIONS]; // as in info->options
     uint32_t random_state;
     CUdevice device;
     CUmodule module;
@@ -49,8 +66,12 @@ _Noreturn void workload_usage_error(const struct workload *w, const char *format
     __attribute__((format(printf, 2, 3)));
 _Noreturn void workload_fail(const struct workload *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// What one block may have on this device.
+unsigned workload_most_threads(const struct workload *w);
+unsigned workload_most_shared_bytes(const struct workload *w);
+
 // A one-dimensional launch over n_items: the blocks and threads asked for, and otherwise enough of them for one thread
-// an item. `covers` says whether there is a thread for every item.
+// an item, in blocks no larger than the device allows. `covers` says whether there is a thread for every item.
 struct workload_shape {
     unsigned blocks, threads;
     bool covers;
@@ -65,6 +86,8 @@ CUdeviceptr workload_device_alloc(const struct workload *w, size_t bytes);
 CUdeviceptr workload_upload(const struct workload *w, const void *host, size_t bytes);
 void workload_download(const struct workload *w, void *host, CUdeviceptr device, size_t bytes);
 void workload_device_free(const struct workload *w, CUdeviceptr device);
+// Fills a variable of the module, constant memory say.
+void workload_set_variable(const struct workload *w, const char *name, const void *host, size_t bytes);
 
 // Runs a kernel of the module to its end. `arguments` holds a pointer to each argument.
 struct workload_grid {

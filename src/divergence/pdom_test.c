@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "divergence/stack.h"
+#include "divergence/pdom.h"
 #include "exec/exec.h"
 
 enum { A = 10, B = 20, C = 30, D = 40, E = 50 };

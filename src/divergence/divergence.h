@@ -1,0 +1,193 @@
+/* Divergence models: which threads execute together. One file per model, ending in its operations table; models.def
+ * lists them.
+ *
+ * A thread lives in a lane of a row and never moves (exec.h); what a model forms are groups of threads that have the
+ * same next instruction. A group sits in a slot of an SM, where a warp scheduler picks it. The SM knows slots, units
+ * and results under way, and nothing of how groups come about; a model knows threads, masks and program counters, and
+ * nothing of units. What they say to each other is all in this file.
+ *
+ * The life of a group: the model makes it (admit) and puts it into a slot (host->place). The SM issues its instructions
+ * one after the other. It moves pc on by itself and calls the model only at control instructions (control), when pc
+ * comes to `meet` (meet), and when the group, asked to, has no results under way (resume). In these calls the model
+ * changes the group as it likes: pc, mask, status. A group is re-formed, split by pc or joined with another only when
+ * nothing of it is under way; in between, its scoreboard belongs to exactly these threads. */
+#pragma once
+
+#include "config/machine.h"
+#include "config/plugin.h"
+#include "exec/cta.h"
+
+enum { DIVERGENCE_NO_SLOT = -1, DIVERGENCE_NO_BARRIER = -1 };
+#define DIVERGENCE_NO_WARP UINT32_MAX
+
+enum divergence_status {
+    DIVERGENCE_RUNS,   /* its next instruction is at pc */
+    DIVERGENCE_WAITS,  /* for other groups: at a barrier, at a join. The model calls host->wake when that is over. */
+    DIVERGENCE_DRAINS, /* to be re-formed: the SM calls resume() when nothing of it is under way */
+    DIVERGENCE_ENDED,  /* leaves its slot, and the SM forgets it */
+};
+
+/* What the SM sees of a group. The first member of a model's own group structs; the model owns the memory. */
+struct divergence_group {
+    uint32_t pc;          /* its next instruction */
+    uint32_t meet;        /* meet() is called when pc has come here; EXEC_NO_PC: never. pc + 1 means after each. */
+    struct exec_row *row; /* the group is the lanes `mask` of this row; NULL: the SM asks bundle() who executes */
+    uint32_t mask;        /* with a row; never 0 while the group runs */
+    enum divergence_status status;
+    uint32_t n_threads; /* without a row: threads in the group, for schedulers */
+    /* Number for fetch groups and id order, below the SM's slots: splits of one warp share it. DIVERGENCE_NO_WARP
+     * before place(): the SM numbers it by its slot. */
+    uint32_t warp_id;
+    uint32_t passed;               /* post-dominators passed: bumped by the SM, for the scheduler pdprio */
+    struct divergence_block *home; /* the block it counts to, for schedulers; with threads of several: any of them */
+    /* Bundles of the next instruction may issue while some of this one are under way; the model keeps busy threads back
+     * (lwm with refetch=first). Control instructions wait all the same. */
+    bool overlaps;
+    bool is_blocked;      /* all threads that are left for this instruction are busy: wait until an access ends */
+    uint64_t ready_cycle; /* not before this cycle; 0: no such bound */
+    /* The SM's: */
+    int slot; /* DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
+};
+
+/* What enters the SIMD pipeline at once: at most one thread a lane. */
+struct divergence_bundle {
+    uint32_t pc;
+    uint32_t mask; /* lanes that execute, the guard applied; may be 0 */
+    struct exec_row
+        *row;     /* they are lanes of this row; NULL: cx->row_of and lane_of have been set for the lanes in mask */
+    uint32_t tag; /* handed back by memory() and complete() */
+    bool is_last; /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
+                   * of the group takes the scheduler's next turn, and nobody else does. */
+    /* (mimd) Another bundle goes in the same cycle, and counts as one with it. Each is a whole instruction: control()
+     * is called for those that are control instructions; pc does not move, and after the last of them meet() is called.
+     */
+    bool shares_issue;
+};
+
+/* A block on its SM. */
+struct divergence_block {
+    struct exec_cta *cta;
+    void *state;   /* the model's: from new_block() */
+    uint32_t slot; /* number among the SM's blocks, for schedulers */
+};
+
+/* The lanes of one memory instruction (one bundle of it) after the L1 has been asked for all its lines. */
+struct divergence_access {
+    uint32_t pc;
+    struct exec_row *row; /* NULL: scattered */
+    uint32_t tag;
+    uint32_t hit, missing; /* lanes of the bundle: have their data at `ready` / still wait */
+    uint64_t ready;
+    bool is_load;
+    uint32_t n_others; /* accesses of the group under way besides this one */
+};
+
+struct divergence_counters {
+#define DIVERGENCE_COUNTER(name, meaning) uint64_t name;
+#include "divergence/counters.def"
+#undef DIVERGENCE_COUNTER
+};
+
+/* What the SM does for a model. `sm` is the handle from the setup. */
+struct divergence_host {
+    /* Puts a group into a free slot, where it may issue from the next cycle on. False: there is none. */
+    bool (*place)(void *sm, struct divergence_group *group, uint64_t cycle);
+    /* The model has changed a group in a slot (pc, mask, status) outside the hooks that are called for it. */
+    void (*wake)(void *sm, struct divergence_group *group, uint64_t cycle);
+    /* Takes a group out of its slot, unless it has none; nothing of it may be under way but stores. Not for the group
+     * whose hook is running: that one sets ENDED. refill() is not called for it. */
+    void (*evict)(void *sm, struct divergence_group *group, uint64_t cycle);
+    /* Results of this group are under way: it cannot be joined or re-formed now. False without a slot. */
+    bool (*is_under_way)(void *sm, const struct divergence_group *group, uint64_t cycle);
+    /* `from` waits for an access that some lanes have got data from: `to`, which those lanes form (the model has
+     * changed both masks), gets a free slot and a copy of the scoreboard in which that access has ended. False: no free
+     * slot, nothing done. */
+    bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
+    /* Lanes of the group's only access under way that have their data; 0 when there is no or more than one access. */
+    uint32_t (*arrived)(void *sm, const struct divergence_group *group);
+    /* Every other group in a slot waits for memory or for others: without this one the SM would stand still. */
+    bool (*others_wait)(void *sm, const struct divergence_group *group);
+    uint32_t (*free_slots)(void *sm);
+    /* Calls refill() in that cycle. Only the earliest is kept; refill() asks anew for what is later. */
+    void (*call_at)(void *sm, uint64_t cycle);
+    /* Starts the grid's next block on this SM (admit() is called before it returns). False: no block is left, or no
+     * room. Only for models that pull blocks. */
+    bool (*pull_block)(void *sm, uint64_t cycle);
+    /* The last thread of the block has ended. */
+    void (*block_ended)(void *sm, struct divergence_block *block);
+};
+
+struct divergence_setup {
+    const struct config_machine *machine;
+    const void *options;
+    void *chip; /* from new_chip(), the same for every SM; NULL without */
+    uint32_t sm_index, n_slots;
+    const struct divergence_host *host;
+    void *sm;                /* for the host's functions */
+    struct exec_context *cx; /* the SM's; its grid changes from launch to launch */
+    struct divergence_counters *counters;
+};
+
+/* Hooks marked "may be NULL" need not exist. No hook allocates, except new*, new_block, and pools that grow. Equal
+ * calls have equal effects. After a hook that set cx->fault the launch ends. */
+struct divergence_ops {
+    const char *name, *help;
+    const struct config_parameter *parameter; /* ends with a NULL name; may be NULL */
+    const struct config_preset *preset;       /* the same */
+    size_t options_bytes;
+    /* Lanes of one row may be in different groups: warp-wide instructions (EXEC_KIND_WARP) go to control() too, where
+     * divergence_sync (sync.h) brings the lanes together. */
+    bool splits_rows;
+    bool pulls_blocks; /* asks for blocks itself (host->pull_block); the dispatcher does not start any */
+
+    /* NULL, or the rule by which this cannot run: a combination of options, a machine, a program. One sentence, in a
+     * static or the given buffer. program is NULL when asked before there is one. May be NULL. */
+    const char *(*refuses)(const void *options, const struct config_machine *machine,
+                           const struct exec_program *program, char *text, size_t size);
+    /* Slots that an SM with n_warps warps needs, at most most_slots. May be NULL: n_warps. */
+    uint32_t (*n_slots)(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                        uint32_t most_slots);
+    /* What all SMs share; may be NULL. */
+    void *(*new_chip)(const void *options, const struct config_machine *machine);
+    void (*free_chip)(void *chip);
+    void *(*new_model)(const struct divergence_setup *setup);
+    void (*free_model)(void *model);
+    /* A grid begins, cx->grid is set: no block is on the SM. May be NULL. */
+    void (*begin_grid)(void *model);
+    /* State of a block's place on the SM, made once and used for one block after the other; may be NULL. */
+    void *(*new_block)(void *model, const struct exec_cta *cta);
+    void (*free_block)(void *model, void *state);
+    /* A block begins: form its groups and place them. There is a slot for every `warp_size` threads. */
+    void (*admit)(void *model, struct divergence_block *block, uint64_t cycle);
+    /* Without a row: the next bundle of the instruction at group->pc. */
+    void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
+    /* Executes the control instruction at pc (a kind above EXEC_KIND_WARP, or from there on with splits_rows). `mask`:
+     * with a row the lanes whose guard is true, may be 0; else that of the last bundle. group->pc is still pc. */
+    void (*control)(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);
+    void (*meet)(void *model, struct divergence_group *group, uint64_t cycle);
+    void (*resume)(void *model, struct divergence_group *group, uint64_t cycle); /* may be NULL: never DRAINS */
+    /* A group has ended and left its slot, or the time of call_at has come. May be NULL. */
+    void (*refill)(void *model, uint64_t cycle);
+    /* The L1 has been asked for every line of a memory instruction. May be NULL. */
+    void (*memory)(void *model, struct divergence_group *group, const struct divergence_access *access, uint64_t cycle);
+    /* An access of the group has ended (all lines there). May be NULL. */
+    void (*complete)(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle);
+    /* Nothing could issue in this cycle and every group waits for memory or for others. May be NULL. */
+    void (*idle)(void *model, uint64_t cycle);
+    /* Names every live thread of the block, with its group (NULL: in none, waiting to be put into one): for invariant
+     * checks in tests and for who-waits-for-what dumps. */
+    void (*visit)(const void *model, const struct divergence_block *block,
+                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                 uint32_t lane),
+                  void *user);
+    /* Storage of the mechanism per SM in bits as its paper counts it, with the formula in words; may be NULL. */
+    uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
+};
+
+/* registry.c */
+const struct divergence_ops *const *divergence_list(size_t *count);
+const struct divergence_ops *divergence_find(const char *name);
+/* As sched_parse(). */
+bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,
+                      size_t error_size);
+void divergence_describe(const struct divergence_ops *ops, const void *options, char *text, size_t size);

@@ -1,0 +1,18 @@
+/* Packing threads of several rows into what the SIMD lanes take at once: the sub-warps of large warps (Narasiman 2011,
+ * 4.1) and compacted warps (Fung and Aamodt 2011). Masks have one word of lanes for each row. */
+#pragma once
+
+#include "exec/exec.h"
+
+struct divergence_pack {
+    uint32_t mask; /* lanes that got a thread */
+    uint8_t row[EXEC_LANES], lane[EXEC_LANES];
+    bool is_row; /* all are lanes of row[first lane], each in its own */
+};
+
+/* Takes at most one thread out of every column of `left`, from the lowest row that has one there; threads in `busy`
+ * (may be NULL) stay. */
+void divergence_pack_columns(uint32_t *left, const uint32_t *busy, uint32_t n_rows, struct divergence_pack *pack);
+/* Takes the first n_lanes threads, row by row, whatever their columns. */
+void divergence_pack_any(uint32_t *left, const uint32_t *busy, uint32_t n_rows, uint32_t n_lanes,
+                         struct divergence_pack *pack);

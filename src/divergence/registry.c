@@ -1,0 +1,48 @@
+/* The list of divergence models, and the text by which users choose one: NAME[:WORD,...]. */
+#include <string.h>
+
+#include "divergence/divergence.h"
+
+#define DIVERGENCE_MODEL(symbol) extern const struct divergence_ops divergence_##symbol;
+#include "divergence/models.def"
+#undef DIVERGENCE_MODEL
+
+static const struct divergence_ops *const models[] = {
+#define DIVERGENCE_MODEL(symbol) &divergence_##symbol,
+#include "divergence/models.def"
+#undef DIVERGENCE_MODEL
+};
+enum { N_MODELS = sizeof models / sizeof models[0] };
+
+const struct divergence_ops *const *divergence_list(size_t *count) {
+    *count = N_MODELS;
+    return models;
+}
+
+const struct divergence_ops *divergence_find(const char *name) {
+    for (size_t i = 0; i < N_MODELS; i++)
+        if (strcmp(models[i]->name, name) == 0)
+            return models[i];
+    return NULL;
+}
+
+static struct config_plugin plugin_of(const struct divergence_ops *ops) {
+    return (struct config_plugin){ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+}
+
+bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,
+                      size_t error_size) {
+    struct config_plugin list[N_MODELS];
+    for (size_t i = 0; i < N_MODELS; i++)
+        list[i] = plugin_of(models[i]);
+    size_t which;
+    if (!config_plugin_parse("divergence model", list, N_MODELS, text, &which, options, error, error_size))
+        return false;
+    *ops = models[which];
+    return true;
+}
+
+void divergence_describe(const struct divergence_ops *ops, const void *options, char *text, size_t size) {
+    struct config_plugin plugin = plugin_of(ops);
+    config_plugin_describe(&plugin, options, text, size);
+}

@@ -1,0 +1,30 @@
+/* Threads of a block that wait for each other: at barriers, and at warp-wide instructions that name lanes of their row
+ * (shfl.sync and the like), when a model lets the lanes of a row run apart. One for each block in execution. */
+#pragma once
+
+#include "divergence/divergence.h"
+
+struct divergence_sync {
+    uint32_t n_rows;
+    uint32_t *waiting;          /* per row: lanes that wait */
+    uint32_t *released;         /* per row: lanes set free and not yet taken */
+    uint32_t (*pc)[EXEC_LANES]; /* per row and lane: the instruction that it waits at, or was set free from */
+};
+
+struct divergence_sync *divergence_sync_new(uint32_t n_rows);
+void divergence_sync_free(struct divergence_sync *sync);
+void divergence_sync_start(struct divergence_sync *sync); /* a new block: nobody waits */
+
+/* Lanes of a row (guard true, mask not 0) come to the barrier or warp-wide instruction at pc. When that completes it,
+ * the instruction takes effect and all who waited are in released[]; so are lanes that need not wait (bar.arrive).
+ * True: somebody was released, in any row. Faults are left in cx->fault. */
+bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,
+                            uint32_t mask);
+/* Threads have ended: what waited for them only is complete. True: somebody was released. */
+bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_context *cx, struct exec_cta *cta);
+/* Takes the released lanes of a row that go on at one and the same pc: the mask (0: none left) and the pc to go on at.
+ */
+uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32_t *next_pc);
+/* The rule of models that let the lanes of a row run apart: a program with a warp-wide instruction that names no lanes
+ * (activemask, vote and shfl without .sync, cond_acc, tree_traverse) cannot run. NULL: it has none. For refuses(). */
+const char *divergence_refuse_unsynced(const struct exec_program *program, const char *model, char *text, size_t size);

@@ -1,0 +1,155 @@
+/* cond_acc, tree_traverse and progress on one row, and what cond_acc leaves for the memory system. */
+#include "exec/fixture.h"
+
+static struct fixture f;
+
+static int setup(void **state) {
+    (void)state;
+    fixture_open(&f);
+    return 0;
+}
+
+/* cond_acc.b32 of 100 + lane to base; gives the lanes of d. */
+static const uint32_t *accumulate(enum ptx_space space, uint64_t base, uint32_t predicate, uint32_t mask) {
+    f.o.mask = mask;
+    fixture_insn(&f, PTX_OP_COND_ACC, space, PTX_B32);
+    f.insn.access.bytes = 4;
+    fixture_dst(&f, 32);
+    fixture_address(&f, base, 0);
+    *(uint32_t *)fixture_src(&f, 1) = predicate;
+    uint32_t *value = fixture_src(&f, 32);
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        value[l] = 100 + l;
+    fixture_act(&f, exec_select_extension(&f.form));
+    return (const uint32_t *)f.dst[0];
+}
+
+static uint32_t word(uint64_t address) {
+    uint32_t value;
+    memcpy(&value, fixture_at(&f, address), sizeof value);
+    return value;
+}
+
+static void each_true_lane_has_the_slot_of_those_before_it(void **state) {
+    (void)state;
+    uint32_t predicate = 0x9e3779b9, mask = 0xfffffff3;
+    for (unsigned round = 0; round < 200; round++) {
+        memset(f.device, 0xee, sizeof f.device);
+        if (mask == 0)
+            continue;
+        const uint32_t *d = accumulate(PTX_SPACE_GLOBAL, FIXTURE_A + 256, predicate, mask);
+        unsigned slot = 0;
+        for (unsigned l = 0; l < EXEC_LANES; l++) {
+            if (!(predicate & mask) || !((predicate & mask) >> l & 1))
+                continue;
+            assert_int_equal(f.cx.address[l], FIXTURE_A + 256 + 4 * slot);
+            assert_int_equal(word(FIXTURE_A + 256 + 4 * slot), 100 + l);
+            slot++;
+        }
+        assert_int_equal(word(FIXTURE_A + 252), 0xeeeeeeee);
+        assert_int_equal(word(FIXTURE_A + 256 + 4 * slot), 0xeeeeeeee);
+        for (unsigned l = 0; l < EXEC_LANES; l++)
+            assert_int_equal(d[l], mask >> l & 1 ? slot : 0xeeeeeeee);
+        predicate = predicate * 1664525 + 1013904223;
+        mask = mask * 22695477 + 1;
+    }
+}
+
+/* The load/store unit takes the lanes that wrote; the others' addresses must not widen what it sees. */
+static void the_memory_system_sees_the_lanes_that_wrote(void **state) {
+    (void)state;
+    accumulate(PTX_SPACE_GLOBAL, FIXTURE_A, 0x80000101, 0xffff0f0f);
+    assert_int_equal(f.cx.touched, 0x80000101);
+    assert_int_equal(f.cx.address[0], FIXTURE_A);
+    assert_int_equal(f.cx.address[8], FIXTURE_A + 4);
+    assert_int_equal(f.cx.address[31], FIXTURE_A + 8);
+    assert_int_equal(f.cx.address[1], FIXTURE_A);
+    assert_int_equal(f.cx.address[16], FIXTURE_A);
+}
+
+static void nobody_writes_anywhere(void **state) {
+    (void)state;
+    const uint32_t *d = accumulate(PTX_SPACE_GLOBAL, 8, 0x000000f0, 0x0000ff0f);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_NONE);
+    assert_int_equal(f.cx.touched, 0);
+    assert_int_equal(d[0], 0);
+    assert_int_equal(d[4], 0xeeeeeeee);
+}
+
+static void shared_memory_is_the_blocks(void **state) {
+    (void)state;
+    accumulate(PTX_SPACE_SHARED, FIXTURE_SHARED - 8, 0x00300000, ~0u);
+    uint32_t last[2];
+    memcpy(last, f.shared + FIXTURE_SHARED - 8, sizeof last);
+    assert_int_equal(last[0], 120);
+    assert_int_equal(last[1], 121);
+}
+
+static void a_fault_leaves_all_undone(void **state) {
+    (void)state;
+    accumulate(PTX_SPACE_SHARED, FIXTURE_SHARED - 8, 0x00700000, ~0u);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_SHARED_BOUNDS);
+    assert_int_equal(f.cx.fault.lane, 22);
+    assert_int_equal(f.cx.fault.address, FIXTURE_SHARED);
+    assert_int_equal(f.shared[FIXTURE_SHARED - 8], 0);
+    assert_int_equal(((uint32_t *)f.dst[0])[0], 0xeeeeeeee);
+}
+
+static const uint32_t *traverse(uint32_t predicate, uint32_t bytes) {
+    fixture_insn(&f, PTX_OP_TREE_TRAVERSE, PTX_SPACE_GENERIC, PTX_U32);
+    fixture_dst(&f, 32);
+    uint32_t *base = fixture_src(&f, 32);
+    *(uint32_t *)fixture_src(&f, 1) = predicate;
+    uint32_t *size = fixture_src(&f, 32);
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        base[l] = 1000 + l;
+        size[l] = bytes;
+    }
+    fixture_act(&f, exec_select_extension(&f.form));
+    return (const uint32_t *)f.dst[0];
+}
+
+static void a_step_down_the_tree_counts_the_keys_passed(void **state) {
+    (void)state;
+    f.o.mask = 0x3fffffff; /* 30 keys */
+    const uint32_t *d = traverse(0xc0007fff, 128);
+    assert_int_equal(d[0], 1000 + 15 * 128);
+    assert_int_equal(d[29], 1029 + 15 * 128);
+    assert_int_equal(d[30], 0xeeeeeeee);
+}
+
+static void nodes_have_a_power_of_two(void **state) {
+    (void)state;
+    traverse(1, 0);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_BAD_NODE);
+    f.o.mask = 0xff00;
+    traverse(1, 24);
+    assert_int_equal(f.cx.fault.kind, EXEC_FAULT_BAD_NODE);
+    assert_int_equal(f.cx.fault.lane, 8);
+    assert_string_equal(f.cx.fault.detail, "24 is no power of two");
+}
+
+static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
+    (void)state;
+    fixture_insn(&f, PTX_OP_PROGRESS, PTX_SPACE_GENERIC, PTX_U32);
+    uint32_t *value = fixture_src(&f, 32);
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        value[l] = 50 + l;
+    f.o.mask = 0xfffffff8;
+    fixture_act(&f, exec_select_extension(&f.form));
+    assert_int_equal(f.row.progress, 53);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(each_true_lane_has_the_slot_of_those_before_it, setup),
+        cmocka_unit_test_setup(the_memory_system_sees_the_lanes_that_wrote, setup),
+        cmocka_unit_test_setup(nobody_writes_anywhere, setup),
+        cmocka_unit_test_setup(shared_memory_is_the_blocks, setup),
+        cmocka_unit_test_setup(a_fault_leaves_all_undone, setup),
+        cmocka_unit_test_setup(a_step_down_the_tree_counts_the_keys_passed, setup),
+        cmocka_unit_test_setup(nodes_have_a_power_of_two, setup),
+        cmocka_unit_test_setup(the_lowest_active_lane_says_how_far_the_warp_is, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Groups in slots: what the SM does for its divergence model (divergence.h, struct divergence_host). */
+#include <string.h>
+
+#include "sm/internal.h"
+
+/* From which cycle on what changes now may issue: before the schedulers have picked, in this one. */
+static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
+
+/* The cycles before this one are over; this one is accounted by its own tick, or when the SM wakes. */
+static void settle(struct sm *sm, uint64_t cycle) {
+    if (cycle)
+        sm_catch_up(sm, cycle - 1);
+}
+
+/* The SM may be asleep. */
+static void ask_for_tick(const struct sm *sm, uint64_t cycle) {
+    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle_before(sm, cycle) + 1);
+}
+
+/* A free slot of the wanted scheduler, or else of any; SM_NO_SLOT: none. */
+static int free_slot(const struct sm *sm, uint32_t scheduler) {
+    int other = SM_NO_SLOT;
+    if (sched_count(&sm->occupied) >= sm->n_usable_slots)
+        return SM_NO_SLOT;
+    for (uint32_t s = 0; s < sm->n_slots; s++) {
+        if (sched_has(&sm->occupied, s))
+            continue;
+        if (scheduler == SM_MAX_SCHEDULERS || s % sm->n_schedulers == scheduler)
+            return (int)s;
+        if (other == SM_NO_SLOT)
+            other = (int)s;
+    }
+    return other;
+}
+
+static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    uint64_t *registers = slot->register_ready;
+    *slot = (struct sm_slot){
+        .group = group,
+        .fetch_ready = cycle + 1,
+        .age = sm->n_arrived,
+        .fetch_line = UINT32_MAX,
+        .register_ready = registers,
+        .state = slot->state,
+        .unit = slot->unit,
+    };
+    memset(registers, 0, (sm->program->n_registers + 1) * sizeof *registers);
+    group->slot = (int)s;
+    if (group->warp_id == DIVERGENCE_NO_WARP)
+        group->warp_id = s / sm->n_schedulers;
+    sched_add(&sm->occupied, s);
+    sm->view_slot[s] =
+        (struct sched_slot){.age = sm->n_arrived++, .warp_id = group->warp_id, .block = group->home->slot};
+    sm->view.cycle = cycle;
+    sm->policy->arrive(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
+}
+
+static bool place(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct sm *sm = user;
+    int s = free_slot(sm, SM_MAX_SCHEDULERS);
+    if (s == SM_NO_SLOT)
+        return false;
+    settle(sm, cycle);
+    occupy(sm, (uint32_t)s, group, cycle_before(sm, cycle));
+    sm_prepare(sm, (uint32_t)s, cycle_before(sm, cycle));
+    ask_for_tick(sm, cycle);
+    return true;
+}
+
+static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct sm *sm = user;
+    if (group->slot == DIVERGENCE_NO_SLOT)
+        return;
+    settle(sm, cycle);
+    sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
+    ask_for_tick(sm, cycle);
+}
+
+void sm_finish_slot(struct sm *sm, uint32_t s) {
+    sm->policy->leave(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
+    sched_remove(&sm->occupied, s);
+    sched_remove(&sm->pending, s);
+    sched_remove(&sm->waits_long, s);
+    sm_set_state(sm, s, SM_SLOT_FREE);
+    if (sm->continued[s % sm->n_schedulers] == (int)s)
+        sm->continued[s % sm->n_schedulers] = SM_NO_SLOT;
+    sm->slot[s].group->slot = DIVERGENCE_NO_SLOT;
+    sm->slot[s].group = NULL;
+    sm->has_freed_slot = true;
+}
+
+static void evict(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct sm *sm = user;
+    if (group->slot == DIVERGENCE_NO_SLOT)
+        return;
+    settle(sm, cycle);
+    bool has_freed_slot = sm->has_freed_slot;
+    sm_finish_slot(sm, (uint32_t)group->slot);
+    sm->has_freed_slot = has_freed_slot;
+}
+
+static bool is_under_way(void *user, const struct divergence_group *group, uint64_t cycle) {
+    const struct sm *sm = user;
+    if (group->slot == DIVERGENCE_NO_SLOT)
+        return false;
+    const struct sm_slot *slot = &sm->slot[group->slot];
+    bool waits_for_all = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    uint64_t next = cycle_before(sm, cycle) + 1;
+    return slot->is_continued || (waits_for_all ? slot->n_accesses : slot->n_loads) || slot->fetch_ready > next ||
+           (!waits_for_all && slot->result_ready > next);
+}
+
+/* The group's only access that has not ended; NULL: none, or several. */
+static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
+    if (group->slot == DIVERGENCE_NO_SLOT || sm->slot[group->slot].n_accesses != 1)
+        return NULL;
+    for (uint32_t i = 0; i < sm->n_requests; i++)
+        if (sm->request[i].is_used && sm->request[i].slot == (uint32_t)group->slot &&
+            sm->request[i].age == sm->slot[group->slot].age)
+            return &sm->request[i];
+    return NULL;
+}
+
+static uint32_t arrived(void *user, const struct divergence_group *group) {
+    const struct sm_request *request = only_access(user, group);
+    return request ? sm_ldst_arrived(request) : 0;
+}
+
+static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
+    struct sm *sm = user;
+    const struct sm_request *request = only_access(sm, from);
+    int s = free_slot(sm, (uint32_t)from->slot % sm->n_schedulers);
+    if (!request || s == SM_NO_SLOT)
+        return false;
+    const struct sm_slot *old = &sm->slot[from->slot];
+    struct sm_slot *slot = &sm->slot[s];
+    settle(sm, cycle);
+    occupy(sm, (uint32_t)s, to, cycle_before(sm, cycle));
+    for (uint32_t i = 0; i <= sm->program->n_registers; i++) {
+        bool is_under_way = old->register_ready[i] == SM_NEVER;
+        slot->register_ready[i] = is_under_way ? request->ready : old->register_ready[i];
+    }
+    slot->fetch_line = old->fetch_line;
+    slot->result_ready = old->result_ready > request->ready ? old->result_ready : request->ready;
+    if (sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD && request->ready > slot->fetch_ready)
+        slot->fetch_ready = request->ready;
+    if (old->fetch_ready != SM_NEVER && old->fetch_ready > slot->fetch_ready)
+        slot->fetch_ready = old->fetch_ready;
+    sm_prepare(sm, (uint32_t)s, cycle_before(sm, cycle));
+    sm_prepare(sm, (uint32_t)from->slot, cycle_before(sm, cycle));
+    ask_for_tick(sm, cycle);
+    return true;
+}
+
+static bool others_wait(void *user, const struct divergence_group *group) {
+    const struct sm *sm = user;
+    uint32_t n = sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
+    enum sm_state own = group->slot == DIVERGENCE_NO_SLOT ? SM_SLOT_FREE : sm->slot[group->slot].state;
+    return n == (own == SM_SLOT_READY || own == SM_SLOT_DEPENDENCY || own == SM_SLOT_FETCH);
+}
+
+static uint32_t free_slots(void *user) {
+    const struct sm *sm = user;
+    return sm->n_usable_slots - sched_count(&sm->occupied);
+}
+
+static void call_at(void *user, uint64_t cycle) {
+    struct sm *sm = user;
+    if (cycle < sm->model_wake)
+        sm->model_wake = cycle;
+    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle);
+}
+
+static bool pull_block(void *user, uint64_t cycle) {
+    struct sm *sm = user;
+    return sm->dispatcher.pull_block(sm->dispatcher.user, sm->index, cycle);
+}
+
+static void block_ended(void *user, struct divergence_block *block) {
+    struct sm *sm = user;
+    ((struct sm_resident *)block)->is_busy = false;
+    sm->n_residents--;
+    sm->dispatcher.block_ended(sm->dispatcher.user);
+}
+
+const struct divergence_host sm_divergence_host = {
+    .place = place,
+    .wake = wake,
+    .evict = evict,
+    .is_under_way = is_under_way,
+    .split = split,
+    .arrived = arrived,
+    .others_wait = others_wait,
+    .free_slots = free_slots,
+    .call_at = call_at,
+    .pull_block = pull_block,
+    .block_ended = block_ended,
+};

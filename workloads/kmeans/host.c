@@ -1,0 +1,189 @@
+// kmeans: clusters of points, one launch of two kernels an iteration, until no point changes its cluster or a limit of
+// iterations is reached.
+//
+// The reference sums all points up anew in every iteration and looks for the centre c with the largest 2xc - cc, which
+// is the nearest. Both compute with integers, so the check asks for equality of every membership and every centre.
+#include "../common/workload.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRACTION_BITS = 4, MOST_DIMENSIONS = 20 }; // as in kernel.cu
+enum { DIMENSIONS_OPTION = 0 };
+
+static const struct workload_info info = {
+    .name = "kmeans",
+    .summary = "k-means clustering, one thread a point",
+    .sizes = {"1,024 points, 20-D: 512 points", "8,192 points, 20-D: 5,000 points",
+              "16,384 points, 20-D: 10,000 points"},
+    .options = {[DIMENSIONS_OPTION] = {"--dimensions", "1|20",
+                                       "1: bytes (Narasiman 2011), default; 20: ints (Meng 2010)", 1, MOST_DIMENSIONS}},
+};
+
+// Coordinate d of point i is at[d * n + i].
+struct points {
+    int dimensions, n, n_centres;
+    int *at;
+};
+
+static struct points make_points(struct workload *w) {
+    int dimensions = w->option[DIMENSIONS_OPTION].text ? (int)w->option[DIMENSIONS_OPTION].number : 1;
+    if (dimensions != 1 && dimensions != MOST_DIMENSIONS)
+        workload_usage_error(w, "--dimensions takes 1 or %d, not %d", MOST_DIMENSIONS, dimensions);
+    bool is_line = dimensions == 1;
+    int n = (int)(is_line ? workload_pick(w, 1024, 8192, 16384) : workload_pick(w, 512, 5000, 10000));
+    struct points p = {dimensions, n, is_line ? 16 : 8, workload_array(w, (size_t)n * (size_t)dimensions, sizeof(int))};
+    // Points lie around twice as many places as there are clusters to find.
+    int place[2 * 16][MOST_DIMENSIONS];
+    for (int k = 0; k < 2 * p.n_centres; k++)
+        for (int d = 0; d < dimensions; d++)
+            place[k][d] = (int)(workload_random(w) >> 8) % 160;
+    for (int i = 0; i < n; i++) {
+        const int *near = place[(int)(workload_random(w) >> 8) % (2 * p.n_centres)];
+        for (int d = 0; d < dimensions; d++)
+            p.at[d * n + i] = near[d] + (int)(workload_random(w) >> 8) % 96;
+    }
+    return p;
+}
+
+// The first points are the first centres.
+static void start_centres(const struct points *p, int *centres) {
+    for (int c = 0; c < p->n_centres; c++)
+        for (int d = 0; d < p->dimensions; d++)
+            centres[c * p->dimensions + d] = p->at[d * p->n + c] << FRACTION_BITS;
+}
+
+// ---- Device -------------------------------------------------------------------------------------------------------
+
+// Points on a line are bytes, others ints.
+static CUdeviceptr upload_points(const struct workload *w, const struct points *p) {
+    size_t n = (size_t)p->n * (size_t)p->dimensions;
+    if (p->dimensions > 1)
+        return workload_upload(w, p->at, n * sizeof *p->at);
+    uint8_t *bytes = workload_array(w, n, 1);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)p->at[i];
+    CUdeviceptr device = workload_upload(w, bytes, n);
+    free(bytes);
+    return device;
+}
+
+struct clustering {
+    int *membership, *centres;
+    int n_iterations;
+};
+
+struct device_memory {
+    CUdeviceptr points, centres, membership, sums, moved;
+};
+
+// Returns whether a point changed its cluster.
+static bool iterate(const struct workload *w, struct points *p, struct workload_shape shape, struct device_memory *m) {
+    unsigned n_coordinates = (unsigned)(p->n_centres * p->dimensions);
+    unsigned shared_bytes = (2 * n_coordinates + (unsigned)p->n_centres) * (unsigned)sizeof(int);
+    bool is_line = p->dimensions == 1, is_shared = workload_most_shared_bytes(w) >= shared_bytes;
+    const char *kernel =
+        is_shared ? (is_line ? "assign_shared_1" : "assign_shared_20") : (is_line ? "assign_1" : "assign_20");
+    int moved = 0;
+    WORKLOAD_CUDA(w, cuMemcpyHtoD(m->moved, &moved, sizeof moved));
+    workload_launch(w, kernel, (struct workload_grid){shape.blocks, 1, shape.threads, 1, is_shared ? shared_bytes : 0},
+                    (void *[]){&m->points, &m->centres, &m->membership, &m->sums, &m->moved, &p->n_centres, &p->n});
+    workload_launch(w, "update", (struct workload_grid){1, 1, shape.threads, 1, 0},
+                    (void *[]){&m->sums, &m->centres, &p->n_centres, &p->dimensions});
+    workload_download(w, &moved, m->moved, sizeof moved);
+    return moved;
+}
+
+static void cluster(const struct workload *w, struct points *p, struct workload_shape shape, int most_iterations,
+                    struct clustering *result) {
+    size_t n_coordinates = (size_t)(p->n_centres * p->dimensions), member_bytes = (size_t)p->n * sizeof(int);
+    size_t sum_bytes = (n_coordinates + (size_t)p->n_centres) * sizeof(int);
+    start_centres(p, result->centres);
+    struct device_memory m = {upload_points(w, p), workload_upload(w, result->centres, n_coordinates * sizeof(int)),
+                              workload_device_alloc(w, member_bytes), workload_device_alloc(w, sum_bytes),
+                              workload_device_alloc(w, sizeof(int))};
+    WORKLOAD_CUDA(w, cuMemsetD8(m.membership, 0xff, member_bytes)); // -1: in no cluster
+    WORKLOAD_CUDA(w, cuMemsetD8(m.sums, 0, sum_bytes));
+    bool moves = true;
+    for (; moves && result->n_iterations < most_iterations; result->n_iterations++)
+        moves = iterate(w, p, shape, &m);
+    workload_download(w, result->membership, m.membership, member_bytes);
+    workload_download(w, result->centres, m.centres, n_coordinates * sizeof(int));
+    CUdeviceptr all[] = {m.points, m.centres, m.membership, m.sums, m.moved};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        workload_device_free(w, all[i]);
+}
+
+// ---- Reference ----------------------------------------------------------------------------------------------------
+
+static int nearest_reference(const struct points *p, const int *centres, int i) {
+    int best = 0;
+    int64_t most = INT64_MIN;
+    for (int c = 0; c < p->n_centres; c++) {
+        int64_t score = 0;
+        for (int d = 0; d < p->dimensions; d++) {
+            int64_t x = (int64_t)p->at[d * p->n + i] << FRACTION_BITS, centre = centres[c * p->dimensions + d];
+            score += 2 * x * centre - centre * centre;
+        }
+        if (score <= most)
+            continue;
+        most = score;
+        best = c;
+    }
+    return best;
+}
+
+static void move_centre_reference(const struct points *p, const int *membership, int c, int *centre) {
+    int64_t sum[MOST_DIMENSIONS] = {0}, n = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (membership[i] != c)
+            continue;
+        n++;
+        for (int d = 0; d < p->dimensions; d++)
+            sum[d] += (int64_t)p->at[d * p->n + i] << FRACTION_BITS;
+    }
+    for (int d = 0; n && d < p->dimensions; d++)
+        centre[d] = (int)((2 * sum[d] + n) / (2 * n)); // rounded, halves up
+}
+
+static void cluster_reference(const struct points *p, int most_iterations, struct clustering *result) {
+    start_centres(p, result->centres);
+    memset(result->membership, 0xff, (size_t)p->n * sizeof(int));
+    bool moves = true;
+    for (; moves && result->n_iterations < most_iterations; result->n_iterations++) {
+        moves = false;
+        for (int i = 0; i < p->n; i++) {
+            int c = nearest_reference(p, result->centres, i);
+            moves |= c != result->membership[i];
+            result->membership[i] = c;
+        }
+        for (int c = 0; c < p->n_centres; c++)
+            move_centre_reference(p, result->membership, c, &result->centres[c * p->dimensions]);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct workload w;
+    workload_start(&w, &info, argc, argv);
+    struct points p = make_points(&w);
+    int most_iterations = (int)workload_pick(&w, 5, 12, 100);
+    size_t n = (size_t)p.n, n_results = n + (size_t)(p.n_centres * p.dimensions);
+    int *results = workload_array(&w, n_results, sizeof *results);
+    int *expected = workload_array(&w, n_results, sizeof *expected);
+    struct clustering got = {results, results + n, 0}, reference = {expected, expected + n, 0};
+    struct workload_shape shape = workload_shape(&w, n, 256);
+    cluster(&w, &p, shape, most_iterations, &got);
+
+    struct workload_diff diff = {0};
+    if (w.check) {
+        cluster_reference(&p, most_iterations, &reference);
+        diff = workload_diff_i32(results, expected, n_results);
+    }
+    free(p.at);
+    free(results);
+    free(expected);
+    return workload_finish(&w, w.check ? &diff : NULL,
+                           "%d points in %d-D, %d clusters, %d iterations, %u blocks of %u threads", p.n, p.dimensions,
+                           p.n_centres, got.n_iterations, shape.blocks, shape.threads);
+}

@@ -1,0 +1,115 @@
+// One iteration of k-means clustering (Lloyd's algorithm). `assign` gives each point to the nearest centre, one thread
+// a point; a point that changes its cluster is taken from the sums of the old one and added to those of the new one, so
+// the sums need no second pass over all points. `update` makes centres of the sums. All numbers are integers, which
+// keeps the sums independent of the order of their atomics; centres have FRACTION_BITS bits after the binary point.
+#include <heddle/device.h>
+
+enum { FRACTION_BITS = 4 };
+
+// The nearest centre; of equal ones the first. Coordinate d of all points lies at points[d * n], so that neighbouring
+// threads read neighbouring addresses.
+template <typename coordinate, int dimensions>
+static __device__ __forceinline__ int nearest(const coordinate *points, const int *centres, int n_centres, int n,
+                                              int i) {
+    int x[dimensions], best = 0, best_distance = 0x7fffffff;
+#pragma unroll
+    for (int d = 0; d < dimensions; d++)
+        x[d] = points[d * n + i] << FRACTION_BITS;
+#pragma unroll 1
+    for (int c = 0; c < n_centres; c++) {
+        int distance = 0;
+#pragma unroll
+        for (int d = 0; d < dimensions; d++) {
+            int difference = x[d] - centres[c * dimensions + d];
+            distance += difference * difference;
+        }
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = c;
+        }
+    }
+    return best;
+}
+
+// Moves point i between clusters; the first time it has none. sums: the coordinates' sums of each centre, then the
+// numbers of points.
+template <typename coordinate, int dimensions>
+static __device__ __forceinline__ void move_point(const coordinate *points, int *sums, int n_centres, int n, int i,
+                                                  int from, int to) {
+#pragma unroll 1
+    for (int d = 0; d < dimensions; d++) {
+        int x = points[d * n + i];
+        if (from >= 0)
+            atomicSub(&sums[from * dimensions + d], x);
+        atomicAdd(&sums[to * dimensions + d], x);
+    }
+    if (from >= 0)
+        atomicSub(&sums[n_centres * dimensions + from], 1);
+    atomicAdd(&sums[n_centres * dimensions + to], 1);
+}
+
+template <typename coordinate, int dimensions>
+static __device__ __forceinline__ void assign(const coordinate *points, const int *centres, int *membership, int *sums,
+                                              int *n_moved, int n_centres, int n) {
+#pragma unroll 1
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        int from = membership[i], to = nearest<coordinate, dimensions>(points, centres, n_centres, n, i);
+        if (from != to) {
+            membership[i] = to;
+            move_point<coordinate, dimensions>(points, sums, n_centres, n, i, from, to);
+            *n_moved = 1;
+        }
+    }
+}
+
+// The same with the centres and the changes of the sums in shared memory, where atomics are cheap.
+// Dynamic shared memory: a word for each coordinate of the centres, and as many and n_centres more for the sums.
+template <typename coordinate, int dimensions>
+static __device__ __forceinline__ void assign_shared(const coordinate *points, const int *centres, int *membership,
+                                                     int *sums, int *n_moved, int n_centres, int n) {
+    extern __shared__ int shared[];
+    int n_coordinates = n_centres * dimensions, n_sums = n_coordinates + n_centres, *own_sums = shared + n_coordinates;
+#pragma unroll 1
+    for (int k = threadIdx.x; k < n_coordinates; k += blockDim.x)
+        shared[k] = centres[k];
+#pragma unroll 1
+    for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
+        own_sums[k] = 0;
+    __syncthreads();
+    assign<coordinate, dimensions>(points, shared, membership, own_sums, n_moved, n_centres, n);
+    __syncthreads();
+#pragma unroll 1
+    for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
+        if (own_sums[k])
+            atomicAdd(&sums[k], own_sums[k]);
+}
+
+extern "C" __global__ void assign_1(const unsigned char *points, const int *centres, int *membership, int *sums,
+                                    int *n_moved, int n_centres, int n) {
+    assign<unsigned char, 1>(points, centres, membership, sums, n_moved, n_centres, n);
+}
+
+extern "C" __global__ void assign_20(const int *points, const int *centres, int *membership, int *sums, int *n_moved,
+                                     int n_centres, int n) {
+    assign<int, 20>(points, centres, membership, sums, n_moved, n_centres, n);
+}
+
+extern "C" __global__ void assign_shared_1(const unsigned char *points, const int *centres, int *membership, int *sums,
+                                           int *n_moved, int n_centres, int n) {
+    assign_shared<unsigned char, 1>(points, centres, membership, sums, n_moved, n_centres, n);
+}
+
+extern "C" __global__ void assign_shared_20(const int *points, const int *centres, int *membership, int *sums,
+                                            int *n_moved, int n_centres, int n) {
+    assign_shared<int, 20>(points, centres, membership, sums, n_moved, n_centres, n);
+}
+
+// The mean of a cluster, rounded; an empty one keeps its centre.
+extern "C" __global__ void update(const int *sums, int *centres, int n_centres, int dimensions) {
+#pragma unroll 1
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < n_centres * dimensions; k += gridDim.x * blockDim.x) {
+        int n_points = sums[n_centres * dimensions + k / dimensions];
+        if (n_points)
+            centres[k] = ((sums[k] << FRACTION_BITS) + n_points / 2) / n_points;
+    }
+}
