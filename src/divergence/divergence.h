@@ -64,7 +64,7 @@ struct divergence_bundle {
     bool shares_issue;
 };
 
-/* A block on its SM. */
+/* A block on its SM; cta->owner points back to it. */
 struct divergence_block {
     struct exec_cta *cta;
     void *state;   /* the model's: from new_block() */

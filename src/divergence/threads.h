@@ -7,6 +7,10 @@ static inline struct exec_cta *divergence_cta(const struct exec_row *row) {
     return (struct exec_cta *)row->block; /* the block is the first member */
 }
 
+static inline struct divergence_block *divergence_block_of(const struct exec_row *row) {
+    return divergence_cta(row)->owner;
+}
+
 /* Lanes of `mask` for which the instruction's guard holds. */
 static inline uint32_t divergence_guard(const struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
     if (!insn->guard.offset)

@@ -154,7 +154,8 @@ static void compute_addresses(struct exec_context *cx, const struct exec_operand
 
 static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask, unsigned bytes) {
     const uint64_t *address = cx->address;
-    if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS)
+    /* Of a scattered bundle only the active lanes have been gathered, and the pattern is seen from lane 0. */
+    if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS && (cx->row || (mask & 1)))
         return EXEC_PATTERN_UNIFORM;
     uint64_t step = address[1] - address[0], unlike = 0;
     if (mask != EXEC_FULL_MASK || (step != bytes && step != 0))

@@ -10,6 +10,7 @@ struct exec_cta {
     struct exec_row *row;
     uint32_t n_rows, n_live_rows; /* rows that still have a live thread */
     unsigned char *registers, *local, *shared;
+    void *owner;        /* who runs it */
     uint64_t first_row; /* number of its first row among all that have local memory: for addresses in time */
 };
 

@@ -170,6 +170,7 @@ struct exec_program {
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
     bool uses_warps;               /* has instructions or special registers that see the 32 threads of a warp */
+    uint32_t warp_size_wanted;     /* by the kernel's .pragma "heddle warp_size N"; 0: it has none */
     struct base_arena *arena;
 };
 

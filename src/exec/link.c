@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 static uint32_t align_up(uint64_t value, uint64_t alignment) {
     return (uint32_t)((value + alignment - 1) & ~(alignment - 1));
@@ -281,6 +282,26 @@ static void place_const_variables(struct exec_linker *linker) {
                 linker->symbol_address(linker->user, module->variable[i]), module->variable[i]->size};
 }
 
+/* .pragma "heddle warp_size N": for machines that let a kernel choose. Pragmas of others are none of our business. */
+static void read_pragmas(struct exec_linker *linker, const struct ptx_function *kernel) {
+    static const char ours[] = "heddle ", warp_size[] = "heddle warp_size ";
+    for (uint32_t i = 0; i < kernel->n_pragmas; i++) {
+        const char *pragma = kernel->pragma[i];
+        uint64_t size = 0;
+        if (strncmp(pragma, ours, sizeof ours - 1) != 0)
+            continue;
+        bool is_good = strncmp(pragma, warp_size, sizeof warp_size - 1) == 0 &&
+                       base_parse_u64(pragma + sizeof warp_size - 1, &size) && size >= 32 && size <= 512 &&
+                       !(size & (size - 1));
+        if (!is_good)
+            ptx_error_at(
+                linker->messages, linker->module, kernel->at,
+                "kernel '%s' has .pragma \"%s\"; there is \"heddle warp_size N\" with N 32, 64, 128, 256 or 512",
+                kernel->name, pragma);
+        linker->program->warp_size_wanted = (uint32_t)size;
+    }
+}
+
 struct exec_program *exec_link(const struct ptx_module *module, const struct ptx_function *kernel,
                                uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
                                struct ptx_messages *messages) {
@@ -304,6 +325,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
     };
     unsigned n_errors_before = messages->n_errors;
 
+    read_pragmas(&linker, kernel);
     collect_functions(&linker, kernel);
     for (uint32_t f = 0; f < program->n_functions; f++)
         program->function[f].analysis = ptx_analyze(program->function[f].ptx);

@@ -124,7 +124,8 @@ static void run_by_rows(struct machine *m) {
         }
 }
 
-/* Thread t runs in lane (t * 5) % 32 of bundle t / 32 (so rows mix when the order is rotated by 11). */
+/* Thread t runs in lane (t * 5) % 32 of bundle t / 32 (so rows mix when the order is rotated by 11), the odd lanes
+ * before the even ones: what an empty lane holds, lane 0 above all, must not matter. */
 static void run_scattered(struct machine *m) {
     for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++)
         for (uint32_t bundle = 0; bundle < N_ROWS; bundle++) {
@@ -136,8 +137,10 @@ static void run_scattered(struct machine *m) {
                 m->cx.lane_of[lane] = (uint8_t)(thread % EXEC_LANES);
                 mask |= (guard_of(row, insn) >> thread % EXEC_LANES & 1) << lane;
             }
-            if (mask)
-                exec_scattered_insn(&m->cx, insn, mask);
+            if (mask & 0xaaaaaaaau)
+                exec_scattered_insn(&m->cx, insn, mask & 0xaaaaaaaau);
+            if (mask & 0x55555555u)
+                exec_scattered_insn(&m->cx, insn, mask & 0x55555555u);
             assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
         }
 }

@@ -41,6 +41,21 @@ static inline int sched_order_first(const struct sched_order *order, const struc
     return slot;
 }
 
+/* The one with the smallest key; of equal ones the oldest. For keys that change with every instruction, which an order
+ * could not follow. */
+static inline int sched_least(const struct sched_view *view, const struct sched_set *among,
+                              uint32_t (*key)(const struct sched_slot *slot)) {
+    struct sched_set left = *among;
+    int least = SCHED_NONE;
+    for (int slot; (slot = sched_first(&left)) != SCHED_NONE; sched_remove(&left, (uint32_t)slot)) {
+        const struct sched_slot *one = &view->slot[slot], *best = &view->slot[least == SCHED_NONE ? slot : least];
+        bool is_less = key(one) != key(best) ? key(one) < key(best) : one->age < best->age;
+        if (least == SCHED_NONE || is_less)
+            least = slot;
+    }
+    return least;
+}
+
 /* ---- Groups of slots --------------------------------------------------------------------------------------------- */
 
 /* Slots in numbered groups, each with its own turn of a round robin. Zeroed: empty. */

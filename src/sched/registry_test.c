@@ -81,9 +81,9 @@ static void mistakes_are_named_with_what_would_be_right(void **state) {
     refused("gt0", "no scheduler 'gt0'; did you mean 'gto'?");
     refused("two_level", "no scheduler 'two_level'; did you mean 'two-level'?");
     refused("fifo", "no scheduler 'fifo'; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, "
-                    "lpi, llos, lfws, sticky-rr");
+                    "lpi, llos, lfws, sticky-rr, majority, pdprio, pc");
     refused("", "no scheduler ''; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, lpi, "
-                "llos, lfws, sticky-rr");
+                "llos, lfws, sticky-rr, majority, pdprio, pc");
     refused("two-level:grup=8", "two-level has no option 'grup'; did you mean 'group'?");
     refused("two-level:x=8", "two-level has no option 'x'; there are: group, switch, timeout, inner, outer");
     refused("gto:group=8", "gto has no options, so 'group' cannot be one");

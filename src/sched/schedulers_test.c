@@ -44,6 +44,10 @@ static void show_next(struct machine *machine, uint32_t slot) {
     bool is_long = machine->has_long && random_below(machine, 3) == 0;
     sched_put(&machine->first.next_long, slot, is_long);
     sched_put(&machine->first.next_load, slot, is_long && random_below(machine, 2));
+    /* A step, or now and then a jump in a program of 16 instructions with a merge point. */
+    struct sched_slot *seen = &machine->first.slot[slot];
+    seen->pc = (random_below(machine, 4) ? seen->pc + 1 : random_below(machine, 16)) % 16;
+    seen->passed += seen->pc == 11;
 }
 
 static void add_block(struct machine *machine, uint32_t block) {

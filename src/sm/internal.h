@@ -13,6 +13,7 @@ enum {
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
     SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
     SM_NO_SLOT = -1,
+    SM_NO_REQUEST = 0xffff,
 };
 
 enum sm_state {
@@ -98,6 +99,7 @@ struct sm {
 
     struct sm_request *request;
     uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
+    uint32_t done, last_done; /* a list of those that memory has answered since the last tick */
     uint32_t queue[SM_LDST_RING], queue_head, queue_length;
 
     struct sm_resident **resident;
@@ -126,5 +128,7 @@ void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
 bool sm_ldst_has_room(const struct sm *sm);
 void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
+/* Ends the accesses that memory has answered: not in sm_memory_done(), which is no time to ask memory for more. */
+void sm_ldst_collect(struct sm *sm, uint64_t cycle);
 /* Lanes of a request whose data are there. */
 uint32_t sm_ldst_arrived(const struct sm_request *request);

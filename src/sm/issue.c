@@ -87,12 +87,13 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
+    uint64_t now = sm->is_waking ? cycle + 1 : cycle; /* before the schedulers pick, `cycle` is the one before */
     enum mem_answer answer =
-        mem_access(sm->mem, sm->index, cycle, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
+        mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
     slot->is_refused = answer == MEM_REFUSED;
     if (slot->is_refused) { /* ask again in the next cycle */
         sm_set_state(sm, s, SM_SLOT_FETCH);
-        sleep_until(sm, s, cycle, cycle + 1);
+        sleep_until(sm, s, now, now + 1);
         return false;
     }
     slot->fetch_line = line;
@@ -320,7 +321,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         return;
     }
     if (slot->is_refused) {
-        sm_prepare(sm, s, cycle);
+        sm_prepare(sm, s, cycle - 1);
         return;
     }
     sm_set_state(sm, s, SM_SLOT_READY);
@@ -438,6 +439,7 @@ uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
     sm->is_waking = true;
+    sm_ldst_collect(sm, cycle);
     wake_slots(sm, cycle);
     refill(sm, cycle);
     sm->is_waking = false;

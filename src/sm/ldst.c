@@ -212,20 +212,35 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
     }
 }
 
+void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
+    while (sm->done != SM_NO_REQUEST) {
+        struct sm_request *request = &sm->request[sm->done];
+        sm->done = request->next_free;
+        finish(sm, request, cycle - 1);
+    }
+}
+
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
     sm_catch_up(sm, cycle - 1);
     if (token & SM_FETCH_TOKEN) {
         uint32_t s = token & ~(uint32_t)SM_FETCH_TOKEN;
-        if (sm->slot[s].state == SM_SLOT_FREE)
-            return;
+        if (sm->slot[s].state == SM_SLOT_FREE || sm->slot[s].fetch_ready != SM_NEVER)
+            return; /* for a group that has left since */
         sm->slot[s].fetch_ready = cycle;
         sm_prepare(sm, s, cycle - 1);
         return;
     }
-    struct sm_request *request = &sm->request[token & ((1u << SM_TOKEN_SHIFT) - 1)];
+    uint32_t number = token & ((1u << SM_TOKEN_SHIFT) - 1);
+    struct sm_request *request = &sm->request[number];
     request->outstanding &= ~(1ull << (token >> SM_TOKEN_SHIFT));
     if (cycle > request->ready)
         request->ready = cycle;
-    if (is_over(request))
-        finish(sm, request, cycle - 1);
+    if (!is_over(request))
+        return;
+    request->next_free = SM_NO_REQUEST; /* in the order in which they end */
+    if (sm->done == SM_NO_REQUEST)
+        sm->done = number;
+    else
+        sm->request[sm->last_done].next_free = number;
+    sm->last_done = number;
 }

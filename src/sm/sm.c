@@ -64,6 +64,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     };
     sm->n_words = (sm->n_slots + 63) / 64;
     sm->cx.lanes = exec_isa_table();
+    sm->done = SM_NO_REQUEST;
     sm->model_wake = SM_NEVER;
     for (uint32_t k = 0; k < SM_MAX_SCHEDULERS; k++)
         sm->continued[k] = SM_NO_SLOT;
@@ -148,6 +149,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->cx.cached_low = sm->cx.cached_high = 0;
     sm->cx.fault.kind = EXEC_FAULT_NONE;
     sm->max_residents = blocks;
+    sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;
     if (sm->divergence->pulls_blocks)
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
@@ -198,6 +200,7 @@ static struct sm_resident *free_resident(struct sm *sm) {
         abort();
     struct sm_resident *resident = sm->resident[number] = allocate(1, sizeof *resident);
     resident->block.cta = exec_cta_new(sm->grid);
+    resident->block.cta->owner = &resident->block;
     resident->block.slot = number % SCHED_MAX_SLOTS;
     resident->block.cta->first_row = ((uint64_t)number * sm->grid->n_sms + sm->index) * EXEC_MAX_ROWS;
     if (sm->divergence->new_block)
@@ -217,10 +220,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     sm->divergence->admit(sm->model, &resident->block, cycle);
 }
 
-void sm_pull(struct sm *sm, uint64_t cycle) {
-    sm->has_freed_slot = true;
-    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
-}
+void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }
 
 /* --- accounting and reports --- */
 

@@ -15,7 +15,7 @@ enum { DIMENSIONS_OPTION = 0 };
 static const struct workload_info info = {
     .name = "kmeans",
     .summary = "k-means clustering, one thread a point",
-    .sizes = {"1,024 points, 20-D: 512 points", "8,192 points, 20-D: 5,000 points",
+    .sizes = {"1,024 points, 20-D: 256 points", "8,192 points, 20-D: 2,500 points",
               "16,384 points, 20-D: 10,000 points"},
     .options = {[DIMENSIONS_OPTION] = {"--dimensions", "1|20",
                                        "1: bytes (Narasiman 2011), default; 20: ints (Meng 2010)", 1, MOST_DIMENSIONS}},
@@ -32,7 +32,7 @@ static struct points make_points(struct workload *w) {
     if (dimensions != 1 && dimensions != MOST_DIMENSIONS)
         workload_usage_error(w, "--dimensions takes 1 or %d, not %d", MOST_DIMENSIONS, dimensions);
     bool is_line = dimensions == 1;
-    int n = (int)(is_line ? workload_pick(w, 1024, 8192, 16384) : workload_pick(w, 512, 5000, 10000));
+    int n = (int)(is_line ? workload_pick(w, 1024, 8192, 16384) : workload_pick(w, 256, 2500, 10000));
     struct points p = {dimensions, n, is_line ? 16 : 8, workload_array(w, (size_t)n * (size_t)dimensions, sizeof(int))};
     // Points lie around twice as many places as there are clusters to find.
     int place[2 * 16][MOST_DIMENSIONS];

@@ -50,14 +50,14 @@ static __device__ __forceinline__ void move_point(const coordinate *points, int 
 
 template <typename coordinate, int dimensions>
 static __device__ __forceinline__ void assign(const coordinate *points, const int *centres, int *membership, int *sums,
-                                              int *n_moved, int n_centres, int n) {
+                                              int *moved, int n_centres, int n) {
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         int from = membership[i], to = nearest<coordinate, dimensions>(points, centres, n_centres, n, i);
         if (from != to) {
             membership[i] = to;
             move_point<coordinate, dimensions>(points, sums, n_centres, n, i, from, to);
-            *n_moved = 1;
+            *moved = 1; // by all who come here, with the same value
         }
     }
 }
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void assign(const coordinate *points, const in
 // Dynamic shared memory: a word for each coordinate of the centres, and as many and n_centres more for the sums.
 template <typename coordinate, int dimensions>
 static __device__ __forceinline__ void assign_shared(const coordinate *points, const int *centres, int *membership,
-                                                     int *sums, int *n_moved, int n_centres, int n) {
+                                                     int *sums, int *moved, int n_centres, int n) {
     extern __shared__ int shared[];
     int n_coordinates = n_centres * dimensions, n_sums = n_coordinates + n_centres, *own_sums = shared + n_coordinates;
 #pragma unroll 1
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void assign_shared(const coordinate *points, c
     for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
         own_sums[k] = 0;
     __syncthreads();
-    assign<coordinate, dimensions>(points, shared, membership, own_sums, n_moved, n_centres, n);
+    assign<coordinate, dimensions>(points, shared, membership, own_sums, moved, n_centres, n);
     __syncthreads();
 #pragma unroll 1
     for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
@@ -85,23 +85,23 @@ static __device__ __forceinline__ void assign_shared(const coordinate *points, c
 }
 
 extern "C" __global__ void assign_1(const unsigned char *points, const int *centres, int *membership, int *sums,
-                                    int *n_moved, int n_centres, int n) {
-    assign<unsigned char, 1>(points, centres, membership, sums, n_moved, n_centres, n);
+                                    int *moved, int n_centres, int n) {
+    assign<unsigned char, 1>(points, centres, membership, sums, moved, n_centres, n);
 }
 
-extern "C" __global__ void assign_20(const int *points, const int *centres, int *membership, int *sums, int *n_moved,
+extern "C" __global__ void assign_20(const int *points, const int *centres, int *membership, int *sums, int *moved,
                                      int n_centres, int n) {
-    assign<int, 20>(points, centres, membership, sums, n_moved, n_centres, n);
+    assign<int, 20>(points, centres, membership, sums, moved, n_centres, n);
 }
 
 extern "C" __global__ void assign_shared_1(const unsigned char *points, const int *centres, int *membership, int *sums,
-                                           int *n_moved, int n_centres, int n) {
-    assign_shared<unsigned char, 1>(points, centres, membership, sums, n_moved, n_centres, n);
+                                           int *moved, int n_centres, int n) {
+    assign_shared<unsigned char, 1>(points, centres, membership, sums, moved, n_centres, n);
 }
 
 extern "C" __global__ void assign_shared_20(const int *points, const int *centres, int *membership, int *sums,
-                                            int *n_moved, int n_centres, int n) {
-    assign_shared<int, 20>(points, centres, membership, sums, n_moved, n_centres, n);
+                                            int *moved, int n_centres, int n) {
+    assign_shared<int, 20>(points, centres, membership, sums, moved, n_centres, n);
 }
 
 // The mean of a cluster, rounded; an empty one keeps its centre.

@@ -12,7 +12,7 @@ enum { N_STEPS = 1 };
 static const struct workload_info info = {
     .name = "lps",
     .summary = "Laplace's equation in three dimensions, one step, a column of points a thread",
-    .sizes = {"24 x 24 x 24 points", "64 x 64 x 64 points", "100 x 100 x 100 points"},
+    .sizes = {"34 x 34 x 34 points", "64 x 64 x 64 points", "100 x 100 x 100 points"},
     .blocks_fixed = "there is a block for each tile of a plane",
     .threads_fixed = "a block is one tile of 32 x 4 threads",
 };
@@ -65,7 +65,7 @@ static void solve(const struct workload *w, const float *start, float *result, i
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    int n = (int)workload_pick(&w, 24, 64, 100);
+    int n = (int)workload_pick(&w, 34, 64, 100);
     size_t side = (size_t)n, n_points = side * side * side;
     float *start = workload_array(&w, n_points, sizeof *start), *result = workload_array(&w, n_points, sizeof *result);
     for (size_t i = 0; i < n_points; i++)

@@ -1,11 +1,11 @@
-// Matches of short queries in a genome's suffix tree, one query a thread: for each place in the query where a match of the
-// least length could begin, the longest match from there on and where in the genome it is. From one place to the next the
-// thread follows the tree's suffix link and goes down again over what it already knows to match, looking at one letter an
-// edge. Which edges it takes and how long they are is data.
+// Matches of short queries in a genome's suffix tree, one query a thread: for each place in the query where a match of
+// the least length could begin, the longest match from there on and where in the genome it is. From one place to the
+// next the thread follows the tree's suffix link and goes down again over what it already knows to match, looking at
+// one letter an edge. Which edges it takes and how long they are is data.
 #include <heddle/device.h>
 
-// 32 bytes. The letters of the edge that ends at a node are those before `end` in the genome, as many as the node's depth
-// exceeds its parent's.
+// 32 bytes. The letters of the edge that ends at a node are those before `end` in the genome, as many as the node's
+// depth exceeds its parent's.
 struct node {
     int child[4]; // by letter; 0: none, since the root is no child
     int end;

@@ -1,5 +1,5 @@
-// needleman: the scores of all global alignments of the beginnings of two DNA sequences. A match counts 5, a mismatch -4, a
-// gap -10 for each letter.
+// needleman: the scores of all global alignments of the beginnings of two DNA sequences. A match counts 5, a mismatch
+// -4, a gap -10 for each letter.
 //
 // The reference goes row by row and keeps one row. Scores are integers; the check asks for equality of all of them.
 #include "../common/workload.h"
@@ -11,7 +11,7 @@ enum { MATCH = 5, MISMATCH = -4, GAP = 10, LENGTH_OPTION = 0 }; // the scores as
 static const struct workload_info info = {
     .name = "needleman",
     .summary = "alignment of two DNA sequences (Needleman-Wunsch), slanted tiles in waves, one launch a wave",
-    .sizes = {"192 letters each", "768 letters each", "2,048 letters each"},
+    .sizes = {"128 letters each", "768 letters each", "2,048 letters each"},
     .options = {[LENGTH_OPTION] = {"--length", "N", "letters in each sequence; Liu 2023: 1024", 1, 8192}},
 };
 
@@ -117,14 +117,16 @@ static struct workload_diff compare(const struct workload *w, const uint8_t *row
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    int n = (int)(w.option[LENGTH_OPTION].text ? w.option[LENGTH_OPTION].number : workload_pick(&w, 192, 768, 2048));
+    int n = (int)(w.option[LENGTH_OPTION].text ? w.option[LENGTH_OPTION].number : workload_pick(&w, 128, 768, 2048));
     int height = (int)workload_shape(&w, 1, 64).threads;
     if (height < 2)
         workload_usage_error(&w, "--threads-per-block must be at least 2 here: a tile needs a row above another");
     struct launch shape = {(n + height - 1) / height, height, 0};
     int n_tiles = (n + height - 1 + height - 1) / height;
-    uint8_t *rows = workload_array(&w, (size_t)(shape.n_strips * height), 1), *columns = workload_array(&w, (size_t)n, 1);
-    int *scores = workload_array(&w, (size_t)shape.n_strips * (size_t)n_tiles * (size_t)(height * height), sizeof *scores);
+    uint8_t *rows = workload_array(&w, (size_t)(shape.n_strips * height), 1),
+            *columns = workload_array(&w, (size_t)n, 1);
+    int *scores =
+        workload_array(&w, (size_t)shape.n_strips * (size_t)n_tiles * (size_t)(height * height), sizeof *scores);
     make_sequences(&w, rows, columns, n);
     shape = align(&w, rows, columns, n, scores, shape, n_tiles);
 

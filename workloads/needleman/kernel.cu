@@ -1,7 +1,8 @@
-// Global alignment of two sequences by Needleman and Wunsch's dynamic programming, in slanted tiles. A block owns a strip of
-// rows, one row a thread, and at step s thread t computes column s - t + 1: all threads of a block work in every step, each
-// one column behind the thread above, whose value they get through shared memory. A tile is blockDim.x steps of a strip. It
-// needs the tile to its left and the two above, so one launch computes the tiles (strip r, number p) with p + 2 r = wave.
+// Global alignment of two sequences by Needleman and Wunsch's dynamic programming, in slanted tiles. A block owns a
+// strip of rows, one row a thread, and at step s thread t computes column s - t + 1: all threads of a block work in
+// every step, each one column behind the thread above, whose value they get through shared memory. A tile is blockDim.x
+// steps of a strip. It needs the tile to its left and the two above, so one launch computes the tiles (strip r, number
+// p) with p + 2 r = wave.
 #include <heddle/device.h>
 
 enum { MATCH = 5, MISMATCH = -4, GAP = 10 };
@@ -30,7 +31,8 @@ static __device__ __forceinline__ void load_common(const problem &p, tile at, un
     top[t] = at.strip == 0 ? -GAP * j : p.edges[at.strip * (p.n_columns + 1) + j];
 }
 
-// Leaves the scores of the strip's last row in `bottom`. A column left of the first holds the same as column 0, what it costs to skip all rows so far.
+// Leaves the scores of the strip's last row in `bottom`. A column left of the first holds the same as column 0, what it
+// costs to skip all rows so far.
 static __device__ __forceinline__ void compute(const problem &p, tile at, unsigned char *letters, int *top, int *bottom,
                                                int *line) {
     int t = threadIdx.x, height = blockDim.x, row = at.strip * height + t + 1, letter = p.rows[row - 1];
@@ -38,9 +40,9 @@ static __device__ __forceinline__ void compute(const problem &p, tile at, unsign
     int here = -GAP * row, corner = here + GAP; // columns 0 of this row and the row above
     if (at.first_step > 0) {
         here = scores[-height];
-        corner = t > 0 ? scores[-2 * height - 1]
-                       : at.strip == 0 ? -GAP * at.first_step
-                                       : p.edges[at.strip * (p.n_columns + 1) + min(at.first_step, p.n_columns)];
+        corner = t > 0           ? scores[-2 * height - 1]
+                 : at.strip == 0 ? -GAP * at.first_step
+                                 : p.edges[at.strip * (p.n_columns + 1) + min(at.first_step, p.n_columns)];
     }
     int *from = line, *to = line + height + 1; // [t] is for thread t, from the one above
     from[t + 1] = here;

@@ -85,6 +85,6 @@ int main(int argc, char **argv) {
     }
     free(costs);
     free(path);
-    return workload_finish(&w, w.check ? &diff : NULL, "%d x %d costs, %d launches of %u blocks of %u threads",
-                           n_columns, n_rows, n_launches, grid.blocks_x, grid.threads_x);
+    return workload_finish(&w, w.check ? &diff : NULL, "%d x %d costs, %d launch%s of %u blocks of %u threads",
+                           n_columns, n_rows, n_launches, n_launches == 1 ? "" : "es", grid.blocks_x, grid.threads_x);
 }

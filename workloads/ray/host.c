@@ -17,7 +17,7 @@ enum { BLOCK_X = 16, BLOCK_Y = 8, N_SPHERES = 6, MOST_REFLECTIONS = 5, SIDE_OPTI
 static const struct workload_info info = {
     .name = "ray",
     .summary = "ray tracing with shadows and up to five reflections, one pixel a thread",
-    .sizes = {"32 x 32 pixels", "128 x 128 pixels", "256 x 256 pixels"},
+    .sizes = {"32 x 32 pixels", "192 x 192 pixels", "256 x 256 pixels"},
     .options = {[SIDE_OPTION] = {"--side", "N", "pixels along a side of the picture; Liu 2023: 32", 1, 4096},
                 [IMAGE_OPTION] = {"--image", "FILE.png", "write the picture", 0, 0}},
 };
@@ -197,7 +197,7 @@ static void write_image(const struct workload *w, const char *path, const uint32
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    int side = (int)(w.option[SIDE_OPTION].text ? w.option[SIDE_OPTION].number : workload_pick(&w, 32, 128, 256));
+    int side = (int)(w.option[SIDE_OPTION].text ? w.option[SIDE_OPTION].number : workload_pick(&w, 32, 192, 256));
     struct scene scene = make_scene(&w);
     uint32_t *picture = workload_array(&w, (size_t)side * (size_t)side, sizeof *picture);
     struct workload_grid grid = draw(&w, &scene, picture, side);

@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
-enum { CAPACITY = 1536, SMALL_BUCKETS = 128, SMALL_BITS = 7, KEYS_A_THREAD = 8 }; // as in kernel.cu
-enum { MEAN_BUCKET = 1024, KEY_BITS = 32 };
+enum { SMALL_BUCKETS = 128, CAPACITY = 1536 }; // as in kernel.cu
+enum { FAN_BITS = 5, SMALL_BITS = 7, MEAN_BUCKET = 1024, KEY_BITS = 32 };
+// Tiles are large, so that a block writes long runs, and at small sizes there are a few of them all the same.
+enum { THREADS = 128, SCATTER_THREADS = 384, KEYS_A_THREAD = 32, LEAST_TILES = 8, KEYS_A_COUNTER = 128 };
 
 static const struct workload_info info = {
     .name = "sort",
-    .summary = "bucket sort in two levels, the second in shared memory with one thread a small bucket",
+    .summary = "bucket sort; the last level is in shared memory, one thread a small bucket",
     .sizes = {"8,192 ints", "131,072 ints", "1,048,576 ints"},
 };
 
@@ -20,21 +22,48 @@ static int compare_ints(const void *left, const void *right) {
 // Device memory and the numbers that every kernel needs. There are 2^bucket_bits buckets.
 struct sorting {
     const struct workload *w;
-    struct workload_shape shape;
+    unsigned threads;
     int n, n_buckets, bucket_bits;
-    CUdeviceptr keys, out, counts, starts, next;
+    CUdeviceptr keys, spare, counts, starts, next, next_coarse;
 };
 
-static void share_out(struct sorting *s) {
-    unsigned bucket_bytes = (unsigned)s->n_buckets * (unsigned)sizeof(uint32_t);
-    unsigned scan_bytes = bucket_bytes + s->shape.threads * (unsigned)sizeof(uint32_t);
+static unsigned words(unsigned n) { return n * (unsigned)sizeof(uint32_t); }
+
+static void place_buckets(struct sorting *s) {
+    unsigned n_buckets = (unsigned)s->n_buckets;
+    struct workload_shape shape = workload_shape(s->w, (size_t)(s->n / KEYS_A_COUNTER), THREADS);
     int shift = KEY_BITS - s->bucket_bits;
-    struct workload_grid grid = {s->shape.blocks, 1, s->shape.threads, 1, bucket_bytes};
-    WORKLOAD_CUDA(s->w, cuMemsetD8(s->counts, 0, bucket_bytes));
-    workload_launch(s->w, "count_keys", grid, (void *[]){&s->keys, &s->n, &s->counts, &s->n_buckets, &shift});
-    workload_launch(s->w, "place_buckets", (struct workload_grid){1, 1, s->shape.threads, 1, scan_bytes},
-                    (void *[]){&s->counts, &s->starts, &s->next, &s->n_buckets, &s->n});
-    workload_launch(s->w, "scatter_keys", grid, (void *[]){&s->keys, &s->n, &s->out, &s->next, &s->n_buckets, &shift});
+    WORKLOAD_CUDA(s->w, cuMemsetD8(s->counts, 0, words(n_buckets)));
+    workload_launch(s->w, "count_keys", (struct workload_grid){shape.blocks, 1, s->threads, 1, words(n_buckets)},
+                    (void *[]){&s->keys, &s->n, &s->counts, &s->n_buckets, &shift});
+    workload_launch(s->w, "place_buckets", (struct workload_grid){1, 1, s->threads, 1, words(n_buckets + s->threads)},
+                    (void *[]){&s->counts, &s->starts, &s->next, &s->next_coarse, &s->n_buckets, &s->n});
+}
+
+// As many keys as shared memory has room for beside `other_words`, up to a limit.
+static unsigned choose_tile(const struct sorting *s, unsigned threads, unsigned other_words) {
+    unsigned room = workload_most_shared_bytes(s->w) / (unsigned)sizeof(uint32_t), most = (unsigned)s->n / LEAST_TILES;
+    if (room <= other_words)
+        workload_usage_error(s->w,
+                             "%u threads need %u bytes of shared memory a block and more for keys, this device has %u",
+                             threads, words(other_words), words(room));
+    unsigned tile = room - other_words;
+    if (tile > KEYS_A_THREAD * threads)
+        tile = KEYS_A_THREAD * threads;
+    return tile < most ? tile : most;
+}
+
+// Moves the keys to the buckets of their upper `bits` bits, next[b] being where bucket b begins.
+static void scatter(struct sorting *s, int bits, CUdeviceptr next) {
+    int n_buckets = 1 << bits, shift = KEY_BITS - bits;
+    unsigned threads = workload_shape(s->w, 1, SCATTER_THREADS).threads, other = threads + 2 * (unsigned)n_buckets;
+    unsigned tile = choose_tile(s, threads, other), enough = ((unsigned)s->n + tile - 1) / tile;
+    CUdeviceptr from = s->keys, to = s->spare;
+    workload_launch(s->w, "scatter_keys",
+                    (struct workload_grid){s->w->blocks ? s->w->blocks : enough, 1, threads, 1, words(tile + other)},
+                    (void *[]){&from, &s->n, &to, &next, &n_buckets, &shift, &tile});
+    s->keys = to;
+    s->spare = from;
 }
 
 // Uniform keys never fill a bucket; the kernel relies on it.
@@ -50,32 +79,34 @@ static void check_capacity(const struct sorting *s) {
 
 static void sort_buckets(struct sorting *s) {
     int shift = KEY_BITS - s->bucket_bits - SMALL_BITS;
-    unsigned words = 2 * CAPACITY + SMALL_BUCKETS + s->shape.threads;
+    unsigned n_words = CAPACITY + SMALL_BUCKETS + s->threads;
     unsigned blocks = s->w->blocks ? s->w->blocks : (unsigned)s->n_buckets;
-    workload_launch(s->w, "sort_buckets",
-                    (struct workload_grid){blocks, 1, s->shape.threads, 1, words * (unsigned)sizeof(uint32_t)},
-                    (void *[]){&s->out, &s->starts, &s->n_buckets, &shift});
+    workload_launch(s->w, "sort_buckets", (struct workload_grid){blocks, 1, s->threads, 1, words(n_words)},
+                    (void *[]){&s->keys, &s->starts, &s->n_buckets, &shift});
 }
 
-static struct workload_shape sort(const struct workload *w, int *data, int n) {
-    struct sorting s = {.w = w, .n = n, .n_buckets = 1};
+static unsigned sort(const struct workload *w, int *data, int n) {
+    struct sorting s = {.w = w, .threads = workload_shape(w, 1, THREADS).threads, .n = n, .n_buckets = 1};
     for (; s.n_buckets * MEAN_BUCKET < n; s.n_buckets *= 2)
         s.bucket_bits++;
     size_t bytes = (size_t)n * sizeof(int), bucket_bytes = (size_t)s.n_buckets * sizeof(uint32_t);
-    s.shape = workload_shape(w, ((size_t)n + KEYS_A_THREAD - 1) / KEYS_A_THREAD, 128);
     s.keys = workload_upload(w, data, bytes);
-    s.out = workload_device_alloc(w, bytes);
+    s.spare = workload_device_alloc(w, bytes);
     s.counts = workload_device_alloc(w, bucket_bytes);
     s.starts = workload_device_alloc(w, bucket_bytes + sizeof(uint32_t));
     s.next = workload_device_alloc(w, bucket_bytes);
-    share_out(&s);
+    s.next_coarse = workload_device_alloc(w, bucket_bytes);
+    place_buckets(&s);
     check_capacity(&s);
+    if (s.bucket_bits > FAN_BITS)
+        scatter(&s, s.bucket_bits - FAN_BITS, s.next_coarse);
+    scatter(&s, s.bucket_bits, s.next);
     sort_buckets(&s);
-    workload_download(w, data, s.out, bytes);
-    CUdeviceptr all[] = {s.keys, s.out, s.counts, s.starts, s.next};
+    workload_download(w, data, s.keys, bytes);
+    CUdeviceptr all[] = {s.keys, s.spare, s.counts, s.starts, s.next, s.next_coarse};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         workload_device_free(w, all[i]);
-    return s.shape;
+    return (unsigned)s.n_buckets;
 }
 
 int main(int argc, char **argv) {
@@ -87,7 +118,7 @@ int main(int argc, char **argv) {
         uint32_t high = workload_random(&w), low = workload_random(&w);
         expected[i] = data[i] = (int)(high << 8 ^ low); // covers the whole range of an int
     }
-    struct workload_shape shape = sort(&w, data, (int)n);
+    unsigned n_buckets = sort(&w, data, (int)n);
 
     struct workload_diff diff = {0};
     if (w.check) {
@@ -96,6 +127,5 @@ int main(int argc, char **argv) {
     }
     free(data);
     free(expected);
-    return workload_finish(&w, w.check ? &diff : NULL, "%zu ints, %u blocks of %u threads", n, shape.blocks,
-                           shape.threads);
+    return workload_finish(&w, w.check ? &diff : NULL, "%zu ints, %u buckets", n, n_buckets);
 }

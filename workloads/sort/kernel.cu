@@ -1,15 +1,15 @@
-// Bucket sort in two levels. The first level shares the keys out to buckets of about a thousand by their upper bits: it
-// counts (`count_keys`), sums the counts up (`place_buckets`) and moves the keys (`scatter_keys`). The second level
-// (`sort_buckets`) takes a bucket into shared memory, shares it out to small buckets by the next bits, and one thread
-// sorts each small bucket by insertion. Keys fall into a bucket in the order in which threads come; the sorting removes
-// it.
+// Bucket sort. Keys are shared out to buckets of about a thousand by their upper bits: counted (`count_keys`), the
+// counts summed up (`place_buckets`), and the keys moved (`scatter_keys`), first to coarse buckets of FAN final ones
+// and then to the final ones, so that a block always writes runs of neighbouring keys. `sort_buckets` takes a bucket
+// into shared memory, shares it out to small buckets by the next bits, and one thread sorts each small bucket by
+// insertion. In a bucket, keys lie in the order in which threads came; the sorting removes it.
 #include <heddle/device.h>
 
-enum { SMALL_BUCKETS = 128, SMALL_BITS = 7, CAPACITY = 1536, KEYS_A_THREAD = 8 };
+enum { FAN = 32, SMALL_BUCKETS = 128, CAPACITY = 1536 };
 
 // Buckets are upper bits of the key with its sign flipped, so that their order is that of the ints. `shift` is how many
-// bits are below them, 31 at most.
-static __device__ __forceinline__ unsigned bits_above(int key, int shift) { return (key ^ 0x80000000u) >> shift; }
+// bits are below them.
+static __device__ __forceinline__ int bits_above(int key, int shift) { return (int)((key ^ 0x80000000u) >> shift); }
 
 // Makes counts[0] to counts[n - 1] in shared memory their exclusive prefix sums. All threads of a block call it;
 // `partial` has a word for each of them.
@@ -59,10 +59,10 @@ extern "C" __global__ void count_keys(const int *keys, int n, unsigned *counts, 
             atomicAdd(&counts[b], own_counts[b]);
 }
 
-// One block. starts[b] is where bucket b begins, starts[n_buckets] where the last ends; `next` is a copy of the former.
-// Dynamic shared memory: n_buckets words and one for each thread.
-extern "C" __global__ void place_buckets(const unsigned *counts, unsigned *starts, unsigned *next, int n_buckets,
-                                         unsigned n) {
+// One block. starts[b] is where bucket b begins, starts[n_buckets] where the last ends; `next` is a copy of the former,
+// and next_coarse has every FAN-th of them. Dynamic shared memory: n_buckets words and one for each thread.
+extern "C" __global__ void place_buckets(const unsigned *counts, unsigned *starts, unsigned *next,
+                                         unsigned *next_coarse, int n_buckets, unsigned n) {
     extern __shared__ unsigned sums[];
 #pragma unroll 1
     for (int b = threadIdx.x; b < n_buckets; b += blockDim.x)
@@ -70,38 +70,57 @@ extern "C" __global__ void place_buckets(const unsigned *counts, unsigned *start
     __syncthreads();
     sum_up(sums, sums + n_buckets, n_buckets);
 #pragma unroll 1
-    for (int b = threadIdx.x; b < n_buckets; b += blockDim.x)
+    for (int b = threadIdx.x; b < n_buckets; b += blockDim.x) {
         starts[b] = next[b] = sums[b];
+        if (b % FAN == 0)
+            next_coarse[b / FAN] = sums[b];
+    }
     if (threadIdx.x == 0)
         starts[n_buckets] = n;
 }
 
-// A block takes KEYS_A_THREAD keys a thread at a time, and for them room in each bucket with one atomic.
-// Dynamic shared memory: n_buckets words.
-extern "C" __global__ void scatter_keys(const int *keys, int n, int *out, unsigned *next, int n_buckets, int shift) {
-    extern __shared__ unsigned places[];
-    int tile = KEYS_A_THREAD * blockDim.x;
+// Puts n keys into `ordered` in shared memory, ordered by the bits from `shift` on, which are those of bucket
+// first_bucket and the n_buckets - 1 behind it. ends[b] becomes the end of bucket first_bucket + b in `ordered`. All
+// threads of a block call it; `partial` has a word for each of them.
+static __device__ __forceinline__ void order_keys(const int *keys, int n, int *ordered, unsigned *ends,
+                                                  unsigned *partial, int first_bucket, int n_buckets, int shift) {
+    clear(ends, n_buckets);
 #pragma unroll 1
-    for (int first = blockIdx.x * tile; first < n; first += gridDim.x * tile) {
-        unsigned rank[KEYS_A_THREAD];
-        int key[KEYS_A_THREAD];
-        clear(places, n_buckets);
-#pragma unroll
-        for (int k = 0; k < KEYS_A_THREAD; k++) {
-            int i = first + k * blockDim.x + threadIdx.x;
-            key[k] = i < n ? keys[i] : 0;
-            rank[k] = i < n ? atomicAdd(&places[bits_above(key[k], shift)], 1u) : 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        atomicAdd(&ends[bits_above(keys[i], shift) - first_bucket], 1u);
+    __syncthreads();
+    sum_up(ends, partial, n_buckets);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n; i += blockDim.x) { // moves each beginning to the end
+        int key = keys[i];
+        ordered[atomicAdd(&ends[bits_above(key, shift) - first_bucket], 1u)] = key;
+    }
+    __syncthreads();
+}
+
+// A block takes a tile of keys at a time and room for all of them in a bucket with one atomic. The keys are ordered
+// already by all bits of their bucket but those that tell FAN buckets apart, so few buckets meet in a tile. Dynamic
+// shared memory: tile_keys words, one for each thread, and two times n_buckets words.
+extern "C" __global__ void scatter_keys(const int *keys, int n, int *out, unsigned *next, int n_buckets, int shift,
+                                        int tile_keys) {
+    extern __shared__ unsigned shared[];
+    int *tile = (int *)shared;
+    unsigned *partial = shared + tile_keys, *ends = partial + blockDim.x, *moves = ends + n_buckets;
+#pragma unroll 1
+    for (int first = blockIdx.x * tile_keys; first < n; first += gridDim.x * tile_keys) {
+        int n_here = min(tile_keys, n - first), first_bucket = bits_above(keys[first], shift) & ~(FAN - 1);
+        int end_bucket = min(n_buckets, (bits_above(keys[first + n_here - 1], shift) | (FAN - 1)) + 1);
+        order_keys(keys + first, n_here, tile, ends, partial, first_bucket, end_bucket - first_bucket, shift);
+#pragma unroll 1
+        for (int b = threadIdx.x; b < end_bucket - first_bucket; b += blockDim.x) {
+            unsigned start = b ? ends[b - 1] : 0, count = ends[b] - start;
+            if (count) // how far from a place in the tile to the place in `out`
+                moves[b] = atomicAdd(&next[first_bucket + b], count) - start;
         }
         __syncthreads();
 #pragma unroll 1
-        for (int b = threadIdx.x; b < n_buckets; b += blockDim.x)
-            if (places[b])
-                places[b] = atomicAdd(&next[b], places[b]);
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < KEYS_A_THREAD; k++)
-            if (first + k * (int)blockDim.x + (int)threadIdx.x < n)
-                out[places[bits_above(key[k], shift)] + rank[k]] = key[k];
+        for (int i = threadIdx.x; i < n_here; i += blockDim.x)
+            out[moves[bits_above(tile[i], shift) - first_bucket] + i] = tile[i];
         __syncthreads();
     }
 }
@@ -118,34 +137,23 @@ static __device__ __forceinline__ void sort_by_insertion(int *keys, int n) {
 }
 
 // A block a bucket. `shift` is how many bits are below those of the small buckets.
-// Dynamic shared memory: two times CAPACITY words, SMALL_BUCKETS words and one for each thread.
+// Dynamic shared memory: CAPACITY words, SMALL_BUCKETS words and one for each thread.
 extern "C" __global__ void sort_buckets(int *keys, const unsigned *starts, int n_buckets, int shift) {
     extern __shared__ unsigned shared[];
-    int *loaded = (int *)shared, *sorted = loaded + CAPACITY, t = threadIdx.x;
-    unsigned *ends = shared + 2 * CAPACITY, *partial = ends + SMALL_BUCKETS;
+    int *sorted = (int *)shared;
+    unsigned *ends = shared + CAPACITY, *partial = ends + SMALL_BUCKETS;
 #pragma unroll 1
     for (int b = blockIdx.x; b < n_buckets; b += gridDim.x) {
         int *bucket = keys + starts[b], n = starts[b + 1] - starts[b];
-        clear(ends, SMALL_BUCKETS);
+        order_keys(bucket, n, sorted, ends, partial, b * SMALL_BUCKETS, SMALL_BUCKETS, shift);
 #pragma unroll 1
-        for (int i = t; i < n; i += blockDim.x) {
-            loaded[i] = bucket[i];
-            atomicAdd(&ends[bits_above(loaded[i], shift) % SMALL_BUCKETS], 1u);
-        }
-        __syncthreads();
-        sum_up(ends, partial, SMALL_BUCKETS);
-#pragma unroll 1
-        for (int i = t; i < n; i += blockDim.x) // moves each start of a small bucket to its end
-            sorted[atomicAdd(&ends[bits_above(loaded[i], shift) % SMALL_BUCKETS], 1u)] = loaded[i];
-        __syncthreads();
-#pragma unroll 1
-        for (int s = t; s < SMALL_BUCKETS; s += blockDim.x) {
+        for (int s = threadIdx.x; s < SMALL_BUCKETS; s += blockDim.x) {
             int start = s ? ends[s - 1] : 0;
             sort_by_insertion(sorted + start, ends[s] - start);
         }
         __syncthreads();
 #pragma unroll 1
-        for (int i = t; i < n; i += blockDim.x)
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
             bucket[i] = sorted[i];
         __syncthreads();
     }

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
     unsigned n = workload_pick(&w, 24, 256, 256);
-    unsigned threads = w.threads_per_block ? w.threads_per_block : THREADS;
+    unsigned threads = workload_shape(&w, LENGTH, THREADS).threads;
     unsigned blocks = w.blocks ? w.blocks : n < BLOCKS ? n : BLOCKS;
     float *a = make_vectors(&w, n), *b = make_vectors(&w, n);
     float *product = workload_array(&w, n, sizeof *product), *expected = workload_array(&w, n, sizeof *expected);

@@ -1,8 +1,8 @@
 // viterbi: decoding of a convolutional code after a channel that flips one bit in 32.
 //
-// More than one message can be equally likely, so the check does not compare bits: the decoded message, encoded again, must
-// end in state 0 and differ from what was received in as few bits as any message can. That least distance comes from a
-// search over the trellis from its end to its beginning.
+// More than one message can be equally likely, so the check does not compare bits: the decoded message, encoded again,
+// must end in state 0 and differ from what was received in as few bits as any message can. That least distance comes
+// from a search over the trellis from its end to its beginning.
 #include "../common/workload.h"
 
 #include <stdlib.h>

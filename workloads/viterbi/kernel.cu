@@ -1,13 +1,15 @@
-// Viterbi decoding of packets, one packet a thread. The code is convolutional, of rate 1/2 and constraint length 3, with the
-// generators 7 and 5 (octal): a data bit becomes two channel bits, and the encoder's state is the last two data bits. The
-// thread walks through the trellis of four states with its metrics in registers and notes in shared memory which of its two
-// predecessors each state came from, four bits a step; then it walks back from state 0, where packets end.
+// Viterbi decoding of packets, one packet a thread. The code is convolutional, of rate 1/2 and constraint length 3,
+// with the generators 7 and 5 (octal): a data bit becomes two channel bits, and the encoder's state is the last two
+// data bits. The thread walks through the trellis of four states with its metrics in registers and notes in shared
+// memory which of its two predecessors each state came from, four bits a step; then it walks back from state 0, where
+// packets end.
 #include <heddle/device.h>
 
 enum { STATES = 4, STEPS_A_NOTE = 8, STEPS_A_WORD = 16, DATA_BITS_A_WORD = 32, FAR = 1 << 20 };
 
-// One step: a state's newest data bit is its bit 0; it can be reached from states (state >> 1) and (state >> 1) + 2. The
-// four branch metrics are the channel bits that differ between the pair received and 00, 01, 10, 11. Returns the notes.
+// One step: a state's newest data bit is its bit 0; it can be reached from states (state >> 1) and (state >> 1) + 2.
+// The four branch metrics are the channel bits that differ between the pair received and 00, 01, 10, 11. Returns the
+// notes.
 static __device__ __forceinline__ unsigned step(int metric[STATES], unsigned received) {
     int from_00 = __popc(received), from_01 = __popc(received ^ 1), from_10 = 2 - from_01, from_11 = 2 - from_00;
     int low[STATES] = {metric[0] + from_00, metric[0] + from_11, metric[1] + from_10, metric[1] + from_01};

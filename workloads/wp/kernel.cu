@@ -68,12 +68,12 @@ static __device__ __forceinline__ void melt(cell &c, float seconds) {
         transfer(c, c.ice, c.droplets, (c.temperature - FREEZING) / FREEZE, -FREEZE);
     if (c.snow > TRACE) {
         float warmth = fmaxf(c.temperature - FREEZING, 0.0f);
-        float amount = seconds * 2e-3f * warmth * __powf(c.density * (c.snow - TRACE), 0.65f);
+        float amount = seconds * 2e-4f * warmth * __powf(c.density * (c.snow - TRACE), 0.65f);
         transfer(c, c.snow, c.rain, fminf(amount, warmth / FREEZE), -FREEZE);
     }
     if (c.graupel > TRACE) {
         float warmth = fmaxf(c.temperature - FREEZING, 0.0f);
-        float amount = seconds * 1e-3f * warmth * __powf(c.density * (c.graupel - TRACE), 0.7f);
+        float amount = seconds * 1e-4f * warmth * __powf(c.density * (c.graupel - TRACE), 0.7f);
         transfer(c, c.graupel, c.rain, fminf(amount, warmth / FREEZE), -FREEZE);
     }
 }
@@ -82,36 +82,31 @@ static __device__ __forceinline__ void melt(cell &c, float seconds) {
 // water.
 static __device__ __forceinline__ void exchange_wet_snow(cell &c, float seconds) {
     float saturated = water_saturation(c), excess = c.vapour / saturated - 1.0f;
-    float amount = seconds * 4e-4f * __powf(c.density * (c.snow - TRACE), 0.65f);
+    float amount = seconds * 2e-3f * __powf(c.density * (c.snow - TRACE), 0.65f);
     if (excess < 0.0f)
         transfer(c, c.snow, c.vapour, -excess * fminf(amount, 0.5f * saturated), -DEPOSIT);
     else
         transfer(c, c.vapour, c.snow, excess * fminf(amount, 0.5f * saturated), DEPOSIT);
 }
 
-// Drops freeze the sooner the larger and the colder they are, and all of them between -35 and -40 degrees Celsius.
+// Drops freeze the sooner the larger and the colder they are; droplets all do between -35 and -40 degrees Celsius.
 static __device__ __forceinline__ void freeze(cell &c, float seconds) {
     float cold = FREEZING - c.temperature, nuclei = seconds * (__expf(0.66f * fminf(cold, 40.0f)) - 1.0f);
     if (c.droplets > TRACE) {
         transfer(c, c.droplets, c.ice, 3.3e-10f * nuclei * c.density * c.droplets * c.droplets, FREEZE);
         if (cold > 4.0f) // on contact with dust
-            transfer(c, c.droplets, c.ice, seconds * 2e-7f * __powf(cold - 4.0f, 1.3f) * c.droplets, FREEZE);
+            transfer(c, c.droplets, c.ice, seconds * 2e-5f * __powf(cold - 4.0f, 1.3f) * c.droplets, FREEZE);
     }
     if (c.rain > TRACE)
         transfer(c, c.rain, c.graupel, 5e-4f * nuclei * __powf(c.density * (c.rain - TRACE), 1.75f) / c.density,
                  FREEZE);
-    if (cold > 35.0f) {
-        float share = fminf((cold - 35.0f) / 5.0f, 1.0f);
-        if (c.droplets > TRACE)
-            transfer(c, c.droplets, c.ice, share * c.droplets, FREEZE);
-        if (c.rain > TRACE)
-            transfer(c, c.rain, c.graupel, share * c.rain, FREEZE);
-    }
+    if (cold > 35.0f && c.droplets > TRACE)
+        transfer(c, c.droplets, c.ice, fminf((cold - 35.0f) / 5.0f, 1.0f) * c.droplets, FREEZE);
 }
 
 // ---- Condensation and evaporation ---------------------------------------------------------------------------------
 
-// How much more than the difference from saturation may move, since the air warms on the way: one minus that share.
+// The share of the distance from saturation that has to change phase: the air warms or cools on the way and meets it.
 static __device__ __forceinline__ float damping(const cell &c, float saturated) {
     float slope = 17.67f * 243.5f / ((c.temperature - 29.65f) * (c.temperature - 29.65f));
     return 1.0f / (1.0f + CONDENSE * saturated * slope);

@@ -1,0 +1,88 @@
+/* All threads of an SM, in crews: what models share that put threads of any warp and block into one group (dwf, mimd).
+ * A crew is a group with at most one thread in each lane. There may be more crews than the SM has slots: those that get
+ * none wait in a queue. */
+#pragma once
+
+#include "divergence/divergence.h"
+#include "divergence/sync.h"
+
+struct divergence_crew {
+    struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_crew_show() */
+    uint32_t mask;                 /* lanes that have a thread */
+    uint32_t waits;                /* of those: at a barrier or warp-wide instruction, and not yet counted there */
+    struct exec_row *row[EXEC_LANES];
+    uint8_t lane[EXEC_LANES]; /* where each thread lives in its row */
+    uint32_t pc[EXEC_LANES];  /* of each thread, when they may differ: after control instructions */
+    uint64_t number;          /* the model's */
+    uint32_t count;           /* the model's */
+    bool is_queued;
+};
+
+/* Threads of a row that go on at one pc. */
+struct divergence_set {
+    struct exec_row *row;
+    uint32_t mask, pc;
+    uint32_t passed; /* post-dominators */
+};
+
+struct divergence_crowd {
+    struct divergence_setup setup;
+    struct divergence_crew **live, **spare;
+    uint32_t n_live, n_spare, capacity;
+    struct divergence_crew **queue; /* a ring of `capacity` */
+    uint32_t queue_head, queue_length;
+    struct divergence_block **block; /* in execution */
+    uint32_t n_blocks, block_capacity;
+    struct divergence_set *loose; /* set free by others, and for the model to take: it sets n_loose to 0 */
+    uint32_t n_loose, loose_capacity;
+};
+
+struct divergence_crowd_block {
+    struct divergence_sync *sync;
+    uint32_t passed; /* by the last that came to a barrier */
+};
+
+void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup);
+void divergence_crowd_end(struct divergence_crowd *crowd);
+
+/* new_block() and free_block() of a model that uses a crowd. */
+void *divergence_crowd_new_block(void *model, const struct exec_cta *cta);
+void divergence_crowd_free_block(void *model, void *state);
+/* A block begins: its rows are in the loose sets. */
+void divergence_crowd_admit(struct divergence_crowd *crowd, struct divergence_block *block);
+
+/* A crew without threads. */
+struct divergence_crew *divergence_crowd_new_crew(struct divergence_crowd *crowd);
+/* A crew that runs gets a slot, or a place in the queue. */
+void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_crew *crew, uint64_t cycle);
+/* The crew has lost its last thread. It leaves its slot: by itself, when its own hook runs (is_own). */
+void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_crew *crew, bool is_own, uint64_t cycle);
+/* Slots have become free. */
+void divergence_crowd_refill(struct divergence_crowd *crowd, uint64_t cycle);
+void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct divergence_block *block,
+                            void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                           uint32_t lane),
+                            void *user);
+
+static inline void divergence_crew_put(struct divergence_crew *crew, uint32_t at, struct exec_row *row, uint32_t lane,
+                                       uint32_t pc) {
+    crew->mask |= 1u << at;
+    crew->row[at] = row;
+    crew->lane[at] = (uint8_t)lane;
+    crew->pc[at] = pc;
+}
+
+/* Where a thread of this lane may be put: in its own lane, or, when `is_free`, in any below n_lanes; -1: nowhere. */
+int divergence_crew_room(const struct divergence_crew *crew, uint32_t lane, bool is_free, uint32_t n_lanes);
+void divergence_crew_set_pcs(struct divergence_crew *crew, uint32_t pc);
+/* Makes the group what the SM sees of the crew: lanes of one row, or a number of threads. */
+void divergence_crew_show(struct divergence_crew *crew);
+/* The bundle of the crew's threads in `mask` at bundle->pc. */
+void divergence_crew_bundle(const struct divergence_crew *crew, uint32_t mask, struct exec_context *cx,
+                            struct divergence_bundle *bundle);
+/* Executes the control instruction at pc for the crew's threads in `mask`: their pcs are the next ones, ended threads
+ * are gone, those that wait are in crew->waits, with the instruction's pc. Threads of blocks that waited for the ended
+ * ones are in the loose sets. True: threads in `mask` go different ways. */
+bool divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask, uint32_t pc);
+/* The crew's waiting threads leave it for what they wait at. Who is set free is in the loose sets. */
+void divergence_crowd_arrive(struct divergence_crowd *crowd, struct divergence_crew *crew);

@@ -1,0 +1,335 @@
+/* dwf: dynamic warp formation. There is no stack: a warp that retires an instruction joins the youngest warp of the
+ * pool that has the same next instruction, and what finds no free lane there enters the pool as a new warp. Threads
+ * meet again only because the scheduler keeps them together (majority, pdprio, pc).
+ *
+ * Source: Fung et al. 2007 as described in Narasiman 2011, 5, and 2014, 3.2.1; `lanes=free`, the variant that may move
+ * threads to other lanes, is the one in Malits 2012, 3.2.
+ *
+ * Ours:
+ * - The pool is the warps that could issue: those with results under way are not in it.
+ * - On barrel and switch-on-access machines a warp retires after every instruction. On a scoreboard machine, where
+ *   instructions overlap, it would have to wait for its results each time: there warps are compared where basic blocks
+ *   begin, and a warp waits only when there is one that it may join.
+ * - A full warp never waits for anything: it has no room, and no warp that it could fill has room for all of it.
+ * - Threads that wait at a barrier are out of the pool, and come back row by row.
+ * - More warps than slots: the others queue, and can be joined there.
+ * A spinning thread keeps its warp in a slot; when all slots spin on what a queued warp will write, nothing moves on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "divergence/crowd.h"
+
+enum { LANES_AWARE, LANES_FREE };
+
+struct options {
+    uint32_t lanes;
+};
+
+struct model {
+    struct divergence_crowd crowd;
+    bool is_free;         /* threads may change lanes */
+    bool retires_always;  /* not only where basic blocks begin */
+    uint64_t n_entered;   /* warps that entered the pool; gives each its age */
+    uint32_t *next_block; /* by pc: the first instruction behind it that begins a basic block */
+    uint32_t n_insns;
+};
+
+static const struct config_parameter parameters[] = {
+    {"lanes", CONFIG_PARAMETER_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
+     "a thread keeps its lane, or takes any that is free"},
+    {.name = NULL},
+};
+
+static const char *refuses(const void *options, const struct config_machine *machine,
+                           const struct exec_program *program, char *text, size_t size) {
+    (void)options, (void)machine;
+    return divergence_refuse_unsynced(program, "dwf", text, size);
+}
+
+static uint32_t n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                        uint32_t most_slots) {
+    (void)options, (void)machine, (void)n_warps;
+    return most_slots;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct model *model = calloc(1, sizeof *model);
+    if (!model)
+        abort();
+    divergence_crowd_start(&model->crowd, setup);
+    model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
+    model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    return model;
+}
+
+static void free_model(void *user) {
+    struct model *model = user;
+    divergence_crowd_end(&model->crowd);
+    free(model->next_block);
+    free(model);
+}
+
+/* Where paths may come together: targets of branches, what follows them, and their reconvergence points. */
+static void begin_grid(void *user) {
+    struct model *model = user;
+    const struct exec_program *program = model->crowd.setup.cx->grid->program;
+    model->n_insns = program->n_insns;
+    free(model->next_block);
+    model->next_block = malloc((program->n_insns + 1) * sizeof *model->next_block);
+    bool *begins = calloc(program->n_insns + 1, sizeof *begins);
+    if (!model->next_block || !begins)
+        abort();
+    for (uint32_t pc = 0; pc < program->n_insns; pc++) {
+        const struct exec_insn *insn = &program->code[pc];
+        if (insn->kind == EXEC_KIND_BRANCH)
+            begins[insn->target] = true;
+        if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
+            for (uint32_t i = 1; i <= program->branch_table[insn->target][0]; i++)
+                begins[program->branch_table[insn->target][i]] = true;
+        bool is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        if (is_branch && insn->reconvergence != EXEC_NO_PC)
+            begins[insn->reconvergence] = true;
+    }
+    uint32_t next = EXEC_NO_PC;
+    for (uint32_t pc = program->n_insns; pc-- > 0;) {
+        model->next_block[pc] = next;
+        if (begins[pc])
+            next = pc;
+    }
+    free(begins);
+}
+
+/* --- the pool --- */
+
+static bool is_full(const struct model *model, const struct divergence_crew *warp) {
+    return (uint32_t)__builtin_popcount(warp->mask) == model->crowd.setup.machine->warp_size;
+}
+
+/* The youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
+static struct divergence_crew *youngest_at(const struct model *model, uint32_t pc, const struct divergence_crew *self,
+                                           uint64_t cycle) {
+    const struct divergence_setup *setup = &model->crowd.setup;
+    struct divergence_crew *youngest = NULL;
+    for (uint32_t i = 0; i < model->crowd.n_live; i++) {
+        struct divergence_crew *warp = model->crowd.live[i];
+        if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
+            (!youngest || warp->number > youngest->number) &&
+            !setup->host->is_under_way(setup->sm, &warp->group, cycle))
+            youngest = warp;
+    }
+    return youngest;
+}
+
+static bool has_room_for(const struct model *model, const struct divergence_crew *warp,
+                         const struct divergence_crew *other) {
+    return model->is_free ? !is_full(model, warp) : (other->mask & ~warp->mask) != 0;
+}
+
+/* The warp is the youngest now. */
+static void set_running(struct model *model, struct divergence_crew *warp, uint32_t pc) {
+    warp->group.status = DIVERGENCE_RUNS;
+    warp->group.pc = pc;
+    warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
+    warp->number = ++model->n_entered;
+}
+
+/* Moves threads of `from` (those in *mask) to `to` while there is room. */
+static void move_threads(struct model *model, struct divergence_crew *to, const struct divergence_crew *from,
+                         uint32_t *mask, uint32_t pc) {
+    uint32_t n_lanes = model->crowd.setup.machine->warp_size;
+    for (uint32_t left = *mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        int at = divergence_crew_room(to, model->is_free ? i : from->lane[i], model->is_free, n_lanes);
+        if (at < 0)
+            continue;
+        divergence_crew_put(to, (uint32_t)at, from->row[i], from->lane[i], pc);
+        *mask &= ~(1u << i);
+    }
+}
+
+/* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the group to use for a new warp,
+ * if it must be; NULL: make one. True: it has been used. */
+static bool enter_pool(struct model *model, const struct divergence_crew *from, uint32_t mask, uint32_t pc,
+                       struct divergence_crew *own, uint64_t cycle) {
+    const struct divergence_setup *setup = &model->crowd.setup;
+    struct divergence_crew *youngest = youngest_at(model, pc, own, cycle);
+    if (youngest) {
+        uint32_t before = mask;
+        move_threads(model, youngest, from, &mask, pc);
+        if (mask != before) {
+            setup->counters->merges++;
+            if (from->group.passed < youngest->group.passed)
+                youngest->group.passed = from->group.passed;
+            divergence_crew_show(youngest);
+            if (youngest->group.slot != DIVERGENCE_NO_SLOT)
+                setup->host->wake(setup->sm, &youngest->group, cycle);
+        }
+    }
+    if (!mask)
+        return false;
+    struct divergence_crew *warp = own ? own : divergence_crowd_new_crew(&model->crowd);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        divergence_crew_put(warp, i, from->row[i], from->lane[i], pc);
+    }
+    set_running(model, warp, pc);
+    divergence_crew_show(warp);
+    if (!own) {
+        warp->group.passed = from->group.passed;
+        divergence_crowd_enter(&model->crowd, warp, cycle);
+    }
+    return own != NULL;
+}
+
+/* Threads that barriers have set free, or a new block's, are warps as their rows are. */
+static void take_loose(struct model *model, uint64_t cycle) {
+    struct divergence_crowd *crowd = &model->crowd;
+    for (uint32_t i = 0; i < crowd->n_loose; i++) {
+        const struct divergence_set *set = &crowd->loose[i];
+        struct divergence_crew row = {.group.passed = set->passed};
+        for (uint32_t left = set->mask; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            divergence_crew_put(&row, lane, set->row, lane, set->pc);
+        }
+        enter_pool(model, &row, row.mask, set->pc, NULL, cycle);
+    }
+    crowd->n_loose = 0;
+}
+
+/* --- hooks --- */
+
+static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
+    struct model *model = user;
+    divergence_crowd_admit(&model->crowd, block);
+    take_loose(model, cycle);
+}
+
+static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
+    (void)cycle;
+    struct model *model = user;
+    const struct divergence_crew *warp = (const struct divergence_crew *)group;
+    bundle->pc = group->pc;
+    bundle->is_last = true;
+    divergence_crew_bundle(warp, warp->mask, model->crowd.setup.cx, bundle);
+}
+
+/* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
+static void go_on(struct model *model, struct divergence_crew *warp, uint64_t cycle) {
+    set_running(model, warp, warp->group.pc);
+    if (is_full(model, warp))
+        return;
+    if (!model->retires_always) {
+        const struct divergence_crew *youngest = youngest_at(model, warp->group.pc, warp, cycle);
+        if (!youngest || !has_room_for(model, youngest, warp))
+            return;
+    }
+    divergence_crew_set_pcs(warp, warp->group.pc);
+    warp->group.status = DIVERGENCE_DRAINS;
+}
+
+static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    (void)mask;
+    struct model *model = user;
+    struct divergence_crew *warp = (struct divergence_crew *)group;
+    uint32_t before = warp->mask;
+    bool goes_apart = divergence_crowd_control(&model->crowd, warp, before, pc);
+    if (!warp->mask) {
+        divergence_crowd_leave(&model->crowd, warp, true, cycle);
+    } else if (goes_apart || warp->waits) {
+        group->status = DIVERGENCE_DRAINS;
+    } else {
+        group->pc = warp->pc[__builtin_ctz(warp->mask)];
+        if (warp->mask != before)
+            divergence_crew_show(warp);
+        go_on(model, warp, cycle);
+    }
+    take_loose(model, cycle);
+}
+
+static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+    go_on(user, (struct divergence_crew *)group, cycle);
+}
+
+static uint32_t lowest_pc(const struct divergence_crew *warp, uint32_t mask, uint32_t *those) {
+    uint32_t lowest = EXEC_NO_PC;
+    *those = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (warp->pc[i] < lowest) {
+            lowest = warp->pc[i];
+            *those = 0;
+        }
+        *those |= (uint32_t)(warp->pc[i] == lowest) << i;
+    }
+    return lowest;
+}
+
+/* The warp retires: its threads enter the pool, at each of their next instructions. */
+static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct model *model = user;
+    struct divergence_crew *warp = (struct divergence_crew *)group;
+    if (warp->waits)
+        divergence_crowd_arrive(&model->crowd, warp);
+    struct divergence_crew retired = *warp;
+    struct divergence_crew *own = warp;
+    uint32_t n_paths = 0, those;
+    warp->mask = 0;
+    for (uint32_t left = retired.mask; left; left &= ~those) {
+        uint32_t pc = lowest_pc(&retired, left, &those);
+        n_paths++;
+        if (enter_pool(model, &retired, those, pc, own, cycle))
+            own = NULL;
+    }
+    model->crowd.setup.counters->warp_splits += n_paths > 1;
+    if (own)
+        divergence_crowd_leave(&model->crowd, warp, true, cycle);
+    take_loose(model, cycle);
+}
+
+static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }
+
+static void visit(const void *user, const struct divergence_block *block,
+                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                 uint32_t lane),
+                  void *visitor) {
+    divergence_crowd_visit(&((const struct model *)user)->crowd, block, thread, visitor);
+}
+
+/* Fung 2007, 4.3: a pool entry has a pc, a thread number for each lane and the scheduler's bits; the table by which the
+ * youngest warp of a pc is found has a pc, an occupancy bit for each lane and the number of a pool entry. As many
+ * entries of both as there are warps. */
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    (void)options;
+    uint32_t warps = machine->threads_per_sm / machine->warp_size, lanes = machine->warp_size, number = 1;
+    while (1u << number < warps)
+        number++;
+    snprintf(formula, size,
+             "warps x (32-bit pc + lanes x %u-bit warp number) + warps x (32-bit pc + lanes + %u-bit pool entry): "
+             "%u x %u + %u x %u",
+             number, number, warps, 32 + lanes * number, warps, 32 + lanes + number);
+    return (uint64_t)warps * (32 + lanes * number) + (uint64_t)warps * (32 + lanes + number);
+}
+
+const struct divergence_ops divergence_dwf = {
+    .name = "dwf",
+    .help = "dynamic warp formation: threads of any warps with the same next instruction form warps anew",
+    .parameter = parameters,
+    .options_bytes = sizeof(struct options),
+    .splits_rows = true,
+    .refuses = refuses,
+    .n_slots = n_slots,
+    .new_model = new_model,
+    .free_model = free_model,
+    .begin_grid = begin_grid,
+    .new_block = divergence_crowd_new_block,
+    .free_block = divergence_crowd_free_block,
+    .admit = admit,
+    .bundle = bundle,
+    .control = control,
+    .meet = meet,
+    .resume = resume,
+    .refill = refill,
+    .visit = visit,
+    .cost_bits = cost_bits,
+};

@@ -1,0 +1,215 @@
+/* dws: Dynamic Warp Subdivision (Meng, Tarjan, Skadron 2010, technical report CS-2010-5). A warp may be several
+ * independent groups, its warp-splits: the two sides of a branch, or threads that hit the cache and threads that
+ * missed. splits.c has what is the same for both; here are the options and when memory subdivides.
+ *
+ * How the paper maps onto the SM's hooks:
+ * - Divergent access (5.1): memory(). The threads that miss stay in the group, whose access is under way; the others go
+ *   on in a new one (host->split). Both stand behind the access.
+ * - AggressSplit: every time. LazySplit: when host->others_wait. ReviveSplit: the same, and at idle() one suspended
+ *   group is chosen of whose access some lanes have arrived (5.2).
+ * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction, since
+ *   only there its machine switches groups, and every group that does not run stands at one. Here: when a split comes
+ * to an access to memory, and when an access of it has ended. Ready means in no need of data.
+ * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Then warps are not
+ *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop for the stack's top alone.
+ * - Waiting for a slot (5.6): splits.c. A split by memory needs a slot at once, because its scoreboard does: without a
+ *   free one it is refused, and tried again at the next idle().
+ *
+ * Where the paper is silent: ReviveSplit goes round the groups, starting behind the one it chose last; stores do not
+ * subdivide, as nobody waits for them. Lanes that spin on what others of their warp write make progress only when they
+ * are in different splits.
+ *
+ * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
+ * sub-warps, and is subdivided as above. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "divergence/splits.h"
+
+enum { MEM_NONE, MEM_AGGRESS, MEM_LAZY, MEM_REVIVE };
+enum { RECONV_STACK, RECONV_PC };
+enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
+
+struct options {
+    uint32_t wst, slots, branch_length, mem, reconv, branches, size;
+};
+
+static const struct config_parameter parameters[] = {
+    {"mem", CONFIG_PARAMETER_CHOICE, offsetof(struct options, mem), MEM_REVIVE, 0, 0, "none|aggress|lazy|revive",
+     "accesses that subdivide: none, all divergent ones, those when all other groups wait, or these and suspended "
+     "ones"},
+    {"reconv", CONFIG_PARAMETER_CHOICE, offsetof(struct options, reconv), RECONV_PC, 0, 0, "stack|pc",
+     "splits join at the post-dominator on top of the stack only, or wherever their pcs meet too"},
+    {"branches", CONFIG_PARAMETER_CHOICE, offsetof(struct options, branches), BRANCHES_BYPASS, 0, 0, "limited|bypass",
+     "splits must join before every branch, or go on beyond it and are subdivided there"},
+    {"branch_len", CONFIG_PARAMETER_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
+     "longest basic block at the post-dominator of a branch that subdivides a whole warp"},
+    {"wst", CONFIG_PARAMETER_UINT, offsetof(struct options, wst), 16, 2, 4096, NULL,
+     "entries of an SM's warp-split table"},
+    {"slots", CONFIG_PARAMETER_UINT, offsetof(struct options, slots), 0, 0, 4096, NULL,
+     "groups that the schedulers see at once; 0: twice the warps; never fewer than the warps"},
+    {"size", CONFIG_PARAMETER_UINT, offsetof(struct options, size), 0, 0, 1024, NULL,
+     "threads in a warp: a multiple of the machine's; 0: the machine's"},
+    {0},
+};
+
+static const struct config_preset presets[] = {
+    {"branch-only", "mem=none,reconv=pc,branches=bypass", "at branches only (Meng 2010, 4.5)"},
+    {"branch-only-stack", "mem=none,reconv=stack,branches=bypass", "the same, joining at post-dominators only (4.4)"},
+    {"mem-only", "mem=revive,reconv=pc,branches=limited", "at accesses only (5.3.1)"},
+    {"aggress", "mem=aggress,reconv=pc,branches=bypass", "at branches and at every divergent access"},
+    {"lazy", "mem=lazy,reconv=pc,branches=bypass", "at branches and, when all others wait, at accesses"},
+    {"revive", "mem=revive,reconv=pc,branches=bypass", "the paper's best, and the default"},
+    {0},
+};
+
+struct dws {
+    struct divergence_splits splits; /* first */
+    struct options options;
+    uint32_t revived; /* the last one chosen */
+};
+
+static const char *refuses(const void *given, const struct config_machine *machine, const struct exec_program *program,
+                           char *text, size_t size) {
+    const struct options *options = given;
+    if (options->mem == MEM_NONE && options->branches == BRANCHES_LIMITED)
+        return "dws with mem=none and branches=limited never subdivides a warp: that is the model stack";
+    if (options->size % machine->warp_size) {
+        snprintf(text, size, "dws: size=%u is not a multiple of the machine's warps of %u threads", options->size,
+                 machine->warp_size);
+        return text;
+    }
+    return divergence_refuse_unsynced(program, "dws", text, size);
+}
+
+static uint32_t n_slots(const void *given, const struct config_machine *machine, uint32_t n_warps,
+                        uint32_t most_slots) {
+    (void)machine;
+    const struct options *options = given;
+    uint32_t n = options->slots ? options->slots : 2 * n_warps;
+    n = n < n_warps ? n_warps : n;
+    return n < most_slots ? n : most_slots;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct dws *dws = calloc(1, sizeof *dws);
+    if (!dws)
+        abort();
+    dws->options = *(const struct options *)setup->options;
+    const struct divergence_splits_rules rules = {
+        .n_entries = dws->options.wst,
+        .warp_threads = dws->options.size,
+        .at_branches = dws->options.branches == BRANCHES_BYPASS,
+        .branch_length = dws->options.branch_length,
+        .by_pc = dws->options.reconv == RECONV_PC,
+        .stops_at_branches = dws->options.branches == BRANCHES_LIMITED,
+    };
+    divergence_splits_init(&dws->splits, setup, &rules);
+    return dws;
+}
+
+static void free_model(void *model) {
+    divergence_splits_release(model);
+    free(model);
+}
+
+static void memory(void *model, struct divergence_group *group, const struct divergence_access *access,
+                   uint64_t cycle) {
+    struct dws *dws = model;
+    struct divergence_split *split = (struct divergence_split *)group;
+    const struct divergence_setup *setup = &dws->splits.setup;
+    uint32_t missing[EXEC_MAX_ROWS];
+    if (!access->is_load || dws->options.mem == MEM_NONE)
+        return;
+    divergence_splits_enter(&dws->splits, split, cycle);
+    if (divergence_splits_note_memory(&dws->splits, split, access, missing) &&
+        (dws->options.mem == MEM_AGGRESS || setup->host->others_wait(setup->sm, group)))
+        divergence_splits_run_ahead(&dws->splits, split, missing);
+    divergence_splits_leave(&dws->splits);
+}
+
+static void complete(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
+    struct dws *dws = model;
+    struct divergence_split *split = (struct divergence_split *)group;
+    if (!group->row)
+        split->missing[tag] = 0;
+    if (dws->options.reconv != RECONV_PC || divergence_splits_is_sole(split->family))
+        return;
+    divergence_splits_enter(&dws->splits, split, cycle);
+    divergence_splits_reunite(&dws->splits, split);
+    divergence_splits_leave(&dws->splits);
+}
+
+/* Threads of a suspended split that still wait for data; false when none has come or all have. */
+static bool waits_in_part(const struct dws *dws, const struct divergence_split *split, uint32_t *missing) {
+    const struct divergence_setup *setup = &dws->splits.setup;
+    if (!split->family || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
+        return false;
+    uint32_t n_rows = split->family->warp->n_rows, n_arrived = 0;
+    for (uint32_t i = 0; i < n_rows; i++) {
+        if (split->group.row)
+            missing[i] = split->mask[i] & ~setup->host->arrived(setup->sm, &split->group);
+        else
+            missing[i] = split->is_answered ? split->missing[i] : ~0u;
+        n_arrived += (uint32_t)__builtin_popcount(split->mask[i] & ~missing[i]);
+    }
+    return n_arrived && !divergence_wide_is_empty(missing, n_rows);
+}
+
+static void idle(void *model, uint64_t cycle) {
+    struct dws *dws = model;
+    const struct divergence_splits *splits = &dws->splits;
+    uint32_t missing[EXEC_MAX_ROWS];
+    if (dws->options.mem != MEM_REVIVE || splits->n_used >= splits->rules.n_entries ||
+        !splits->setup.host->free_slots(splits->setup.sm))
+        return;
+    divergence_splits_enter(&dws->splits, NULL, cycle);
+    for (uint32_t i = 0; i < splits->n_pool; i++) {
+        uint32_t at = (dws->revived + 1 + i) % splits->n_pool;
+        if (waits_in_part(dws, splits->pool[at], missing) &&
+            divergence_splits_run_ahead(&dws->splits, splits->pool[at], missing)) {
+            dws->revived = at;
+            break;
+        }
+    }
+    divergence_splits_leave(&dws->splits);
+}
+
+static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
+
+/* Meng 2010, 5.6. */
+static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
+    const struct options *options = given;
+    uint32_t lanes = options->size ? options->size : machine->warp_size, warps = machine->threads_per_sm / lanes;
+    uint32_t entry = lanes + bits_for(warps) + 64 + 2;
+    snprintf(formula, size, "entries x (mask %u + warp number %u + pc 64 + status 2): %u x %u", lanes, bits_for(warps),
+             options->wst, entry);
+    return (uint64_t)options->wst * entry;
+}
+
+const struct divergence_ops divergence_dws = {
+    .name = "dws",
+    .help = "dynamic warp subdivision: both sides of a branch, hits and misses of an access run as groups of their own",
+    .parameter = parameters,
+    .preset = presets,
+    .options_bytes = sizeof(struct options),
+    .splits_rows = true,
+    .refuses = refuses,
+    .n_slots = n_slots,
+    .new_model = new_model,
+    .free_model = free_model,
+    .begin_grid = divergence_splits_begin_grid,
+    .new_block = divergence_splits_new_block,
+    .free_block = divergence_splits_free_block,
+    .admit = divergence_splits_admit,
+    .bundle = divergence_splits_bundle,
+    .control = divergence_splits_control,
+    .meet = divergence_splits_meet,
+    .resume = divergence_splits_resume,
+    .refill = divergence_splits_refill,
+    .memory = memory,
+    .complete = complete,
+    .idle = idle,
+    .visit = divergence_splits_visit,
+    .cost_bits = cost_bits,
+};

@@ -1,0 +1,370 @@
+/* lwm: large warps (Narasiman et al. 2011, section 4; Narasiman 2014, 4.2). A large warp is several rows of a block
+ * with one pc and one post-dominator stack (wide.h). An instruction goes through the pipeline in sub-warps (subwarp.h),
+ * one after the other; what a branch does is known, and the stack changed, when the last of them has gone.
+ *
+ * Where the papers are silent:
+ * - A large warp never spans two blocks; the last of a block has the rows that are left. One of a single row is an
+ *   ordinary warp and runs as such.
+ * - Warp-wide instructions act on rows: all active threads of a row go together.
+ * - An instruction whose guard is false for everybody takes one empty sub-warp, as a warp's does.
+ * - refetch=first is a rule for pipelines without a scoreboard, whose job the busy bits do; with one it is refused.
+ * - A shared-memory access with bank conflicts holds its unit for as long as they last; the busy bit does not wait for
+ *   them besides.
+ * - Threads of a large warp that spin on what others of it will write let those go on after a while, as in `stack`. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "divergence/busy.h"
+#include "divergence/subwarp.h"
+#include "divergence/wide.h"
+
+enum { REFETCH_ALL, REFETCH_FIRST };
+enum { OFF, ON };
+
+struct options {
+    uint32_t size, refetch, memopt, jumpopt, perfect_rf, scalar;
+};
+
+static const struct config_parameter parameters[] = {
+    {"size", CONFIG_PARAMETER_CHOICE, offsetof(struct options, size), 3, 0, 0, "32|64|128|256|512",
+     "threads of a large warp; a kernel's .pragma \"heddle warp_size N\" comes before it"},
+    {"refetch", CONFIG_PARAMETER_CHOICE, offsetof(struct options, refetch), REFETCH_ALL, 0, 0, "all|first",
+     "the next instruction when all sub-warps have completed, or the first one has"},
+    {"memopt", CONFIG_PARAMETER_CHOICE, offsetof(struct options, memopt), ON, 0, 0, "off|on",
+     "accesses to global memory go row by row, unpacked"},
+    {"jumpopt", CONFIG_PARAMETER_CHOICE, offsetof(struct options, jumpopt), ON, 0, 0, "off|on",
+     "an unconditional jump takes one sub-warp"},
+    {"perfect_rf", CONFIG_PARAMETER_CHOICE, offsetof(struct options, perfect_rf), OFF, 0, 0, "off|on",
+     "any threads go together, not only one of each lane"},
+    {"scalar", CONFIG_PARAMETER_CHOICE, offsetof(struct options, scalar), OFF, 0, 0, "off|on",
+     "an instruction with the same operands in all threads takes one sub-warp"},
+    {0},
+};
+
+static const struct config_preset presets[] = {
+    {"2011", "refetch=all", "as in the paper of 2011"},
+    {"2014", "refetch=first", "as in the thesis of 2014"},
+    {0},
+};
+
+struct large_warp {
+    struct divergence_group group;
+    struct divergence_wide_stack *stack;
+    struct divergence_wide_watch watch;
+    uint32_t number; /* in the block */
+    bool has_begun;  /* subwarps is the instruction at pc */
+    bool has_issued; /* and some of it has gone */
+    struct divergence_subwarps subwarps;
+    struct divergence_busy busy; /* refetch=first */
+};
+
+struct block {
+    struct large_warp *warp;
+    struct divergence_wide_stack *stack; /* of each large warp */
+    uint32_t n_warps, most_warps;
+};
+
+struct model {
+    struct divergence_setup setup;
+    struct divergence_subwarp_rules rules;
+    uint32_t size;
+    bool refetches_first;
+    uint32_t pipeline_cycles; /* until what has issued has left the pipeline */
+};
+
+static uint32_t size_of(const struct options *options) { return 32u << options->size; }
+
+static void *allocate(size_t count, size_t bytes) {
+    void *memory = calloc(count, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct model *model = allocate(1, sizeof *model);
+    const struct options *options = setup->options;
+    const struct config_machine *machine = setup->machine;
+    model->setup = *setup;
+    model->rules = (struct divergence_subwarp_rules){.memopt = options->memopt,
+                                                     .jumpopt = options->jumpopt,
+                                                     .perfect_rf = options->perfect_rf,
+                                                     .scalar = options->scalar,
+                                                     .n_lanes = machine->warp_size};
+    model->size = size_of(options);
+    model->refetches_first = options->refetch == REFETCH_FIRST;
+    model->pipeline_cycles = machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages : 1;
+    return model;
+}
+
+static void *new_block(void *user, const struct exec_cta *cta) {
+    const struct model *model = user;
+    struct block *block = allocate(1, sizeof *block);
+    block->most_warps = cta->n_rows;
+    block->warp = allocate(cta->n_rows, sizeof *block->warp);
+    block->stack = allocate(cta->n_rows, sizeof *block->stack);
+    for (uint32_t i = 0; i < cta->n_rows; i++) {
+        struct large_warp *warp = &block->warp[i];
+        warp->stack = &block->stack[i];
+        warp->number = i;
+        warp->group.slot = DIVERGENCE_NO_SLOT;
+        if (model->refetches_first)
+            divergence_busy_new(&warp->busy, cta->n_rows);
+    }
+    return block;
+}
+
+static void free_block(void *user, void *state) {
+    (void)user;
+    struct block *block = state;
+    for (uint32_t i = 0; i < block->most_warps; i++) {
+        divergence_wide_free(&block->stack[i]);
+        divergence_busy_free(&block->warp[i].busy);
+    }
+    free(block->stack);
+    free(block->warp);
+    free(block);
+}
+
+/* --- the instruction at pc --- */
+
+static void begin(const struct model *model, struct large_warp *warp) {
+    const struct exec_insn *insn = &model->setup.cx->grid->program->code[warp->group.pc];
+    divergence_subwarps_begin(&warp->subwarps, &model->rules, insn, warp->stack->row, warp->stack->n_rows,
+                              divergence_wide_top(warp->stack)->mask);
+    warp->has_begun = true;
+    warp->has_issued = false;
+}
+
+/* refetch=first: when can the next sub-warp go? */
+static void look_ahead(struct large_warp *warp) {
+    uint64_t until = divergence_busy_until(&warp->busy, &warp->subwarps, !warp->has_issued);
+    warp->group.is_blocked = until == UINT64_MAX;
+    warp->group.ready_cycle = warp->group.is_blocked ? 0 : until;
+}
+
+/* pc has moved. */
+static void go_on(const struct model *model, struct large_warp *warp) {
+    warp->has_begun = false;
+    if (!warp->group.overlaps || warp->group.status != DIVERGENCE_RUNS)
+        return;
+    warp->group.meet = warp->group.pc + 1; /* to be called after each instruction */
+    begin(model, warp);
+    look_ahead(warp);
+}
+
+/* The group is what the top of the stack says. */
+static void show_top(const struct model *model, struct large_warp *warp) {
+    struct divergence_wide_stack *stack = warp->stack;
+    struct divergence_group *group = &warp->group;
+    if (!stack->depth) {
+        group->status = DIVERGENCE_ENDED;
+        return;
+    }
+    if (divergence_wide_top(stack)->is_waiting && !divergence_wide_yield(stack)) {
+        group->status = DIVERGENCE_WAITS;
+        return;
+    }
+    const struct divergence_wide_entry *top = divergence_wide_top(stack);
+    group->status = DIVERGENCE_RUNS;
+    group->pc = top->pc;
+    group->meet = top->reconvergence;
+    group->mask = top->mask[0];
+    group->n_threads = divergence_wide_count(top->mask, stack->n_rows);
+    go_on(model, warp);
+}
+
+static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
+    struct model *model = user;
+    struct block *block = place->state;
+    const struct exec_program *program = model->setup.cx->grid->program;
+    uint32_t size = program->warp_size_wanted ? program->warp_size_wanted : model->size;
+    uint32_t warp_size = model->setup.machine->warp_size, n_rows = place->cta->n_rows;
+    uint32_t rows_each = size > warp_size ? size / warp_size : 1;
+    block->n_warps = (n_rows + rows_each - 1) / rows_each;
+    for (uint32_t i = 0; i < block->n_warps; i++) {
+        struct large_warp *warp = &block->warp[i];
+        struct exec_row *first = &place->cta->row[i * rows_each];
+        uint32_t rows_left = n_rows - i * rows_each, rows = rows_left < rows_each ? rows_left : rows_each;
+        divergence_wide_start(warp->stack, first, rows, program->function[0].first_pc);
+        warp->watch = (struct divergence_wide_watch){0};
+        warp->group.row = rows == 1 ? first : NULL;
+        warp->group.overlaps = rows > 1 && model->refetches_first;
+        warp->group.is_blocked = false;
+        warp->group.ready_cycle = 0;
+        warp->group.home = place;
+        warp->group.passed = 0;
+        if (warp->group.overlaps)
+            divergence_busy_start(&warp->busy, rows);
+        show_top(model, warp);
+        warp->group.warp_id = DIVERGENCE_NO_WARP;
+        model->setup.host->place(model->setup.sm, &warp->group, cycle);
+    }
+}
+
+static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *out, uint64_t cycle) {
+    const struct model *model = user;
+    struct large_warp *warp = (struct large_warp *)group;
+    uint32_t busy[EXEC_MAX_ROWS], packed[EXEC_MAX_ROWS];
+    if (!warp->has_begun)
+        begin(model, warp);
+    if (group->overlaps)
+        divergence_busy_mask(&warp->busy, cycle, busy);
+    out->pc = group->pc;
+    divergence_subwarps_next(&warp->subwarps, model->setup.cx, group->overlaps ? busy : NULL, out, packed);
+    if (group->overlaps) {
+        bool goes_to_memory = divergence_subwarps_access(&warp->subwarps, model->setup.cx, out);
+        out->tag = divergence_busy_issue(&warp->busy, packed, !warp->has_issued, goes_to_memory,
+                                         cycle + model->pipeline_cycles);
+        warp->has_issued = true;
+        if (!out->is_last)
+            look_ahead(warp);
+    } else if (out->is_last) {
+        warp->has_begun = false;
+    }
+}
+
+/* --- control flow --- */
+
+/* Other large warps of the block have been set free by this one. */
+static void set_free(struct model *model, struct block *block, uint64_t which, const struct large_warp *self,
+                     uint64_t cycle) {
+    for (; which; which &= which - 1) {
+        struct large_warp *warp = &block->warp[__builtin_ctzll(which)];
+        if (warp == self || warp->group.status != DIVERGENCE_WAITS)
+            continue;
+        show_top(model, warp);
+        model->setup.host->wake(model->setup.sm, &warp->group, cycle);
+    }
+}
+
+static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    struct model *model = user;
+    struct large_warp *warp = (struct large_warp *)group;
+    struct exec_context *cx = model->setup.cx;
+    struct divergence_block *place = group->home;
+    struct block *block = place->state;
+    struct divergence_wide_stack *stack = warp->stack;
+    const uint32_t *takes = group->row ? &mask : warp->subwarps.takes;
+    uint32_t depth = stack->depth;
+    struct divergence_wide_outcome outcome = divergence_wide_control(stack, cx, pc, takes);
+    model->setup.counters->branches += outcome.is_branch;
+    model->setup.counters->divergent_branches += outcome.is_divergent;
+    model->setup.counters->reconvergences += outcome.is_branch && stack->depth < depth;
+    if (divergence_wide_spins(&warp->watch, stack, pc))
+        divergence_wide_break_join(stack);
+    if (outcome.at_barrier) {
+        model->setup.counters->barriers++;
+        uint64_t freed = divergence_wide_arrive(block->stack, block->n_warps, cx, place->cta, warp->number, pc, takes);
+        set_free(model, block, freed, warp, cycle);
+    }
+    if (outcome.has_exited) {
+        set_free(model, block, divergence_wide_after_exit(block->stack, block->n_warps, cx, place->cta), warp, cycle);
+        if (!place->cta->n_live_rows)
+            model->setup.host->block_ended(model->setup.sm, place);
+    }
+    show_top(model, warp);
+}
+
+static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+    (void)cycle;
+    struct model *model = user;
+    struct large_warp *warp = (struct large_warp *)group;
+    struct divergence_wide_entry *top = divergence_wide_top(warp->stack);
+    top->pc = group->pc;
+    if (group->pc != top->reconvergence) {
+        go_on(model, warp);
+        return;
+    }
+    divergence_wide_pop_finished(warp->stack);
+    model->setup.counters->reconvergences++;
+    show_top(model, warp);
+}
+
+/* --- memory, with refetch=first --- */
+
+static void memory(void *user, struct divergence_group *group, const struct divergence_access *access, uint64_t cycle) {
+    (void)user;
+    (void)cycle;
+    if (group->overlaps)
+        divergence_busy_ready(&((struct large_warp *)group)->busy, access->tag, access->ready);
+}
+
+static void complete(void *user, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
+    (void)user;
+    struct large_warp *warp = (struct large_warp *)group;
+    if (!group->overlaps)
+        return;
+    divergence_busy_complete(&warp->busy, tag, cycle);
+    if (warp->has_begun)
+        look_ahead(warp);
+}
+
+/* --- the rest --- */
+
+static const char *refuses(const void *user, const struct config_machine *machine, const struct exec_program *program,
+                           char *text, size_t size) {
+    const struct options *options = user;
+    (void)program;
+    if (options->refetch == REFETCH_FIRST && machine->pipeline == CONFIG_PIPELINE_SCOREBOARD) {
+        snprintf(
+            text, size,
+            "lwm: refetch=first is for pipelines without a scoreboard (barrel, switch-on-access), and machine '%s' "
+            "has one: use refetch=all",
+            machine->name);
+        return text;
+    }
+    return NULL;
+}
+
+static void visit(const void *user, const struct divergence_block *place,
+                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                 uint32_t lane),
+                  void *visitor) {
+    (void)user;
+    const struct block *block = place->state;
+    for (uint32_t i = 0; i < block->n_warps; i++) {
+        const struct divergence_wide_stack *stack = &block->stack[i];
+        for (uint32_t r = 0; r < stack->n_rows; r++) {
+            uint32_t kept = 0;
+            for (uint32_t d = 0; d < stack->depth; d++)
+                kept |= stack->entry[d].mask[r];
+            for (uint32_t left = kept; left; left &= left - 1)
+                thread(visitor, &block->warp[i].group, &stack->row[r], (uint32_t)__builtin_ctz(left));
+        }
+    }
+}
+
+/* What the papers add to a core with stacks: Narasiman 2011, 4.4; 2014, 4.5. */
+static uint64_t cost_bits(const void *user, const struct config_machine *machine, char *formula, size_t size) {
+    const struct options *options = user;
+    uint64_t bits = 3ull * size_of(options);
+    if (options->refetch == REFETCH_ALL) {
+        snprintf(formula, size, "copy of the mask + two masks for branches: 3 x %u", size_of(options));
+        return bits;
+    }
+    snprintf(formula, size, "copy of the mask + two masks for branches + a busy bit for each thread: 3 x %u + %u",
+             size_of(options), machine->threads_per_sm);
+    return bits + machine->threads_per_sm;
+}
+
+const struct divergence_ops divergence_lwm = {
+    .name = "lwm",
+    .help = "large warps of several rows, packed into sub-warps at issue",
+    .parameter = parameters,
+    .preset = presets,
+    .options_bytes = sizeof(struct options),
+    .refuses = refuses,
+    .new_model = new_model,
+    .free_model = free,
+    .new_block = new_block,
+    .free_block = free_block,
+    .admit = admit,
+    .bundle = bundle,
+    .control = control,
+    .meet = meet,
+    .memory = memory,
+    .complete = complete,
+    .visit = visit,
+    .cost_bits = cost_bits,
+};

@@ -1,0 +1,328 @@
+/* mimd: every lane fetches an instruction of its own. A bundle is any threads of the SM, as many as there are lanes,
+ * whatever their program counters; a divergent branch costs nothing, and lanes stay empty only when threads have ended
+ * or wait for others. With perfect memory no way of grouping threads on an SM does better.
+ *
+ * Source: Malits 2012, 3.2.
+ *
+ * Ours: threads stay in their group while it is full. When regrouping the incomplete ones gives fewer groups, each of
+ * them waits for its results after its next instruction, and then those that can go together do. On a scoreboard
+ * machine, where that wait costs time, a group that found nobody tries again after RETRY_AFTER instructions. Threads
+ * that wait at a barrier leave their group. In one cycle every lane may use the unit it needs: units are not counted
+ * lane by lane. */
+#include <stdlib.h>
+
+#include "divergence/crowd.h"
+
+enum { RETRY_AFTER = 16, MOST_REGROUPED = 64 };
+
+/* A crew's `number` has two masks: lanes that have issued in this cycle, and of those the lanes of the last bundle.
+ * `count` are the instructions until it tries again to be regrouped. */
+struct model {
+    struct divergence_crowd crowd;
+    uint32_t retry_after;
+};
+
+static const char *refuses(const void *options, const struct config_machine *machine,
+                           const struct exec_program *program, char *text, size_t size) {
+    (void)options, (void)machine;
+    return divergence_refuse_unsynced(program, "mimd", text, size);
+}
+
+static uint32_t n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                        uint32_t most_slots) {
+    (void)options, (void)machine, (void)n_warps;
+    return most_slots;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct model *model = calloc(1, sizeof *model);
+    if (!model)
+        abort();
+    divergence_crowd_start(&model->crowd, setup);
+    model->retry_after = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD ? RETRY_AFTER : 0;
+    return model;
+}
+
+static void free_model(void *user) {
+    divergence_crowd_end(&((struct model *)user)->crowd);
+    free(user);
+}
+
+static uint32_t n_threads(const struct divergence_crew *crew) { return (uint32_t)__builtin_popcount(crew->mask); }
+
+static bool is_full(const struct model *model, const struct divergence_crew *crew) {
+    return n_threads(crew) == model->crowd.setup.machine->warp_size;
+}
+
+/* --- what the SM sees --- */
+
+static uint32_t issued_of(const struct divergence_crew *crew) { return (uint32_t)crew->number; }
+static uint32_t last_of(const struct divergence_crew *crew) { return (uint32_t)(crew->number >> 32); }
+static void set_issued(struct divergence_crew *crew, uint32_t issued, uint32_t last) {
+    crew->number = (uint64_t)last << 32 | issued;
+}
+
+/* Threads in mask that have the lowest pc of them. */
+static uint32_t lowest_of(const struct divergence_crew *crew, uint32_t mask) {
+    uint32_t lowest = EXEC_NO_PC, those = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (crew->pc[i] < lowest) {
+            lowest = crew->pc[i];
+            those = 0;
+        }
+        those |= (uint32_t)(crew->pc[i] == lowest) << i;
+    }
+    return those;
+}
+
+/* The crew goes on. With different pcs the group has the one of a memory instruction, if there is one: the load/store
+ * unit must have room; else the lowest. */
+static void set_running(struct model *model, struct divergence_crew *crew) {
+    const struct exec_insn *code = model->crowd.setup.cx->grid->program->code;
+    struct divergence_group *group = &crew->group;
+    bool is_mixed = lowest_of(crew, crew->mask) != crew->mask;
+    set_issued(crew, 0, 0);
+    divergence_crew_show(crew);
+    group->status = DIVERGENCE_RUNS;
+    group->pc = crew->pc[__builtin_ctz(lowest_of(crew, crew->mask))];
+    group->meet = is_full(model, crew) ? (uint32_t)EXEC_NO_PC : group->pc + 1;
+    if (!is_mixed)
+        return;
+    group->row = NULL;
+    for (uint32_t left = crew->mask; left; left &= left - 1)
+        if (exec_has_addresses(code[crew->pc[__builtin_ctz(left)]].kind))
+            group->pc = crew->pc[__builtin_ctz(left)];
+}
+
+static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
+    (void)cycle;
+    struct model *model = user;
+    struct exec_context *cx = model->crowd.setup.cx;
+    struct divergence_crew *crew = (struct divergence_crew *)group;
+    uint32_t issued = issued_of(crew), mask = lowest_of(crew, crew->mask & ~issued);
+    bundle->is_last = true;
+    bundle->shares_issue = (crew->mask & ~issued) != mask;
+    if (!issued && !bundle->shares_issue) { /* all at one pc: the SM moves it */
+        bundle->pc = group->pc;
+        set_issued(crew, 0, mask);
+        divergence_crew_bundle(crew, mask, cx, bundle);
+        return;
+    }
+    bundle->pc = crew->pc[__builtin_ctz(mask)];
+    set_issued(crew, issued | mask, mask);
+    divergence_crew_bundle(crew, mask, cx, bundle);
+    const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
+    if (insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind))
+        for (uint32_t left = mask; left; left &= left - 1)
+            crew->pc[__builtin_ctz(left)]++;
+}
+
+/* --- regrouping --- */
+
+static bool is_fewer(const struct model *model, uint32_t n_crews, uint32_t n) {
+    uint32_t warp_size = model->crowd.setup.machine->warp_size;
+    return (n + warp_size - 1) / warp_size < n_crews;
+}
+
+/* Whether the incomplete crews would be fewer if they went together. */
+static bool regrouping_pays(const struct model *model) {
+    uint32_t n_crews = 0, n = 0;
+    for (uint32_t i = 0; i < model->crowd.n_live; i++) {
+        const struct divergence_crew *crew = model->crowd.live[i];
+        if (is_full(model, crew))
+            continue;
+        n_crews++;
+        n += n_threads(crew);
+    }
+    return is_fewer(model, n_crews, n);
+}
+
+/* While a crew runs with one pc for all, the SM moves that. */
+static void take_pcs(struct divergence_crew *crew) {
+    if (lowest_of(crew, crew->mask) == crew->mask)
+        divergence_crew_set_pcs(crew, crew->group.pc);
+}
+
+static void move_threads(const struct model *model, struct divergence_crew *to, struct divergence_crew *from) {
+    for (uint32_t left = from->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        int at = divergence_crew_room(to, from->lane[i], true, model->crowd.setup.machine->warp_size);
+        if (at < 0)
+            return;
+        divergence_crew_put(to, (uint32_t)at, from->row[i], from->lane[i], from->pc[i]);
+        from->mask &= ~(1u << i);
+    }
+}
+
+/* Incomplete crews of which nothing is under way, the largest first; `self` is one of them. */
+static uint32_t find_at_rest(const struct model *model, struct divergence_crew *self, uint64_t cycle,
+                             struct divergence_crew *found[MOST_REGROUPED]) {
+    const struct divergence_setup *setup = &model->crowd.setup;
+    uint32_t n = 1;
+    found[0] = self;
+    for (uint32_t i = 0; i < model->crowd.n_live && n < MOST_REGROUPED; i++) {
+        struct divergence_crew *crew = model->crowd.live[i];
+        if (crew == self || is_full(model, crew) || crew->group.status != DIVERGENCE_RUNS ||
+            setup->host->is_under_way(setup->sm, &crew->group, cycle))
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && n_threads(found[at - 1]) < n_threads(crew); at--)
+            found[at] = found[at - 1];
+        found[at] = crew;
+    }
+    return n;
+}
+
+/* Empties the smallest of the crews at rest into the largest. `self`, whose hook runs, is one of them. */
+static void regroup(struct model *model, struct divergence_crew *self, uint64_t cycle) {
+    const struct divergence_setup *setup = &model->crowd.setup;
+    struct divergence_crew *crew[MOST_REGROUPED];
+    uint32_t n = find_at_rest(model, self, cycle, crew), sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += n_threads(crew[i]);
+    if (!is_fewer(model, n, sum)) {
+        self->count = model->retry_after;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (crew[i] != self)
+            take_pcs(crew[i]);
+    for (uint32_t to = 0, from = n - 1; to < from;) {
+        if (is_full(model, crew[to])) {
+            to++;
+            continue;
+        }
+        move_threads(model, crew[to], crew[from]);
+        setup->counters->merges++;
+        from -= !crew[from]->mask;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (crew[i] == self)
+            continue;
+        if (!crew[i]->mask) {
+            divergence_crowd_leave(&model->crowd, crew[i], false, cycle);
+            continue;
+        }
+        set_running(model, crew[i]);
+        if (crew[i]->group.slot != DIVERGENCE_NO_SLOT)
+            setup->host->wake(setup->sm, &crew[i]->group, cycle);
+    }
+}
+
+/* Threads that barriers have set free, or a new block's: whole rows as they are, the others together. */
+static void take_loose(struct model *model, uint64_t cycle) {
+    struct divergence_crowd *crowd = &model->crowd;
+    struct divergence_crew *shared = NULL;
+    for (uint32_t k = 0; k < crowd->n_loose; k++) {
+        const struct divergence_set set = crowd->loose[k];
+        bool is_whole = (uint32_t)__builtin_popcount(set.mask) == crowd->setup.machine->warp_size;
+        struct divergence_crew *crew = is_whole ? divergence_crowd_new_crew(crowd) : shared;
+        for (uint32_t left = set.mask; left; left &= left - 1) {
+            if (!crew || (is_full(model, crew) && !is_whole)) {
+                if (crew) {
+                    set_running(model, crew);
+                    divergence_crowd_enter(crowd, crew, cycle);
+                }
+                crew = shared = divergence_crowd_new_crew(crowd);
+            }
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            int at = divergence_crew_room(crew, lane, true, crowd->setup.machine->warp_size);
+            divergence_crew_put(crew, (uint32_t)at, set.row, lane, set.pc);
+            crew->group.passed = set.passed;
+        }
+        if (is_whole) {
+            set_running(model, crew);
+            divergence_crowd_enter(crowd, crew, cycle);
+        }
+    }
+    crowd->n_loose = 0;
+    if (!shared)
+        return;
+    set_running(model, shared);
+    divergence_crowd_enter(crowd, shared, cycle);
+}
+
+/* --- hooks --- */
+
+static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
+    struct model *model = user;
+    divergence_crowd_admit(&model->crowd, block);
+    take_loose(model, cycle);
+}
+
+/* Every thread of the crew has executed an instruction. */
+static void finish(struct model *model, struct divergence_crew *crew, uint64_t cycle) {
+    if (!crew->mask) {
+        divergence_crowd_leave(&model->crowd, crew, true, cycle);
+        return;
+    }
+    bool is_incomplete = !is_full(model, crew);
+    if (crew->waits || (is_incomplete && !crew->count && regrouping_pays(model))) {
+        set_issued(crew, 0, 0);
+        crew->group.status = DIVERGENCE_DRAINS;
+        return;
+    }
+    crew->count -= crew->count > 0;
+    set_running(model, crew);
+}
+
+static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    (void)mask;
+    struct model *model = user;
+    struct divergence_crew *crew = (struct divergence_crew *)group;
+    bool is_mixed = issued_of(crew) != 0; /* meet() follows */
+    divergence_crowd_control(&model->crowd, crew, is_mixed ? last_of(crew) : crew->mask, pc);
+    if (!is_mixed)
+        finish(model, crew, cycle);
+    take_loose(model, cycle);
+}
+
+static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct divergence_crew *crew = (struct divergence_crew *)group;
+    if (!issued_of(crew))
+        divergence_crew_set_pcs(crew, group->pc);
+    finish(user, crew, cycle);
+}
+
+static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct model *model = user;
+    struct divergence_crew *crew = (struct divergence_crew *)group;
+    if (crew->waits)
+        divergence_crowd_arrive(&model->crowd, crew);
+    take_loose(model, cycle);
+    if (crew->mask && !is_full(model, crew))
+        regroup(model, crew, cycle);
+    if (crew->mask)
+        set_running(model, crew);
+    else
+        divergence_crowd_leave(&model->crowd, crew, true, cycle);
+}
+
+static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }
+
+static void visit(const void *user, const struct divergence_block *block,
+                  void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
+                                 uint32_t lane),
+                  void *visitor) {
+    divergence_crowd_visit(&((const struct model *)user)->crowd, block, thread, visitor);
+}
+
+const struct divergence_ops divergence_mimd = {
+    .name = "mimd",
+    .help = "every lane fetches its own instruction: the best that any grouping of an SM's threads can do",
+    .splits_rows = true,
+    .refuses = refuses,
+    .n_slots = n_slots,
+    .new_model = new_model,
+    .free_model = free_model,
+    .new_block = divergence_crowd_new_block,
+    .free_block = divergence_crowd_free_block,
+    .admit = admit,
+    .bundle = bundle,
+    .control = control,
+    .meet = meet,
+    .resume = resume,
+    .refill = refill,
+    .visit = visit,
+};

@@ -1,0 +1,682 @@
+/* Splits of warps. See splits.h.
+ *
+ * Meng 2010, 4.4: while a warp is subdivided its stack is not touched, so every divergent branch subdivides further;
+ * only an undivided warp has the choice to push. Where the paper is silent:
+ * - The table is full and a split with siblings diverges: it serialises the two paths on a stack of its own. The same
+ *   for calls and indexed branches, which never subdivide.
+ * - A branch one side of which goes straight to the post-dominator on top of the stack does not subdivide an undivided
+ *   warp: that side would only wait there.
+ * - At a barrier each split arrives for itself; those that waited at the same instruction are one split afterwards.
+ *   Warp-wide instructions are executed when the lanes that they name have come (sync.h), with the same effect.
+ * - A return takes threads out of the running call, as with the stack alone: they wait in the caller's entry. */
+#include "divergence/splits.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "divergence/splits_inside.h"
+#include "divergence/threads.h"
+
+/* The pc of an entry whose threads have different ones: never a reconvergence point. */
+enum { APART = EXEC_NO_PC - 1 };
+
+static uint32_t rows_of(const struct divergence_split *split) { return split->family->warp->n_rows; }
+
+static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(to, from, n_rows * sizeof *to); }
+
+static void add(uint32_t *to, const uint32_t *mask, uint32_t n_rows) {
+    for (uint32_t i = 0; i < n_rows; i++)
+        to[i] |= mask[i];
+}
+
+/* What the SM sees of its threads. */
+void divergence_split_show(struct divergence_split *split) {
+    if (split->group.row)
+        split->group.mask = split->mask[0];
+    else
+        split->group.n_threads = divergence_wide_count(split->mask, rows_of(split));
+}
+
+static bool is_under_way(const struct divergence_splits *splits, const struct divergence_split *split) {
+    return splits->setup.host->is_under_way(splits->setup.sm, &split->group, splits->cycle);
+}
+
+static void finish_top(struct divergence_splits *splits, struct divergence_family *family,
+                       struct divergence_split *spare);
+static void act(struct divergence_splits *splits, struct divergence_split *split);
+
+/* --- where a split goes on --- */
+
+static void consider(uint32_t *meet, uint32_t pc, uint32_t at) {
+    if (at > pc && at < *meet)
+        *meet = at;
+}
+
+void divergence_split_set_meet(const struct divergence_splits *splits, struct divergence_split *split) {
+    const struct divergence_family *family = split->family;
+    uint32_t pc = split->group.pc, meet = EXEC_NO_PC;
+    consider(&meet, pc, divergence_wide_top(&family->stack)->reconvergence);
+    if (!divergence_splits_is_sole(family)) {
+        if (splits->rules.stops_at_branches)
+            consider(&meet, pc, splits->next_stop[pc + 1]);
+        if (splits->rules.by_pc)
+            consider(&meet, pc, splits->next_memory[pc + 1]);
+    }
+    split->group.meet = meet;
+}
+
+/* The split has something to do for which nothing of it may be under way. */
+static void begin(struct divergence_splits *splits, struct divergence_split *split, enum divergence_split_phase phase) {
+    split->phase = phase;
+    if (!is_under_way(splits, split)) {
+        act(splits, split);
+        return;
+    }
+    split->group.status = DIVERGENCE_DRAINS;
+    if (split != splits->self)
+        splits->setup.host->wake(splits->setup.sm, &split->group, splits->cycle);
+}
+
+/* A split of the same family that has the same pc and could go on. */
+static struct divergence_split *find_equal(const struct divergence_splits *splits,
+                                           const struct divergence_split *split) {
+    for (struct divergence_split *other = split->family->split; other; other = other->next)
+        if (other != split && other != splits->self && other->group.pc == split->group.pc &&
+            other->phase == DIVERGENCE_SPLIT_RUNS && !other->is_issuing && !is_under_way(splits, other))
+            return other;
+    return NULL;
+}
+
+void divergence_split_merge(struct divergence_splits *splits, struct divergence_split *split,
+                            struct divergence_split *other) {
+    assert(other != splits->self && other->family == split->family);
+    add(split->mask, other->mask, rows_of(split));
+    divergence_split_drop(splits, other);
+    divergence_split_show(split);
+    splits->setup.counters->merges++;
+}
+
+/* True when the split has to drain before it can be merged. */
+bool divergence_split_merge_equals(struct divergence_splits *splits, struct divergence_split *split) {
+    for (struct divergence_split *other; (other = find_equal(splits, split));) {
+        if (is_under_way(splits, split)) {
+            begin(splits, split, DIVERGENCE_SPLIT_MERGES);
+            return true;
+        }
+        divergence_split_merge(splits, split, other);
+    }
+    return false;
+}
+
+/* The split goes on at its pc, unless it has to do or wait for something there. */
+void divergence_split_run_from(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *family = split->family;
+    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    uint32_t pc = split->group.pc;
+    split->phase = DIVERGENCE_SPLIT_RUNS;
+    split->group.status = DIVERGENCE_RUNS;
+    divergence_split_show(split);
+    if (divergence_splits_is_sole(family)) {
+        top->pc = pc;
+        if (pc == top->reconvergence) {
+            finish_top(splits, family, split);
+            return;
+        }
+    } else if (pc == top->reconvergence) {
+        begin(splits, split, DIVERGENCE_SPLIT_JOINS);
+        return;
+    } else if (splits->rules.stops_at_branches && splits->next_stop[pc] == pc && !split->passes_stop) {
+        begin(splits, split, DIVERGENCE_SPLIT_STOPS);
+        return;
+    } else if (splits->rules.by_pc && splits->next_memory[pc] == pc && divergence_split_merge_equals(splits, split)) {
+        return;
+    }
+    divergence_split_set_meet(splits, split);
+    divergence_split_seat(splits, split);
+}
+
+/* --- the end of paths --- */
+
+static void wait_at_join(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *family = split->family;
+    uint32_t n_rows = rows_of(split);
+    split->phase = DIVERGENCE_SPLIT_AT_JOIN;
+    divergence_split_unseat(splits, split);
+    add(family->joined, split->mask, n_rows);
+    if (divergence_wide_is_equal(family->joined, divergence_wide_top(&family->stack)->mask, n_rows))
+        finish_top(splits, family, NULL);
+    else
+        divergence_splits_look_after(splits, family);
+}
+
+/* The stack's top runs, with this split as the family's only one. */
+static void run_top(struct divergence_splits *splits, struct divergence_family *family,
+                    struct divergence_split *split) {
+    struct divergence_warp *warp = family->warp;
+    bool waits = divergence_wide_top(&family->stack)->is_waiting && !divergence_wide_yield(&family->stack);
+    const struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    copy(split->mask, top->mask, warp->n_rows);
+    split->group.pc = top->pc;
+    divergence_split_show(split);
+    if (waits) {
+        split->phase = DIVERGENCE_SPLIT_AT_ENTRY;
+        if (warp->n_splits > 1) {
+            divergence_split_unseat(splits, split);
+            divergence_splits_look_after(splits, family);
+        } else if (split->group.slot != DIVERGENCE_NO_SLOT) {
+            split->group.status = DIVERGENCE_WAITS; /* an undivided warp keeps its slot */
+        }
+        return;
+    }
+    if (family->parent && family->stack.depth == 1) { /* its paths have met */
+        divergence_split_move(split, family->parent);
+        divergence_family_drop(splits, family);
+    }
+    divergence_split_run_from(splits, split);
+}
+
+static void end_warp(struct divergence_splits *splits, struct divergence_warp *warp) {
+    if (warp->warp_id != DIVERGENCE_NO_WARP)
+        splits->warp_ids_used[warp->warp_id / 64] &= ~(1ull << warp->warp_id % 64);
+    warp->is_live = false;
+}
+
+/* What is on the stack now goes on in `split`, the family's only one (it may have no threads). */
+static void go_on(struct divergence_splits *splits, struct divergence_family *family, struct divergence_split *split) {
+    if (family->stack.depth) {
+        run_top(splits, family, split);
+        return;
+    }
+    struct divergence_family *parent = family->parent;
+    struct divergence_warp *warp = family->warp;
+    if (!parent) {
+        divergence_split_drop(splits, split);
+        divergence_family_drop(splits, family);
+        end_warp(splits, warp);
+        return;
+    }
+    copy(split->mask, family->stack.entry[0].mask, warp->n_rows); /* popped: who came to the end of it */
+    divergence_split_move(split, parent);
+    divergence_family_drop(splits, family);
+    if (!divergence_wide_is_empty(split->mask, warp->n_rows))
+        wait_at_join(splits, split);
+    else
+        finish_top(splits, parent, split);
+}
+
+/* Whether all threads of the stack's top wait at its end, or none is left. */
+static bool is_finished(const struct divergence_family *family) {
+    return divergence_wide_is_equal(family->joined, divergence_wide_top(&family->stack)->mask, family->warp->n_rows);
+}
+
+/* A split has come to the end of its path or has lost its threads (`spare`: then it is dropped, or carries on what
+ * comes next). When it was the last, what is below on the stack goes on. */
+static void finish_top(struct divergence_splits *splits, struct divergence_family *family,
+                       struct divergence_split *spare) {
+    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    bool is_alone = divergence_splits_is_sole(family);
+    if (!is_alone && !is_finished(family)) {
+        divergence_split_drop(splits, spare);
+        divergence_splits_look_after(splits, family);
+        return;
+    }
+    struct divergence_split *keeper = spare;
+    for (struct divergence_split *split = family->split; split && !spare; split = split->next)
+        if (!keeper || split == splits->self)
+            keeper = split;
+    for (struct divergence_split *split = family->split, *next; split; split = next) {
+        next = split->next;
+        if (split != keeper)
+            divergence_split_drop(splits, split);
+    }
+    if (!divergence_wide_is_empty(top->mask, family->warp->n_rows))
+        splits->setup.counters->reconvergences++;
+    top->pc = top->reconvergence;
+    memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
+    divergence_wide_pop_finished(&family->stack);
+    go_on(splits, family, keeper);
+}
+
+/* --- who waits until the others cannot go on --- */
+
+static bool can_go_on(const struct divergence_split *split) { return split->phase <= DIVERGENCE_SPLIT_MERGES; }
+
+static bool is_behind_at(const struct divergence_family *family, uint32_t pc) {
+    for (const struct divergence_split *split = family->split; split; split = split->next)
+        if (split->phase == DIVERGENCE_SPLIT_BEHIND && (pc == EXEC_NO_PC || split->group.pc == pc))
+            return true;
+    return false;
+}
+
+static struct divergence_split *find_phase(const struct divergence_family *family, enum divergence_split_phase phase) {
+    struct divergence_split *split = family->split;
+    while (split &&
+           (split->phase != phase || (phase == DIVERGENCE_SPLIT_HELD && is_behind_at(family, split->group.pc))))
+        split = split->next;
+    return split;
+}
+
+void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_family *family) {
+    for (const struct divergence_split *split = family->split; split; split = split->next)
+        if (can_go_on(split))
+            return;
+    if (family->n_children)
+        return;
+    struct divergence_split *first = find_phase(family, DIVERGENCE_SPLIT_HELD);
+    if (!first && (is_behind_at(family, EXEC_NO_PC) || !(first = find_phase(family, DIVERGENCE_SPLIT_AT_STOP))))
+        return;
+    for (struct divergence_split *split = family->split, *next; split; split = next) {
+        next = split->next;
+        if (split == first || split->phase != first->phase || split->group.pc != first->group.pc)
+            continue;
+        if (split == splits->self) { /* the split whose hook runs is the one that stays */
+            divergence_split_merge(splits, split, first);
+            first = split;
+            next = split->next;
+        } else {
+            divergence_split_merge(splits, first, split);
+        }
+    }
+    first->passes_stop = first->phase == DIVERGENCE_SPLIT_AT_STOP;
+    divergence_split_run_from(splits, first);
+    first->passes_stop = false;
+}
+
+static void wait_at_stop(struct divergence_splits *splits, struct divergence_split *split) {
+    split->phase = DIVERGENCE_SPLIT_AT_STOP;
+    divergence_split_unseat(splits, split);
+    divergence_splits_look_after(splits, split->family);
+}
+
+/* --- branches and calls --- */
+
+void divergence_family_part(struct divergence_family *family) { divergence_wide_top(&family->stack)->pc = APART; }
+
+/* A family in which the split is alone, so that it may use the stack. */
+static struct divergence_family *own_family(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *outer = split->family;
+    if (divergence_splits_is_sole(outer))
+        return outer;
+    struct divergence_family *family = divergence_family_new(splits, outer->warp, outer);
+    divergence_wide_start(&family->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
+    struct divergence_wide_entry *base = divergence_wide_top(&family->stack);
+    base->reconvergence = divergence_wide_top(&outer->stack)->reconvergence;
+    copy(base->mask, split->mask, outer->warp->n_rows);
+    divergence_split_move(split, family);
+    return family;
+}
+
+/* Executes the control instruction at pc on the stack. */
+static void use_stack(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    struct divergence_family *family = own_family(splits, split);
+    uint32_t gone[EXEC_MAX_ROWS], n_rows = rows_of(split);
+    copy(gone, family->stack.entry[0].mask, n_rows);
+    divergence_wide_control(&family->stack, splits->setup.cx, split->group.pc, taken);
+    divergence_wide_remove(gone, family->stack.entry[0].mask, n_rows);
+    /* One side of a branch went straight to where the outer family's splits meet: it waits in the entry below. */
+    for (struct divergence_family *inner = family; inner->parent; inner = inner->parent) {
+        divergence_wide_remove(divergence_wide_top(&inner->parent->stack)->mask, gone, n_rows);
+        if (inner->parent->stack.depth > 1)
+            break;
+    }
+    if (!splits->setup.cx->fault.kind)
+        go_on(splits, family, split);
+}
+
+/* The threads in split->part take the branch at pc, the others do not. */
+static void part(struct divergence_splits *splits, struct divergence_split *split) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    struct divergence_family *family = split->family;
+    uint32_t n_rows = rows_of(split);
+    if (!divergence_splits_have_room(splits, family->warp, 1)) {
+        splits->setup.counters->splits_refused++;
+        use_stack(splits, split, split->part);
+        return;
+    }
+    struct divergence_split *other = divergence_split_new(splits, family, split);
+    copy(other->mask, split->mask, n_rows);
+    divergence_wide_remove(other->mask, split->part, n_rows);
+    copy(split->mask, split->part, n_rows);
+    other->group.pc = split->group.pc + 1;
+    split->group.pc = insn->target;
+    divergence_family_part(family);
+    splits->setup.counters->warp_splits++;
+    divergence_split_run_from(splits, other);
+    divergence_split_run_from(splits, split);
+}
+
+static bool may_part(const struct divergence_splits *splits, const struct divergence_split *split) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    const struct divergence_family *family = split->family;
+    if (!splits->rules.at_branches)
+        return false;
+    if (!divergence_splits_is_sole(family))
+        return true;
+    uint32_t end = divergence_wide_top(&family->stack)->reconvergence;
+    return splits->is_short[split->group.pc] && insn->target != end && split->group.pc + 1 != end;
+}
+
+static void branch(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    uint32_t n_rows = rows_of(split);
+    splits->setup.counters->branches++;
+    bool is_taken = divergence_wide_is_equal(taken, split->mask, n_rows);
+    if (is_taken || divergence_wide_is_empty(taken, n_rows) || insn->target == split->group.pc + 1) {
+        split->group.pc = is_taken ? insn->target : split->group.pc + 1;
+        divergence_split_run_from(splits, split);
+        return;
+    }
+    splits->setup.counters->divergent_branches++;
+    if (!may_part(splits, split)) {
+        use_stack(splits, split, taken);
+        return;
+    }
+    copy(split->part, taken, n_rows);
+    begin(splits, split, DIVERGENCE_SPLIT_PARTS);
+}
+
+/* --- exits and returns --- */
+
+/* Takes threads out of the stacks from here outwards; a return: out of the running call. */
+static void take_out(struct divergence_family *family, const uint32_t *mask, bool stops_at_call) {
+    for (; family; family = family->parent) {
+        uint32_t n_rows = family->warp->n_rows;
+        divergence_wide_remove(family->joined, mask, n_rows);
+        for (uint32_t i = family->stack.depth; i-- > 0;) {
+            divergence_wide_remove(family->stack.entry[i].mask, mask, n_rows);
+            if (stops_at_call && family->stack.entry[i].is_call)
+                return;
+        }
+    }
+}
+
+static void lose(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *mask,
+                 bool stops_at_call) {
+    uint32_t n_rows = rows_of(split);
+    take_out(split->family, mask, stops_at_call);
+    divergence_wide_remove(split->mask, mask, n_rows);
+    split->group.pc++;
+    if (divergence_wide_is_empty(split->mask, n_rows))
+        finish_top(splits, split->family, split);
+    else
+        divergence_split_run_from(splits, split);
+}
+
+static void set_free(struct divergence_splits *splits, struct divergence_block *place);
+
+static void end_threads(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct divergence_warp *warp = split->family->warp;
+    struct divergence_block *place = warp->block;
+    struct exec_cta *cta = place->cta;
+    for (uint32_t i = 0; i < warp->n_rows; i++) {
+        bool was_live = warp->row[i].live;
+        warp->row[i].live &= ~taken[i];
+        cta->n_live_rows -= was_live && !warp->row[i].live;
+    }
+    lose(splits, split, taken, false);
+    if (divergence_sync_after_exit(((struct divergence_splits_block *)place->state)->sync, splits->setup.cx, cta))
+        set_free(splits, place);
+    if (!cta->n_live_rows)
+        splits->setup.host->block_ended(splits->setup.sm, place);
+}
+
+static void return_from_call(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct divergence_warp *warp = split->family->warp;
+    for (uint32_t i = 0; i < warp->n_rows; i++)
+        if (taken[i])
+            exec_leave_function(splits->setup.cx, &warp->row[i], taken[i]);
+    lose(splits, split, taken, true);
+}
+
+/* --- barriers and warp-wide instructions --- */
+
+static void free_entries(struct divergence_family *family, const uint32_t *freed) {
+    for (uint32_t d = 0; d < family->stack.depth; d++) {
+        struct divergence_wide_entry *entry = &family->stack.entry[d];
+        if (!entry->is_waiting)
+            continue;
+        divergence_wide_remove(entry->wait_mask, freed, family->warp->n_rows);
+        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, family->warp->n_rows);
+    }
+}
+
+/* Marks the splits that need not wait any longer. */
+static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
+    for (struct divergence_family *family = warp->family; family; family = family->next) {
+        free_entries(family, freed);
+        for (struct divergence_split *split = family->split; split; split = split->next) {
+            if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
+                continue;
+            divergence_wide_remove(split->part, freed, warp->n_rows);
+            if (divergence_wide_is_empty(split->part, warp->n_rows))
+                split->phase = DIVERGENCE_SPLIT_FREED;
+        }
+    }
+}
+
+/* A split of the warp that can go on since the marking. */
+static struct divergence_split *find_freed(const struct divergence_warp *warp) {
+    for (struct divergence_family *family = warp->family; family; family = family->next)
+        for (struct divergence_split *split = family->split; split; split = split->next)
+            if (split->phase == DIVERGENCE_SPLIT_FREED ||
+                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && !divergence_wide_top(&family->stack)->is_waiting))
+                return split;
+    return NULL;
+}
+
+static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *family = split->family;
+    if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
+        divergence_wide_pop_finished(&family->stack); /* the barrier may have been the last instruction of a path */
+        go_on(splits, family, split);
+        return;
+    }
+    for (struct divergence_split *other = family->split, *next; other; other = next) {
+        next = other->next;
+        if (other == split || other->phase != DIVERGENCE_SPLIT_FREED || other->group.pc != split->group.pc)
+            continue;
+        if (other == splits->self) {
+            divergence_split_merge(splits, other, split);
+            split = other;
+            next = other->next;
+        } else {
+            divergence_split_merge(splits, split, other);
+        }
+    }
+    divergence_split_run_from(splits, split);
+}
+
+/* Goes on with all that barriers and warp-wide instructions have released. */
+static void set_free(struct divergence_splits *splits, struct divergence_block *place) {
+    struct divergence_splits_block *block = place->state;
+    uint32_t freed[EXEC_MAX_ROWS], mask, next_pc;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        freed[i] = 0;
+        while ((mask = divergence_sync_take(block->sync, i, &next_pc)))
+            freed[i] |= mask;
+    }
+    for (uint32_t i = 0; i < block->n_warps; i++) {
+        struct divergence_warp *warp = &block->warp[i];
+        if (!warp->is_live)
+            continue;
+        mark_freed(warp, &freed[i * splits->rows_per_warp]);
+        for (struct divergence_split *split; (split = find_freed(warp));)
+            run_freed(splits, split);
+    }
+}
+
+static bool arrive_rows(struct divergence_splits *splits, const struct divergence_warp *warp, uint32_t pc,
+                        const uint32_t *taken) {
+    struct divergence_splits_block *block = warp->block->state;
+    bool has_released = false;
+    for (uint32_t i = 0; i < warp->n_rows && !splits->setup.cx->fault.kind; i++)
+        if (taken[i])
+            has_released |= divergence_sync_arrive(block->sync, splits->setup.cx, &warp->row[i], pc, taken[i]);
+    return has_released;
+}
+
+/* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
+static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    struct divergence_family *family = split->family;
+    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    uint32_t pc = split->group.pc;
+    top->pc = pc + 1;
+    top->is_waiting = true;
+    top->wait_pc = pc;
+    copy(top->wait_mask, taken, family->warp->n_rows);
+    if (arrive_rows(splits, family->warp, pc, taken))
+        set_free(splits, family->warp->block);
+    if (splits->setup.cx->fault.kind)
+        return;
+    divergence_wide_pop_finished(&family->stack);
+    go_on(splits, family, split);
+}
+
+/* The threads in split->part come to the barrier or warp-wide instruction at pc. */
+static void arrive(struct divergence_splits *splits, struct divergence_split *split) {
+    const struct divergence_warp *warp = split->family->warp;
+    uint32_t pc = split->group.pc, taken[EXEC_MAX_ROWS];
+    copy(taken, split->part, warp->n_rows);
+    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->family)) {
+        arrive_alone(splits, split, taken);
+        return;
+    }
+    split->group.pc = pc + 1;
+    split->phase = DIVERGENCE_SPLIT_AT_SYNC;
+    if (arrive_rows(splits, warp, pc, taken))
+        set_free(splits, warp->block);
+    if (split->phase != DIVERGENCE_SPLIT_AT_SYNC || splits->setup.cx->fault.kind)
+        return;
+    divergence_split_unseat(splits, split);
+    divergence_splits_look_after(splits, split->family);
+}
+
+static void synchronise(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    const struct divergence_warp *warp = split->family->warp;
+    splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
+    copy(split->part, taken, warp->n_rows);
+    if (warp->n_splits > 1) {
+        begin(splits, split, DIVERGENCE_SPLIT_ARRIVES);
+    } else if (insn->kind == EXEC_KIND_BARRIER) {
+        arrive(splits, split);
+    } else { /* the warp's running threads are all here */
+        for (uint32_t i = 0; i < warp->n_rows && exec_acts_on_row(insn->kind); i++)
+            if (taken[i])
+                exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
+        split->group.pc++;
+        divergence_split_run_from(splits, split);
+    }
+}
+
+/* --- hooks --- */
+
+static void act(struct divergence_splits *splits, struct divergence_split *split) {
+    enum divergence_split_phase phase = split->phase;
+    split->phase = DIVERGENCE_SPLIT_RUNS;
+    split->group.status = DIVERGENCE_RUNS;
+    switch (phase) {
+    case DIVERGENCE_SPLIT_PARTS:
+        part(splits, split);
+        break;
+    case DIVERGENCE_SPLIT_ARRIVES:
+        arrive(splits, split);
+        break;
+    case DIVERGENCE_SPLIT_JOINS:
+        wait_at_join(splits, split);
+        break;
+    case DIVERGENCE_SPLIT_STOPS:
+        wait_at_stop(splits, split);
+        break;
+    case DIVERGENCE_SPLIT_MERGES:
+        divergence_split_merge_equals(splits, split);
+        divergence_split_run_from(splits, split);
+        break;
+    default:
+        assert(!"a split that drains has something to do then");
+    }
+}
+
+void divergence_splits_enter(struct divergence_splits *splits, struct divergence_split *self, uint64_t cycle) {
+    splits->self = self;
+    splits->cycle = cycle;
+}
+
+void divergence_splits_leave(struct divergence_splits *splits) {
+    splits->self = NULL;
+    divergence_splits_seat_queue(splits);
+}
+
+/* Instructions that change no pc. */
+static void do_rows(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    const struct divergence_warp *warp = split->family->warp;
+    for (uint32_t i = 0; i < warp->n_rows; i++) {
+        if (!taken[i])
+            continue;
+        if (insn->kind == EXEC_KIND_CALL_BUILTIN)
+            exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
+        else if (insn->kind == EXEC_KIND_TRAP)
+            exec_fault_set(splits->setup.cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(taken[i]), 0, 0, "%s", "");
+    }
+    split->group.pc++;
+    divergence_split_run_from(splits, split);
+}
+
+static void execute(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    if (insn->kind == EXEC_KIND_BRANCH) {
+        branch(splits, split, taken);
+    } else if (divergence_wide_is_empty(taken, rows_of(split))) {
+        splits->setup.counters->branches += insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        split->group.pc++;
+        divergence_split_run_from(splits, split);
+    } else if (insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn)) {
+        synchronise(splits, split, taken);
+    } else if (insn->kind == EXEC_KIND_EXIT) {
+        end_threads(splits, split, taken);
+    } else if (insn->kind == EXEC_KIND_RETURN) {
+        return_from_call(splits, split, taken);
+    } else if (insn->kind == EXEC_KIND_BRANCH_INDEXED || insn->kind == EXEC_KIND_CALL ||
+               insn->kind == EXEC_KIND_CALL_INDIRECT) {
+        splits->setup.counters->branches += insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        use_stack(splits, split, taken);
+    } else {
+        do_rows(splits, split, taken);
+    }
+}
+
+void divergence_splits_control(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask,
+                               uint64_t cycle) {
+    struct divergence_splits *splits = model;
+    struct divergence_split *split = (struct divergence_split *)group;
+    const struct divergence_warp *warp = split->family->warp;
+    uint32_t taken[EXEC_MAX_ROWS];
+    divergence_splits_enter(splits, split, cycle);
+    taken[0] = mask;
+    for (uint32_t i = 0; i < warp->n_rows && !group->row; i++)
+        taken[i] = divergence_guard(&warp->row[i], &splits->program->code[pc], split->mask[i]);
+    execute(splits, split, taken);
+    divergence_splits_leave(splits);
+}
+
+void divergence_splits_meet(void *model, struct divergence_group *group, uint64_t cycle) {
+    struct divergence_splits *splits = model;
+    divergence_splits_enter(splits, (struct divergence_split *)group, cycle);
+    divergence_split_run_from(splits, splits->self);
+    divergence_splits_leave(splits);
+}
+
+void divergence_splits_resume(void *model, struct divergence_group *group, uint64_t cycle) {
+    struct divergence_splits *splits = model;
+    divergence_splits_enter(splits, (struct divergence_split *)group, cycle);
+    act(splits, splits->self);
+    divergence_splits_leave(splits);
+}
+
+void divergence_splits_refill(void *model, uint64_t cycle) {
+    struct divergence_splits *splits = model;
+    divergence_splits_enter(splits, NULL, cycle);
+    divergence_splits_leave(splits);
+}

@@ -1,0 +1,26 @@
+/* Post-dominator priority: the warp that has passed the fewest control-flow merge points first, so that those ahead
+ * wait for those behind.
+ *
+ * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1. Ours: of equal ones the oldest; the SM counts a merge
+ * point each time that a warp executes the instruction at one, in every turn of a loop too. */
+#include "sched/internal.h"
+
+static uint32_t passed_by(const struct sched_slot *slot) { return slot->passed; }
+
+static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
+    (void)state;
+    return sched_least(view, candidates, passed_by);
+}
+
+const struct sched_ops sched_pdprio = {
+    .name = "pdprio",
+    .help = "the warp that has passed the fewest post-dominators first; for dwf",
+    .state_bytes = 1,
+    .start = sched_no_start,
+    .arrive = sched_no_slot,
+    .leave = sched_no_slot,
+    .stall = sched_no_stall,
+    .wake = sched_no_slot,
+    .pick = pick,
+    .issued = sched_no_slot,
+};

@@ -1,0 +1,105 @@
+// Full table scan: SELECT c0 FROM table WHERE c0 IN range AND c1 IN range ..., the table stored by columns.
+//
+// A warp takes 32 neighbouring rows at a time and collects the rows that pass in a buffer of its own in shared memory.
+// A full buffer goes to the output, which all warps share, in whole lines: one atomic addition takes their place. The
+// output has room for all rows: n_out[0] results at its begin, and n_out[1], what the warps had left, at its end.
+// The algorithm is that of Narasiman 2014, section 6.2.2. The step in the middle comes in two versions, that of today's
+// GPUs, collect_by_ballot(), and one instruction (7.1).
+//
+// A condition is a range of unsigned numbers, low to low + span: value - low <= span. So one comparison does for
+// =, <, > and BETWEEN. Warps have 32 threads; n_rows is a multiple of 32.
+#include "heddle/device.h"
+
+enum { BUFFER = 256, LINE = 32, FULL = BUFFER - LINE, EVERYBODY = -1 };
+
+struct query {
+    const unsigned *column[4];
+    unsigned low[4], span[4];
+    unsigned n_rows;
+};
+
+// The number of lanes of the warp that pass; their values are in the buffer from n on. below: the lanes before this
+// one.
+__device__ __forceinline__ unsigned collect_by_ballot(unsigned *buffer, unsigned n, bool passes, unsigned value,
+                                                      unsigned below) {
+    unsigned lanes = __ballot_sync(EVERYBODY, passes);
+    if (passes)
+        buffer[n + __popc(lanes & below)] = value;
+    return __popc(lanes);
+}
+
+// Moves whole lines of the buffer to the output and the rest to the buffer's begin; how many elements the rest has.
+__device__ __forceinline__ unsigned flush(unsigned *buffer, unsigned n, unsigned *out, unsigned *n_out, unsigned lane) {
+    unsigned place = 0;
+    __syncwarp();
+    if (lane == 0)
+        place = atomicAdd(n_out, FULL);
+    place = __shfl_sync(EVERYBODY, place, 0);
+#pragma unroll 1
+    for (unsigned i = 0; i < FULL; i += LINE)
+        out[place + i + lane] = buffer[i + lane];
+    unsigned last = buffer[FULL + lane];
+    __syncwarp();
+    buffer[lane] = last;
+    __syncwarp();
+    return n - FULL;
+}
+
+// What is left of a buffer goes to the other end of the output, before what is there, so that the lines stay whole.
+__device__ __forceinline__ void flush_rest(const unsigned *buffer, unsigned n, unsigned *out, unsigned *n_rest,
+                                           unsigned n_rows, unsigned lane) {
+    unsigned place = 0;
+    __syncwarp();
+    if (lane == 0)
+        place = atomicAdd(n_rest, n);
+    place = n_rows - n - __shfl_sync(EVERYBODY, place, 0);
+#pragma unroll 1
+    for (unsigned i = lane; i < n; i += LINE)
+        out[place + i] = buffer[i];
+}
+
+template <int COLUMNS, bool HAS_COND_ACC>
+__device__ __forceinline__ void scan(const query &q, unsigned *out, unsigned *n_out) {
+    extern __shared__ unsigned buffers[];
+    unsigned lane = threadIdx.x % LINE, warp = threadIdx.x / LINE;
+    unsigned n_threads = gridDim.x * blockDim.x, n = 0;
+    unsigned *buffer = buffers + warp * BUFFER;
+    unsigned base = (unsigned)__cvta_generic_to_shared(buffer);
+    const unsigned *column[COLUMNS];
+    unsigned low[COLUMNS], span[COLUMNS], n_rows = q.n_rows; // kept in registers while the buffer is written
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+        column[c] = q.column[c];
+        low[c] = q.low[c];
+        span[c] = q.span[c];
+    }
+#pragma unroll 1
+    for (unsigned row = blockIdx.x * blockDim.x + threadIdx.x; row < n_rows; row += n_threads) {
+        unsigned value = column[0][row];
+        bool others = true;
+#pragma unroll
+        for (int c = 1; c < COLUMNS; c++)
+            others &= column[c][row] - low[c] <= span[c];
+        if (!HAS_COND_ACC)
+            n += collect_by_ballot(buffer, n, others & (value - low[0] <= span[0]), value, (1u << lane) - 1);
+        else if (COLUMNS == 1)
+            n += __heddle_cond_acc_shared_le(base + n * 4, value - low[0], span[0], value);
+        else
+            n += __heddle_cond_acc_shared(base + n * 4, others & (value - low[0] <= span[0]), value);
+        if (n >= FULL)
+            n = flush(buffer, n, out, n_out, lane);
+    }
+    flush_rest(buffer, n, out, n_out + 1, n_rows, lane);
+}
+
+#define SCAN(columns)                                                                                                  \
+    extern "C" __global__ void scan_##columns(query q, unsigned *out, unsigned *n_out) {                               \
+        scan<columns, false>(q, out, n_out);                                                                           \
+    }                                                                                                                  \
+    extern "C" __global__ void scan_cond_acc_##columns(query q, unsigned *out, unsigned *n_out) {                      \
+        scan<columns, true>(q, out, n_out);                                                                            \
+    }
+SCAN(1)
+SCAN(2)
+SCAN(3)
+SCAN(4)
