@@ -1,12 +1,10 @@
 /* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. Rows have
  * a fixed order whatever ends first, and everything but host times is the same from run to run. */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -86,7 +84,6 @@ struct compare {
     struct report_target *shown; /* the same as the report names them */
     unsigned n_targets;
     struct cli_jobs jobs; /* the targets of the first program, of the second... */
-    double started;
     FILE *json, *csv;
 };
 
@@ -164,17 +161,11 @@ static int find_programs(struct compare *compare) {
     return CLI_DONE;
 }
 
-static unsigned count_cores(void) {
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
-}
-
 static void make_jobs(struct compare *compare) {
     const struct compare_options *given = &compare->given;
     struct cli_words words = {.item = compare->words.item + compare->words.n_before,
                               .count = compare->words.count - compare->words.n_before};
-    unsigned count = compare->n_programs * compare->n_targets,
-             at_once = given->jobs ? (unsigned)given->jobs : count_cores();
+    unsigned count = compare->n_programs * compare->n_targets;
     struct cli_job *job = BASE_ARENA_ARRAY(&compare->arena, struct cli_job, count);
     for (unsigned i = 0; i < count; i++) {
         const struct cli_program *program = &compare->program[i / compare->n_targets];
@@ -191,42 +182,11 @@ static void make_jobs(struct compare *compare) {
         job[i].run.size = cli_program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }
-    compare->jobs = (struct cli_jobs){
-        .job = job, .count = count, .at_once = at_once < count ? at_once : count, .arena = &compare->arena};
-}
-
-/* ---- Progress ---------------------------------------------------------------------------------------------------- */
-
-static void show_progress(void *context, const struct cli_jobs *jobs) {
-    const struct compare *compare = context;
-    fprintf(stderr, "\r\033[Kheddle: %u of %u runs", jobs->n_ended, jobs->count);
-    if (jobs->n_ended) {
-        double spent = cli_now_seconds() - compare->started;
-        unsigned left = (unsigned)(spent / jobs->n_ended * (jobs->count - jobs->n_ended) + 0.5);
-        fprintf(stderr, ", about %u:%02u left", left / 60, left % 60);
-    }
-}
-
-static int run_jobs(struct compare *compare) {
-    bool shows_progress = !compare->given.is_quiet && isatty(STDERR_FILENO);
-    if (shows_progress) {
-        compare->jobs.progress = show_progress;
-        compare->jobs.context = compare;
-        compare->started = cli_now_seconds();
-        show_progress(compare, &compare->jobs);
-    }
-    int interrupt = cli_execute_all(&compare->jobs);
-    if (shows_progress)
-        fputs("\r\033[K", stderr);
-    return interrupt;
+    compare->jobs =
+        (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->jobs, .arena = &compare->arena};
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
-
-/* Whether a job has a row: it ran, and not only until an interrupt came. */
-static bool is_finished(const struct cli_job *job) {
-    return job->has_ended && !(job->run.stopped && strcmp(job->run.stopped, "interrupt") == 0);
-}
 
 static struct report_comparison collect(struct compare *compare) {
     const struct cli_jobs *jobs = &compare->jobs;
@@ -238,13 +198,13 @@ static struct report_comparison collect(struct compare *compare) {
     for (unsigned i = 0; i < jobs->count; i++) {
         struct cli_job *job = &jobs->job[i];
         const struct cli_job *first = &jobs->job[i - i % compare->n_targets];
-        if (!is_finished(job))
+        if (!cli_is_finished(job))
             continue;
         job->run.is_checked = job->status == CLI_DONE && job->execution.program.kind == CLI_PROGRAM_WORKLOAD &&
                               compare->given.program.has_check;
         entry[comparison.n_entries++] = (struct report_entry){
             .run = &job->run,
-            .baseline = is_finished(first) ? &first->run : NULL,
+            .baseline = cli_is_finished(first) ? &first->run : NULL,
             .target_number = i % compare->n_targets,
         };
     }
@@ -299,7 +259,7 @@ static int print_failures(const struct compare *compare) {
     int worst = CLI_DONE;
     for (unsigned i = 0; i < compare->jobs.count; i++) {
         const struct cli_job *job = &compare->jobs.job[i];
-        if (!is_finished(job))
+        if (!cli_is_finished(job))
             continue;
         if (job->run.error)
             cli_fail(CLI_ERROR, "%s with %s on %s: %s", job->run.program, job->run.target->scheduler,
@@ -343,7 +303,7 @@ static int find_and_run(struct compare *compare) {
     if (!cli_open_output(compare->given.json, &compare->json) || !cli_open_output(compare->given.csv, &compare->csv))
         return CLI_ERROR;
     make_jobs(compare);
-    return show(compare, run_jobs(compare));
+    return show(compare, cli_execute_with_progress(&compare->jobs, compare->given.is_quiet));
 }
 
 static int prepare_and_run(struct compare *compare) {

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,16 +223,50 @@ static void wait_for_jobs(void *context) {
     jobs->progress(jobs->context, jobs);
 }
 
+static unsigned count_cores(void) {
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
+}
+
 int cli_execute_all(struct cli_jobs *jobs) {
+    unsigned at_once = jobs->at_once ? jobs->at_once : count_cores();
     struct cli_children children = {
         .count = jobs->count,
-        .at_once = jobs->at_once,
+        .at_once = at_once < jobs->count ? at_once : jobs->count,
         .context = jobs,
         .start = start_job,
         .end = end_job,
         .wait = jobs->progress ? wait_for_jobs : NULL,
     };
     return cli_children_run(&children);
+}
+
+static void show_progress(void *context, const struct cli_jobs *jobs) {
+    const double *started = context;
+    fprintf(stderr, "\r\033[Kheddle: %u of %u runs", jobs->n_ended, jobs->count);
+    if (jobs->n_ended) {
+        double spent = cli_now_seconds() - *started;
+        unsigned left = (unsigned)(spent / jobs->n_ended * (jobs->count - jobs->n_ended) + 0.5);
+        fprintf(stderr, ", about %u:%02u left", left / 60, left % 60);
+    }
+}
+
+int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet) {
+    bool shows_progress = !is_quiet && isatty(STDERR_FILENO);
+    double started = cli_now_seconds();
+    if (shows_progress) {
+        jobs->progress = show_progress;
+        jobs->context = &started;
+        show_progress(&started, jobs);
+    }
+    int interrupt = cli_execute_all(jobs);
+    if (shows_progress)
+        fputs("\r\033[K", stderr);
+    return interrupt;
+}
+
+bool cli_is_finished(const struct cli_job *job) {
+    return job->has_ended && !(job->run.stopped && strcmp(job->run.stopped, "interrupt") == 0);
 }
 
 int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena,

@@ -52,7 +52,7 @@ struct cli_job {
 
 struct cli_jobs {
     struct cli_job *job;
-    unsigned count, at_once;
+    unsigned count, at_once; /* 0: one for each core */
     void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
     void *context;
     struct base_arena *arena;
@@ -61,3 +61,7 @@ struct cli_jobs {
 
 /* Runs all of them; the signal that kept it from doing so, or 0. */
 int cli_execute_all(struct cli_jobs *jobs);
+/* The same with a line on standard error meanwhile, if that is a terminal and `is_quiet` does not forbid it. */
+int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet);
+/* It ran, and not only until an interrupt came. */
+bool cli_is_finished(const struct cli_job *job);

@@ -11,13 +11,15 @@
 void divergence_busy_new(struct divergence_busy *busy, uint32_t most_rows) {
     busy->free_at = calloc(most_rows, sizeof *busy->free_at);
     busy->tag = calloc(most_rows, sizeof *busy->tag);
-    if (!busy->free_at || !busy->tag)
+    busy->row_free_at = calloc(most_rows, sizeof *busy->row_free_at);
+    if (!busy->free_at || !busy->tag || !busy->row_free_at)
         abort();
 }
 
 void divergence_busy_free(struct divergence_busy *busy) {
     free(busy->free_at);
     free(busy->tag);
+    free(busy->row_free_at);
 }
 
 void divergence_busy_start(struct divergence_busy *busy, uint32_t n_rows) {
@@ -25,15 +27,22 @@ void divergence_busy_start(struct divergence_busy *busy, uint32_t n_rows) {
     busy->next_tag = busy->first_tag = 0;
     busy->has_first = true;
     memset(busy->free_at, 0, n_rows * sizeof *busy->free_at);
+    memset(busy->row_free_at, 0, n_rows * sizeof *busy->row_free_at);
     memset(busy->at_memory, 0, n_rows * sizeof *busy->at_memory);
 }
 
 void divergence_busy_mask(const struct divergence_busy *busy, uint64_t cycle, uint32_t *mask) {
     for (uint32_t i = 0; i < busy->n_rows; i++) {
         mask[i] = busy->at_memory[i];
-        for (uint32_t lane = 0; lane < EXEC_LANES; lane++)
+        for (uint32_t lane = 0; busy->row_free_at[i] > cycle && lane < EXEC_LANES; lane++)
             mask[i] |= (uint32_t)(busy->free_at[i][lane] > cycle) << lane;
     }
+}
+
+static void set_free_at(struct divergence_busy *busy, uint32_t row, uint32_t lane, uint64_t free_at) {
+    busy->free_at[row][lane] = free_at;
+    if (free_at > busy->row_free_at[row])
+        busy->row_free_at[row] = free_at;
 }
 
 uint32_t divergence_busy_issue(struct divergence_busy *busy, const uint32_t *packed, bool is_first, bool goes_to_memory,
@@ -47,7 +56,7 @@ uint32_t divergence_busy_issue(struct divergence_busy *busy, const uint32_t *pac
     for (uint32_t i = 0; i < busy->n_rows; i++)
         for (uint32_t left = packed[i]; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            busy->free_at[i][lane] = free_at;
+            set_free_at(busy, i, lane, free_at);
             busy->tag[i][lane] = tag;
             busy->at_memory[i] |= (uint32_t)goes_to_memory << lane;
         }
@@ -59,7 +68,7 @@ void divergence_busy_ready(struct divergence_busy *busy, uint32_t tag, uint64_t 
         for (uint32_t left = busy->at_memory[i]; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
             if (busy->tag[i][lane] == tag && busy->free_at[i][lane] < ready)
-                busy->free_at[i][lane] = ready;
+                set_free_at(busy, i, lane, ready);
         }
 }
 
@@ -83,12 +92,23 @@ static void find_bounds(const struct divergence_busy *busy, uint32_t row, uint32
     }
 }
 
+/* A row has a thread that can go in the next cycle, and all others but those at memory can, too. */
+static bool is_somebody_free(const struct divergence_busy *busy, const uint32_t *left, uint64_t cycle) {
+    for (uint32_t i = 0; i < busy->n_rows; i++)
+        if ((left[i] & ~busy->at_memory[i]) && busy->row_free_at[i] <= cycle + 1)
+            return true;
+    return false;
+}
+
 uint64_t divergence_busy_until(const struct divergence_busy *busy, const struct divergence_subwarps *subwarps,
-                               bool is_first) {
+                               bool is_first, uint64_t cycle) {
     uint64_t first = NEVER, last = 0, first_row = NEVER;
+    bool needs_all = subwarps->shape == DIVERGENCE_SUBWARP_WHOLE || subwarps->shape == DIVERGENCE_SUBWARP_SCALAR;
     if (is_first && !busy->has_first)
         return NEVER;
     if (divergence_wide_is_empty(subwarps->left, busy->n_rows))
+        return 0;
+    if (!needs_all && is_somebody_free(busy, subwarps->left, cycle))
         return 0;
     for (uint32_t i = 0; i < busy->n_rows; i++) {
         uint64_t row_last = 0;
@@ -96,12 +116,7 @@ uint64_t divergence_busy_until(const struct divergence_busy *busy, const struct 
         last = row_last > last ? row_last : last;
         first_row = subwarps->left[i] && row_last < first_row ? row_last : first_row;
     }
-    switch (subwarps->shape) {
-    case DIVERGENCE_SUBWARP_WHOLE:
-        return first_row;
-    case DIVERGENCE_SUBWARP_SCALAR:
-        return last;
-    default:
+    if (!needs_all)
         return first;
-    }
+    return subwarps->shape == DIVERGENCE_SUBWARP_SCALAR ? last : first_row;
 }

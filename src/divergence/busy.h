@@ -7,6 +7,7 @@
 struct divergence_busy {
     uint32_t n_rows;
     uint64_t (*free_at)[EXEC_LANES];   /* when the thread's instruction has left the pipeline */
+    uint64_t *row_free_at;             /* the latest of the row: most rows need not be looked at lane by lane */
     uint32_t (*tag)[EXEC_LANES];       /* the bundle that it is in */
     uint32_t at_memory[EXEC_MAX_ROWS]; /* and that has not come back from memory yet */
     uint32_t next_tag, first_tag;      /* of the next bundle; of the last instruction's first one */

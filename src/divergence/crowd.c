@@ -90,13 +90,32 @@ static void end_block(struct divergence_crowd *crowd, struct divergence_block *b
     crowd->setup.host->block_ended(crowd->setup.sm, block);
 }
 
-/* Threads that the block's barriers have set free. */
+/* Of these lanes of a row, those whose threads have not left their crews yet go on there; the others are given back. */
+static uint32_t go_on_in_crews(struct divergence_crowd *crowd, const struct exec_row *row, uint32_t mask, uint32_t pc) {
+    for (uint32_t i = 0; i < crowd->n_live && mask; i++) {
+        struct divergence_crew *crew = crowd->live[i];
+        for (uint32_t left = crew->waits; left; left &= left - 1) {
+            uint32_t at = (uint32_t)__builtin_ctz(left);
+            if (crew->row[at] != row || !(mask >> crew->lane[at] & 1))
+                continue;
+            crew->waits &= ~(1u << at);
+            crew->pc[at] = pc;
+            mask &= ~(1u << crew->lane[at]);
+        }
+    }
+    return mask;
+}
+
+/* Threads that need not wait any more. */
 static void take_released(struct divergence_crowd *crowd, struct divergence_block *block) {
     struct divergence_crowd_block *state = block->state;
     for (uint32_t i = 0; i < block->cta->n_rows; i++) {
         uint32_t pc, mask;
-        while ((mask = divergence_sync_take(state->sync, i, &pc)) != 0)
-            add_loose(crowd, &block->cta->row[i], mask, pc, state->passed);
+        while ((mask = divergence_sync_take(state->sync, i, &pc)) != 0) {
+            mask = go_on_in_crews(crowd, &block->cta->row[i], mask, pc);
+            if (mask)
+                add_loose(crowd, &block->cta->row[i], mask, pc, state->passed);
+        }
     }
 }
 
@@ -131,7 +150,8 @@ struct divergence_crew *divergence_crowd_new_crew(struct divergence_crowd *crowd
     }
     crew->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     crew->mask = crew->waits = 0;
-    crew->number = crew->count = 0;
+    crew->entered = 0;
+    crew->issued = crew->last = crew->patience = 0;
     crowd->live[crowd->n_live++] = crew;
     return crew;
 }
@@ -179,7 +199,7 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
                             void *user) {
     const struct divergence_crowd_block *state = block->state;
     for (uint32_t i = 0; i < crowd->n_live; i++)
-        for (uint32_t left = crowd->live[i]->mask; left; left &= left - 1) {
+        for (uint32_t left = crowd->live[i]->mask & ~crowd->live[i]->waits; left; left &= left - 1) {
             uint32_t at = (uint32_t)__builtin_ctz(left);
             if (crowd->live[i]->row[at]->block == &block->cta->block)
                 thread(user, &crowd->live[i]->group, crowd->live[i]->row[at], crowd->live[i]->lane[at]);
@@ -242,33 +262,38 @@ void divergence_crew_bundle(const struct divergence_crew *crew, uint32_t mask, s
 
 /* --- control instructions --- */
 
-/* The first of these threads and all others of its row (and, unless pc is EXEC_NO_PC, at its pc): where they are in the
- * crew, by their lanes, and which lanes they are. They are taken out of *left. */
-static struct exec_row *next_row(const struct divergence_crew *crew, uint32_t *left, bool by_pc, uint8_t at[EXEC_LANES],
+uint32_t divergence_crew_lowest(const struct divergence_crew *crew, uint32_t mask, uint32_t *there) {
+    uint32_t lowest = EXEC_NO_PC;
+    *there = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+        if (crew->pc[at] < lowest) {
+            lowest = crew->pc[at];
+            *there = 0;
+        }
+        *there |= (uint32_t)(crew->pc[at] == lowest) << at;
+    }
+    return lowest;
+}
+
+/* The first of these threads and all others of its row: where they are in the crew, by their lanes, and which lanes
+ * they are. They are taken out of *left. */
+static struct exec_row *next_row(const struct divergence_crew *crew, uint32_t *left, uint8_t at[EXEC_LANES],
                                  uint32_t *lanes) {
-    uint32_t first = (uint32_t)__builtin_ctz(*left);
+    struct exec_row *row = crew->row[__builtin_ctz(*left)];
     *lanes = 0;
     for (uint32_t rest = *left; rest; rest &= rest - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if (crew->row[i] != crew->row[first] || (by_pc && crew->pc[i] != crew->pc[first]))
+        if (crew->row[i] != row)
             continue;
         at[crew->lane[i]] = (uint8_t)i;
         *lanes |= 1u << crew->lane[i];
         *left &= ~(1u << i);
     }
-    return crew->row[first];
+    return row;
 }
 
-/* A fault is told of a lane of the bundle; control instructions know lanes of rows. */
-static void locate_fault(struct exec_context *cx, struct exec_row *row) {
-    if (cx->fault.kind == EXEC_FAULT_NONE)
-        return;
-    cx->row_of[cx->fault.lane] = row;
-    cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
-}
-
-static void after_exit(struct divergence_crowd *crowd, struct exec_row *row) {
-    struct divergence_block *block = block_of(crowd, row);
+static void after_exit(struct divergence_crowd *crowd, struct divergence_block *block) {
     struct divergence_crowd_block *state = block->state;
     if (divergence_sync_after_exit(state->sync, crowd->setup.cx, block->cta))
         take_released(crowd, block);
@@ -276,60 +301,52 @@ static void after_exit(struct divergence_crowd *crowd, struct exec_row *row) {
         end_block(crowd, block);
 }
 
-bool divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask,
-                              uint32_t pc) {
-    struct exec_context *cx = crowd->setup.cx;
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    uint32_t next[EXEC_LANES], lanes, waits, going = EXEC_NO_PC;
-    uint8_t at[EXEC_LANES];
-    bool goes_apart = false;
-    for (uint32_t left = mask; left && !cx->fault.kind;) {
-        struct exec_row *row = next_row(crew, &left, false, at, &lanes);
-        divergence_next_pcs(cx, row, pc, lanes, next, &waits);
-        locate_fault(cx, row);
-        bool has_exited = false;
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest), i = at[lane];
-            if (waits >> lane & 1) {
-                crew->waits |= 1u << i;
-                crew->pc[i] = pc;
-                continue;
-            }
-            crew->pc[i] = next[lane];
-            if (next[lane] == EXEC_NO_PC) {
-                crew->mask &= ~(1u << i);
-                has_exited = true;
-                continue;
-            }
-            goes_apart |= going != EXEC_NO_PC && going != next[lane];
-            going = next[lane];
-        }
-        if (has_exited)
-            after_exit(crowd, row);
-    }
-    if (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED) {
-        crowd->setup.counters->branches++;
-        crowd->setup.counters->divergent_branches += goes_apart;
-    }
-    crowd->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER && crew->waits;
-    return goes_apart;
+static void arrive(struct divergence_crowd *crowd, struct divergence_crew *crew, struct exec_row *row, uint32_t pc,
+                   uint32_t lanes) {
+    struct divergence_block *block = block_of(crowd, row);
+    struct divergence_crowd_block *state = block->state;
+    state->passed = crew->group.passed;
+    if (divergence_sync_arrive(state->sync, crowd->setup.cx, row, pc, lanes))
+        take_released(crowd, block);
 }
 
-void divergence_crowd_arrive(struct divergence_crowd *crowd, struct divergence_crew *crew) {
+/* For the lanes of one row, which are at at[] in the crew. */
+static void control_row(struct divergence_crowd *crowd, struct divergence_crew *crew, struct exec_row *row, uint32_t pc,
+                        uint32_t lanes, const uint8_t at[EXEC_LANES]) {
     struct exec_context *cx = crowd->setup.cx;
-    uint8_t at[EXEC_LANES];
-    uint32_t waits = crew->waits, lanes;
-    crew->mask &= ~waits;
-    crew->waits = 0;
-    for (uint32_t left = waits; left && !cx->fault.kind;) {
-        uint32_t pc = crew->pc[__builtin_ctz(left)];
-        struct exec_row *row = next_row(crew, &left, true, at, &lanes);
-        struct divergence_block *block = block_of(crowd, row);
-        struct divergence_crowd_block *state = block->state;
-        state->passed = crew->group.passed;
-        bool has_released = divergence_sync_arrive(state->sync, cx, row, pc, lanes);
-        locate_fault(cx, row);
-        if (has_released)
-            take_released(crowd, block);
+    uint32_t next[EXEC_LANES], waits, live = row->live;
+    divergence_next_pcs(cx, row, pc, lanes, next, &waits);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        crew->pc[at[lane]] = next[lane];
+        crew->waits |= (waits >> lane & 1) << at[lane];
+        if (next[lane] == EXEC_NO_PC)
+            crew->mask &= ~(1u << at[lane]);
     }
+    if (waits)
+        arrive(crowd, crew, row, pc, waits);
+    if (row->live != live)
+        after_exit(crowd, block_of(crowd, row));
+    if (cx->fault.kind != EXEC_FAULT_NONE) { /* told of a lane of the bundle; here lanes are those of rows */
+        cx->row_of[cx->fault.lane] = row;
+        cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
+    }
+}
+
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask,
+                              uint32_t pc) {
+    const struct exec_context *cx = crowd->setup.cx;
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    uint8_t at[EXEC_LANES];
+    for (uint32_t left = mask, lanes; left && !cx->fault.kind;) {
+        struct exec_row *row = next_row(crew, &left, at, &lanes);
+        control_row(crowd, crew, row, pc, lanes, at);
+    }
+    if (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED) {
+        uint32_t there;
+        divergence_crew_lowest(crew, mask, &there);
+        crowd->setup.counters->branches++;
+        crowd->setup.counters->divergent_branches += there != mask;
+    }
+    crowd->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
 }

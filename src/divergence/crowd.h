@@ -9,12 +9,13 @@
 struct divergence_crew {
     struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_crew_show() */
     uint32_t mask;                 /* lanes that have a thread */
-    uint32_t waits;                /* of those: at a barrier or warp-wide instruction, and not yet counted there */
+    uint32_t waits;                /* of those: they wait for others (sync.h), and leave when nothing is under way */
     struct exec_row *row[EXEC_LANES];
     uint8_t lane[EXEC_LANES]; /* where each thread lives in its row */
     uint32_t pc[EXEC_LANES];  /* of each thread, when they may differ: after control instructions */
-    uint64_t number;          /* the model's */
-    uint32_t count;           /* the model's */
+    uint64_t entered;         /* dwf: when it entered the pool */
+    uint32_t issued, last;    /* mimd: lanes that have issued in this cycle, and those of the last bundle */
+    uint32_t patience;        /* mimd: instructions until it tries again to be regrouped */
     bool is_queued;
 };
 
@@ -80,9 +81,14 @@ void divergence_crew_show(struct divergence_crew *crew);
 /* The bundle of the crew's threads in `mask` at bundle->pc. */
 void divergence_crew_bundle(const struct divergence_crew *crew, uint32_t mask, struct exec_context *cx,
                             struct divergence_bundle *bundle);
+/* The lowest pc of the crew's threads in `mask`, and which of them are there. */
+uint32_t divergence_crew_lowest(const struct divergence_crew *crew, uint32_t mask, uint32_t *there);
 /* Executes the control instruction at pc for the crew's threads in `mask`: their pcs are the next ones, ended threads
- * are gone, those that wait are in crew->waits, with the instruction's pc. Threads of blocks that waited for the ended
- * ones are in the loose sets. True: threads in `mask` go different ways. */
-bool divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask, uint32_t pc);
-/* The crew's waiting threads leave it for what they wait at. Who is set free is in the loose sets. */
-void divergence_crowd_arrive(struct divergence_crowd *crowd, struct divergence_crew *crew);
+ * are gone, those that have to wait are in crew->waits. Threads that are no longer in any crew and have been set free
+ * by these are in the loose sets; those that still are just go on there. */
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask, uint32_t pc);
+/* The crew's waiting threads leave it. */
+static inline void divergence_crew_dismiss(struct divergence_crew *crew) {
+    crew->mask &= ~crew->waits;
+    crew->waits = 0;
+}

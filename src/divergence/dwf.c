@@ -114,7 +114,7 @@ static struct divergence_crew *youngest_at(const struct model *model, uint32_t p
     for (uint32_t i = 0; i < model->crowd.n_live; i++) {
         struct divergence_crew *warp = model->crowd.live[i];
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
-            (!youngest || warp->number > youngest->number) &&
+            (!youngest || warp->entered > youngest->entered) &&
             !setup->host->is_under_way(setup->sm, &warp->group, cycle))
             youngest = warp;
     }
@@ -131,7 +131,7 @@ static void set_running(struct model *model, struct divergence_crew *warp, uint3
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
     warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
-    warp->number = ++model->n_entered;
+    warp->entered = ++model->n_entered;
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
@@ -232,14 +232,15 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     (void)mask;
     struct model *model = user;
     struct divergence_crew *warp = (struct divergence_crew *)group;
-    uint32_t before = warp->mask;
-    bool goes_apart = divergence_crowd_control(&model->crowd, warp, before, pc);
+    uint32_t before = warp->mask, there;
+    divergence_crowd_control(&model->crowd, warp, before, pc);
+    uint32_t next = divergence_crew_lowest(warp, warp->mask, &there);
     if (!warp->mask) {
         divergence_crowd_leave(&model->crowd, warp, true, cycle);
-    } else if (goes_apart || warp->waits) {
+    } else if (there != warp->mask || warp->waits) {
         group->status = DIVERGENCE_DRAINS;
     } else {
-        group->pc = warp->pc[__builtin_ctz(warp->mask)];
+        group->pc = next;
         if (warp->mask != before)
             divergence_crew_show(warp);
         go_on(model, warp, cycle);
@@ -251,32 +252,17 @@ static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
     go_on(user, (struct divergence_crew *)group, cycle);
 }
 
-static uint32_t lowest_pc(const struct divergence_crew *warp, uint32_t mask, uint32_t *those) {
-    uint32_t lowest = EXEC_NO_PC;
-    *those = 0;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (warp->pc[i] < lowest) {
-            lowest = warp->pc[i];
-            *those = 0;
-        }
-        *those |= (uint32_t)(warp->pc[i] == lowest) << i;
-    }
-    return lowest;
-}
-
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_crew *warp = (struct divergence_crew *)group;
-    if (warp->waits)
-        divergence_crowd_arrive(&model->crowd, warp);
+    divergence_crew_dismiss(warp);
     struct divergence_crew retired = *warp;
     struct divergence_crew *own = warp;
     uint32_t n_paths = 0, those;
     warp->mask = 0;
     for (uint32_t left = retired.mask; left; left &= ~those) {
-        uint32_t pc = lowest_pc(&retired, left, &those);
+        uint32_t pc = divergence_crew_lowest(&retired, left, &those);
         n_paths++;
         if (enter_pool(model, &retired, those, pc, own, cycle))
             own = NULL;
@@ -284,7 +270,6 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     model->crowd.setup.counters->warp_splits += n_paths > 1;
     if (own)
         divergence_crowd_leave(&model->crowd, warp, true, cycle);
-    take_loose(model, cycle);
 }
 
 static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }

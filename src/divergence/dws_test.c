@@ -1,24 +1,464 @@
 /* Dynamic warp subdivision: the paper's figures step by step, and all control flow in every variant. */
 #include "divergence/programs.h"
 #include "divergence/splits.h"
+#include "divergence/splits_fixture.h"
 
 extern const struct divergence_ops divergence_dws;
 
 static const char *const variants[] = {
-    "dws:branch-only", "dws:branch-only-stack", "dws:mem-only",     "dws:aggress",          "dws:lazy",
-    "dws:revive",      "dws:aggress,wst=3",     "dws:revive,wst=2", "dws:aggress,slots=1",  "dws:mem=aggress,branches=limited",
-    "dws:size=64",     "dws:aggress,size=128",  "dws:mem-only,size=64", "dws:aggress,reconv=stack",
+    "dws:branch-only",
+    "dws:branch-only-stack",
+    "dws:mem-only",
+    "dws:aggress",
+    "dws:lazy",
+    "dws:revive",
+    "dws:aggress,reconv=stack",
+    "dws:mem=aggress,branches=limited",
+    "dws:aggress,wst=3",
+    "dws:revive,wst=2",
+    "dws:aggress,slots=1",
+    "dws:branch-only,branch_len=0",
+    "dws:size=64",
+    "dws:aggress,size=128",
+    "dws:mem-only,size=64",
 };
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
 static void every_program_computes_the_same_in_every_variant(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+    for (size_t i = 0; i < N_VARIANTS; i++)
         programs_check_all(&divergence_dws, variants[i], false);
+}
+
+static void loads_that_miss_in_any_pattern_change_no_result(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        splits_check_loads(&divergence_dws, variants[i]);
+}
+
+/* --- branches: figure 6 --- */
+
+/* Blocks A to G as in the figure: the branch of A meets at G, which is long (5 instructions), that of B at F, which is
+ * short (1). Threads 2 to 7 go to B, 2 and 3 of them to D. */
+static const char figure_6[] =
+    PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; setp.gt.u32 %p1, %r0, 1; setp.lt.u32 %p2, %r0, 4; @%p1 bra B;\n" /* A */
+                               "add.u32 %r4, %r4, 20; bra G;\n"                                                  /* C */
+                               "B: add.u32 %r4, %r4, 10; @%p2 bra D;\n"
+                               "add.u32 %r4, %r4, 200; add.u32 %r4, %r4, 5; bra F;\n" /* E */
+                               "D: add.u32 %r4, %r4, 100;\n"
+                               "F: add.u32 %r4, %r4, 1000;\n"
+                               "G: add.u32 %r4, %r4, 1; add.u32 %r4, %r4, 1; add.u32 %r4, %r4, 1;\n" PROGRAM_END;
+enum { PC_A = 10, PC_C = 11, PC_B = 13, PC_E = 15, PC_D = 18, PC_F = 19, PC_G = 20 };
+enum { RUNS, WAITS };
+
+static struct fixture *open_figure(const char *model, const char *text) {
+    const struct fixture_shape shape = {.block = 8, .warp_size = 8};
+    struct fixture *f = fixture_open(&divergence_dws, model, text, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 32));
+    fixture_start(f);
+    return f;
+}
+
+static void step(struct fixture *f, uint32_t slot) {
+    fixture_catch_up(f);
+    fixture_step(&f->sm[0], slot);
+    splits_check_state(f);
+}
+
+static void figure_6_subdivides_at_b_and_leaves_the_stack_alone(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:branch-only-stack,branch_len=3", figure_6);
+    splits_step_to(f, 0, PC_A);
+    step(f, 0); /* A pushes: G is longer than branch_len */
+    const struct entry stack[] = {{PC_G, EXEC_NO_PC, 0xff}, {PC_C, PC_G, 0x03}, {PC_B, PC_G, 0xfc}};
+    splits_expect_stack(f, stack, 3);
+    splits_expect_table(f, NULL, 0);
+
+    splits_step_to(f, 0, PC_B + 1);
+    step(f, 0); /* B subdivides: two entries, and the stack remains */
+    splits_expect_stack(f, stack, 3);
+    splits_expect_table(f, (struct entry[]){{PC_D, RUNS, 0x0c}, {PC_E, RUNS, 0xf0}}, 2);
+
+    step(f, 1); /* the paths interleave */
+    step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_F, RUNS, 0x0c}, {PC_E + 1, RUNS, 0xf0}}, 2);
+    step(f, 0); /* F for the first time; then G, the post-dominator on top of the stack */
+    splits_expect_table(f, (struct entry[]){{PC_G, WAITS, 0x0c}, {PC_E + 1, RUNS, 0xf0}}, 2);
+    assert_null(f->sm[0].slot[0].group); /* the slot is free for somebody else */
+
+    splits_step_to(f, 1, PC_F);
+    splits_expect_table(f, (struct entry[]){{PC_G, WAITS, 0x0c}, {PC_F, RUNS, 0xf0}}, 2);
+    step(f, 1); /* F again; all are there, and the stack pops in the conventional manner */
+    splits_expect_table(f, NULL, 0);
+    splits_expect_stack(f, stack, 2);
+    assert_int_equal(f->sm[0].slot[1].group->pc, PC_C);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0x03);
+
+    splits_step_to(f, 1, PC_G);
+    splits_expect_stack(f, stack, 1);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    assert_int_equal(f->sm[0].counters.warp_splits, 1);
+    assert_int_equal(f->sm[0].counters.merges, 0);
+    assert_int_equal(f->sm[0].counters.reconvergences, 2);
+    assert_int_equal(f->sm[0].counters.divergent_branches, 2);
+    fixture_run(f);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i < 2 ? 24 : i < 4 ? 1114 : 1219);
+    fixture_close(f);
+}
+
+static void entries_are_counted_for_as_long_as_they_are_used(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:branch-only-stack,branch_len=3", figure_6);
+    splits_step_to(f, 0, PC_B + 1);
+    step(f, 0);
+    uint64_t since = f->cycle;
+    splits_step_to(f, 0, PC_G);
+    splits_step_to(f, 1, PC_F);
+    step(f, 1);
+    assert_int_equal(f->sm[0].counters.split_entry_cycles, 2 * (f->cycle - since));
+    fixture_run(f);
+    assert_int_equal(f->sm[0].counters.split_entry_cycles, 2 * 7);
+    fixture_close(f);
+}
+
+static void a_branch_subdivides_a_whole_warp_up_to_branch_len_and_not_beyond(void **state) {
+    (void)state;
+    static const struct {
+        const char *model;
+        uint32_t n;
+    } cases[] = {{"dws:branch-only-stack,branch_len=0", 0},
+                 {"dws:branch-only-stack,branch_len=1", 1},
+                 {"dws:branch-only-stack,branch_len=4", 1},
+                 {"dws:branch-only-stack,branch_len=5", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture *f = open_figure(cases[i].model, figure_6);
+        fixture_run(f);
+        assert_int_equal(f->sm[0].counters.warp_splits, cases[i].n);
+        fixture_close(f);
+    }
+}
+
+/* As figure 6, and F reads memory. */
+static const char meeting[] = PROGRAM_HEAD PROGRAM_BEGIN
+    "mov.u32 %r4, 1; setp.lt.u32 %p2, %r0, 4; @%p2 bra D;\n"
+    "add.u32 %r4, %r4, 200; add.u32 %r4, %r4, 5; bra F;\n"
+    "D: add.u32 %r4, %r4, 100;\n"
+    "F: ld.global.u32 %r8, [%rd1]; add.u32 %r4, %r4, 1000; add.u32 %r4, %r4, %r8;\n" PROGRAM_END;
+enum { PC_MEETING_BRANCH = 9, PC_MEETING_D = 13, PC_MEETING_F = 14 };
+
+static void splits_that_meet_at_an_access_are_one_again(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:branch-only", meeting);
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    splits_step_to(f, 0, PC_MEETING_F + 1); /* has read; waits behind the access */
+    splits_step_to(f, 1, PC_MEETING_F);
+    splits_expect_table(f, (struct entry[]){{PC_MEETING_F + 1, RUNS, 0x0f}, {PC_MEETING_F, RUNS, 0xf0}}, 2);
+    step(f, 1);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    assert_null(f->sm[0].slot[0].group);
+    assert_int_equal(f->sm[0].counters.merges, 1);
+    fixture_close(f);
+
+    f = open_figure("dws:branch-only", meeting); /* the same before the access, when neither has read */
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    splits_step_to(f, 0, PC_MEETING_F);
+    splits_step_to(f, 1, PC_MEETING_F);
+    splits_expect_table(f, NULL, 0);
+    fixture_close(f);
+
+    f = open_figure("dws:branch-only-stack", meeting);
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    splits_step_to(f, 0, PC_MEETING_F);
+    splits_step_to(f, 1, PC_MEETING_F);
+    splits_expect_table(f, (struct entry[]){{PC_MEETING_F, RUNS, 0x0f}, {PC_MEETING_F, RUNS, 0xf0}}, 2);
+    fixture_close(f);
+}
+
+/* --- memory: figure 12 --- */
+
+/* A branch before and after the access at B: the stack serves both, the table what is between. */
+static const char figure_12[] =
+    PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; setp.gt.u32 %p1, %r0, 1; setp.lt.u32 %p2, %r0, 4; @%p1 bra B;\n" /* A */
+                               "add.u32 %r4, %r4, 20; bra G;\n"                                                  /* C */
+                               "B: ld.global.u32 %r8, [%rd1]; add.u32 %r4, %r4, %r8; @%p2 bra D;\n"
+                               "add.u32 %r4, %r4, 200; bra F;\n" /* E */
+                               "D: add.u32 %r4, %r4, 100;\n"
+                               "F: add.u32 %r4, %r4, 1000;\n"
+                               "G: add.u32 %r4, %r4, 1;\n" PROGRAM_END;
+enum { PC12_C = 11, PC12_B = 13, PC12_E = 16, PC12_D = 18, PC12_F = 19, PC12_G = 20 };
+
+/* Lanes 5 to 7 miss, each for a time of its own. */
+static void miss_above_4(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
+                         uint32_t delay[EXEC_LANES]) {
+    (void)user, (void)group, (void)pc;
+    for (uint32_t lane = 5; lane < 8; lane++)
+        if (mask >> lane & 1)
+            delay[lane] = 10 * (lane - 3);
+}
+
+static void figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:mem=aggress,branches=limited", figure_12);
+    f->outcome = miss_above_4;
+    splits_step_to(f, 0, PC12_B);
+    const struct entry stack[] = {{PC12_G, EXEC_NO_PC, 0xff}, {PC12_C, PC12_G, 0x03}, {PC12_B, PC12_G, 0xfc}};
+    splits_expect_stack(f, stack, 3); /* (b) */
+    splits_expect_table(f, NULL, 0);
+
+    step(f, 0); /* (c) the access: those that miss keep the parent's entry */
+    splits_expect_stack(f, stack, 3);
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_B + 1, RUNS, 0x1c}}, 2);
+    assert_false(fixture_can_step(&f->sm[0], 0));
+
+    step(f, 1); /* (d) the others run ahead as far as the branch */
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_B + 2, WAITS, 0x1c}}, 2);
+
+    f->cycle += 100;
+    step(f, 0); /* (e) those that fell behind come there too: one again */
+    splits_expect_table(f, NULL, 0);
+    splits_expect_stack(f, stack, 3);
+    assert_int_equal(f->sm[0].slot[0].group->pc, PC12_B + 2);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xfc);
+
+    step(f, 0); /* (f) the branch is the stack's: its paths, D first */
+    const struct entry pushed[] = {{PC12_G, EXEC_NO_PC, 0xff},
+                                   {PC12_C, PC12_G, 0x03},
+                                   {PC12_F, PC12_G, 0xfc},
+                                   {PC12_E, PC12_F, 0xf0},
+                                   {PC12_D, PC12_F, 0x0c}};
+    splits_expect_stack(f, pushed, 5);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].counters.warp_splits, 1);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+static void a_split_that_runs_ahead_bypasses_the_branch(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:aggress,branch_len=0", figure_12);
+    f->outcome = miss_above_4;
+    splits_step_to(f, 0, PC12_B);
+    step(f, 0);
+    step(f, 1);
+    step(f, 1); /* the branch: the warp is subdivided, so branch_len does not matter any more */
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_D, RUNS, 0x0c}, {PC12_E, RUNS, 0x10}}, 3);
+    splits_step_to(f, 1, PC12_G);
+    splits_step_to(f, 2, PC12_G);
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_G, WAITS, 0x0c}, {PC12_G, WAITS, 0x10}}, 3);
+    f->cycle += 100;
+    splits_step_to(f, 0, PC12_G);
+    splits_expect_table(f, NULL, 0);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* --- when memory divides --- */
+
+/* Two warps; the first comes to its access. */
+static struct fixture *open_two_warps(const char *model) {
+    const struct fixture_shape shape = {.block = 16, .warp_size = 8};
+    struct fixture *f = fixture_open(&divergence_dws, model, figure_12, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 64));
+    f->outcome = miss_above_4;
+    fixture_start(f);
+    splits_step_to(f, 0, PC12_B);
+    return f;
+}
+
+static void lazy_divides_only_when_all_others_wait(void **state) {
+    (void)state;
+    struct fixture *f = open_two_warps("dws:lazy");
+    step(f, 0); /* the second warp could go on */
+    splits_expect_table(f, NULL, 0);
+    splits_step_to(f, 1, PC12_B);
+    step(f, 1); /* the first one waits */
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_B + 1, RUNS, 0x1f}}, 2);
+    fixture_close(f);
+}
+
+/* All lanes of the second warp miss. */
+static void miss_all_in_row_1(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
+                              uint32_t delay[EXEC_LANES]) {
+    miss_above_4(user, group, pc, mask, delay);
+    for (uint32_t lane = 0; lane < 8 && group->row->index == 1; lane++)
+        delay[lane] = 500;
+}
+
+static void revive_divides_a_suspended_group_when_nobody_can_go_on(void **state) {
+    (void)state;
+    for (int is_revive = 0; is_revive < 2; is_revive++) {
+        struct fixture *f = open_two_warps(is_revive ? "dws:revive" : "dws:lazy");
+        f->outcome = miss_all_in_row_1;
+        step(f, 0);
+        splits_step_to(f, 1, PC12_B);
+        step(f, 1);
+        splits_expect_table(f, NULL, 0);
+        fixture_idle(f);
+        if (is_revive)
+            splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_B + 1, RUNS, 0x1c}}, 2);
+        else
+            splits_expect_table(f, NULL, 0);
+        if (is_revive) { /* lane 5 has come 20 cycles after the access: it may go on by itself */
+            splits_step_to(f, 2, PC12_G);
+            f->cycle += 16;
+            fixture_idle(f);
+            assert_int_equal(f->sm[0].counters.warp_splits, 3); /* the branch divided too */
+            assert_int_equal(f->sm[0].slot[0].group->mask, 0xc0);
+        }
+        fixture_close(f);
+    }
+}
+
+static void stores_and_whole_hits_divide_nothing(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:mem=aggress,branches=limited", figure_12);
+    fixture_run(f);
+    assert_int_equal(f->sm[0].counters.warp_splits, 0);
+    fixture_close(f);
+}
+
+/* --- limits --- */
+
+static void a_full_table_refuses_and_the_branch_is_serialised(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:aggress,wst=2", figure_12);
+    f->outcome = miss_above_4;
+    splits_step_to(f, 0, PC12_B);
+    step(f, 0);
+    step(f, 1);
+    step(f, 1); /* the table has no room for the branch of those that run ahead: D first, then E */
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_D, RUNS, 0x0c}}, 2);
+    assert_int_equal(f->sm[0].counters.splits_refused, 1);
+    splits_step_to(f, 1, PC12_E);
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_E, RUNS, 0x10}}, 2);
+    splits_step_to(f, 1, PC12_F); /* they have met again */
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_F, RUNS, 0x1c}}, 2);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+static void a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile(void **state) {
+    (void)state;
+    const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 1};
+    struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only", meeting, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 32));
+    fixture_start(f);
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    const struct divergence_splits *splits = f->sm[0].model;
+    assert_non_null(splits->queue);
+    assert_int_equal(splits->queue->mask[0], 0xf0);
+    splits_step_to(f, 0, 18); /* to the end of it: then the other gets the slot */
+    step(f, 0);
+    assert_null(splits->queue);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xf0);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+static void a_barrier_makes_the_splits_one(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; setp.lt.u32 %p2, %r0, 4; @%p2 bra D;\n"
+                                                          "add.u32 %r4, %r4, 200; add.u32 %r4, %r4, 5;\n"
+                                                          "D: bar.sync 0; add.u32 %r4, %r4, 100;\n" PROGRAM_END;
+    struct fixture *f = open_figure("dws:branch-only-stack", text);
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    step(f, 0);
+    splits_expect_table(f, (struct entry[]){{13, WAITS, 0x0f}, {10, RUNS, 0xf0}}, 2);
+    splits_step_to(f, 1, 13);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    assert_int_equal(f->sm[0].counters.barriers, 2);
+    assert_int_equal(f->sm[0].counters.merges, 1);
+    fixture_close(f);
+}
+
+static void the_table_costs_what_the_paper_says(void **state) {
+    (void)state;
+    struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
+    const struct divergence_ops *ops = &divergence_dws;
+    struct config_plugin plugin = {ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    char error[200], formula[200];
+    size_t which;
+    void *options;
+    assert_true(config_plugin_parse("model", &plugin, 1, "dws", &which, &options, error, sizeof error));
+    assert_int_equal(ops->cost_bits(options, &machine, formula, sizeof formula), 16 * 84);
+    assert_string_equal(formula, "entries x (mask 16 + warp number 2 + pc 64 + status 2): 16 x 84");
+    assert_int_equal(ops->n_slots(options, &machine, 4, 64), 8);
+    free(options);
+}
+
+static void what_cannot_run_is_refused_with_its_rule(void **state) {
+    (void)state;
+    struct fixture *f = open_figure("dws:mem=none,branches=limited", figure_6);
+    char text[200];
+    assert_string_equal(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
+                        "dws with mem=none and branches=limited never subdivides a warp: that is the model stack");
+    fixture_close(f);
+    f = open_figure("dws:size=36", figure_6);
+    f->machine.warp_size = 32;
+    assert_string_equal(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
+                        "dws: size=36 is not a multiple of the machine's warps of 32 threads");
+    fixture_close(f);
+}
+
+/* --- large warps --- */
+
+static void a_large_warp_is_divided_over_its_rows(void **state) {
+    (void)state;
+    const struct fixture_shape shape = {.block = 16, .warp_size = 8};
+    struct fixture *f = fixture_open(&divergence_dws, "dws:size=16,mem=aggress", meeting, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 64));
+    fixture_start(f);
+    assert_int_equal(f->sm[0].slot[0].group->n_threads, 16);
+    assert_null(f->sm[0].slot[1].group);
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    step(f, 0);
+    const struct divergence_split *taken = (struct divergence_split *)f->sm[0].slot[0].group;
+    const struct divergence_split *other = (struct divergence_split *)f->sm[0].slot[1].group;
+    assert_int_equal(taken->mask[0], 0x0f);
+    assert_int_equal(taken->mask[1], 0x00);
+    assert_int_equal(other->mask[0], 0xf0);
+    assert_int_equal(other->mask[1], 0xff);
+    splits_step_to(f, 1, PC_MEETING_F);
+    f->outcome = miss_above_4; /* lanes 5 to 7 of both rows */
+    step(f, 1);
+    assert_int_equal(other->mask[0], 0xe0);
+    assert_int_equal(other->mask[1], 0xe0);
+    const struct divergence_split *ahead = (struct divergence_split *)f->sm[0].slot[2].group;
+    assert_int_equal(ahead->mask[0], 0x10);
+    assert_int_equal(ahead->mask[1], 0x1f);
+    fixture_run(f);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i < 4 ? 1101 : 1206);
+    fixture_close(f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figure_6_subdivides_at_b_and_leaves_the_stack_alone),
+        cmocka_unit_test(entries_are_counted_for_as_long_as_they_are_used),
+        cmocka_unit_test(a_branch_subdivides_a_whole_warp_up_to_branch_len_and_not_beyond),
+        cmocka_unit_test(splits_that_meet_at_an_access_are_one_again),
+        cmocka_unit_test(figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch),
+        cmocka_unit_test(a_split_that_runs_ahead_bypasses_the_branch),
+        cmocka_unit_test(lazy_divides_only_when_all_others_wait),
+        cmocka_unit_test(revive_divides_a_suspended_group_when_nobody_can_go_on),
+        cmocka_unit_test(stores_and_whole_hits_divide_nothing),
+        cmocka_unit_test(a_full_table_refuses_and_the_branch_is_serialised),
+        cmocka_unit_test(a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile),
+        cmocka_unit_test(a_barrier_makes_the_splits_one),
+        cmocka_unit_test(a_large_warp_is_divided_over_its_rows),
+        cmocka_unit_test(the_table_costs_what_the_paper_says),
+        cmocka_unit_test(what_cannot_run_is_refused_with_its_rule),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),
+        cmocka_unit_test(loads_that_miss_in_any_pattern_change_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

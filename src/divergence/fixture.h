@@ -41,6 +41,7 @@ struct fixture_shape {
     uint32_t n_slots;       /* of an SM [what the model asks for] */
     uint32_t blocks_per_sm; /* in execution [all blocks of the grid, at most FIXTURE_BLOCKS] */
     uint32_t n_sms;         /* [1] */
+    bool is_scoreboard;     /* the machine's pipeline [barrel] */
 };
 
 /* A load that waits for some of its lanes. */
@@ -707,14 +708,16 @@ static inline struct fixture *fixture_open(const struct divergence_ops *ops, con
     f->blocks_per_sm = fixture_or(shape->blocks_per_sm, most);
     assert_true(f->n_sms <= FIXTURE_SMS && f->blocks_per_sm <= FIXTURE_BLOCKS);
     uint32_t n_warps = (block + warp_size - 1) / warp_size * f->blocks_per_sm;
-    f->machine = (struct config_machine){.name = "fixture",
-                                         .n_sms = f->n_sms,
-                                         .warp_size = warp_size,
-                                         .simd_width = warp_size,
-                                         .threads_per_sm = n_warps * warp_size,
-                                         .blocks_per_sm = f->blocks_per_sm,
-                                         .threads_per_block = 1024,
-                                         .schedulers = 1};
+    f->machine =
+        (struct config_machine){.name = "fixture",
+                                .n_sms = f->n_sms,
+                                .warp_size = warp_size,
+                                .simd_width = warp_size,
+                                .threads_per_sm = n_warps * warp_size,
+                                .blocks_per_sm = f->blocks_per_sm,
+                                .threads_per_block = 1024,
+                                .pipeline = shape->is_scoreboard ? CONFIG_PIPELINE_SCOREBOARD : CONFIG_PIPELINE_BARREL,
+                                .schedulers = 1};
     f->n_slots = shape->n_slots ? shape->n_slots
                  : ops->n_slots ? ops->n_slots(f->options, &f->machine, n_warps, FIXTURE_SLOTS)
                                 : n_warps;
@@ -769,6 +772,7 @@ static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
     for (uint32_t b = 0; b < f->blocks_per_sm; b++) {
         struct divergence_block *block = &sm->block[b].block;
         block->cta = exec_cta_new(&f->grid);
+        block->cta->owner = block;
         block->slot = b;
         block->state = f->ops->new_block ? f->ops->new_block(sm->model, block->cta) : NULL;
     }

@@ -137,24 +137,24 @@ static void begin(const struct model *model, struct large_warp *warp) {
 }
 
 /* refetch=first: when can the next sub-warp go? */
-static void look_ahead(struct large_warp *warp) {
-    uint64_t until = divergence_busy_until(&warp->busy, &warp->subwarps, !warp->has_issued);
+static void look_ahead(struct large_warp *warp, uint64_t cycle) {
+    uint64_t until = divergence_busy_until(&warp->busy, &warp->subwarps, !warp->has_issued, cycle);
     warp->group.is_blocked = until == UINT64_MAX;
     warp->group.ready_cycle = warp->group.is_blocked ? 0 : until;
 }
 
 /* pc has moved. */
-static void go_on(const struct model *model, struct large_warp *warp) {
+static void go_on(const struct model *model, struct large_warp *warp, uint64_t cycle) {
     warp->has_begun = false;
     if (!warp->group.overlaps || warp->group.status != DIVERGENCE_RUNS)
         return;
     warp->group.meet = warp->group.pc + 1; /* to be called after each instruction */
     begin(model, warp);
-    look_ahead(warp);
+    look_ahead(warp, cycle);
 }
 
 /* The group is what the top of the stack says. */
-static void show_top(const struct model *model, struct large_warp *warp) {
+static void show_top(const struct model *model, struct large_warp *warp, uint64_t cycle) {
     struct divergence_wide_stack *stack = warp->stack;
     struct divergence_group *group = &warp->group;
     if (!stack->depth) {
@@ -171,7 +171,7 @@ static void show_top(const struct model *model, struct large_warp *warp) {
     group->meet = top->reconvergence;
     group->mask = top->mask[0];
     group->n_threads = divergence_wide_count(top->mask, stack->n_rows);
-    go_on(model, warp);
+    go_on(model, warp, cycle);
 }
 
 static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
@@ -196,7 +196,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
         warp->group.passed = 0;
         if (warp->group.overlaps)
             divergence_busy_start(&warp->busy, rows);
-        show_top(model, warp);
+        show_top(model, warp, cycle);
         warp->group.warp_id = DIVERGENCE_NO_WARP;
         model->setup.host->place(model->setup.sm, &warp->group, cycle);
     }
@@ -218,7 +218,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
                                          cycle + model->pipeline_cycles);
         warp->has_issued = true;
         if (!out->is_last)
-            look_ahead(warp);
+            look_ahead(warp, cycle);
     } else if (out->is_last) {
         warp->has_begun = false;
     }
@@ -233,7 +233,7 @@ static void set_free(struct model *model, struct block *block, uint64_t which, c
         struct large_warp *warp = &block->warp[__builtin_ctzll(which)];
         if (warp == self || warp->group.status != DIVERGENCE_WAITS)
             continue;
-        show_top(model, warp);
+        show_top(model, warp, cycle);
         model->setup.host->wake(model->setup.sm, &warp->group, cycle);
     }
 }
@@ -263,22 +263,21 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         if (!place->cta->n_live_rows)
             model->setup.host->block_ended(model->setup.sm, place);
     }
-    show_top(model, warp);
+    show_top(model, warp, cycle);
 }
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    (void)cycle;
     struct model *model = user;
     struct large_warp *warp = (struct large_warp *)group;
     struct divergence_wide_entry *top = divergence_wide_top(warp->stack);
     top->pc = group->pc;
     if (group->pc != top->reconvergence) {
-        go_on(model, warp);
+        go_on(model, warp, cycle);
         return;
     }
     divergence_wide_pop_finished(warp->stack);
     model->setup.counters->reconvergences++;
-    show_top(model, warp);
+    show_top(model, warp, cycle);
 }
 
 /* --- memory, with refetch=first --- */
@@ -297,7 +296,7 @@ static void complete(void *user, struct divergence_group *group, uint32_t tag, u
         return;
     divergence_busy_complete(&warp->busy, tag, cycle);
     if (warp->has_begun)
-        look_ahead(warp);
+        look_ahead(warp, cycle);
 }
 
 /* --- the rest --- */

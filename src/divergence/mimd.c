@@ -5,18 +5,19 @@
  * Source: Malits 2012, 3.2.
  *
  * Ours: threads stay in their group while it is full. When regrouping the incomplete ones gives fewer groups, each of
- * them waits for its results after its next instruction, and then those that can go together do. On a scoreboard
- * machine, where that wait costs time, a group that found nobody tries again after RETRY_AFTER instructions. Threads
- * that wait at a barrier leave their group. In one cycle every lane may use the unit it needs: units are not counted
- * lane by lane. */
+ * them waits for its results after its next instruction, and then those that wait to be picked are put together. On a
+ * scoreboard machine, where that wait costs time, a group that found nobody tries again after RETRY_AFTER instructions.
+ * In one cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
+ *
+ * The SM keeps one scoreboard for a group. On barrel and switch-on-access machines, where a group waits for its results
+ * in any case, that changes little; on a scoreboard machine a thread that waits for a load holds up the other threads
+ * of its group, and a model that splits groups may do better. */
 #include <stdlib.h>
 
 #include "divergence/crowd.h"
 
 enum { RETRY_AFTER = 16, MOST_REGROUPED = 64 };
 
-/* A crew's `number` has two masks: lanes that have issued in this cycle, and of those the lanes of the last bundle.
- * `count` are the instructions until it tries again to be regrouped. */
 struct model {
     struct divergence_crowd crowd;
     uint32_t retry_after;
@@ -56,24 +57,10 @@ static bool is_full(const struct model *model, const struct divergence_crew *cre
 
 /* --- what the SM sees --- */
 
-static uint32_t issued_of(const struct divergence_crew *crew) { return (uint32_t)crew->number; }
-static uint32_t last_of(const struct divergence_crew *crew) { return (uint32_t)(crew->number >> 32); }
-static void set_issued(struct divergence_crew *crew, uint32_t issued, uint32_t last) {
-    crew->number = (uint64_t)last << 32 | issued;
-}
-
-/* Threads in mask that have the lowest pc of them. */
-static uint32_t lowest_of(const struct divergence_crew *crew, uint32_t mask) {
-    uint32_t lowest = EXEC_NO_PC, those = 0;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (crew->pc[i] < lowest) {
-            lowest = crew->pc[i];
-            those = 0;
-        }
-        those |= (uint32_t)(crew->pc[i] == lowest) << i;
-    }
-    return those;
+static bool is_mixed(const struct divergence_crew *crew) {
+    uint32_t there;
+    divergence_crew_lowest(crew, crew->mask, &there);
+    return there != crew->mask;
 }
 
 /* The crew goes on. With different pcs the group has the one of a memory instruction, if there is one: the load/store
@@ -81,13 +68,13 @@ static uint32_t lowest_of(const struct divergence_crew *crew, uint32_t mask) {
 static void set_running(struct model *model, struct divergence_crew *crew) {
     const struct exec_insn *code = model->crowd.setup.cx->grid->program->code;
     struct divergence_group *group = &crew->group;
-    bool is_mixed = lowest_of(crew, crew->mask) != crew->mask;
-    set_issued(crew, 0, 0);
+    uint32_t there, lowest = divergence_crew_lowest(crew, crew->mask, &there);
+    crew->issued = 0;
     divergence_crew_show(crew);
     group->status = DIVERGENCE_RUNS;
-    group->pc = crew->pc[__builtin_ctz(lowest_of(crew, crew->mask))];
+    group->pc = lowest;
     group->meet = is_full(model, crew) ? (uint32_t)EXEC_NO_PC : group->pc + 1;
-    if (!is_mixed)
+    if (there == crew->mask)
         return;
     group->row = NULL;
     for (uint32_t left = crew->mask; left; left &= left - 1)
@@ -100,17 +87,18 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
     struct model *model = user;
     struct exec_context *cx = model->crowd.setup.cx;
     struct divergence_crew *crew = (struct divergence_crew *)group;
-    uint32_t issued = issued_of(crew), mask = lowest_of(crew, crew->mask & ~issued);
+    uint32_t issued = crew->issued, mask, pc = divergence_crew_lowest(crew, crew->mask & ~issued, &mask);
     bundle->is_last = true;
     bundle->shares_issue = (crew->mask & ~issued) != mask;
     if (!issued && !bundle->shares_issue) { /* all at one pc: the SM moves it */
         bundle->pc = group->pc;
-        set_issued(crew, 0, mask);
+        crew->last = mask;
         divergence_crew_bundle(crew, mask, cx, bundle);
         return;
     }
-    bundle->pc = crew->pc[__builtin_ctz(mask)];
-    set_issued(crew, issued | mask, mask);
+    bundle->pc = pc;
+    crew->issued |= mask;
+    crew->last = mask;
     divergence_crew_bundle(crew, mask, cx, bundle);
     const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
     if (insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind))
@@ -140,7 +128,7 @@ static bool regrouping_pays(const struct model *model) {
 
 /* While a crew runs with one pc for all, the SM moves that. */
 static void take_pcs(struct divergence_crew *crew) {
-    if (lowest_of(crew, crew->mask) == crew->mask)
+    if (!is_mixed(crew))
         divergence_crew_set_pcs(crew, crew->group.pc);
 }
 
@@ -182,7 +170,7 @@ static void regroup(struct model *model, struct divergence_crew *self, uint64_t 
     for (uint32_t i = 0; i < n; i++)
         sum += n_threads(crew[i]);
     if (!is_fewer(model, n, sum)) {
-        self->count = model->retry_after;
+        self->patience = model->retry_after;
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -257,13 +245,13 @@ static void finish(struct model *model, struct divergence_crew *crew, uint64_t c
         divergence_crowd_leave(&model->crowd, crew, true, cycle);
         return;
     }
-    bool is_incomplete = !is_full(model, crew);
-    if (crew->waits || (is_incomplete && !crew->count && regrouping_pays(model))) {
-        set_issued(crew, 0, 0);
+    bool tries = !is_full(model, crew) && !crew->patience && regrouping_pays(model);
+    if (crew->waits || tries) {
+        crew->issued = 0;
         crew->group.status = DIVERGENCE_DRAINS;
         return;
     }
-    crew->count -= crew->count > 0;
+    crew->patience -= crew->patience > 0;
     set_running(model, crew);
 }
 
@@ -271,16 +259,16 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     (void)mask;
     struct model *model = user;
     struct divergence_crew *crew = (struct divergence_crew *)group;
-    bool is_mixed = issued_of(crew) != 0; /* meet() follows */
-    divergence_crowd_control(&model->crowd, crew, is_mixed ? last_of(crew) : crew->mask, pc);
-    if (!is_mixed)
+    bool shares_issue = crew->issued != 0; /* meet() follows */
+    divergence_crowd_control(&model->crowd, crew, shares_issue ? crew->last : crew->mask, pc);
+    if (!shares_issue)
         finish(model, crew, cycle);
     take_loose(model, cycle);
 }
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_crew *crew = (struct divergence_crew *)group;
-    if (!issued_of(crew))
+    if (!crew->issued)
         divergence_crew_set_pcs(crew, group->pc);
     finish(user, crew, cycle);
 }
@@ -288,9 +276,7 @@ static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_crew *crew = (struct divergence_crew *)group;
-    if (crew->waits)
-        divergence_crowd_arrive(&model->crowd, crew);
-    take_loose(model, cycle);
+    divergence_crew_dismiss(crew);
     if (crew->mask && !is_full(model, crew))
         regroup(model, crew, cycle);
     if (crew->mask)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "divergence/count.h"
 #include "divergence/pdom.h"
 #include "divergence/pool.h"
 #include "divergence/sync.h"
@@ -584,11 +585,15 @@ static void synchronize(struct model *model, struct warp *warp, uint32_t pc, str
     }
 }
 
-static void count_branch(struct model *model, const struct exec_insn *insn, bool is_divergent) {
+static void count_branch(struct model *model, const struct warp *warp, uint32_t pc, bool is_divergent) {
+    const struct exec_insn *insn = &model->chip->program->code[pc];
     if (insn->kind != EXEC_KIND_BRANCH && insn->kind != EXEC_KIND_BRANCH_INDEXED)
         return;
-    model->setup.counters->branches++;
-    model->setup.counters->divergent_branches += is_divergent;
+    divergence_count_branch(&model->setup, pc, is_divergent);
+    for (uint32_t left = is_divergent ? warp->group.mask : 0; left; left &= left - 1) {
+        const struct divergence_thread *thread = &warp->thread[__builtin_ctz(left)];
+        divergence_count_split(&model->setup, thread->row, 1u << thread->lane);
+    }
 }
 
 static bool agree(const uint32_t next[EXEC_LANES], uint32_t lanes) {
@@ -669,7 +674,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         return;
     }
     bool is_divergent = !agree(outcome.next, lanes);
-    count_branch(model, insn, is_divergent);
+    count_branch(model, warp, pc, is_divergent);
     struct divergence_entry *top = divergence_stack_top(&warp->stack);
     top->pc = outcome.next[__builtin_ctz(lanes)];
     if (!is_divergent) {

@@ -38,6 +38,8 @@ void divergence_pool_add(struct divergence_pool *pool, uint32_t pc, struct diver
 uint32_t divergence_pool_take(struct divergence_pool *pool, uint32_t pc, struct divergence_thread *out, uint32_t most) {
     struct divergence_list *list = &pool->at[pc];
     uint32_t n = list->count < most ? list->count : most;
+    if (!n)
+        return 0; /* the list may not even have memory */
     memcpy(out, list->thread, n * sizeof *out);
     memmove(list->thread, list->thread + n, (list->count - n) * sizeof *out);
     list->count -= n;

@@ -250,6 +250,7 @@ static inline void programs_check_all(const struct divergence_ops *ops, const ch
         {.block = 77, .grid = 5, .blocks_per_sm = 2},
         {.block = 40, .warp_size = 16, .grid = 2},
         {.block = 7, .warp_size = 4, .grid = 3, .blocks_per_sm = 2},
+        {.block = 100, .grid = 2, .is_scoreboard = true},
     };
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "divergence/control.h"
-#include "divergence/divergence.h"
+#include "divergence/count.h"
 
 enum {
     SPIN_AFTER = 20000, /* control instructions in diverged state, in a loop of SPIN_LOOP instructions: it spins */
@@ -138,8 +138,10 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct block *block = place->state;
     uint32_t depth = warp->stack->depth;
     struct divergence_outcome outcome = divergence_control(warp->stack, cx, group->row, pc, mask);
-    model->setup.counters->branches += outcome.is_branch;
-    model->setup.counters->divergent_branches += outcome.is_divergent;
+    if (outcome.is_branch)
+        divergence_count_branch(&model->setup, pc, outcome.is_divergent);
+    if (outcome.is_divergent)
+        divergence_count_split(&model->setup, group->row, group->mask);
     model->setup.counters->reconvergences += outcome.is_branch && warp->stack->depth < depth;
     watch_for_spinning(warp, pc);
     if (outcome.at_barrier) {

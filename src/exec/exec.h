@@ -257,7 +257,8 @@ struct exec_grid {
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
     uint64_t grid_id;
     uint32_t n_sms, warps_per_sm;
-    uint32_t warp_size; /* threads in a row: 32, or less on machines whose warps are narrower */
+    uint32_t warp_size;           /* threads in a row: 32, or less on machines whose warps are narrower */
+    struct exec_profile *profile; /* profile.h; NULL: not recorded */
 };
 
 /* A block in execution. The lane arrays are what special registers read. */
@@ -390,3 +391,6 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
 /* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions.
  */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
+/* Of the lanes in mask, which have just executed the instruction, those that went to global or local memory or to a
+ * texture. A generic access counts by its first lane. */
+uint32_t exec_far_lanes(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);

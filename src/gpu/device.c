@@ -48,7 +48,8 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     }
     gpu->config = *config;
     if (config->machine) {
-        gpu->timed = gpu_timed_new(config->machine, config->scheduler, error->message, sizeof error->message);
+        gpu->timed =
+            gpu_timed_new(config->machine, config->scheduler, config->checks, error->message, sizeof error->message);
         if (!gpu->timed) {
             error->status = GPU_INVALID_VALUE;
             gpu_free(gpu);
@@ -73,6 +74,7 @@ void gpu_free(struct gpu *gpu) {
     for (uint32_t i = 0; i < gpu->n_launches; i++)
         gpu_series_free(&gpu->launch[i].series);
     free(gpu->launch);
+    gpu_profiles_free(gpu);
     for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
         free(gpu->kernel_name[i]);
     free(gpu->kernel_name);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "divergence/control.h"
+#include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/progress.h"
 
@@ -100,9 +101,14 @@ static void set_free(struct resident *resident, uint64_t rows) {
 static void control(struct engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
     struct exec_cta *cta = resident->cta;
     struct exec_row *row = &cta->row[index];
+    uint32_t active = divergence_stack_top(&resident->stack[index])->mask;
     struct divergence_outcome outcome = divergence_control(&resident->stack[index], &engine->cx, row, pc, mask);
     engine->counters->branches += outcome.is_branch;
     engine->counters->divergent_branches += outcome.is_divergent;
+    if (engine->grid->profile && outcome.is_branch)
+        exec_profile_branch(engine->grid->profile, pc, outcome.is_divergent);
+    if (engine->grid->profile && outcome.is_divergent)
+        exec_profile_split(engine->grid->profile, row, active);
     if (outcome.at_barrier) {
         engine->counters->barriers++;
         set_free(resident, divergence_arrive(resident->stack, &engine->cx, cta, index, pc, mask));
@@ -131,7 +137,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     struct exec_row *row = &resident->cta->row[index];
     struct divergence_stack *stack = &resident->stack[index];
     struct warp *warp = &resident->warp[index];
-    uint64_t n_warp = 0, n_thread = 0, n_memory = 0;
+    struct exec_profile *profile = engine->grid->profile;
+    uint64_t n_warp = 0, n_thread = 0, n_memory = 0, n_long = 0, n_long_thread = 0;
     uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0;
     const uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth && !cx->fault.kind) {
@@ -159,6 +166,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
                 uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
                 mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
             }
+            if (profile)
+                exec_profile_path(profile, row, mask);
             n_thread += mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask);
             if (insn->kind > EXEC_KIND_WARP) {
                 highest_pc = pc > highest_pc ? pc : highest_pc;
@@ -170,7 +179,10 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
             cx->time++;
             exec_row_insn(cx, row, insn, mask);
             if (insn->kind != EXEC_KIND_LANES) {
+                uint32_t far = exec_far_lanes(cx, insn, mask);
                 n_memory += exec_has_addresses(insn->kind);
+                n_long += far != 0;
+                n_long_thread += (uint32_t)__builtin_popcount(far);
                 if (cx->fault.kind)
                     break;
             }
@@ -180,6 +192,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     engine->counters->warp_instructions += n_warp;
     engine->counters->thread_instructions += n_thread;
     engine->counters->memory_instructions += n_memory;
+    engine->counters->long_instructions += n_long;
+    engine->counters->long_thread_instructions += n_long_thread;
     watch_for_spinning(warp, stack, n_warp, highest_pc - lowest_pc);
     uint64_t limit = engine->gpu->config.max_instructions;
     if (!cx->fault.kind && limit && warp->n_executed > limit && stack->depth)

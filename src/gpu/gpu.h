@@ -33,6 +33,8 @@ struct gpu_config {
     const volatile sig_atomic_t *stop; /* not 0: end the running launch with GPU_INTERRUPTED; may be NULL */
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
+    bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
+    bool checks;                       /* timed: the model's groups are looked through now and then, for tests */
 };
 
 /* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */
@@ -79,6 +81,19 @@ struct gpu_launch_record {
     uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions issued by active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
     double host_seconds;
+};
+
+/* With records_threads: all launches of a kernel with one shape together. */
+struct gpu_profile {
+    const char *kernel; /* lives as long as the device */
+    uint32_t grid[3], block[3];
+    uint32_t n_launches, n_branches;
+    struct gpu_branch {
+        uint32_t line;               /* of the PTX */
+        uint64_t executed, diverged; /* by groups of threads */
+    } * branch;
+    uint64_t n_threads;     /* block after block, as they are numbered in it: */
+    uint32_t *path, *split; /* instructions executed with a true guard; branches that split the thread's group */
 };
 
 struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error);
@@ -136,6 +151,8 @@ uint64_t gpu_time_ns(const struct gpu *gpu);
 /* All launches so far, in order. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
 struct stats_counters gpu_totals(const struct gpu *gpu);
+/* With records_threads, in the order of their first launch. */
+const struct gpu_profile *gpu_profiles(const struct gpu *gpu, uint32_t *count);
 
 /* Textures and surfaces: handles never are 0. */
 uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);

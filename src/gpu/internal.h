@@ -42,6 +42,8 @@ struct gpu {
     uint32_t n_launches, launch_capacity;
     char **kernel_name; /* all different ones launched: records outlive modules */
     uint32_t n_kernel_names;
+    struct gpu_profile *profile;
+    uint32_t n_profiles;
     struct stats_counters totals;
     struct gpu_module *modules; /* a list */
     struct gpu_timed *timed;    /* NULL: functional */
@@ -59,6 +61,10 @@ struct gpu_kernel {
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error);
+
+/* profile.c: what a launch recorded of its threads and branches goes to the device's profiles. */
+void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
+void gpu_profiles_free(struct gpu *gpu);
 
 /* fault.c: a fault as the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/machine.h"
+#include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/timed.h"
 
@@ -114,6 +115,13 @@ static const char *keep_name(struct gpu *gpu, const char *name) {
     return larger[gpu->n_kernel_names++] = copy;
 }
 
+static uint64_t n_threads(const struct exec_grid *grid) {
+    uint64_t n = 1;
+    for (int i = 0; i < 3; i++)
+        n *= (uint64_t)grid->grid[i] * grid->block[i];
+    return n;
+}
+
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
     if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error))
@@ -142,11 +150,16 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         grid.grid[i] = record->grid[i] = launch->grid[i];
         grid.block[i] = record->block[i] = launch->block[i];
     }
+    if (gpu->config.records_threads)
+        grid.profile = exec_profile_new(program, grid.block[0] * grid.block[1] * grid.block[2], n_threads(&grid));
     uint64_t start = gpu_host_clock_ns();
     bool is_done = gpu->timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
                               : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     stats_add(&gpu->totals, &record->counters);
+    if (grid.profile)
+        gpu_profile_add(gpu, &grid, record->kernel);
+    exec_profile_free(grid.profile);
     if (gpu->timed)
         gpu->time_ns = gpu_timed_ns(gpu->timed);
     else /* a stand-in that only orders events: every SM retires one warp instruction per cycle */

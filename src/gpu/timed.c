@@ -73,7 +73,7 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     return !refusal;
 }
 
-static void build(struct gpu_timed *timed) {
+static void build(struct gpu_timed *timed, bool checks) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
     timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
@@ -91,6 +91,7 @@ static void build(struct gpu_timed *timed) {
         .divergence_chip = timed->divergence_chip,
         .dispatcher = {pull_block, block_ended, wake_sm, timed},
         .mem = timed->mem,
+        .checks = checks,
     };
     for (; setup.index < machine->n_sms; setup.index++) {
         timed->wake[setup.index] = SM_NEVER;
@@ -98,7 +99,8 @@ static void build(struct gpu_timed *timed) {
     }
 }
 
-struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, char *error, size_t size) {
+struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, bool checks, char *error,
+                                size_t size) {
     struct gpu_timed *timed = calloc(1, sizeof *timed);
     if (!timed)
         abort();
@@ -109,7 +111,7 @@ struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char
         gpu_timed_free(timed);
         return NULL;
     }
-    build(timed);
+    build(timed, checks);
     return timed;
 }
 
@@ -253,6 +255,17 @@ void gpu_series_free(struct gpu_series *series) {
 
 /* --- limits, faults --- */
 
+/* Our own mistake, not the program's: the launch ends with what is wrong. */
+static bool check(struct run *run, const struct sm *sm) {
+    char text[200];
+    if (sm_check_invariants(sm, text, sizeof text))
+        return true;
+    run->error->status = GPU_TRAP;
+    snprintf(run->error->message, sizeof run->error->message, "broken invariant at cycle %" PRIu64 ": %s",
+             run->timed->cycle, text);
+    return false;
+}
+
 static bool report_fault(struct run *run, const struct sm *sm) {
     const struct exec_row *row;
     uint32_t pc;
@@ -329,7 +342,7 @@ static bool tick(struct run *run, uint32_t i) {
     uint64_t next = sm_tick(sm, timed->cycle);
     if (next < timed->wake[i])
         timed->wake[i] = next;
-    if (report_fault(run, sm))
+    if (report_fault(run, sm) || (run->gpu->config.checks && !check(run, sm)))
         return false;
     bool starts_blocks = run->n_finished != before && !timed->divergence->pulls_blocks;
     while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(sm))
@@ -382,6 +395,10 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
         add_divergence(sum, &from->divergence);
         sum->memory_instructions += from->memory_instructions;
         sum->divergent_memory_instructions += from->divergent_memory_instructions;
+        sum->long_instructions += from->long_instructions;
+        sum->long_thread_instructions += from->long_thread_instructions;
+        sum->missing_memory_instructions += from->missing_memory_instructions;
+        sum->divergent_misses += from->divergent_misses;
         sum->sm_cycles += from->cycles;
         sum->active_cycles += from->active_cycles;
         sum->stall_memory += from->stall[SM_STALL_MEMORY];

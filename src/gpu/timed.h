@@ -6,8 +6,10 @@
 
 struct gpu_timed;
 
-/* scheduler: "name:key=value,..." or empty for the machine's own. NULL and a line in error when it names none. */
-struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, char *error, size_t size);
+/* scheduler: "name:key=value,..." or empty for the machine's own; checks: as in gpu_config. NULL and a line in error
+ * when it names none. */
+struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, bool checks, char *error,
+                                size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
 void gpu_series_free(struct gpu_series *series);

@@ -22,6 +22,10 @@ const struct sched_ops *sched_find(const char *name) {
     return NULL;
 }
 
+bool sched_hears_waits(const struct sched_ops *ops) {
+    return ops->stall != sched_no_stall || ops->wake != sched_no_slot;
+}
+
 static struct config_plugin plugin_of(const struct sched_ops *ops) {
     return (struct config_plugin){ops->name, ops->help, ops->option, NULL, ops->options_bytes};
 }

@@ -72,5 +72,7 @@ const struct sched_ops *sched_find(const char *name);
 /* Parses "name" or "name:key=value,...". Gives ops and a malloc'ed options struct (NULL when the policy has none). On a
  * mistake false and one line in error: what is wrong and what would be right (nearest name, allowed values). */
 bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size);
+/* Whether stall() and wake() do anything: most policies look at the view's sets instead. */
+bool sched_hears_waits(const struct sched_ops *ops);
 /* The text that sched_parse() would read as these options, every option named: `two-level:group=8,switch=empty,...`. */
 void sched_describe(const struct sched_ops *ops, const void *options, char *text, size_t size);

@@ -40,6 +40,7 @@ struct sm_slot {
     enum sm_state state;
     bool is_refused;   /* the I-cache took no request: asks again */
     bool is_stalled;   /* its scheduler has been told */
+    bool is_draining;  /* resume() is due when it wakes */
     bool is_continued; /* some bundles of its instruction have issued, not all */
 };
 
@@ -51,8 +52,8 @@ struct sm_request {
     uint64_t ready;
     uint32_t slot, pc, tag;
     uint32_t next_free;
-    uint32_t lanes;
-    uint64_t age; /* of the group that asked */
+    uint32_t lanes, missed; /* missed: those whose lines were not in the L1 */
+    uint64_t age;           /* of the group that asked */
     struct exec_row *row;
     enum mem_kind kind;
     bool is_used;
@@ -67,6 +68,7 @@ struct sm {
     const struct config_machine *machine;
     const struct sched_ops *policy;
     const void *policy_options;
+    bool policy_hears_waits;
     const struct divergence_ops *divergence;
     void *model;
     struct sm_dispatcher dispatcher;
@@ -115,12 +117,17 @@ struct sm {
     enum sm_stall sleeps_for;
     uint64_t fault_pc;
     struct exec_row *fault_row;
+
+    bool checks, is_watched; /* for tests; or the grid records what its threads execute */
+    char broken[160];        /* what a check has found; empty: nothing */
 };
 
 /* issue.c */
 /* Finds the group's next instruction and when it may issue, from the cycle after `cycle` on. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
 void sm_set_state(struct sm *sm, uint32_t slot, enum sm_state state);
+/* check.c */
+void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* when is_watched */
 /* slots.c */
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */

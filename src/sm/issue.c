@@ -30,6 +30,8 @@ static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, 
     sched_put(&sm->waits_long, s, is_long);
     sched_put(&sm->pending, s, is_pending);
     sm->slot[s].is_stalled = true;
+    if (!sm->policy_hears_waits)
+        return;
     sm->view.cycle = cycle;
     sm->policy->stall(sm->policy_state[s % sm->n_schedulers], &sm->view, s, is_long);
 }
@@ -40,6 +42,8 @@ static void tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
     sched_remove(&sm->waits_long, s);
     sched_remove(&sm->pending, s);
     sm->slot[s].is_stalled = false;
+    if (!sm->policy_hears_waits)
+        return;
     sm->view.cycle = cycle;
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
 }
@@ -107,6 +111,8 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     return true;
 }
 
+static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask); }
+
 static void classify(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
@@ -121,12 +127,7 @@ static void classify(struct sm *sm, uint32_t s) {
     view->pc = group->pc;
     sched_put(&sm->next_long, s, is_far);
     sched_put(&sm->next_load, s, is_far && timing->is_load);
-    if (group->row) {
-        view->active_lanes = group->mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(group->mask);
-        view->progress = group->row->progress;
-    } else {
-        view->active_lanes = group->n_threads;
-    }
+    view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
 }
 
@@ -149,11 +150,13 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
         wake = cycle + 1;
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
+    slot->is_draining = true;
     sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
     sleep_until(sm, s, cycle, wake);
 }
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
+    sm->slot[s].is_draining = false;
     switch (sm->slot[s].group->status) {
     case DIVERGENCE_ENDED:
         sm_finish_slot(sm, s);
@@ -173,8 +176,6 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
 }
 
 /* --- issue --- */
-
-static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask); }
 
 static void count(struct sm *sm, uint32_t lanes) {
     sm->counters.warp_instructions++;
@@ -205,11 +206,13 @@ static uint64_t next_fetch(const struct sm *sm, const struct sm_timing *timing, 
 }
 
 /* Values, units and results of a bundle. */
-static void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
-                    uint64_t cycle) {
+static inline void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
+                           uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
     const struct sm_timing *timing = &sm->program->timing[bundle->pc];
+    if (sm->is_watched)
+        sm_watch_bundle(sm, bundle);
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
         slot->fetch_ready = next_fetch(sm, timing, cycle);
     sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
@@ -229,11 +232,13 @@ static void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const struct 
         set_fault(sm, bundle);
     else if (timing->access != SM_ACCESS_NONE)
         sm_ldst_issue(sm, s, bundle, cycle);
+    else if (insn->opcode == PTX_OP_PROGRESS && bundle->row)
+        sm->view_slot[s].progress = bundle->row->progress;
 }
 
 /* The last bundle of an instruction has been executed. */
-static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
-                     bool is_mixed, uint64_t cycle) {
+static inline void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                            bool is_mixed, uint64_t cycle) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
     bool is_control = insn->kind >= EXEC_KIND_BRANCH || (sm->divergence->splits_rows && exec_acts_on_row(insn->kind));
     group->passed += sm->program->timing[bundle->pc].is_meeting;
@@ -268,7 +273,7 @@ static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_
 }
 
 /* The common case: the lanes of a row. */
-static void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct divergence_group *group = sm->slot[s].group;
     const struct exec_insn *insn = &sm->program->exec->code[group->pc];
     struct divergence_bundle bundle = {.pc = group->pc, .mask = group->mask, .row = group->row};
@@ -314,8 +319,9 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         sleep_until(sm, s, cycle, slot->wake);
         return;
     }
-    if (slot->group->status == DIVERGENCE_DRAINS) {
+    if (slot->is_draining) {
         tell_wake(sm, s, cycle);
+        slot->is_draining = false;
         sm->divergence->resume(sm->model, slot->group, cycle);
         sm_prepare(sm, s, cycle - 1);
         return;
@@ -324,6 +330,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         sm_prepare(sm, s, cycle - 1);
         return;
     }
+    __builtin_prefetch(slot->group);
     sm_set_state(sm, s, SM_SLOT_READY);
     tell_wake(sm, s, cycle);
 }

@@ -108,6 +108,9 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     request->row = bundle->row;
     request->lanes = mask;
     request->kind = timing->is_atomic ? MEM_ATOMIC : timing->is_store ? MEM_WRITE : MEM_READ;
+    request->missed = 0;
+    sm->counters.long_instructions++;
+    sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     slot->n_accesses++;
     slot->n_loads += timing->n_destinations != 0;
@@ -187,6 +190,14 @@ static bool is_over(const struct sm_request *request) {
     return request->next == request->n_transactions && !request->outstanding;
 }
 
+/* Atomics never ask the L1. */
+static void count_misses(struct sm *sm, const struct sm_request *request) {
+    if (!request->missed || request->kind == MEM_ATOMIC)
+        return;
+    sm->counters.missing_memory_instructions++;
+    sm->counters.divergent_misses += request->missed != request->lanes;
+}
+
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
     while (sm->queue_length) {
         uint32_t number = sm->queue[sm->queue_head];
@@ -198,12 +209,15 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
                                                 transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
             if (answer == MEM_REFUSED)
                 return;
-            if (answer == MEM_MISS)
+            if (answer == MEM_MISS) {
                 request->outstanding |= 1ull << request->next;
-            else if (ready > request->ready)
+                request->missed |= transaction->lanes;
+            } else if (ready > request->ready) {
                 request->ready = ready;
+            }
             request->next++;
         }
+        count_misses(sm, request);
         sm->queue_head = (sm->queue_head + 1) % SM_LDST_RING;
         sm->queue_length--;
         tell_memory(sm, request, cycle);

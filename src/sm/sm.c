@@ -23,10 +23,12 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->machine = machine;
     sm->policy = setup->scheduler;
     sm->policy_options = setup->scheduler_options;
+    sm->policy_hears_waits = sched_hears_waits(sm->policy);
     sm->mem = setup->mem;
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->dispatcher = setup->dispatcher;
+    sm->checks = setup->checks;
     sm->n_warps = machine->threads_per_sm / machine->warp_size;
     if (sm->n_warps > SCHED_MAX_SLOTS)
         sm->n_warps = SCHED_MAX_SLOTS;
@@ -148,6 +150,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->cx.grid = grid;
     sm->cx.cached_low = sm->cx.cached_high = 0;
     sm->cx.fault.kind = EXEC_FAULT_NONE;
+    sm->is_watched = sm->checks || grid->profile;
     sm->max_residents = blocks;
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;

@@ -33,6 +33,8 @@ struct sm_counters {
     uint64_t stall[SM_N_STALLS];    /* active + stalls = cycles */
     uint64_t warp_instructions, thread_instructions;
     uint64_t memory_instructions, divergent_memory_instructions; /* divergent: more than one line */
+    uint64_t long_instructions, long_thread_instructions;        /* those beyond shared memory and constants */
+    uint64_t missing_memory_instructions, divergent_misses;      /* a line missed in the L1; and lanes of others hit */
     uint64_t blocks, threads;
     struct divergence_counters divergence;
     uint64_t active_lanes[33]; /* instructions issued by active lanes; [0]: guard
@@ -59,6 +61,7 @@ struct sm_setup {
     struct sm_dispatcher dispatcher;
     struct mem *mem;
     uint32_t index;
+    bool checks; /* what bundles do is checked: sm_check_invariants() tells */
 };
 
 struct sm *sm_new(const struct sm_setup *setup);
@@ -85,4 +88,7 @@ void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct sm_counters *sm_counters(const struct sm *sm);
 /* The fault that ended execution, or NULL. *row and *pc say where. */
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc);
+/* For tests: every live thread is in one group or waits, groups and slots agree. False and one line in text when
+ * broken. Not while the SM is ticked. */
+bool sm_check_invariants(const struct sm *sm, char *text, size_t size);
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);

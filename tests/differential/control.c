@@ -35,11 +35,12 @@ static void emit_run(struct program *p) {
         program_emit_any(p);
 }
 
-/* A predicate to branch on: mostly a new comparison, so that lanes part. */
-static unsigned pick_condition(struct program *p) {
+/* A condition to branch on, in %q: often a new comparison, so that lanes part. It is a copy that the compiler does not
+ * know for one: it takes a predicate for known behind a branch on it, even where a loop has changed it since. */
+static void emit_condition(struct program *p) {
     if (random_chance(&p->random, 40))
         program_emit(p, "setp.(eq|ne|lt|le|gt|ge).(s32|u32) %=p, %.r, %r", false);
-    return program_pick_source(p, KIND_PRED);
+    program_line(p, "xor.pred %%q, %%p%u, %%never;", program_pick_source(p, KIND_PRED));
 }
 
 /* A condition that is the same in the whole block, in %q. */
@@ -50,25 +51,24 @@ static void emit_uniform_condition(struct program *p) {
 }
 
 static void emit_branch(struct program *p, unsigned label) {
-    unsigned condition = pick_condition(p);
-    program_line(p, "@%s%%p%u bra L%u;", random_chance(&p->random, 50) ? "!" : "", condition, label);
+    emit_condition(p);
+    program_line(p, "@%s%%q bra L%u;", random_chance(&p->random, 50) ? "!" : "", label);
 }
 
 static void emit_if(struct program *p, unsigned budget) {
     unsigned other = new_label(p), end = new_label(p);
     bool has_else = random_chance(&p->random, 60), is_uniform = random_chance(&p->random, 20);
     bool is_counted = !is_uniform && p->is_uniform && random_chance(&p->random, 40);
-    char condition[8] = "%q";
     if (is_uniform)
         emit_uniform_condition(p);
     else
-        snprintf(condition, sizeof condition, "%%p%u", pick_condition(p));
+        emit_condition(p);
     if (is_counted) {
-        program_line(p, "vote.sync.ballot.b32 %%here, %s, -1;", condition);
+        program_line(p, "vote.sync.ballot.b32 %%here, %%q, -1;");
         program_line(p, "not.b32 %%there, %%here;");
     }
     const char *form = is_uniform && random_chance(&p->random, 50) ? "bra.uni" : "bra";
-    program_line(p, "@!%s %s L%u;", condition, form, other);
+    program_line(p, "@!%%q %s L%u;", form, other);
     struct place outside = enter(p, is_uniform, is_counted ? "%here" : NULL);
     program_emit_block(p, has_else ? budget / 2 : budget);
     if (has_else)
@@ -143,10 +143,10 @@ static void emit_switch(struct program *p, unsigned budget) {
 
 /* Some threads end here. After that no place is uniform; in a loop the places before it would not be either. */
 static void emit_exit(struct program *p) {
-    unsigned condition = pick_condition(p);
+    emit_condition(p);
     program_emit(p, "st.global.b32 [%%out+28], %.r", false);
     const char *negation = random_chance(&p->random, 50) ? "!" : "";
-    program_line(p, "@%s%%p%u %s;", negation, condition, random_chance(&p->random, 50) ? "exit" : "ret");
+    program_line(p, "@%s%%q %s;", negation, random_chance(&p->random, 50) ? "exit" : "ret");
     p->has_exits = true;
     p->is_uniform = false;
     p->mask = NULL;

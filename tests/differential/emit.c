@@ -3,8 +3,8 @@
  * In a form, (a|b|c) is a choice, and may nest; operands start with %:
  *   %=k  a destination of kind k (the letters of registers.c)     %k  a source: a register or an immediate
  *   %.k  a source that is a register                              %!p a predicate that may be negated
- *   %n   a shift amount or bit position                           %#9 an immediate from 0 to 9
- *   %%   a percent sign, ^ a bar */
+ *   %~k  the same, and the compiler cannot see what wrote it      %#9 an immediate from 0 to 9
+ *   %n   a shift amount or bit position                           %%  a percent sign, ^ a bar */
 #include "program.h"
 
 #include <assert.h>
@@ -57,6 +57,7 @@ struct instruction {
     size_t length;
     struct destination destination[MAX_OPERANDS];
     unsigned n_destinations;
+    uint32_t hidden[N_KINDS]; /* bit i: register i is a hidden source */
     bool has_immediate, is_possible;
 };
 
@@ -149,6 +150,21 @@ static void add_source(struct program *p, struct instruction *insn, enum kind ki
         add_register(insn, kind, number);
 }
 
+/* A register of which the compiler does not see what wrote it: another one each time, while there are some. */
+static void add_hidden_source(struct program *p, struct instruction *insn, enum kind kind) {
+    kind = reinterpret(p, kind, 6);
+    unsigned number = program_pick_source(p, kind);
+    if (number == PROGRAM_NO_REGISTER) {
+        insn->is_possible = false;
+        return;
+    }
+    while (insn->hidden[kind] >> number & 1 && ~insn->hidden[kind] & ((1u << p->count[kind]) - 1))
+        number = (number + 1) % p->count[kind];
+    insn->hidden[kind] |= 1u << number;
+    program_emit_hidden(p, kind, number);
+    add_register(insn, kind, number);
+}
+
 static void add_number(struct program *p, struct instruction *insn, unsigned below) {
     char number[16];
     add(insn, number, (size_t)snprintf(number, sizeof number, "%u", random_below(&p->random, below)));
@@ -166,6 +182,9 @@ static const char *add_operand(struct program *p, struct instruction *insn, cons
         return c + 2;
     case '.':
         add_source(p, insn, program_kind(c[1]), false);
+        return c + 2;
+    case '~':
+        add_hidden_source(p, insn, program_kind(c[1]));
         return c + 2;
     case '!':
         if (random_chance(&p->random, 40))
@@ -196,6 +215,30 @@ void program_line(struct program *p, const char *format, ...) {
     va_end(arguments);
     assert(length >= 0 && (size_t)length < sizeof line);
     text_add(p->is_function ? &p->functions : &p->body, "    %s\n", line);
+}
+
+/* Zeros that only the launch decides, three of each width: equal ones would make equal results. */
+void program_emit_nothing(struct program *p) {
+    static const char *const zeros[] = {"tid.y", "tid.z", "ctaid.y"};
+    program_line(p, ".reg .b16 %%nothing16_<3>;");
+    program_line(p, ".reg .b32 %%nothing32_<3>;");
+    program_line(p, ".reg .b64 %%nothing64_<3>;");
+    program_line(p, ".reg .pred %%never;");
+    for (unsigned i = 0; i < 3; i++) {
+        program_line(p, "mov.u32 %%nothing32_%u, %%%s;", i, zeros[i]);
+        program_line(p, "cvt.u16.u32 %%nothing16_%u, %%nothing32_%u;", i, i);
+        program_line(p, "cvt.u64.u32 %%nothing64_%u, %%nothing32_%u;", i, i);
+    }
+    program_line(p, "setp.ne.u32 %%never, %%nothing32_0, 0;");
+}
+
+void program_emit_hidden(struct program *p, enum kind kind, unsigned number) {
+    const struct kind_info *info = &kinds[kind];
+    if (kind == KIND_PRED)
+        program_line(p, "xor.pred %%p%u, %%p%u, %%never;", number, number);
+    else
+        program_line(p, "or.b%u %%%c%u, %%%c%u, %%nothing%u_%u;", info->bits, info->letter, number, info->letter,
+                     number, info->bits, p->n_hidden++ % 3);
 }
 
 /* With room for what a piece of program still adds once it has begun. */
@@ -264,9 +307,12 @@ static void avoid_type_names(struct instruction *insn) {
 
 bool program_emit(struct program *p, const char *form, bool may_guard) {
     struct instruction expanded = {0}, insn = {.is_possible = true};
-    bool has_one_nan = *form == '~', is_unguarded = *form == ':';
-    form += has_one_nan || is_unguarded;
-    may_guard &= !is_unguarded;
+    bool has_one_nan = false, is_hidden = false;
+    for (; strchr("~:+", *form); form++) {
+        has_one_nan |= *form == '~';
+        is_hidden |= *form == '+';
+        may_guard &= *form != ':';
+    }
     expand(&p->random, form, form + strlen(form), &expanded);
     if (may_guard && p->count[KIND_PRED] && random_chance(&p->random, 12)) {
         add(&insn, "@", 1);
@@ -288,6 +334,8 @@ bool program_emit(struct program *p, const char *form, bool may_guard) {
     for (unsigned i = 0; i < insn.n_destinations; i++) {
         if (has_one_nan)
             emit_one_nan(p, insn.destination[i]);
+        if (is_hidden)
+            program_emit_hidden(p, insn.destination[i].kind, insn.destination[i].number);
         program_written(p, insn.destination[i].kind, insn.destination[i].number);
         program_trace(p, insn.destination[i].kind, insn.destination[i].number, insn.text);
     }
@@ -317,14 +365,14 @@ void program_emit_pure(struct program *p) {
  * not say what a borrow is as a carry. */
 void program_emit_carry(struct program *p) {
     static const char *const first[] = {
-        "add.cc.(s32|u32) %=r, %r, %r", "mad.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r", "sub.cc.(s32|u32) %=r, %r, %r",
-        "add.cc.(s64|u64) %=l, %l, %l", "mad.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l", "sub.cc.(s64|u64) %=l, %l, %l"};
+        "add.cc.(s32|u32) %=r, %r, %r", "mad.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r", "sub.cc.(s32|u32) %=r, %~r, %~r",
+        "add.cc.(s64|u64) %=l, %l, %l", "mad.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l", "sub.cc.(s64|u64) %=l, %~l, %~l"};
     static const char *const next[] = {
-        "(addc.cc.(s32|u32) %=r, %r, %r|madc.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r)", "subc.cc.(s32|u32) %=r, %r, %r",
-        "(addc.cc.(s64|u64) %=l, %l, %l|madc.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l)", "subc.cc.(s64|u64) %=l, %l, %l"};
+        "(addc.cc.(s32|u32) %=r, %r, %r|madc.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r)", "subc.cc.(s32|u32) %=r, %~r, %~r",
+        "(addc.cc.(s64|u64) %=l, %l, %l|madc.(lo|hi).cc.(s64|u64) %=l, %l, %l, %l)", "subc.cc.(s64|u64) %=l, %~l, %~l"};
     static const char *const last[] = {
-        "(addc.(s32|u32) %=r, %r, %r|madc.(lo|hi).(s32|u32) %=r, %r, %r, %r)", "subc.(s32|u32) %=r, %r, %r",
-        "(addc.(s64|u64) %=l, %l, %l|madc.(lo|hi).(s64|u64) %=l, %l, %l, %l)", "subc.(s64|u64) %=l, %l, %l"};
+        "(addc.(s32|u32) %=r, %r, %r|madc.(lo|hi).(s32|u32) %=r, %r, %r, %r)", "subc.(s32|u32) %=r, %~r, %~r",
+        "(addc.(s64|u64) %=l, %l, %l|madc.(lo|hi).(s64|u64) %=l, %l, %l, %l)", "subc.(s64|u64) %=l, %~l, %~l"};
     unsigned start = random_below(&p->random, 6), chain = start / 3 * 2 + (start % 3 == 2);
     program_emit(p, first[start], false);
     for (unsigned n = random_below(&p->random, 3); n > 0; n--)
@@ -335,7 +383,7 @@ void program_emit_carry(struct program *p) {
 /* One operand comes from memory: where a compiler sees both, it cancels sums and forgets the saturation. */
 static void emit_saturating(struct program *p) {
     program_line(p, "ld.volatile.global.b32 %%w0, [%%scratch+%u];", 4 * random_below(&p->random, LAYOUT_OPEN / 4));
-    program_emit(p, "(add|sub).sat.s32 %=r, (%%w0, %r|%.r, %%w0)", true);
+    program_emit(p, "((add|sub).sat.s32 %=r, (%%w0, %r|%.r, %%w0)|(mad|mad24).hi.sat.s32 %=r, %~r, %~r, %%w0)", true);
 }
 
 void program_emit_any(struct program *p) {

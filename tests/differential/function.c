@@ -31,6 +31,7 @@ static void emit_registers(struct program *p) {
     };
     program_line(p, ".reg .pred %%isnan;");
     program_line(p, ".reg .b16 %%half<2>;");
+    program_emit_nothing(p);
     for (enum kind kind = 0; kind < N_KINDS; kind++) {
         p->count[kind] = count[kind];
         p->unread[kind] = 0;

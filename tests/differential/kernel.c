@@ -120,11 +120,12 @@ static void make_body(struct program *p) {
         p->count[kind] = kinds[kind].count;
         p->unread[kind] = (1u << kinds[kind].count) - 1;
     }
+    program_emit_nothing(p);
     if (is_structured) {
-        program_emit_block(p, 16 + random_below(&p->random, 24));
+        program_emit_block(p, 12 + random_below(&p->random, 20));
         return;
     }
-    for (unsigned n = 20 + random_below(&p->random, 41); n > 0; n--)
+    for (unsigned n = 10 + random_below(&p->random, 26); n > 0; n--)
         program_emit_any(p);
 }
 

@@ -114,8 +114,11 @@ static void emit_access(struct program *p, bool is_load) {
     struct address address =
         random_chance(&p->random, 30) ? indexed_address(p, place, bytes) : fixed_address(p, place, bytes);
     char letter = type->into[random_below(&p->random, (uint32_t)strlen(type->into))];
+    /* the compiler converts a floating-point number whose low part is stored, and is wrong about the high part of
+     * narrow loads */
+    bool is_narrow = 8 * type->bytes < kinds[program_kind(letter)].bits;
     char operand[8], registers[64], text[TEMPLATE_ROOM];
-    snprintf(operand, sizeof operand, "%%%c%c", is_load ? '=' : '.', letter);
+    snprintf(operand, sizeof operand, "%%%c%c", is_load ? '=' : is_narrow ? '~' : '.', letter);
     snprintf(registers, sizeof registers,
              n == 1   ? "%s"
              : n == 2 ? "{%s, %s}"
@@ -125,8 +128,8 @@ static void emit_access(struct program *p, bool is_load) {
     char escaped[80] = ""; /* the address has percent signs of its own */
     snprintf(escaped, sizeof escaped, "%s%s", address.text[0] == '%' ? "%" : "", address.text);
     if (is_load)
-        snprintf(text, sizeof text, "ld%s%s%s.%s %s, [%s]", qualifier, address.space, vector, type->name, registers,
-                 escaped);
+        snprintf(text, sizeof text, "%sld%s%s%s.%s %s, [%s]", is_narrow ? "+" : "", qualifier, address.space, vector,
+                 type->name, registers, escaped);
     else
         snprintf(text, sizeof text, "st%s%s%s.%s [%s], %s", qualifier, address.space, vector, type->name, escaped,
                  registers);
@@ -135,7 +138,17 @@ static void emit_access(struct program *p, bool is_load) {
 
 void program_emit_memory(struct program *p) { emit_access(p, random_chance(&p->random, 55)); }
 
-/* On the thread's own memory, with the result. */
+/* Of two NaNs, which one a sum in shared memory keeps is up to the compiler, which makes a loop of it: the operand is
+ * made a number first. */
+static void emit_number(struct program *p, char *form, size_t size) {
+    unsigned number = program_pick_source(p, KIND_F64);
+    program_line(p, "setp.nan.f64 %%isnan, %%d%u, %%d%u;", number, number);
+    program_line(p, "selp.b64 %%d%u, 0x3ff0000000000000, %%d%u, %%isnan;", number, number);
+    snprintf(form, size, "add.f64 %%=d, [AT], %%%%d%u", number);
+}
+
+/* On the thread's own memory, with the result. In shared memory most of them become loops, after which the compiler
+ * forgets to bring the lanes together again if a loop is around them: there these are left out. */
 static void emit_private_atomic(struct program *p) {
     static const struct {
         unsigned bytes;
@@ -146,8 +159,8 @@ static void emit_private_atomic(struct program *p) {
         {8, "(add.u64|(min|max).(u64|s64)|(and|or|xor|exch).b64) %=l, [AT], %.l"},
         {8, "cas.b64 %=l, [AT], %.l, %.l"},
         {4, "add.f32 %=f, [AT], %.f"},
-        {4, "add.noftz.f16x2 %=x, [AT], %.x"},
-        {4, "add.noftz.bf16x2 %=y, [AT], %.y"},
+        {4, "add.noftz.f16x2 %=x, [AT], %~x"},
+        {4, "add.noftz.bf16x2 %=y, [AT], %~y"},
         {2, "add.noftz.f16 %=e, [AT], %.e"},
         {2, "add.noftz.bf16 %=b, [AT], %.b"},
         {2, "cas.b16 %=h, [AT], %.h, %.h"},
@@ -156,9 +169,15 @@ static void emit_private_atomic(struct program *p) {
     unsigned n = sizeof atomics / sizeof *atomics, choice = random_below(&p->random, 2 * n);
     const char *form = atomics[choice < n ? choice : choice % 4].form;
     unsigned bytes = atomics[choice < n ? choice : choice % 4].bytes;
-    enum place place = random_chance(&p->random, 50) ? PLACE_SHARED : PLACE_GLOBAL;
+    bool is_loop = bytes != 4 || strstr(form, "add.noftz") || strstr(form, ".f32");
+    enum place place = random_chance(&p->random, 50) && !(is_loop && p->n_loops > 0) ? PLACE_SHARED : PLACE_GLOBAL;
     p->uses_shared |= place == PLACE_SHARED;
     struct address address = fixed_address(p, place, bytes);
+    char operand[TEMPLATE_ROOM];
+    if (place == PLACE_SHARED && strstr(form, ".f64")) {
+        emit_number(p, operand, sizeof operand);
+        form = operand;
+    }
     const char *at = strstr(form, "AT"), *scope = random_chance(&p->random, 70) ? "" : "(.relaxed|.acq_rel).(cta|gpu)";
     char text[TEMPLATE_ROOM];
     snprintf(text, sizeof text, "atom%s%s.%.*s%%%s%s", scope, address.space, (int)(at - form), form, address.text,
@@ -174,7 +193,7 @@ static void emit_common_atomic(struct program *p) {
         "add.u64 [AT], %.l", "min.s64 [AT], %.l", "max.u64 [AT], %.l", "and.b64 [AT], %.l",
         "or.b64 [AT], %.l",  "xor.b64 [AT], %.l", "inc.u32 [AT], 37",  "dec.u32 [AT], 41"};
     unsigned word = random_below(&p->random, sizeof reds / sizeof *reds);
-    bool is_shared = random_chance(&p->random, 40);
+    bool is_loop = strstr(reds[word], "64"), is_shared = random_chance(&p->random, 40) && !(is_loop && p->n_loops > 0);
     p->uses_shared |= is_shared;
     const char *form = reds[word], *at = strstr(form, "AT");
     char text[TEMPLATE_ROOM];

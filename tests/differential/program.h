@@ -13,7 +13,7 @@
 #include "text.h"
 
 /* Counted up whenever the same seed gives other programs: recordings of an older one are refused. */
-enum { GENERATOR_VERSION = 2 };
+enum { GENERATOR_VERSION = 3 };
 
 enum { MAX_REGISTERS = 8, MAX_TRACED = 256, MAX_OPERANDS = 12, TEMPLATE_ROOM = 256 };
 
@@ -35,6 +35,7 @@ struct program {
 
     unsigned count[N_KINDS];  /* registers there are here: fewer in a function */
     uint32_t unread[N_KINDS]; /* bit i: register i holds a result that nothing has read yet */
+    unsigned n_hidden;        /* how often program_emit_hidden() was called */
     bool is_function;         /* a function computes: no memory, no other lanes, no trace */
 
     unsigned n_labels, n_functions;
@@ -72,6 +73,11 @@ bool program_is_full(const struct program *p);
 bool program_emit(struct program *p, const char *form, bool may_guard);
 /* Writes text as it is, as one line. */
 __attribute__((format(printf, 2, 3))) void program_line(struct program *p, const char *format, ...);
+/* Hides from the compiler which instruction wrote the register, so that it cannot take it together with the next:
+ * combines it with a 0 that only the launch decides. program_emit_nothing() comes first, once in the kernel and in each
+ * function. */
+void program_emit_hidden(struct program *p, enum kind kind, unsigned number);
+void program_emit_nothing(struct program *p);
 /* A random instruction that computes from registers alone. */
 void program_emit_pure(struct program *p);
 /* Adds the value of a register to the trace, as the result of `text`. */

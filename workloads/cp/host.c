@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_ATOMS = 256, POINTS_PER_THREAD = 4, TILE_THREADS_X = 16 }; // as in kernel.cu
+enum { POINTS_PER_THREAD = 4, TILE_THREADS_X = 16 }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "cp",

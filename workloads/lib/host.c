@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_RATES = 80, MAX_SWAPTIONS = 15 }; // as in kernel.cu
 

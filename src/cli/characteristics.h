@@ -1,0 +1,50 @@
+/* What papers measure of their programs, measured of ours: tables of measures, each beside the paper's value. The
+ * papers' values are in paper_classes.def. */
+#pragma once
+
+#include "report/report.h"
+
+enum cli_paper_table { CLI_NARASIMAN2011, CLI_LIU2023, CLI_MENG2010, CLI_MALITS2012, CLI_N_PAPER_TABLES };
+enum { CLI_MOST_MEASURES = 5 };
+
+/* Classes as values. */
+enum cli_intensity { CLI_INTENSITY_LOW, CLI_INTENSITY_MEDIUM, CLI_INTENSITY_HIGH };
+const char *cli_intensity_name(double intensity);
+
+/* One run of a program. */
+struct cli_measured {
+    const struct report_run *run;
+    double n_branches; /* conditional branches in the text of its kernels; NaN: not known */
+};
+
+enum cli_measure_kind { CLI_MEASURE_COUNT, CLI_MEASURE_NUMBER, CLI_MEASURE_PERCENT, CLI_MEASURE_CLASS };
+
+struct cli_measure {
+    const char *key;     /* in JSON and CSV */
+    const char *heading; /* in the table */
+    enum cli_measure_kind kind;
+    bool has_paper;                                       /* the paper prints it */
+    double (*value)(const struct cli_measured *measured); /* NaN: there is none */
+};
+
+struct cli_characterization {
+    const char *name;    /* of the table: "liu2023" */
+    const char *title;   /* what it is, and of which paper */
+    const char *machine; /* what its programs run on; NULL: without timing, on which none of its measures depends */
+    const struct cli_measure *measure;
+    unsigned n_measures;
+};
+extern const struct cli_characterization cli_characterizations[CLI_N_PAPER_TABLES];
+
+/* The paper's values for a program, one for each measure, NaN where it prints none: those under the program's own name,
+ * else the first of the same workload. NULL: the paper does not have it. */
+const double *cli_paper_values(enum cli_paper_table table, const char *program);
+
+/* Divergence intensity by average active threads of a warp, idle intensity by the share of idle cycles in per cent
+ * (Narasiman 2011, section 5). */
+enum cli_intensity cli_divergence_intensity(double active_threads);
+enum cli_intensity cli_idle_intensity(double idle_percent);
+
+/* Conditional and indexed branches in the text of the kernels that the run launched, each kernel once; NaN when the PTX
+ * file cannot be read. */
+double cli_count_branches(const char *ptx_path, const struct report_run *run);

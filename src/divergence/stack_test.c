@@ -1,0 +1,146 @@
+/* The model `stack`: the states of the paper's example as the SM sees them, barriers, loops, calls, spinning lanes.
+ * The stack alone is tested in pdom_test.c. Masks are written with lane 0 on the right. */
+#include "divergence/programs.h"
+
+extern const struct divergence_ops divergence_stack;
+
+static uint32_t pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned which) {
+    for (uint32_t pc = 0;; pc++)
+        if (f->program->code[pc].opcode == opcode && which-- == 0)
+            return pc;
+}
+
+static struct fixture *open_model(const char *text, const struct fixture_shape *shape) {
+    struct fixture *f = fixture_open(&divergence_stack, "stack", text, shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 4096));
+    fixture_start(f);
+    return f;
+}
+
+static void step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
+    while (f->sm[0].slot[slot].group->pc != pc)
+        fixture_step(&f->sm[0], slot);
+}
+
+static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t meet) {
+    const struct divergence_group *group = f->sm[0].slot[0].group;
+    assert_int_equal(group->status, DIVERGENCE_RUNS);
+    assert_int_equal(group->pc, pc);
+    assert_int_equal(group->mask, mask);
+    assert_int_equal(group->meet, meet);
+    assert_non_null(group->row);
+}
+
+/* Narasiman 2011, figure 3: A 1111, then B 1011 and C 0100, which meet at D. The entries below the running one are not
+ * to be seen from here; that they come back in this order is. C is where the branch jumps to. */
+#define FIGURE_3                                                                                                       \
+    PROGRAM_HEAD PROGRAM_BEGIN "setp.eq.u32 %p1, %r0, 2; @%p1 bra C;\n"                                                \
+                               "B: xor.b32 %r4, %r0, 1; bra D; C: not.b32 %r4, %r0; D: add.u32 %r4, %r4, "             \
+                               "1;\n" PROGRAM_END
+
+static void the_papers_example_goes_through_the_papers_states(void **state) {
+    (void)state;
+    struct fixture *f = open_model(FIGURE_3, &(struct fixture_shape){.block = 4, .warp_size = 4});
+    uint32_t branch = pc_of(f, PTX_OP_BRA, 0), b = pc_of(f, PTX_OP_XOR, 0), c = pc_of(f, PTX_OP_NOT, 0), d = c + 1;
+    expect(f, 0, 0xf, EXEC_NO_PC); /* (b) */
+    step_to(f, 0, branch);
+    expect(f, branch, 0xf, EXEC_NO_PC);
+    fixture_step(&f->sm[0], 0);
+    bool is_b_first = f->sm[0].slot[0].group->pc == b;
+    expect(f, is_b_first ? b : c, is_b_first ? 0xb : 0x4, d); /* (c) */
+    step_to(f, 0, is_b_first ? c : b);
+    expect(f, is_b_first ? c : b, is_b_first ? 0x4 : 0xb, d); /* (d) */
+    assert_int_equal(FIXTURE_COUNTER(f, reconvergences), 1);
+    step_to(f, 0, d);
+    expect(f, d, 0xf, EXEC_NO_PC);                     /* (e) */
+    assert_int_equal(FIXTURE_COUNTER(f, branches), 2); /* that of A, and B's jump to D */
+    assert_int_equal(FIXTURE_COUNTER(f, divergent_branches), 1);
+    assert_int_equal(FIXTURE_COUNTER(f, reconvergences), 2);
+    assert_int_equal(FIXTURE_COUNTER(f, warp_splits), 0);
+    fixture_run(f);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(fixture_u32(f, f->parameter[0])[i], (i == 2 ? ~i : i ^ 1) + 1);
+    fixture_close(f);
+}
+
+static void warps_of_a_block_wait_for_each_other_at_a_barrier(void **state) {
+    (void)state;
+    struct fixture *f = open_model(PROGRAM_HEAD PROGRAM_BEGIN "bar.sync 0; mov.u32 %r4, %r0;\n" PROGRAM_END,
+                                   &(struct fixture_shape){.block = 8, .warp_size = 4});
+    const struct fixture_slot *slot = f->sm[0].slot;
+    uint32_t barrier = pc_of(f, PTX_OP_BAR, 0);
+    step_to(f, 0, barrier);
+    fixture_step(&f->sm[0], 0);
+    assert_int_equal(slot[0].group->status, DIVERGENCE_WAITS);
+    assert_int_equal(slot[1].group->status, DIVERGENCE_RUNS);
+    step_to(f, 1, barrier);
+    fixture_step(&f->sm[0], 1);
+    assert_int_equal(slot[0].group->status, DIVERGENCE_RUNS);
+    assert_int_equal(slot[1].group->status, DIVERGENCE_RUNS);
+    assert_int_equal(slot[0].group->pc, barrier + 1);
+    assert_int_equal(slot[1].group->pc, barrier + 1);
+    assert_int_equal(FIXTURE_COUNTER(f, barriers), 2);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+static void the_end_of_a_warp_completes_a_barrier(void **state) {
+    (void)state;
+    struct fixture *f = open_model(PROGRAM_HEAD PROGRAM_BEGIN
+                                   "setp.ge.u32 %p1, %r0, 4; @%p1 exit; bar.sync 0; mov.u32 %r4, 7;\n" PROGRAM_END,
+                                   &(struct fixture_shape){.block = 8, .warp_size = 4});
+    step_to(f, 0, pc_of(f, PTX_OP_BAR, 0));
+    fixture_step(&f->sm[0], 0);
+    assert_int_equal(f->sm[0].slot[0].group->status, DIVERGENCE_WAITS);
+    step_to(f, 1, pc_of(f, PTX_OP_EXIT, 0));
+    fixture_step(&f->sm[0], 1);
+    assert_null(f->sm[0].slot[1].group);
+    assert_int_equal(f->sm[0].slot[0].group->status, DIVERGENCE_RUNS);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* Lane 0 spins until another lane of its warp has written: without help the others wait at the join for ever. */
+static void a_lane_that_spins_on_its_neighbour_lets_it_go_on(void **state) {
+    (void)state;
+    static const char text[] =
+        PROGRAM_HEAD PROGRAM_BEGIN "ld.param.u64 %rd3, [out]; mov.u32 %r4, 5; setp.ne.u32 %p1, %r0, 0;\n"
+                                   "@%p1 bra WRITE;\n"
+                                   "SPIN: ld.volatile.global.u32 %r6, [%rd3+4]; setp.eq.u32 %p2, %r6, 0; @%p2 bra "
+                                   "SPIN; bra JOIN;\n"
+                                   "WRITE: st.volatile.global.u32 [%rd1], %r4;\n"
+                                   "JOIN: add.u32 %r4, %r4, 1;\n" PROGRAM_END;
+    struct fixture *f = open_model(text, &(struct fixture_shape){.block = 2, .warp_size = 4});
+    fixture_run(f);
+    assert_int_equal(fixture_u32(f, f->parameter[0])[0], 6);
+    assert_int_equal(fixture_u32(f, f->parameter[0])[1], 6);
+    fixture_close(f);
+}
+
+static void a_fault_of_a_control_instruction_stays_in_the_context(void **state) {
+    (void)state;
+    struct fixture *f = fixture_open(&divergence_stack, "stack", PROGRAM_HEAD PROGRAM_BEGIN "trap;\n" PROGRAM_END,
+                                     &(struct fixture_shape){.block = 4, .warp_size = 4});
+    f->expects_fault = true;
+    fixture_start(f);
+    fixture_run(f);
+    assert_int_equal(f->sm[0].cx.fault.kind, EXEC_FAULT_TRAP);
+    fixture_close(f);
+}
+
+static void every_program_computes_the_same(void **state) {
+    (void)state;
+    programs_check_all(&divergence_stack, "stack", true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_papers_example_goes_through_the_papers_states),
+        cmocka_unit_test(warps_of_a_block_wait_for_each_other_at_a_barrier),
+        cmocka_unit_test(the_end_of_a_warp_completes_a_barrier),
+        cmocka_unit_test(a_lane_that_spins_on_its_neighbour_lets_it_go_on),
+        cmocka_unit_test(a_fault_of_a_control_instruction_stays_in_the_context),
+        cmocka_unit_test(every_program_computes_the_same),
+    };
+    return cmocka_run_group_tests_name("divergence/stack", tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* What a launch records of its threads and branches when asked to: how many instructions each thread executed, how
+ * often the group that it ran in was split by a branch, how often each branch was executed and split its group. */
+#pragma once
+
+#include "exec/exec.h"
+
+struct exec_profile {
+    uint32_t threads_per_block;
+    /* Per thread of the grid, block after block: */
+    uint32_t *path;  /* instructions executed with a true guard */
+    uint32_t *split; /* branches at which the threads of its group went different ways */
+    /* Per pc, for branches: */
+    uint64_t *executed, *diverged; /* once for each group */
+};
+
+/* Room for a launch of `n_threads` threads, all zero. Ends the program when the host has no memory left. */
+struct exec_profile *exec_profile_new(const struct exec_program *program, uint32_t threads_per_block,
+                                      uint64_t n_threads);
+void exec_profile_free(struct exec_profile *profile);
+
+static inline uint64_t exec_profile_thread(const struct exec_profile *profile, const struct exec_row *row) {
+    const struct exec_block *block = row->block;
+    return (uint64_t)block->index * profile->threads_per_block + row->index * block->grid->warp_size;
+}
+
+static inline void exec_profile_add(uint32_t *lanes, uint32_t mask) {
+    for (; mask; mask &= mask - 1)
+        lanes[__builtin_ctz(mask)]++;
+}
+
+/* Lanes of a row have executed an instruction. */
+static inline void exec_profile_path(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
+    exec_profile_add(profile->path + exec_profile_thread(profile, row), mask);
+}
+
+/* Lanes of a row were in a group that has been split by a branch. */
+static inline void exec_profile_split(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
+    exec_profile_add(profile->split + exec_profile_thread(profile, row), mask);
+}
+
+/* A group has executed the branch at pc. */
+static inline void exec_profile_branch(struct exec_profile *profile, uint32_t pc, bool is_divergent) {
+    profile->executed[pc]++;
+    profile->diverged[pc] += is_divergent;
+}

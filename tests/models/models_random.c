@@ -1,0 +1,245 @@
+/* Random programs under every divergence model: whatever a model does with threads, memory at the end and the number of
+ * instructions of each thread are those of the functional run, and every run ends.
+ *
+ *   models_random SEED COUNT [MODEL]                       programs 0 to COUNT - 1 of the seed, on targets drawn for
+ * each models_random --ptx SEED NUMBER                        the PTX of one program models_random --one SEED NUMBER
+ * MODEL SCHEDULER MACHINE models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE   drops statements as long as it
+ * fails, then shows the rest
+ *
+ * MODEL is a name (drawn with options) or, with a colon, one set of options. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "differential/random.h"
+#include "divergence/divergence.h"
+#include "run.h"
+#include "sched/sched.h"
+
+enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECKED_PERCENT = 50 };
+
+struct tester {
+    uint64_t seed;
+    const char *model; /* NULL: all */
+    struct machines machines;
+    unsigned n_failures;
+    uint64_t n_runs, n_refused;
+};
+
+/* --- targets --- */
+
+static void append(char *text, size_t size, const char *separator, const char *more, size_t length) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%.*s", separator, (int)length, more);
+}
+
+static void append_value(char *text, size_t size, const struct config_parameter *parameter, struct random *random) {
+    char number[16];
+    if (parameter->type == CONFIG_PARAMETER_CHOICE) {
+        unsigned n = 1;
+        for (const char *at = parameter->choices; *at; at++)
+            n += *at == '|';
+        const char *word = parameter->choices;
+        for (unsigned skip = random_below(random, n); skip > 0; skip--)
+            word = strchr(word, '|') + 1;
+        append(text, size, "=", word, strcspn(word, "|"));
+        return;
+    }
+    static const uint32_t numbers[] = {0, 1, 2, 3, 4, 8, 16, 32, 64, 200};
+    uint32_t value = numbers[random_below(random, sizeof numbers / sizeof numbers[0])];
+    value = value < parameter->least ? parameter->least : value > parameter->most ? parameter->most : value;
+    snprintf(number, sizeof number, "%" PRIu32, value);
+    append(text, size, "=", number, strlen(number));
+}
+
+/* NAME, NAME:PRESET or NAME:KEY=VALUE,...; what does not fit is left out. */
+static void draw_options(char *text, size_t size, const char *name, const struct config_parameter *parameter,
+                         const struct config_preset *preset, struct random *random) {
+    const char *separator = ":";
+    unsigned n_presets = 0;
+    snprintf(text, size, "%s", name);
+    while (preset && preset[n_presets].name)
+        n_presets++;
+    if (n_presets && random_chance(random, 50)) {
+        const char *word = preset[random_below(random, n_presets)].name;
+        append(text, size, separator, word, strlen(word));
+        separator = ",";
+    }
+    for (; parameter && parameter->name; parameter++) {
+        if (!random_chance(random, 35) || strlen(text) + strlen(parameter->name) + 12 >= size)
+            continue;
+        append(text, size, separator, parameter->name, strlen(parameter->name));
+        append_value(text, size, parameter, random);
+        separator = ",";
+    }
+}
+
+static void draw_target(const struct tester *tester, const struct divergence_ops *ops, bool has_options,
+                        struct random *random, struct target *target) {
+    size_t n_schedulers;
+    const struct sched_ops *const *schedulers = sched_list(&n_schedulers);
+    const struct sched_ops *scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
+    target->machine = &tester->machines.machine[random_below(random, tester->machines.count)];
+    snprintf(target->scheduler, sizeof target->scheduler, "%s", scheduler->name);
+    snprintf(target->divergence, sizeof target->divergence, "%s", ops->name);
+    if (tester->model && strchr(tester->model, ':'))
+        snprintf(target->divergence, sizeof target->divergence, "%s", tester->model);
+    else if (has_options)
+        draw_options(target->divergence, sizeof target->divergence, ops->name, ops->parameter, ops->preset, random);
+}
+
+/* --- runs --- */
+
+static void tell(struct tester *tester, const struct program *program, const struct target *target, const char *what) {
+    tester->n_failures++;
+    if (target->machine)
+        printf("program %" PRIu64 " of seed %" PRIu64 ", model %s, scheduler %s, machine %s: %s\n"
+               "    models_random --shrink %" PRIu64 " %" PRIu64 " %s %s %s\n",
+               program->number, program->seed, target->divergence, target->scheduler, target->machine->name, what,
+               program->seed, program->number, target->divergence, target->scheduler, target->machine->name);
+    else
+        printf("program %" PRIu64 " of seed %" PRIu64 ", functional: %s\n    models_random --ptx %" PRIu64 " %" PRIu64
+               "\n",
+               program->number, program->seed, what, program->seed, program->number);
+    fflush(stdout);
+}
+
+static void test_model(struct tester *tester, const struct program *program, const struct text *text,
+                       const struct outcome *expected, const struct divergence_ops *ops, struct random *random) {
+    for (unsigned i = 0; i < TARGETS_OF_MODEL; i++) {
+        struct target target;
+        struct outcome outcome;
+        char what[600];
+        draw_target(tester, ops, i > 0, random, &target);
+        run_program(program, text, &target, random_chance(random, CHECKED_PERCENT), &outcome);
+        tester->n_runs += !outcome.is_refused;
+        tester->n_refused += outcome.is_refused;
+        if (!outcome.is_refused && !outcome_agrees(&outcome, expected, program, what, sizeof what))
+            tell(tester, program, &target, what);
+        outcome_free(&outcome);
+    }
+}
+
+static void test_program(struct tester *tester, uint64_t number) {
+    struct program program;
+    struct text text = {0};
+    struct outcome expected;
+    struct random random = random_stream(tester->seed, number, 3);
+    size_t n_models, name_length = tester->model ? strcspn(tester->model, ":") : 0;
+    const struct divergence_ops *const *models = divergence_list(&n_models);
+    program_make(&program, tester->seed, number);
+    program_emit(&program, &text);
+    run_program(&program, &text, &(struct target){.machine = NULL}, false, &expected);
+    if (*expected.error)
+        tell(tester, &program, &(struct target){.machine = NULL}, expected.error);
+    for (size_t i = 0; i < n_models && !*expected.error; i++) {
+        bool is_wanted = !tester->model || (strlen(models[i]->name) == name_length &&
+                                            strncmp(models[i]->name, tester->model, name_length) == 0);
+        if (is_wanted)
+            test_model(tester, &program, &text, &expected, models[i], &random);
+    }
+    outcome_free(&expected);
+    text_free(&text);
+    program_free(&program);
+}
+
+/* --- one program --- */
+
+static bool fails(const struct program *program, const struct target *target, char *what, size_t size) {
+    struct text text = {0};
+    struct outcome expected, outcome;
+    program_emit(program, &text);
+    run_program(program, &text, &(struct target){.machine = NULL}, false, &expected);
+    run_program(program, &text, target, true, &outcome);
+    bool has_failed =
+        !*expected.error && !outcome.is_refused && !outcome_agrees(&outcome, &expected, program, what, size);
+    if (*expected.error || outcome.is_refused)
+        snprintf(what, size, "%s", *expected.error ? expected.error : outcome.error);
+    outcome_free(&expected);
+    outcome_free(&outcome);
+    text_free(&text);
+    return has_failed;
+}
+
+static void shrink(struct program *program, const struct target *target) {
+    char what[600];
+    uint32_t grid = program->grid;
+    for (program->grid = 1; program->grid < grid && !fails(program, target, what, sizeof what);)
+        program->grid++;
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (unsigned i = 0; i < program_count(program);) {
+            struct statement *statement = program_statement(program, i);
+            statement->is_dropped = true;
+            if (fails(program, target, what, sizeof what)) {
+                has_changed = true;
+                continue;
+            }
+            statement->is_dropped = false;
+            i++;
+        }
+    }
+}
+
+static void print_ptx(const struct program *program) {
+    struct text text = {0};
+    program_emit(program, &text);
+    printf("// block %u x %u, grid %u\n%s", program->block[0], program->block[1], program->grid, text.data);
+    text_free(&text);
+}
+
+static int test_one(struct tester *tester, char **argv, bool shrinks) {
+    struct program program;
+    struct target target;
+    char what[600] = "agrees";
+    program_make(&program, strtoull(argv[0], NULL, 0), strtoull(argv[1], NULL, 0));
+    snprintf(target.divergence, sizeof target.divergence, "%s", argv[2]);
+    snprintf(target.scheduler, sizeof target.scheduler, "%s", argv[3]);
+    target.machine = machines_find(&tester->machines, argv[4]);
+    if (!target.machine) {
+        fprintf(stderr, "no machine '%s' here\n", argv[4]);
+        return 2;
+    }
+    bool has_failed = fails(&program, &target, what, sizeof what);
+    if (has_failed && shrinks) {
+        shrink(&program, &target);
+        print_ptx(&program);
+        fails(&program, &target, what, sizeof what);
+    }
+    printf("%s\n", what);
+    program_free(&program);
+    return has_failed;
+}
+
+/* --- the command line --- */
+
+static int test_all(struct tester *tester, uint64_t count) {
+    for (uint64_t i = 0; i < count && tester->n_failures < MOST_FAILURES; i++)
+        test_program(tester, i);
+    printf("%" PRIu64 " runs, %" PRIu64 " refused by a rule, %u failures\n", tester->n_runs, tester->n_refused,
+           tester->n_failures);
+    return tester->n_failures != 0 || tester->n_runs == 0;
+}
+
+int main(int argc, char **argv) {
+    static struct tester tester;
+    machines_load(&tester.machines);
+    if (argc == 7 && (strcmp(argv[1], "--one") == 0 || strcmp(argv[1], "--shrink") == 0))
+        return test_one(&tester, argv + 2, strcmp(argv[1], "--shrink") == 0);
+    if (argc == 4 && strcmp(argv[1], "--ptx") == 0) {
+        struct program program;
+        program_make(&program, strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0));
+        print_ptx(&program);
+        program_free(&program);
+        return 0;
+    }
+    if (argc < 3 || argc > 4 || argv[1][0] == '-') {
+        fprintf(stderr,
+                "usage: models_random SEED COUNT [MODEL], or with --ptx, --one, --shrink: see models_random.c\n");
+        return 2;
+    }
+    tester.seed = strtoull(argv[1], NULL, 0);
+    tester.model = argc == 4 ? argv[3] : NULL;
+    return test_all(&tester, strtoull(argv[2], NULL, 0));
+}

@@ -1,0 +1,67 @@
+/* Random programs about control flow: what divergence models must get right whatever they do with threads.
+ *
+ * A program is a tree of statements; every choice that its text needs is drawn from the statement's own seed, so a
+ * statement can be dropped without a change in the others. Every program ends, and its memory at the end does not
+ * depend on the order in which threads run:
+ *   - each thread writes its own words of `out`, its own local array and, between barriers, its own word of `pot`;
+ *   - what all threads write (`sums`, `tally`) is written by atomics, one kind of them for each word;
+ *   - loops count down, and so does the fuel of what jumps about;
+ *   - barriers and warp-wide instructions stand where all threads that have not ended come by, or name who comes. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runner/text.h"
+
+enum { MAX_BODIES = 6, MAX_FUNCTIONS = 3, SLICE_WORDS = 16, N_INPUTS = 64, N_SUMS = 24 };
+
+enum statement_kind {
+    COMPUTE,
+    MEMORY,
+    ATOMIC,
+    IF,
+    LOOP,
+    BREAK,
+    CONTINUE,
+    SWITCH,
+    GRAPH, /* blocks that jump to each other in any way */
+    EXIT,
+    CALL,
+    CALL_INDIRECT,
+    RECURSE,
+    RETURN,
+    BARRIER,
+    SPLIT_BARRIER, /* both sides of an if wait at it */
+    WARP,
+    MASKED, /* warp-wide instructions on both sides of an if, for those that are there */
+    N_STATEMENT_KINDS
+};
+
+struct statement {
+    enum statement_kind kind;
+    uint64_t seed;
+    bool is_uniform; /* IF, LOOP: all threads of the block go the same way */
+    bool is_dropped;
+    struct statement *body[MAX_BODIES];
+    unsigned n_bodies;
+    struct statement *next;
+};
+
+struct program {
+    uint64_t seed, number;
+    bool uses_shared, uses_warps, may_exit;
+    uint32_t block[3], grid; /* threads of a block, blocks */
+    struct statement *kernel, *function[MAX_FUNCTIONS];
+    unsigned n_functions;
+};
+
+void program_make(struct program *program, uint64_t seed, uint64_t number);
+void program_free(struct program *program);
+/* Statements that are left, in a fixed order. */
+unsigned program_count(const struct program *program);
+struct statement *program_statement(const struct program *program, unsigned number);
+uint32_t program_threads(const struct program *program); /* of a block */
+
+/* emit.c: the module, with the kernel `k(.param .u64 out)`. */
+void program_emit(const struct program *program, struct text *text);

@@ -1,0 +1,37 @@
+/* One program on one target, and what it leaves behind. */
+#pragma once
+
+#include "config/machine.h"
+#include "program.h"
+
+enum { MAX_MACHINES = 8 };
+
+/* The machines of the tests: with few SMs and little room, so that blocks wait for each other and nothing takes long.
+ */
+struct machines {
+    struct config_machine machine[MAX_MACHINES];
+    unsigned count;
+};
+void machines_load(struct machines *machines); /* ends the process when that fails */
+const struct config_machine *machines_find(const struct machines *machines, const char *name);
+
+struct target {
+    const struct config_machine *machine; /* NULL: executed without timing */
+    char scheduler[128], divergence[64];
+};
+
+struct outcome {
+    char error[512]; /* empty: it ran to its end */
+    bool is_refused; /* a rule forbids this program there */
+    uint32_t *words; /* out, sums, instructions of each thread */
+    uint32_t n_words, n_memory_words;
+    uint64_t cycles;
+};
+
+/* `checks`: the invariants of groups are looked at in every cycle. */
+void run_program(const struct program *program, const struct text *text, const struct target *target, bool checks,
+                 struct outcome *outcome);
+void outcome_free(struct outcome *outcome);
+/* False: they differ, and `text` says where. */
+bool outcome_agrees(const struct outcome *outcome, const struct outcome *expected, const struct program *program,
+                    char *text, size_t size);
