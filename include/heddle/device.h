@@ -245,6 +245,8 @@ HEDDLE_ATOMIC_CAS(unsigned long long, __nvvm_atom_cas_gen_ll, long long)
 
 // ---- Heddle's own instructions (docs/isa.md), which no GPU has -----------------------------------------------------
 
+// All threads of the warp that have not ended take part in cond_acc and tree_traverse.
+
 // Addresses inside a window, as instructions with a state space take them.
 HEDDLE_DEVICE size_t __cvta_generic_to_shared(const void *pointer) {
     return (size_t)(const __attribute__((address_space(3))) void *)pointer;
@@ -264,16 +266,16 @@ HEDDLE_DEVICE size_t __cvta_generic_to_global(const void *pointer) {
     HEDDLE_DEVICE unsigned name(base_type base, bool predicate, value_type value) {                                    \
         unsigned count;                                                                                                \
         asm volatile("{ .reg .pred %%cond_acc; setp.ne.u32 %%cond_acc, %2, 0; " space bits                             \
-                     " %0, [%1], %%cond_acc, %3; }"                                                                    \
+                     " %0, [%1], %%cond_acc, %3, -1; }"                                                                \
                      : "=r"(count)                                                                                     \
                      : in(address(base)), "r"((unsigned)predicate), constraint((as)value)                              \
                      : "memory");                                                                                      \
         return count;                                                                                                  \
     }
 #define HEDDLE_COND_ACC_BOTH(bits, type, constraint, as)                                                               \
-    HEDDLE_COND_ACC(__heddle_cond_acc_global, "cond_acc.global", bits, type *, __cvta_generic_to_global, "l", type,    \
-                    constraint, as)                                                                                    \
-    HEDDLE_COND_ACC(__heddle_cond_acc_shared, "cond_acc.shared", bits, unsigned, , "r", type, constraint, as)
+    HEDDLE_COND_ACC(__heddle_cond_acc_global, "cond_acc.sync.global", bits, type *, __cvta_generic_to_global, "l",     \
+                    type, constraint, as)                                                                              \
+    HEDDLE_COND_ACC(__heddle_cond_acc_shared, "cond_acc.sync.shared", bits, unsigned, , "r", type, constraint, as)
 HEDDLE_COND_ACC_BOTH(".b8", unsigned char, "h", unsigned short)
 HEDDLE_COND_ACC_BOTH(".b16", unsigned short, "h", unsigned short)
 HEDDLE_COND_ACC_BOTH(".b32", unsigned, "r", unsigned)
@@ -285,16 +287,16 @@ HEDDLE_COND_ACC_BOTH(".b64", unsigned long long, "l", unsigned long long)
     HEDDLE_DEVICE unsigned name##_##comparison(base_type base, unsigned a, unsigned b, unsigned value) {               \
         unsigned count;                                                                                                \
         asm volatile("{ .reg .pred %%cond_acc; setp." #comparison ".u32 %%cond_acc, %2, %3; " space                    \
-                     ".b32 %0, [%1], %%cond_acc, %4; }"                                                                \
+                     ".b32 %0, [%1], %%cond_acc, %4, -1; }"                                                            \
                      : "=r"(count)                                                                                     \
                      : in(address(base)), "r"(a), "r"(b), "r"(value)                                                   \
                      : "memory");                                                                                      \
         return count;                                                                                                  \
     }
 #define HEDDLE_COND_ACC_BOTH(comparison)                                                                               \
-    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_global, "cond_acc.global", comparison, unsigned *,                      \
+    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_global, "cond_acc.sync.global", comparison, unsigned *,                 \
                              __cvta_generic_to_global, "l")                                                            \
-    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_shared, "cond_acc.shared", comparison, unsigned, , "r")
+    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_shared, "cond_acc.sync.shared", comparison, unsigned, , "r")
 HEDDLE_COND_ACC_BOTH(eq)
 HEDDLE_COND_ACC_BOTH(ne)
 HEDDLE_COND_ACC_BOTH(lt)
@@ -308,23 +310,26 @@ HEDDLE_COND_ACC_BOTH(ge)
 // The second has the predicate a > b in it.
 HEDDLE_DEVICE size_t __heddle_tree_traverse(size_t base, bool predicate, unsigned node_bytes) {
     size_t next;
-    asm volatile("{ .reg .pred %%traverse; setp.ne.u32 %%traverse, %2, 0; tree_traverse.u64 %0, %1, %%traverse, %3; }"
-                 : "=l"(next)
-                 : "l"(base), "r"((unsigned)predicate), "r"(node_bytes));
+    asm volatile(
+        "{ .reg .pred %%traverse; setp.ne.u32 %%traverse, %2, 0; tree_traverse.sync.u64 %0, %1, %%traverse, %3, -1; }"
+        : "=l"(next)
+        : "l"(base), "r"((unsigned)predicate), "r"(node_bytes));
     return next;
 }
 HEDDLE_DEVICE unsigned __heddle_tree_traverse_gt(unsigned base, unsigned a, unsigned b, unsigned node_bytes) {
     unsigned next;
-    asm volatile("{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.u32 %0, %1, %%traverse, %4; }"
-                 : "=r"(next)
-                 : "r"(base), "r"(a), "r"(b), "r"(node_bytes));
+    asm volatile(
+        "{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.sync.u32 %0, %1, %%traverse, %4, -1; }"
+        : "=r"(next)
+        : "r"(base), "r"(a), "r"(b), "r"(node_bytes));
     return next;
 }
 HEDDLE_DEVICE size_t __heddle_tree_traverse_gt(size_t base, unsigned a, unsigned b, unsigned node_bytes) {
     size_t next;
-    asm volatile("{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.u64 %0, %1, %%traverse, %4; }"
-                 : "=l"(next)
-                 : "l"(base), "r"(a), "r"(b), "r"(node_bytes));
+    asm volatile(
+        "{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.sync.u64 %0, %1, %%traverse, %4, -1; }"
+        : "=l"(next)
+        : "l"(base), "r"(a), "r"(b), "r"(node_bytes));
     return next;
 }
 

@@ -45,7 +45,7 @@ static double active_threads(const struct cli_measured *measured) {
 
 static double divergence_class(const struct cli_measured *measured) {
     double threads = active_threads(measured);
-    return isnan(threads) ? NAN : cli_divergence_intensity(threads);
+    return isnan(threads) ? NAN : (double)cli_divergence_intensity(threads);
 }
 
 static double idle_percent(const struct cli_measured *measured) {
@@ -55,7 +55,7 @@ static double idle_percent(const struct cli_measured *measured) {
 
 static double idle_class(const struct cli_measured *measured) {
     double idle = idle_percent(measured);
-    return isnan(idle) ? NAN : cli_idle_intensity(idle);
+    return isnan(idle) ? NAN : (double)cli_idle_intensity(idle);
 }
 
 static double thread_instructions(const struct cli_measured *measured) {
@@ -134,14 +134,14 @@ static const struct cli_measure malits2012[] = {
 #define MEASURES(table) table, sizeof table / sizeof table[0]
 const struct cli_characterization cli_characterizations[CLI_N_PAPER_TABLES] = {
     [CLI_NARASIMAN2011] = {"narasiman2011", "Divergence and idle cycles (Narasiman et al. 2011, table 2)",
-                           "narasiman2011", MEASURES(narasiman2011)},
-    [CLI_LIU2023] = {"liu2023", "Instructions of threads and long operations (Liu et al. 2023, table 2)", NULL,
-                     MEASURES(liu2023)},
-    [CLI_MENG2010] = {"meng2010", "Branches and misses of warps (Meng et al. 2010, table 1)", "meng2010",
+                           "narasiman2011", true, MEASURES(narasiman2011)},
+    [CLI_LIU2023] = {"liu2023", "Instructions of threads and long operations (Liu et al. 2023, table 2)", "gtx480",
+                     false, MEASURES(liu2023)},
+    [CLI_MENG2010] = {"meng2010", "Branches and misses of warps (Meng et al. 2010, table 1)", "meng2010", true,
                       MEASURES(meng2010)},
     [CLI_MALITS2012] = {"malits2012",
-                        "Shape of the first launch and branches in the text (Malits et al. 2012, table 1)", NULL,
-                        MEASURES(malits2012)},
+                        "Shape of the first launch and branches in the text (Malits et al. 2012, table 1)", "gtx480",
+                        false, MEASURES(malits2012)},
 };
 
 /* ---- The papers' values ------------------------------------------------------------------------------------------ */

@@ -30,7 +30,8 @@ struct cli_measure {
 struct cli_characterization {
     const char *name;    /* of the table: "liu2023" */
     const char *title;   /* what it is, and of which paper */
-    const char *machine; /* what its programs run on; NULL: without timing, on which none of its measures depends */
+    const char *machine; /* what its programs run on */
+    bool is_timed;       /* a measure depends on time by more than the order of racing threads */
     const struct cli_measure *measure;
     unsigned n_measures;
 };

@@ -16,6 +16,7 @@ int cli_main(int argc, char **argv);
 /* One subcommand each; argv[0] is its name. They give the exit status. */
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_characterize(int argc, char **argv);
 int cli_ptx(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_bench(int argc, char **argv);
@@ -31,6 +32,16 @@ struct cli_workload {
 };
 extern const struct cli_workload cli_workloads[];
 extern const unsigned cli_n_workloads;
+
+/* What was measured of a workload at size small and is kept in workload_facts.def; tools/facts writes and checks it. */
+struct cli_workload_facts {
+    const char *workload;
+    unsigned branches;      /* conditional ones in the text of its kernels */
+    double long_percent;    /* thread instructions that go to global or local memory or to a texture */
+    const char *divergence; /* its class by Narasiman 2011 */
+};
+/* NULL: nobody has measured it yet. */
+const struct cli_workload_facts *cli_find_facts(const struct cli_workload *workload);
 
 /* A paper's own name for a workload with that paper's input. */
 struct cli_alias {

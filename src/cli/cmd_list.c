@@ -31,7 +31,9 @@ const struct cli_command cli_list_command = {
     .summary = "list what comes with Heddle: workloads, machines, schedulers, experiments, statistics",
     .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
              "                    stats|commands] [options]",
-    .text = "Without a word it lists the workloads. Grid and block are those at size small. An alias is a\n"
+    .text = "Without a word it lists the workloads, as they are at size small: grid and block of the first launch,\n"
+            "conditional branches in the kernels, the share of instructions that go to global or local memory or\n"
+            "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a\n"
             "paper's own name for a workload: at size paper it has that paper's input, else the workload's own.\n"
             "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
@@ -63,11 +65,26 @@ static const char *other_names(const struct cli_workload *workload, struct base_
     return names;
 }
 
+static void fact_cells(struct report_table *table, const struct cli_workload_facts *facts) {
+    if (!facts) {
+        for (unsigned i = 0; i < 3; i++)
+            report_table_cell(table, "-");
+        return;
+    }
+    report_table_cell(table, "%u", facts->branches);
+    report_table_cell(table, "%.1f %%", facts->long_percent);
+    report_table_cell(table, "%s", facts->divergence);
+}
+
 static void workload_rows(const struct list *list, struct report_table *table) {
-    table->n_columns = 5;
+    table->n_columns = 8;
+    table->is_left[3] = table->is_left[4] = false;
     report_table_cell(table, "workload");
     report_table_cell(table, "also as");
     report_table_cell(table, "grid x block");
+    report_table_cell(table, "branches");
+    report_table_cell(table, "long");
+    report_table_cell(table, "divergence");
     report_table_cell(table, "papers");
     report_table_cell(table, "what it does");
     for (unsigned i = 0; i < cli_n_workloads; i++) {
@@ -75,6 +92,7 @@ static void workload_rows(const struct list *list, struct report_table *table) {
         report_table_cell(table, "%s", workload->name);
         report_table_cell(table, "%s", other_names(workload, list->arena));
         report_table_cell(table, "%s", workload->shape);
+        fact_cells(table, cli_find_facts(workload));
         report_table_cell(table, "%s", workload->papers);
         report_table_cell(table, "%s", workload->summary);
     }
@@ -88,8 +106,13 @@ static const char *workload_name(const struct list *list, unsigned i) {
 static json_t *workload_json(const struct list *list, unsigned i) {
     (void)list;
     const struct cli_workload *workload = &cli_workloads[i];
-    return json_pack("{s:s, s:s, s:s, s:s}", "name", workload->name, "summary", workload->summary, "papers",
-                     workload->papers, "shape", workload->shape);
+    const struct cli_workload_facts *facts = cli_find_facts(workload);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "name", workload->name, "summary", workload->summary, "papers",
+                               workload->papers, "shape", workload->shape);
+    json_object_set_new(object, "branches", facts ? json_integer(facts->branches) : json_null());
+    json_object_set_new(object, "long_percent", facts ? json_real(facts->long_percent) : json_null());
+    json_object_set_new(object, "divergence", facts ? json_string(facts->divergence) : json_null());
+    return object;
 }
 
 /* ---- Aliases ----------------------------------------------------------------------------------------------------- */

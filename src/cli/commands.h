@@ -5,6 +5,7 @@
 
 extern const struct cli_command cli_run_command;
 extern const struct cli_command cli_compare_command;
+extern const struct cli_command cli_characterize_command;
 extern const struct cli_command cli_ptx_command;
 extern const struct cli_command cli_list_command;
 extern const struct cli_command cli_paper_command;

@@ -11,7 +11,7 @@ void cli_print_overview(void) {
     printf("Heddle %s runs CUDA programs on a simulated GPU, without a GPU.\n\nusage: heddle COMMAND ...\n\n",
            HEDDLE_VERSION);
     for (unsigned i = 0; i < cli_n_commands; i++)
-        printf("  %-8s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        printf("  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\nTry:\n"
           "  heddle compare bfs                            every scheduler on one workload, side by side\n"
           "  heddle run bfs                                a bundled workload, its result checked on the CPU\n"

@@ -4,7 +4,9 @@
 
 #include "cli/execute.h"
 
-enum { CLI_SIZE_NOT_GIVEN = UINT32_MAX };
+/* The words of --size, in its order. */
+enum { CLI_SIZE_SMALL, CLI_SIZE_MEDIUM, CLI_SIZE_PAPER };
+#define CLI_SIZE_NOT_GIVEN UINT32_MAX
 
 struct cli_program_options {
     bool has_check;

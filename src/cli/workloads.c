@@ -22,6 +22,18 @@ const struct cli_alias cli_aliases[] = {
 };
 const unsigned cli_n_aliases = sizeof cli_aliases / sizeof cli_aliases[0];
 
+const struct cli_workload_facts *cli_find_facts(const struct cli_workload *workload) {
+    static const struct cli_workload_facts all[] = {
+#define WORKLOAD_FACTS(name, branches, long_percent, divergence) {#name, branches, long_percent, divergence},
+#include "cli/workload_facts.def"
+#undef WORKLOAD_FACTS
+    };
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i].workload, workload->name) == 0)
+            return &all[i];
+    return NULL;
+}
+
 const struct cli_alias *cli_find_alias(const char *name) {
     for (unsigned i = 0; i < cli_n_aliases; i++)
         if (strcmp(cli_aliases[i].name, name) == 0)

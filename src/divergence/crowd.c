@@ -53,11 +53,11 @@ void divergence_crowd_free_block(void *model, void *state) {
 }
 
 static struct divergence_block *block_of(const struct divergence_crowd *crowd, const struct exec_row *row) {
-    for (uint32_t i = 0; i < crowd->n_blocks; i++)
-        if (&crowd->block[i]->cta->block == row->block)
-            return crowd->block[i];
-    assert(!"a thread of no block");
-    return NULL;
+    uint32_t i = 0;
+    while (i < crowd->n_blocks && &crowd->block[i]->cta->block != row->block)
+        i++;
+    assert(i < crowd->n_blocks);
+    return crowd->block[i];
 }
 
 static void add_loose(struct divergence_crowd *crowd, struct exec_row *row, uint32_t mask, uint32_t pc,

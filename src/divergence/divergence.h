@@ -159,7 +159,7 @@ struct divergence_ops {
     void (*free_block)(void *model, void *state);
     /* A block begins: form its groups and place them. There is a slot for every `warp_size` threads. */
     void (*admit)(void *model, struct divergence_block *block, uint64_t cycle);
-    /* Without a row: the next bundle of the instruction at group->pc. */
+    /* Without a row: the next bundle of the instruction at group->pc, which *bundle has already; the rest is 0. */
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
     /* Executes the control instruction at pc (a kind above EXEC_KIND_WARP, or from there on with splits_rows). `mask`:
      * with a row the lanes whose guard is true, may be 0; else that of the last bundle. group->pc is still pc. */

@@ -108,9 +108,9 @@ static void both_ways_of_a_branch_join_what_they_find(void **state) {
 /* A warp that waits for a load is not in the pool. Threads 0 and 5 go on. */
 #define LOADS                                                                                                          \
     PROGRAM_HEAD                                                                                                       \
-        ".visible .entry k(.param .u64 data) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d;\n"                       \
-        "ld.param.u64 %d, [data]; mov.u32 %r0, %tid.x; rem.u32 %r1, %r0, 5; setp.ne.u32 %p, %r1, 0; @%p exit;\n"       \
-        "ld.global.u32 %r1, [%d]; add.u32 %r2, %r1, 1; ret; }\n" /* 5 6 7 */
+    ".visible .entry k(.param .u64 data) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d;\n"                           \
+    "ld.param.u64 %d, [data]; mov.u32 %r0, %tid.x; rem.u32 %r1, %r0, 5; setp.ne.u32 %p, %r1, 0; @%p exit;\n"           \
+    "ld.global.u32 %r1, [%d]; add.u32 %r2, %r1, 1; ret; }\n" /* 5 6 7 */
 
 static void waits_ten(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
                       uint32_t delay[EXEC_LANES]) {
@@ -159,6 +159,53 @@ static void on_a_scoreboard_machine_warps_are_compared_where_blocks_begin(void *
     assert_int_equal(warp_in(f, 2)->group.status, DIVERGENCE_DRAINS); /* now there is */
     fixture_resume_all(f);
     expect(f, 0, 9, 0b1111);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* The same lanes: no room, so no reason to wait. */
+static void on_a_scoreboard_machine_a_warp_does_not_wait_in_vain(void **state) {
+    (void)state;
+    struct fixture *f =
+        start("dwf", TWO_WAYS, &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8, .is_scoreboard = true},
+              0b0011 << 4 | 0b0011);
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        for (int i = 0; i < 6; i++)
+            fixture_step(&f->sm[0], slot);
+        fixture_resume_all(f);
+    }
+    for (uint32_t slot = 0; slot < 2; slot++)
+        for (int i = 0; i < 2; i++)
+            fixture_step(&f->sm[0], slot);
+    expect(f, 0, 9, 0b0011);
+    expect(f, 1, 9, 0b0011);
+    assert_int_equal(warp_in(f, 1)->group.status, DIVERGENCE_RUNS);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+#define LOADS_AND_JOINS                                                                                                \
+    PROGRAM_HEAD ".visible .entry k(.param .u64 data) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d;\n"              \
+                 "ld.param.u64 %d, [data]; mov.u32 %r0, %tid.x; rem.u32 %r1, %r0, 5; setp.ne.u32 %p, %r1, 0; @%p "     \
+                 "exit;\n"                                                                                             \
+                 "ld.global.u32 %r1, [%d]; bra NEXT; NEXT: add.u32 %r2, %r1, 1; ret; }\n" /* 5 6, 7 8 */
+
+static void on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined(void **state) {
+    (void)state;
+    struct fixture *f =
+        fixture_open(divergence_find("dwf"), "dwf", LOADS_AND_JOINS,
+                     &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8, .is_scoreboard = true});
+    fixture_parameter(f, 0, fixture_alloc(f, 4));
+    f->outcome = waits_ten;
+    f->runs_ahead = true;
+    fixture_start(f);
+    steps(f, 0, 7);
+    expect(f, 0, 7, 0b0001);
+    assert_int_equal(f->sm[0].slot[0].n_accesses, 1);
+    f->outcome = NULL;
+    steps(f, 1, 7);
+    expect(f, 1, 7, 0b0010);
+    assert_int_equal(f->sm[0].counters.merges, 0);
     fixture_run(f);
     fixture_close(f);
 }
@@ -230,6 +277,8 @@ int main(void) {
         cmocka_unit_test(both_ways_of_a_branch_join_what_they_find),
         cmocka_unit_test(a_warp_with_a_load_under_way_is_not_joined),
         cmocka_unit_test(on_a_scoreboard_machine_warps_are_compared_where_blocks_begin),
+        cmocka_unit_test(on_a_scoreboard_machine_a_warp_does_not_wait_in_vain),
+        cmocka_unit_test(on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined),
         cmocka_unit_test(threads_at_a_barrier_leave_the_pool_and_come_back),
         cmocka_unit_test(results_do_not_depend_on_order_or_shape),
         cmocka_unit_test(warps_without_a_slot_queue),

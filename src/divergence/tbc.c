@@ -24,26 +24,17 @@
 #include <string.h>
 
 #include "divergence/control.h"
-#include "divergence/pack.h"
-#include "divergence/threads.h"
+#include "divergence/crew.h"
 #include "divergence/wide.h"
-
-/* Threads that run together, one in each lane. */
-struct crew {
-    uint32_t pc, mask;
-    uint8_t row[EXEC_LANES]; /* of the thread in each lane */
-    uint32_t at_barrier;     /* lanes that wait at the barrier instruction at pc */
-    bool has_come;           /* to the meeting place */
-};
 
 struct warp {
     struct divergence_group group;
-    struct crew crew; /* its pc is the group's while it runs */
+    struct divergence_crew crew; /* its pc is the group's while it runs */
 };
 
 /* What the warps of an entry of the stack were doing when it gave way to another. */
 struct shelf {
-    struct crew *crew;
+    struct divergence_crew *crew;
     uint32_t n_crews;
     uint32_t meeting_pc, taken[EXEC_MAX_ROWS];
     bool is_at_join, is_used;
@@ -120,33 +111,14 @@ static void free_block(void *user, void *state) {
     free(block);
 }
 
-/* --- crews --- */
-
-/* Lanes of a crew that belong to the same row as the first of `mask`. */
-static uint32_t piece_of(const struct crew *crew, uint32_t mask) {
-    uint32_t row = crew->row[__builtin_ctz(mask)], piece = 0;
-    for (uint32_t left = mask; left; left &= left - 1)
-        piece |= (uint32_t)(crew->row[__builtin_ctz(left)] == row) << __builtin_ctz(left);
-    return piece;
-}
-
-static struct exec_row *row_of(const struct block *block, const struct crew *crew, uint32_t piece) {
-    return &block->stack.row[crew->row[__builtin_ctz(piece)]];
-}
-
-static void add_threads(uint32_t *rows, const struct crew *crew, uint32_t mask) {
-    for (uint32_t left = mask; left; left &= left - 1)
-        rows[crew->row[__builtin_ctz(left)]] |= 1u << __builtin_ctz(left);
-}
-
 /* The group is its crew. */
 static void show(const struct block *block, struct warp *warp) {
     struct divergence_group *group = &warp->group;
-    const struct crew *crew = &warp->crew;
-    bool is_row = piece_of(crew, crew->mask) == crew->mask;
+    const struct divergence_crew *crew = &warp->crew;
+    bool is_row = divergence_crew_piece(crew, crew->mask) == crew->mask;
     group->pc = crew->pc;
     group->meet = divergence_wide_top(&block->stack)->reconvergence;
-    group->row = is_row ? row_of(block, crew, crew->mask) : NULL;
+    group->row = is_row ? divergence_crew_row(crew, block->stack.row, crew->mask) : NULL;
     group->mask = crew->mask;
     group->n_threads = (uint32_t)__builtin_popcount(crew->mask);
     group->ready_cycle = block->resolved;
@@ -163,7 +135,7 @@ static struct shelf *free_shelf(struct block *block) {
         block->shelf = realloc(block->shelf, ++block->n_shelves * sizeof *block->shelf);
         if (!block->shelf)
             abort();
-        block->shelf[i] = (struct shelf){.crew = allocate(block->n_rows, sizeof(struct crew))};
+        block->shelf[i] = (struct shelf){.crew = allocate(block->n_rows, sizeof(struct divergence_crew))};
     }
     return &block->shelf[i];
 }
@@ -179,36 +151,14 @@ static bool is_packed_entry(const struct divergence_wide_stack *stack) {
     return false;
 }
 
-/* The threads of the top entry as crews; gives their number. */
-static uint32_t muster(struct block *block, struct crew *crew) {
-    const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
-    uint32_t left[EXEC_MAX_ROWS], n = 0;
-    memcpy(left, top->mask, sizeof left);
-    block->is_packed = is_packed_entry(&block->stack);
-    for (uint32_t i = 0; !block->is_packed && i < block->n_rows; i++) {
-        if (!left[i])
-            continue;
-        crew[n] = (struct crew){.pc = top->pc, .mask = left[i]};
-        memset(crew[n++].row, (int)i, EXEC_LANES);
-    }
-    while (block->is_packed && !divergence_wide_is_empty(left, block->n_rows)) {
-        struct divergence_pack pack;
-        divergence_pack_columns(left, NULL, block->n_rows, &pack);
-        crew[n] = (struct crew){.pc = top->pc, .mask = pack.mask};
-        memcpy(crew[n++].row, pack.row, sizeof pack.row);
-    }
-    return n;
-}
-
 /* Takes the crews of the top entry from its shelf. */
-static uint32_t unshelve(struct block *block, struct crew *crew) {
+static uint32_t unshelve(struct block *block, struct divergence_crew *crew) {
     struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
     struct shelf *shelf = &block->shelf[top->label - 1];
     memcpy(crew, shelf->crew, shelf->n_crews * sizeof *crew);
     memcpy(block->taken, shelf->taken, sizeof shelf->taken);
     block->meeting_pc = shelf->meeting_pc;
     block->is_at_join = shelf->is_at_join;
-    block->is_packed = is_packed_entry(&block->stack);
     if (shelf->is_at_join && shelf->meeting_pc != top->reconvergence) /* that join has been given up */
         for (uint32_t i = 0; i < shelf->n_crews; i++)
             crew[i].has_come = false;
@@ -217,24 +167,16 @@ static uint32_t unshelve(struct block *block, struct crew *crew) {
     return shelf->n_crews;
 }
 
-static bool splits_rows(const struct block *block, const struct crew *crew) {
-    const uint32_t *all = divergence_wide_top(&block->stack)->mask;
-    for (uint32_t i = 0; i < block->n_warps; i++)
-        for (uint32_t left = crew[i].mask, piece; left; left &= ~piece) {
-            piece = piece_of(&crew[i], left);
-            if (all[crew[i].row[__builtin_ctz(piece)]] != piece)
-                return true;
-        }
-    return false;
-}
-
 /* All warps have drained: new ones for the top entry. `self` is the one whose hook is running. */
 static void form(struct model *model, struct block *block, struct warp *self, uint64_t cycle) {
     const struct divergence_host *host = model->setup.host;
-    struct crew crew[EXEC_MAX_ROWS];
+    const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    struct divergence_crew crew[EXEC_MAX_ROWS];
     memset(block->taken, 0, sizeof block->taken);
-    block->n_warps = divergence_wide_top(&block->stack)->label ? unshelve(block, crew) : muster(block, crew);
-    block->has_split_rows = splits_rows(block, crew);
+    block->is_packed = is_packed_entry(&block->stack);
+    block->n_warps = top->label ? unshelve(block, crew)
+                                : divergence_crew_muster(crew, top->mask, block->n_rows, top->pc, block->is_packed);
+    block->has_split_rows = divergence_crew_splits_rows(crew, block->n_warps, top->mask);
     block->n_come = block->n_barred = 0;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
@@ -285,7 +227,7 @@ static void follow_top(const struct model *model, struct block *block, const str
     const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
     uint32_t running[EXEC_MAX_ROWS] = {0};
     for (uint32_t i = 0; i < block->n_rows; i++)
-        add_threads(running, &block->warp[i].crew, block->warp[i].crew.mask);
+        divergence_crew_add(&block->warp[i].crew, block->warp[i].crew.mask, running);
     block->n_come = 0;
     bool stays = !top->label && is_packed_entry(&block->stack) == block->is_packed &&
                  divergence_wide_is_equal(running, top->mask, block->n_rows);
@@ -379,7 +321,7 @@ static void come(struct block *block, struct warp *warp, uint32_t pc, uint32_t t
     block->meeting_pc = pc;
     block->is_at_join = is_at_join;
     block->n_come++;
-    add_threads(block->taken, &warp->crew, taken);
+    divergence_crew_add(&warp->crew, taken, block->taken);
     warp->crew.has_come = true;
     warp->group.status = DIVERGENCE_WAITS;
 }
@@ -393,23 +335,13 @@ static void go_to(struct block *block, struct warp *warp, uint32_t pc) {
 
 /* --- barriers --- */
 
-/* Lanes of a crew that wait for this barrier are set free; true when nobody of the crew waits any more. */
-static bool release_crew(const struct model *model, struct block *block, struct crew *crew, uint32_t number) {
-    const struct exec_insn *insn = &model->setup.cx->grid->program->code[crew->pc];
-    if (!crew->at_barrier)
-        return false;
-    for (uint32_t left = crew->at_barrier, piece; left; left &= ~piece) {
-        piece = piece_of(crew, left);
-        struct exec_row *row = row_of(block, crew, piece);
-        if (divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(piece)) != number)
-            continue;
-        divergence_barrier_result(row, insn, &block->place->cta->barrier[number], piece);
-        crew->at_barrier &= ~piece;
-    }
-    return !crew->at_barrier;
+static bool release_crew(const struct model *model, struct block *block, struct divergence_crew *crew,
+                         uint32_t number) {
+    return divergence_crew_release(crew, block->stack.row, model->setup.cx, &block->place->cta->barrier[number],
+                                   number);
 }
 
-/* The same for crews on a shelf: their entry may run again. */
+/* Crews on a shelf may run again: so may their entry. */
 static void release_shelf(const struct model *model, struct block *block, struct divergence_wide_entry *entry,
                           uint32_t number) {
     struct shelf *shelf = &block->shelf[entry->label - 1];
@@ -451,12 +383,13 @@ static void reach_barrier(struct model *model, struct block *block, struct warp 
     warp->crew.pc = pc;
     warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
     for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = piece_of(&warp->crew, left);
+        piece = divergence_crew_piece(&warp->crew, left);
         if (waits) {
             block->n_barred += !warp->crew.at_barrier;
             warp->crew.at_barrier |= piece;
         }
-        int complete = divergence_barrier_arrive(cx, block->place->cta, row_of(block, &warp->crew, piece), pc, piece);
+        const struct exec_row *row = divergence_crew_row(&warp->crew, block->stack.row, piece);
+        int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
         if (complete != DIVERGENCE_NO_BARRIER)
             release(model, block, warp, (uint32_t)complete, cycle);
     }
@@ -469,7 +402,7 @@ static void reach_barrier(struct model *model, struct block *block, struct warp 
 static void end_threads(struct model *model, struct block *block, struct warp *warp, uint32_t mask, uint64_t cycle) {
     struct exec_cta *cta = block->place->cta;
     uint32_t gone[EXEC_MAX_ROWS] = {0};
-    add_threads(gone, &warp->crew, mask);
+    divergence_crew_add(&warp->crew, mask, gone);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         bool was_live = block->stack.row[i].live;
         block->stack.row[i].live &= ~gone[i];
@@ -502,23 +435,6 @@ static void end_threads(struct model *model, struct block *block, struct warp *w
     model->setup.host->block_ended(model->setup.sm, block->place);
 }
 
-/* Threads of the warp go different ways. */
-static bool is_divergent(const struct model *model, const struct block *block, const struct warp *warp, uint32_t pc) {
-    const struct crew *crew = &warp->crew;
-    uint32_t first = EXEC_NO_PC, next[EXEC_LANES], waits;
-    for (uint32_t left = crew->mask, piece; left; left &= ~piece) {
-        piece = piece_of(crew, left);
-        divergence_next_pcs(model->setup.cx, row_of(block, crew, piece), pc, piece, next, &waits);
-        for (uint32_t lanes = piece; lanes; lanes &= lanes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            first = first == EXEC_NO_PC ? next[lane] : first;
-            if (next[lane] != first)
-                return true;
-        }
-    }
-    return false;
-}
-
 static void branch(const struct model *model, struct block *block, struct warp *warp, uint32_t pc, uint32_t mask) {
     const struct exec_insn *insn = &model->setup.cx->grid->program->code[pc];
     bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
@@ -528,18 +444,9 @@ static void branch(const struct model *model, struct block *block, struct warp *
         go_to(block, warp, mask ? insn->target : pc + 1);
         return;
     }
-    model->setup.counters->divergent_branches += is_divergent(model, block, warp, pc);
+    model->setup.counters->divergent_branches +=
+        divergence_crew_diverges(&warp->crew, block->stack.row, model->setup.cx, pc);
     come(block, warp, pc, mask, false);
-}
-
-/* A warp-wide instruction or a built-in function: each row for itself. */
-static void execute_pieces(const struct model *model, const struct block *block, const struct crew *crew, uint32_t pc,
-                           uint32_t mask) {
-    struct exec_context *cx = model->setup.cx;
-    for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = piece_of(crew, left);
-        exec_row_insn(cx, row_of(block, crew, piece), &cx->grid->program->code[pc], piece);
-    }
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
@@ -574,11 +481,11 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
             come(block, warp, pc, mask, false);
             break;
         }
-        execute_pieces(model, block, &warp->crew, pc, mask);
+        divergence_crew_execute(&warp->crew, block->stack.row, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_CALL_BUILTIN:
-        execute_pieces(model, block, &warp->crew, pc, mask);
+        divergence_crew_execute(&warp->crew, block->stack.row, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_TRAP:
@@ -635,20 +542,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
     (void)cycle;
     const struct model *model = user;
     const struct block *block = group->home->state;
-    const struct crew *crew = &((struct warp *)group)->crew;
-    struct exec_context *cx = model->setup.cx;
-    const struct exec_insn *insn = &cx->grid->program->code[group->pc];
-    out->mask = 0;
-    for (uint32_t left = crew->mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        struct exec_row *row = &block->stack.row[crew->row[lane]];
-        cx->row_of[lane] = row;
-        cx->lane_of[lane] = (uint8_t)lane;
-        out->mask |= divergence_guard(row, insn, 1u << lane);
-    }
-    out->pc = group->pc;
-    out->row = NULL;
-    out->is_last = true;
+    divergence_crew_bundle(&((struct warp *)group)->crew, block->stack.row, model->setup.cx, group->pc, out);
 }
 
 static const char *refuses(const void *options, const struct config_machine *machine,
@@ -680,7 +574,7 @@ static void visit(const void *user, const struct divergence_block *place,
             kept[r] |= block->stack.entry[i].mask[r];
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         const struct warp *warp = &block->warp[i];
-        add_threads(running, &warp->crew, warp->crew.mask);
+        divergence_crew_add(&warp->crew, warp->crew.mask, running);
         for (uint32_t left = warp->crew.mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
             thread(visitor, &warp->group, &block->stack.row[warp->crew.row[lane]], lane);

@@ -358,6 +358,8 @@ static void decode_extension(const struct ptx_instruction *insn, struct exec_ins
         out->flags |= out->imm & 1 ? EXEC_FLAG_NEGATES : 0;
         out->imm = 0;
     }
+    if (insn->opcode == PTX_OP_PROGRESS) /* leaves the SM as little as a parameter does */
+        out->access.space = PTX_SPACE_PARAM;
 }
 
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
@@ -396,7 +398,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
     if (reads_special(flat, PTX_SPECIAL_CLOCK, PTX_SPECIAL_GLOBALTIMER_HI))
         out->flags |= EXEC_FLAG_READS_CLOCK;
     decode_extension(insn, out);
-    linker->program->uses_warps |= (exec_acts_on_row(out->kind) && insn->opcode != PTX_OP_PROGRESS) ||
+    linker->program->uses_warps |= exec_acts_on_row(out->kind) ||
                                    reads_special(flat, PTX_SPECIAL_LANEID, PTX_SPECIAL_WARPSIZE) ||
                                    reads_special(flat, PTX_SPECIAL_LANEMASK_EQ, PTX_SPECIAL_LANEMASK_GT);
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL)

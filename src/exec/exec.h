@@ -36,7 +36,7 @@ enum exec_kind {
     EXEC_KIND_LANES,       /* pure: lanes() */
     EXEC_KIND_CONTEXT,     /* memory, atomics, textures: act() with the lanes' addresses */
     EXEC_KIND_WARP_MEMORY, /* act() on the logical row, with the addresses of the lanes in cx->touched: cond_acc */
-    EXEC_KIND_WARP,        /* act() on the logical row: vote shfl match redux activemask tree_traverse progress */
+    EXEC_KIND_WARP,        /* act() on the logical row: vote shfl match redux activemask tree_traverse */
     EXEC_KIND_BRANCH,
     EXEC_KIND_BRANCH_INDEXED,
     EXEC_KIND_CALL,
@@ -331,6 +331,7 @@ exec_act_fn *exec_select_atomic(const struct exec_form *form);
 exec_act_fn *exec_select_warp(const struct exec_form *form);
 exec_act_fn *exec_select_texture(const struct exec_form *form);
 exec_act_fn *exec_select_extension(const struct exec_form *form);
+enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
 /* A function the runtime provides: vprintf, malloc, free, __assertfail; NULL when name is none. It finds its arguments
  * through the call site named by the instruction's target. */
 exec_act_fn *exec_select_builtin(const char *name);

@@ -5,8 +5,9 @@
  *     tree_traverse   7.2.1: a base plus the number of true predicates, times the size of a node
  *     progress        9.2.2: how far the warp has come, for its scheduler
  *
- * They act on the active lanes of one row. The dissertation has one base register for the warp; cond_acc takes that of
- * the lowest active lane. It leaves the order of the written elements open; here it is the order of the lanes. */
+ * They act on the active lanes of one row, with .sync on those that a mask names; lanes that name different masks are
+ * groups of their own, as in warp.c. The dissertation has one base register for the warp; cond_acc takes that of the
+ * lowest active lane. It leaves the order of the written elements open; here it is the order of the lanes. */
 #include "exec/internal.h"
 
 /* The active lanes whose predicate is true. */
@@ -15,23 +16,32 @@ static uint32_t true_lanes(const struct exec_context *cx, const struct exec_oper
     return (cx->insn->flags & EXEC_FLAG_NEGATES ? ~predicate : predicate) & o->mask;
 }
 
-/* cond_acc d, [base], p, value */
+/* The mask of lanes in the .sync forms, else NULL. */
+static const uint32_t *members_of(const struct exec_context *cx, const struct exec_operands *o) {
+    return cx->insn->n_src > 3 ? o->src[3] : NULL;
+}
 
-static uint64_t base_address(const struct exec_context *cx, const struct exec_operands *o) {
+/* cond_acc d, [base], p, value [, members] */
+
+static uint64_t base_address(const struct exec_context *cx, const struct exec_operands *o, unsigned lane) {
     const struct exec_insn *insn = cx->insn;
-    unsigned lane = (unsigned)__builtin_ctz(o->mask);
     bool is_narrow = insn->operand[insn->n_dst].width == PTX_WIDTH_32;
     if (is_narrow) /* addresses of 32 bits wrap, as those of ld and st do */
         return ((const uint32_t *)o->src[0])[lane] + o->imm;
     return ((const uint64_t *)o->src[0])[lane] + (uint64_t)(int64_t)(int32_t)o->imm;
 }
 
-/* Lanes that write nothing get the base: what they are asked for is touched by others, or by nobody. */
-static void place_lanes(struct exec_context *cx, uint32_t active, uint64_t base, unsigned bytes) {
-    EXEC_FOR_ACTIVE(l, active) {
-        uint32_t n_before = (uint32_t)__builtin_popcount(cx->touched & ((1u << l) - 1));
-        cx->address[l] = base + (cx->touched >> l & 1 ? (uint64_t)n_before * bytes : 0);
+/* Finds the writing lanes of a group and their addresses; how many they are. Lanes that write nothing get the base:
+ * what they would touch is touched by others, or by nobody. */
+static uint32_t place_group(struct exec_context *cx, uint32_t group, uint32_t writers, uint64_t base) {
+    uint32_t count = 0;
+    EXEC_FOR_ACTIVE(l, group) {
+        bool writes = writers >> l & 1;
+        cx->address[l] = base + (writes ? (uint64_t)count * cx->insn->access.bytes : 0);
+        count += writes;
     }
+    cx->touched |= writers;
+    return count;
 }
 
 static void conditional_accumulate(struct exec_context *cx, const struct exec_operands *o) {
@@ -39,55 +49,74 @@ static void conditional_accumulate(struct exec_context *cx, const struct exec_op
     unsigned bytes = insn->access.bytes, slot_bytes = exec_slot_bytes(insn->operand[insn->n_dst + 2]);
     const unsigned char *value = o->src[2];
     unsigned char *host[EXEC_LANES];
-    cx->touched = true_lanes(cx, o);
-    place_lanes(cx, o->mask, base_address(cx, o), bytes);
+    uint32_t count[EXEC_LANES], left = o->mask, participants;
+    cx->touched = 0;
+    while (left) {
+        uint32_t group = exec_next_group(&left, members_of(cx, o), &participants);
+        uint64_t base = base_address(cx, o, (unsigned)__builtin_ctz(group));
+        uint32_t n = place_group(cx, group, true_lanes(cx, o) & participants, base);
+        EXEC_FOR_ACTIVE(l, group) count[l] = n;
+    }
     EXEC_FOR_ACTIVE(l, cx->touched) {
         host[l] = exec_host_at(cx, l, (enum ptx_space)insn->access.space, cx->address[l], bytes, true);
         if (!host[l])
             return;
     }
     EXEC_FOR_ACTIVE(l, cx->touched) memcpy(host[l], value + (size_t)l * slot_bytes, bytes);
-    uint32_t *d = o->dst[0], count = (uint32_t)__builtin_popcount(cx->touched);
-    EXEC_FOR_ACTIVE(l, o->mask) d[l] = count;
+    EXEC_FOR_ACTIVE(l, o->mask)((uint32_t *)o->dst[0])[l] = count[l];
 }
 
-/* tree_traverse d, base, p, node bytes */
+/* tree_traverse d, base, p, node bytes [, members] */
 
-static bool shift_of_node(struct exec_context *cx, uint32_t bytes, unsigned lane, unsigned *shift) {
-    if (bytes == 0 || (bytes & (bytes - 1)) != 0) {
-        exec_fault_set(cx, EXEC_FAULT_BAD_NODE, lane, 0, 0, "%u is no power of two", bytes);
+/* What each active lane adds to its base; false after a fault. */
+static bool find_steps(struct exec_context *cx, const struct exec_operands *o, uint64_t step[EXEC_LANES]) {
+    const uint32_t *bytes = o->src[2];
+    uint32_t left = o->mask, participants;
+    while (left) {
+        uint32_t group = exec_next_group(&left, members_of(cx, o), &participants);
+        uint64_t count = (uint64_t)__builtin_popcount(true_lanes(cx, o) & participants);
+        EXEC_FOR_ACTIVE(l, group) step[l] = count * bytes[l];
+    }
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        if (bytes[l] != 0 && (bytes[l] & (bytes[l] - 1)) == 0)
+            continue;
+        exec_fault_set(cx, EXEC_FAULT_BAD_NODE, l, 0, 0, "%u is no power of two", bytes[l]);
         return false;
     }
-    *shift = (unsigned)__builtin_ctz(bytes);
     return true;
 }
 
 static void traverse_32(struct exec_context *cx, const struct exec_operands *o) {
-    uint32_t *d = o->dst[0], count = (uint32_t)__builtin_popcount(true_lanes(cx, o));
-    const uint32_t *base = o->src[0], *bytes = o->src[2];
-    EXEC_FOR_ACTIVE(l, o->mask) {
-        unsigned shift;
-        if (!shift_of_node(cx, bytes[l], l, &shift))
-            return;
-        d[l] = base[l] + (count << shift);
-    }
+    uint64_t step[EXEC_LANES];
+    if (find_steps(cx, o, step))
+        EXEC_FOR_ACTIVE(l, o->mask)
+    ((uint32_t *)o->dst[0])[l] = ((const uint32_t *)o->src[0])[l] + (uint32_t)step[l];
 }
 
 static void traverse_64(struct exec_context *cx, const struct exec_operands *o) {
-    uint64_t *d = o->dst[0], count = (uint64_t)__builtin_popcount(true_lanes(cx, o));
-    const uint64_t *base = o->src[0];
-    const uint32_t *bytes = o->src[2];
-    EXEC_FOR_ACTIVE(l, o->mask) {
-        unsigned shift;
-        if (!shift_of_node(cx, bytes[l], l, &shift))
-            return;
-        d[l] = base[l] + (count << shift);
+    uint64_t step[EXEC_LANES];
+    if (find_steps(cx, o, step))
+        EXEC_FOR_ACTIVE(l, o->mask)((uint64_t *)o->dst[0])[l] = ((const uint64_t *)o->src[0])[l] + step[l];
+}
+
+/* progress value: a row has one register; its lowest active lane writes it. */
+static void set_progress(struct exec_context *cx, const struct exec_operands *o) {
+    for (uint32_t left = o->mask; left;) {
+        unsigned lane = 31u - (unsigned)__builtin_clz(left);
+        exec_row_at(cx, lane)->progress = ((const uint32_t *)o->src[0])[lane];
+        left &= ~(1u << lane);
     }
 }
 
-/* progress value: the warp has one register; the lowest active lane writes it. */
-static void set_progress(struct exec_context *cx, const struct exec_operands *o) {
-    cx->row->progress = ((const uint32_t *)o->src[0])[__builtin_ctz(o->mask)];
+enum exec_kind exec_extension_kind(enum ptx_opcode opcode) {
+    switch (opcode) {
+    case PTX_OP_COND_ACC:
+        return EXEC_KIND_WARP_MEMORY;
+    case PTX_OP_TREE_TRAVERSE:
+        return EXEC_KIND_WARP;
+    default: /* progress: threads of several rows may come together */
+        return EXEC_KIND_CONTEXT;
+    }
 }
 
 exec_act_fn *exec_select_extension(const struct exec_form *form) {

@@ -95,6 +95,33 @@ static void a_fault_leaves_all_undone(void **state) {
     assert_int_equal(((uint32_t *)f.dst[0])[0], 0xeeeeeeee);
 }
 
+/* Two halves with their own masks and bases in one execution; lane 5 is not in the mask that it names. */
+static void groups_with_their_own_masks_do_not_mix(void **state) {
+    (void)state;
+    fixture_insn(&f, PTX_OP_COND_ACC, PTX_SPACE_GLOBAL, PTX_B32);
+    f.insn.access.bytes = 4;
+    const uint32_t *d = fixture_dst(&f, 32);
+    uint64_t *base = fixture_src(&f, 64);
+    *(uint32_t *)fixture_src(&f, 1) = ~0u;
+    uint32_t *value = fixture_src(&f, 32), *members = fixture_src(&f, 32);
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        base[l] = l < 16 ? FIXTURE_A : FIXTURE_B;
+        value[l] = l;
+        members[l] = l < 16 ? 0x0000ffdf : 0xffff0000;
+    }
+    f.o.mask = 0xf000003f;
+    fixture_act(&f, exec_select_extension(&f.form));
+    assert_int_equal(f.cx.touched, 0xf000001f);
+    assert_int_equal(d[0], 5);
+    assert_int_equal(d[5], 5);
+    assert_int_equal(d[6], 0xeeeeeeee);
+    assert_int_equal(d[31], 4);
+    assert_int_equal(word(FIXTURE_A + 16), 4);
+    assert_int_equal(word(FIXTURE_A + 20), 0);
+    assert_int_equal(word(FIXTURE_B), 28);
+    assert_int_equal(word(FIXTURE_B + 12), 31);
+}
+
 static const uint32_t *traverse(uint32_t predicate, uint32_t bytes) {
     fixture_insn(&f, PTX_OP_TREE_TRAVERSE, PTX_SPACE_GENERIC, PTX_U32);
     fixture_dst(&f, 32);
@@ -138,6 +165,15 @@ static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
     f.o.mask = 0xfffffff8;
     fixture_act(&f, exec_select_extension(&f.form));
     assert_int_equal(f.row.progress, 53);
+    /* threads of two rows together: each row's lowest */
+    struct exec_row other = {.progress = 0};
+    f.cx.row = NULL;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        f.cx.row_of[l] = l % 2 ? &f.row : &other;
+    f.o.mask = 0x0ffffff0;
+    fixture_act(&f, exec_select_extension(&f.form));
+    assert_int_equal(f.row.progress, 55);
+    assert_int_equal(other.progress, 54);
 }
 
 int main(void) {
@@ -147,6 +183,7 @@ int main(void) {
         cmocka_unit_test_setup(nobody_writes_anywhere, setup),
         cmocka_unit_test_setup(shared_memory_is_the_blocks, setup),
         cmocka_unit_test_setup(a_fault_leaves_all_undone, setup),
+        cmocka_unit_test_setup(groups_with_their_own_masks_do_not_mix, setup),
         cmocka_unit_test_setup(a_step_down_the_tree_counts_the_keys_passed, setup),
         cmocka_unit_test_setup(nodes_have_a_power_of_two, setup),
         cmocka_unit_test_setup(the_lowest_active_lane_says_how_far_the_warp_is, setup),

@@ -262,8 +262,7 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
     case PTX_FAMILY_WARP:
         return select_with_context(EXEC_KIND_WARP, exec_select_warp(&form), selection);
     case PTX_FAMILY_EXTENSION:
-        return select_with_context(insn->opcode == PTX_OP_COND_ACC ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_WARP,
-                                   exec_select_extension(&form), selection);
+        return select_with_context(exec_extension_kind(insn->opcode), exec_select_extension(&form), selection);
     default:
         selection->kind = EXEC_KIND_LANES;
         selection->lanes = select_lanes(&form);

@@ -23,6 +23,26 @@ static inline void exec_write_predicate(void *dst, uint32_t value, uint32_t mask
     *bits = (*bits & ~mask) | (value & mask);
 }
 
+/* Warp-wide instructions: the next group of lanes in *left that share a member mask; they leave *left. members NULL:
+ * all lanes are one group.
+ */
+static inline uint32_t exec_next_group(uint32_t *left, const uint32_t *members, uint32_t *participants) {
+    uint32_t group = *left, member = EXEC_FULL_MASK;
+    if (members) {
+        uint32_t unlike = 0;
+        member = members[__builtin_ctz(*left)];
+        for (int i = 0; i < EXEC_LANES; i++)
+            unlike |= members[i] ^ member;
+        if (unlike) {
+            group = 0;
+            EXEC_FOR_ACTIVE(l, *left) group |= (uint32_t)(members[l] == member) << l;
+        }
+    }
+    *left &= ~group;
+    *participants = group & member;
+    return group;
+}
+
 /* Bytes of one lane in a register slot; predicates are masks and have none. */
 static inline unsigned exec_slot_bytes(struct exec_operand operand) {
     static const uint8_t bytes[PTX_N_WIDTHS] = {[PTX_WIDTH_16] = 2, [PTX_WIDTH_32] = 4, [PTX_WIDTH_64] = 8};

@@ -6,25 +6,6 @@
  * that of the group. Left out: redux of floating-point values (sm_100a). */
 #include "exec/internal.h"
 
-/* The next group of lanes in *left that share a member mask; they leave *left. members NULL: all lanes are one group.
- */
-static uint32_t next_group(uint32_t *left, const uint32_t *members, uint32_t *participants) {
-    uint32_t group = *left, member = EXEC_FULL_MASK;
-    if (members) {
-        uint32_t unlike = 0;
-        member = members[__builtin_ctz(*left)];
-        for (int i = 0; i < EXEC_LANES; i++)
-            unlike |= members[i] ^ member;
-        if (unlike) {
-            group = 0;
-            EXEC_FOR_ACTIVE(l, *left) group |= (uint32_t)(members[l] == member) << l;
-        }
-    }
-    *left &= ~group;
-    *participants = group & member;
-    return group;
-}
-
 static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
     if (mask == EXEC_FULL_MASK)
         memcpy(dst, value, EXEC_LANES * sizeof(*dst));
@@ -77,7 +58,7 @@ EXEC_INLINE void shuffle(const struct exec_context *cx, const struct exec_operan
     find_sources(mode, o->src[1], o->src[2], &source);
     uint32_t value[EXEC_LANES], left = o->mask;
     while (left) {
-        uint32_t participants, group = next_group(&left, members, &participants);
+        uint32_t participants, group = exec_next_group(&left, members, &participants);
         shuffle_group(a, &source, group, participants, value);
     }
     write_lanes(o->dst[0], value, o->mask);
@@ -113,7 +94,7 @@ EXEC_INLINE void vote(const struct exec_context *cx, const struct exec_operands 
     const uint32_t *members = cx->insn->n_src > 1 ? o->src[1] : NULL;
     uint32_t left = o->mask, result = 0;
     while (left) {
-        uint32_t participants, group = next_group(&left, members, &participants);
+        uint32_t participants, group = exec_next_group(&left, members, &participants);
         uint32_t ballot = predicate & participants;
         bool is_all = ballot == participants, is_none = ballot == 0;
         if (mode == VOTE_BALLOT) {
@@ -157,7 +138,7 @@ EXEC_INLINE uint32_t lanes_equal(const void *a, uint32_t among, uint64_t value, 
 EXEC_INLINE void match_any(const struct exec_operands *o, unsigned bits) {
     uint32_t result[EXEC_LANES], left = o->mask;
     while (left) {
-        uint32_t participants, group = next_group(&left, o->src[1], &participants);
+        uint32_t participants, group = exec_next_group(&left, o->src[1], &participants);
         while (group) {
             uint64_t value = match_value(o->src[0], (unsigned)__builtin_ctz(group), bits);
             uint32_t equal = lanes_equal(o->src[0], group, value, bits);
@@ -171,7 +152,7 @@ EXEC_INLINE void match_any(const struct exec_operands *o, unsigned bits) {
 EXEC_INLINE void match_all(const struct exec_context *cx, const struct exec_operands *o, unsigned bits) {
     uint32_t result[EXEC_LANES], left = o->mask, all = 0;
     while (left) {
-        uint32_t participants, group = next_group(&left, o->src[1], &participants);
+        uint32_t participants, group = exec_next_group(&left, o->src[1], &participants);
         uint64_t value = match_value(o->src[0], (unsigned)__builtin_ctz(participants ? participants : group), bits);
         bool is_equal = lanes_equal(o->src[0], participants, value, bits) == participants;
         EXEC_FOR_ACTIVE(l, group) result[l] = is_equal ? participants : 0;
@@ -241,7 +222,7 @@ EXEC_INLINE void reduce(const struct exec_operands *o, enum reduction how) {
     const uint32_t *a = o->src[0];
     uint32_t result[EXEC_LANES], left = o->mask;
     while (left) {
-        uint32_t participants, group = next_group(&left, o->src[1], &participants);
+        uint32_t participants, group = exec_next_group(&left, o->src[1], &participants);
         uint32_t value = 0, first = participants & -participants;
         if (participants)
             value = a[__builtin_ctz(participants)];

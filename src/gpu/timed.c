@@ -50,6 +50,13 @@ static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle)
         timed->wake[sm] = cycle;
 }
 
+static void memory_changed(void *user, uint32_t sm, uint64_t cycle) {
+    struct gpu_timed *timed = user;
+    sm_memory_changed(timed->sm[sm]);
+    if (timed->wake[sm] > cycle)
+        timed->wake[sm] = cycle;
+}
+
 static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
     struct gpu_timed *timed = user;
     if (timed->wake[sm] > cycle)
@@ -76,9 +83,10 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
 static void build(struct gpu_timed *timed, bool checks) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
+    mem_tell_changes(timed->mem, memory_changed);
     timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
     timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
-    if (!timed->mem || !timed->sm || !timed->wake)
+    if (!timed->sm || !timed->wake)
         abort();
     if (timed->divergence->new_chip)
         timed->divergence_chip = timed->divergence->new_chip(timed->divergence_options, machine);

@@ -55,6 +55,7 @@ struct mem_l1 {
 };
 
 struct mem_sm {
+    bool wants_news; /* something was refused for want of room */
     struct mem_l1 data, code;
     struct mem_link out, in;
     uint32_t id, credits;
@@ -138,6 +139,7 @@ struct mem {
     struct base_arena arena;
     const struct config_machine *machine;
     mem_done_fn *done;
+    mem_changed_fn *changed; /* NULL: nobody wants to know */
     void *user;
     mem_probe_fn *probe;
     void *probe_user;

@@ -26,18 +26,29 @@ static void take_port(struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
     l1->ports_used |= UINT64_C(1) << bank;
 }
 
-static enum mem_answer refuse(const struct mem *mem, uint64_t *counter, uint64_t cycle, uint64_t *ready) {
+/* For want of room: nothing but an answer from below can change that. */
+static enum mem_answer refuse(const struct mem *mem, struct mem_sm *sm, uint64_t *counter, uint64_t cycle,
+                              uint64_t *ready) {
     ++*counter;
-    uint64_t next = mem_next_event(mem);
+    sm->wants_news = mem->changed != NULL;
+    uint64_t next = sm->wants_news ? MEM_NEVER : mem_next_event(mem);
     *ready = next > cycle ? next : cycle + 1;
     return MEM_REFUSED;
 }
 
+static void tell_news(const struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
+    if (!sm->wants_news)
+        return;
+    sm->wants_news = false;
+    mem->changed(mem->user, sm->id, cycle);
+}
+
 /* A refusal for want of an MSHR, buffer or credit. */
-static enum mem_answer refuse_access(const struct mem *mem, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
-                                     uint32_t bytes, uint64_t *counter, uint64_t cycle, uint64_t *ready) {
+static enum mem_answer refuse_access(const struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line,
+                                     enum mem_kind kind, uint32_t bytes, uint64_t *counter, uint64_t cycle,
+                                     uint64_t *ready) {
     l1->refusal = (struct mem_refusal){line, l1->n_changes, counter, bytes, kind};
-    return refuse(mem, counter, cycle, ready);
+    return refuse(mem, sm, counter, cycle, ready);
 }
 
 static bool is_refused_again(const struct mem_l1 *l1, uint64_t line, enum mem_kind kind, uint32_t bytes) {
@@ -143,7 +154,7 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
                                        uint64_t *ready) {
     enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     if (!send_direct(mem, sm, l1, type, hint_of(kind), address, bytes, token, cycle))
-        return refuse(mem, &sm->counters.down_full, cycle, ready);
+        return refuse(mem, sm, &sm->counters.down_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);
     if (kind != MEM_ATOMIC)
@@ -154,11 +165,11 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
 static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                      uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
     if (sm->credits == 0)
-        return refuse(mem, &sm->counters.down_full, cycle, ready);
+        return refuse(mem, sm, &sm->counters.down_full, cycle, ready);
     if (l1->is_present && !l1->is_perfect && !mem->is_coherent) {
         uint32_t slot = mem_cache_find(&l1->cache, address >> l1->line_shift);
         if (slot != MEM_NONE && l1->cache.state[slot] == MEM_MODIFIED && !has_writeback_room(l1))
-            return refuse(mem, &sm->counters.mshr_full, cycle, ready);
+            return refuse(mem, sm, &sm->counters.mshr_full, cycle, ready);
         if (slot != MEM_NONE)
             evict(mem, sm, l1, slot, cycle);
     }
@@ -228,7 +239,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     uint64_t line = address >> l1->line_shift;
     if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
         if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, address, bytes, token, cycle))
-            return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
+            return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
@@ -240,7 +251,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
         return hit(ready, cycle + 1);
     }
     if (!wait_for_line(mem, sm, l1, line, MEM_WRITE, slot, token, cycle))
-        return refuse_access(mem, l1, line, MEM_WRITE, bytes, &sm->counters.mshr_full, cycle, ready);
+        return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.mshr_full, cycle, ready);
     count(sm, l1, MEM_WRITE, true);
     return MEM_MISS;
 }
@@ -259,7 +270,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
         return MEM_REFUSED;
     }
     if (is_refused_again(l1, line, kind, bytes))
-        return refuse(mem, l1->refusal.counter, cycle, ready);
+        return refuse(mem, sm, l1->refusal.counter, cycle, ready);
     enum mem_answer answer = MEM_HIT;
     uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
     if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
@@ -274,7 +285,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
         count(sm, l1, kind, true);
         answer = MEM_MISS;
     } else {
-        answer = refuse_access(mem, l1, line, kind, bytes, &sm->counters.mshr_full, cycle, ready);
+        answer = refuse_access(mem, sm, l1, line, kind, bytes, &sm->counters.mshr_full, cycle, ready);
     }
     if (answer != MEM_REFUSED)
         take_port(l1, cycle, bank);
@@ -374,16 +385,18 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
         give_up(mem, sm, l1, message, cycle);
         break;
     }
+    tell_news(mem, sm, cycle);
 }
 
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle) {
     sm->data.n_changes++;
-    if (!is_writeback) {
+    if (is_writeback) {
+        sm->data.n_writebacks--;
+        mem_l1_flush(mem, sm, cycle);
+    } else {
         sm->credits++;
-        return;
     }
-    sm->data.n_writebacks--;
-    mem_l1_flush(mem, sm, cycle);
+    tell_news(mem, sm, cycle);
 }
 
 /* Drops the lines from flush_slot on, as far as there are buffers for the dirty ones; each credit carries it on. */

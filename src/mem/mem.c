@@ -159,6 +159,8 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     return mem;
 }
 
+void mem_tell_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
+
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;

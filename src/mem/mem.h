@@ -51,6 +51,7 @@ struct mem_counters { /* counters.def has the meanings */
 };
 
 typedef void mem_done_fn(void *user, uint32_t sm, uint32_t token, uint64_t cycle);
+typedef void mem_changed_fn(void *user, uint32_t sm, uint64_t cycle);
 
 /* Whether this machine's memory can be built. False: text has one line that says what is wrong and what would be right.
  */
@@ -59,6 +60,9 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
  * this interface. The machine must be one that mem_can_build() and outlive the memory. */
 struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user);
 void mem_free(struct mem *mem);
+/* Refusals for want of room (not those of a port) then have *ready = MEM_NEVER, and changed() is called, once, when
+ * asking again may succeed: in that cycle. */
+void mem_tell_changes(struct mem *mem, mem_changed_fn *changed);
 
 /* Offers one line access of an SM in this cycle; `line` is a multiple of the cache's line_bytes.
  * MEM_HIT: *ready is the cycle the data is there; a store that needs no answer has *ready = this cycle + 1.

@@ -269,6 +269,22 @@ static bool check_barrier(struct ptx_check *check) {
     return true;
 }
 
+/* Heddle's own: docs/isa.md. */
+static bool check_extension(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    bool is_accumulate = instruction->opcode == PTX_OP_COND_ACC,
+         is_traverse = instruction->opcode == PTX_OP_TREE_TRAVERSE;
+    if (is_accumulate && instruction->space != PTX_SPACE_GLOBAL && instruction->space != PTX_SPACE_SHARED)
+        return fail(check, "needs .global or .shared");
+    const struct ptx_operand *size = is_traverse ? &instruction->operand[3] : NULL;
+    if (size && size->kind == PTX_OPERAND_INTEGER && (size->value == 0 || (size->value & (size->value - 1)) != 0))
+        return fail(check, "needs a node size that is a power of two");
+    bool is_sync = ptx_has(instruction, PTX_MOD_SYNC);
+    if ((is_accumulate || is_traverse) && is_sync != (instruction->n_operands == 5))
+        return fail(check, is_sync ? "needs a mask of lanes as fifth operand" : "with a fifth operand needs .sync");
+    return true;
+}
+
 static bool check_space(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     switch (instruction->opcode) {
@@ -289,16 +305,6 @@ static bool check_space(struct ptx_check *check) {
         if (ptx_has(instruction, PTX_MOD_HEDDLE_ROW) && instruction->space != PTX_SPACE_GLOBAL)
             return fail(check, "hints at a row of .global memory; other spaces have none");
         return true;
-    case PTX_OP_COND_ACC:
-        if (instruction->space != PTX_SPACE_GLOBAL && instruction->space != PTX_SPACE_SHARED)
-            return fail(check, "needs .global or .shared");
-        return true;
-    case PTX_OP_TREE_TRAVERSE: {
-        const struct ptx_operand *size = &instruction->operand[3];
-        if (size->kind == PTX_OPERAND_INTEGER && (size->value == 0 || (size->value & (size->value - 1)) != 0))
-            return fail(check, "needs a node size that is a power of two");
-        return true;
-    }
     default:
         return true;
     }
@@ -327,7 +333,7 @@ static bool check_special_cases(struct ptx_check *check) {
         enum ptx_family family = ptx_opcode_family(check->instruction->opcode);
         if (family == PTX_FAMILY_INTEGER || family == PTX_FAMILY_FLOAT)
             return check_arithmetic(check);
-        return check_space(check);
+        return family == PTX_FAMILY_EXTENSION ? check_extension(check) : check_space(check);
     }
     }
 }

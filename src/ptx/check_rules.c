@@ -167,8 +167,8 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(VMAX4, TYPES(I32, I32, I32), "dvvv", .modifiers = "sat add"),
     RULE(VSET4, TYPES(I32, I32), "dvvv", .needs = COMPARE, .modifiers = "add"),
     /* Heddle's own */
-    RULE(COND_ACC, TYPES(T(B8) | BITS), "dmpS"),
-    RULE(TREE_TRAVERSE, TYPES(T(U32) | T(U64)), "dspu"),
+    RULE(COND_ACC, TYPES(T(B8) | BITS), "dmpS|dmpSu", .modifiers = "sync"),
+    RULE(TREE_TRAVERSE, TYPES(T(U32) | T(U64)), "dspu|dspuu", .modifiers = "sync"),
     RULE(PROGRESS, TYPES(T(U32)), "u"),
 };
 

@@ -136,6 +136,8 @@ static void extensions_are_checked(void **state) {
         "tree_traverse.u64 %rd1, %rd2, %p1, 128;",
         "tree_traverse.u32 %r1, %r2, !%p1, %r3;",
         "progress.u32 %r1;",
+        "cond_acc.sync.shared.b32 %r1, [common], %p1, %r2, -1;",
+        "tree_traverse.sync.u64 %rd1, %rd2, %p1, 128, %r3;",
         "progress.u32 7;",
         "ld.global.heddle::row.u32 %r1, [%rd1];",
         "ld.global.nc.heddle::row.v2.f32 {%f1, %f2}, [cell];",
@@ -143,6 +145,9 @@ static void extensions_are_checked(void **state) {
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         ptx_module_free(fixture_body(bodies[i]));
     fixture_rejects("cond_acc.b32 %r1, [%rd1], %p1, %r2;", 1, "cond_acc.b32 needs .global or .shared");
+    fixture_rejects("cond_acc.sync.shared.b32 %r1, [common], %p1, %r2;", 1,
+                    "cond_acc.sync.shared.b32 needs a mask of lanes as fifth operand");
+    fixture_rejects("tree_traverse.u32 %r1, %r2, %p1, 4, -1;", 1, "tree_traverse.u32 with a fifth operand needs .sync");
     fixture_rejects("cond_acc.local.b32 %r1, [%rd1], %p1, %r2;", 1, "cond_acc.local.b32 needs .global or .shared");
     fixture_rejects("cond_acc.shared.u32 %r1, [common], %p1, %r2;", 1, "cond_acc does not take .u32");
     fixture_rejects("cond_acc.shared.b32 %rd1, [common], %p1, %r2;", 21,

@@ -107,10 +107,10 @@ static enum ptx_type warp_type(const struct ptx_instruction *insn, unsigned k) {
 /* The destination counts, or is the sum of base and shifted count; the predicate is the third operand of both. */
 static enum ptx_type extension_type(const struct ptx_instruction *insn, unsigned k) {
     switch (insn->opcode) {
-    case PTX_OP_COND_ACC: /* d, [base], p, value */
-        return k == 0 ? PTX_U32 : k == 2 ? PTX_PRED : insn->type[0];
-    case PTX_OP_TREE_TRAVERSE: /* d, base, p, node bytes */
-        return k == 2 ? PTX_PRED : k == 3 ? PTX_U32 : insn->type[0];
+    case PTX_OP_COND_ACC: /* d, [base], p, value [, members] */
+        return k == 0 || k == 4 ? PTX_U32 : k == 2 ? PTX_PRED : insn->type[0];
+    case PTX_OP_TREE_TRAVERSE: /* d, base, p, node bytes [, members] */
+        return k == 2 ? PTX_PRED : k >= 3 ? PTX_U32 : insn->type[0];
     default:
         return insn->type[0];
     }

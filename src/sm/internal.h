@@ -103,6 +103,7 @@ struct sm {
     uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
     uint32_t done, last_done; /* a list of those that memory has answered since the last tick */
     uint32_t queue[SM_LDST_RING], queue_head, queue_length;
+    bool ldst_is_refused; /* memory has no room for the first of them, and will say when it has */
 
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;

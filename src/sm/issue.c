@@ -74,12 +74,13 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
         tell_stall(sm, s, cycle, true, timing->is_fence);
         return;
     }
-    uint64_t wake = operands > slot->fetch_ready ? operands : slot->fetch_ready;
+    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle fetched for all */
+    uint64_t wake = operands > fetched ? operands : fetched;
     if (wake <= cycle)
         wake = cycle + 1;
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
-    sm_set_state(sm, s, operands > slot->fetch_ready ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
+    sm_set_state(sm, s, operands > fetched ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
     sleep_until(sm, s, cycle, wake);
 }
 
@@ -87,6 +88,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint32_t line = slot->group->pc >> sm->line_shift;
+    slot->is_refused = false; /* the model may have changed pc since */
     if (line == slot->fetch_line || !sm->has_icache)
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
@@ -416,10 +418,31 @@ static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
     return SM_NEVER;
 }
 
-static uint64_t next_cycle(const struct sm *sm, uint64_t cycle) {
-    if (sm->queue_length || sm->n_in_state[SM_SLOT_READY])
+/* When a ready group may find its unit free; SM_NEVER: all of them wait for room in the load/store queue. */
+static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
+    bool ldst_is_full = !sm_ldst_has_room(sm);
+    uint64_t next = SM_NEVER;
+    for (uint32_t k = 0; k < sm->n_schedulers; k++)
+        for (int unit = 0; unit < SM_N_UNITS; unit++) {
+            uint64_t any = 0;
+            for (uint32_t word = 0; word < sm->n_words; word++)
+                any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->of_unit[unit].word[word];
+            if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
+                continue;
+            uint64_t free = sm->unit_free[unit][unit == SM_UNIT_ALU ? k : 0];
+            next = free < next ? free : next;
+        }
+    return next > cycle ? next : cycle + 1;
+}
+
+static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
+    if (has_issued || (sm->queue_length && !sm->ldst_is_refused))
         return cycle + 1;
     uint64_t next = next_on_wheel(sm, cycle);
+    if (sm->n_in_state[SM_SLOT_READY]) {
+        uint64_t issue = sm->policy->is_strict ? cycle + 1 : next_issue(sm, cycle);
+        next = issue < next ? issue : next;
+    }
     return sm->model_wake < next ? sm->model_wake : next;
 }
 
@@ -466,5 +489,5 @@ uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
         sm->last_cycle = cycle;
     }
     sm->sleeps_for = why_idle(sm);
-    return next_cycle(sm, cycle);
+    return next_cycle(sm, cycle, has_issued);
 }

@@ -198,8 +198,10 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
     sm->counters.divergent_misses += request->missed != request->lanes;
 }
 
+void sm_memory_changed(struct sm *sm) { sm->ldst_is_refused = false; }
+
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
-    while (sm->queue_length) {
+    while (sm->queue_length && !sm->ldst_is_refused) {
         uint32_t number = sm->queue[sm->queue_head];
         struct sm_request *request = &sm->request[number];
         while (request->next < request->n_transactions) {
@@ -207,8 +209,10 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
             uint64_t ready;
             enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
                                                 transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
-            if (answer == MEM_REFUSED)
+            if (answer == MEM_REFUSED) {
+                sm->ldst_is_refused = ready == MEM_NEVER; /* until memory says that there is room */
                 return;
+            }
             if (answer == MEM_MISS) {
                 request->outstanding |= 1ull << request->next;
                 request->missed |= transaction->lanes;

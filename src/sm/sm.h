@@ -83,6 +83,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t cycle);
 /* The memory system has the data for the access with this token. The SM must be
  * ticked in that cycle or later. */
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
+/* What memory refused for want of room it may take now. The SM must be ticked in this cycle. */
+void sm_memory_changed(struct sm *sm);
 /* Accounts the cycles up to `cycle` in which the SM slept. */
 void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct sm_counters *sm_counters(const struct sm *sm);

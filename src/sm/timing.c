@@ -87,9 +87,10 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     }
 }
 
-/* cvta and isspacep compute; everything else with a context goes to memory. */
+/* cvta, isspacep and progress compute; everything else with a context goes to memory. */
 static bool goes_to_memory(const struct exec_insn *insn) {
-    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP;
+    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
+           insn->opcode != PTX_OP_PROGRESS;
 }
 
 /* The adders over a row's predicates stand before the pipeline's own work: cond_acc then adds and stores like any

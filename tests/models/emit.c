@@ -406,7 +406,7 @@ static void emit_warp(struct emitter *e, struct random *random) {
         line(e, "bar.warp.sync -1;");
         break;
     default:
-        if (e->program->may_exit) {
+        if (e->program->may_end_outside) {
             line(e, "vote.sync.uni.pred %%p%u, %%p%u, -1;", p, p);
             return;
         }
@@ -592,7 +592,8 @@ static void emit_kernel(struct emitter *e) {
     emit_block(e, e->program->kernel);
     for (unsigned i = 0; i + 1 < SLICE_WORDS / 2; i++) /* word 7 is for those that end before */
         line(e, "st.global.u32 [%%slice+%u], %%r%u;", 4 * i, i);
-    if (e->program->uses_shared) { /* what became of tally: each block has its own words behind the slices */
+    if (e->program->uses_shared &&
+        !e->program->may_end_anywhere) { /* what became of tally: each block has its own words behind the slices */
         line(e, "bar.sync 0;");
         line(e, "setp.lt.u32 %%q, %%me, %u;", N_SUMS);
         line(e, "@!%%q ret;");

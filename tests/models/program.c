@@ -99,7 +99,7 @@ static bool is_allowed(enum statement_kind kind, const struct place *place) {
     case CONTINUE:
         return place->may_break;
     case EXIT:
-        return program->may_exit && place->depth > 0;
+        return program->may_end_anywhere || (program->may_end_outside && place->depth == 0);
     case CALL:
         return place->may_call && place->function < program->n_functions;
     case CALL_INDIRECT:
@@ -110,10 +110,10 @@ static bool is_allowed(enum statement_kind kind, const struct place *place) {
         return place->in_function;
     case BARRIER:
     case SPLIT_BARRIER:
-        return place->is_uniform && !place->in_function;
+        return place->is_uniform && !place->in_function && !program->may_end_anywhere;
     case WARP:
     case MASKED:
-        return place->is_uniform && !place->in_function && program->uses_warps;
+        return place->is_uniform && !place->in_function && program->uses_warps && !program->may_end_anywhere;
     default:
         return true;
     }
@@ -161,7 +161,8 @@ void program_make(struct program *program, uint64_t seed, uint64_t number) {
     *program = (struct program){.seed = seed, .number = number};
     program->uses_shared = random_chance(&random, 40);
     program->uses_warps = random_chance(&random, 50);
-    program->may_exit = random_chance(&random, 50);
+    program->may_end_anywhere = random_chance(&random, 30);
+    program->may_end_outside = random_chance(&random, 30);
     choose_shape(program, &random);
     program->n_functions = random_chance(&random, 60) ? 1 + random_below(&random, MAX_FUNCTIONS) : 0;
     struct place place = {.program = program, .random = &random, .is_uniform = true, .may_call = true};

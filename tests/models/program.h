@@ -50,7 +50,10 @@ struct statement {
 
 struct program {
     uint64_t seed, number;
-    bool uses_shared, uses_warps, may_exit;
+    bool uses_shared, uses_warps;
+    /* Threads may end early: anywhere, and then nobody waits for others in this program; or before a statement of the
+     * kernel itself, outside all branches and loops. */
+    bool may_end_anywhere, may_end_outside;
     uint32_t block[3], grid; /* threads of a block, blocks */
     struct statement *kernel, *function[MAX_FUNCTIONS];
     unsigned n_functions;

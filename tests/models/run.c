@@ -30,7 +30,8 @@ void machines_load(struct machines *machines) {
     machines->count = 0;
     add_machine(machines, "gtx480", (const char *const[]){"sm.count=2", NULL});
     add_machine(machines, "narasiman2011", (const char *const[]){"sm.count=1", NULL});
-    add_machine(machines, "malits2012", (const char *const[]){"sm.count=3", "sm.threads=256", NULL});
+    add_machine(machines, "malits2012",
+                (const char *const[]){"sm.count=3", "sm.threads=256", "sm.threads_per_block=256", NULL});
     add_machine(machines, "meng2010", (const char *const[]){"sm.count=2", "shared.size=16K", NULL});
 }
 

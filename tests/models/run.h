@@ -21,9 +21,9 @@ struct target {
 };
 
 struct outcome {
-    char error[512]; /* empty: it ran to its end */
-    bool is_refused; /* a rule forbids this program there */
-    uint32_t *words; /* out, sums, instructions of each thread */
+    char error[1024]; /* empty: it ran to its end */
+    bool is_refused;  /* a rule forbids this program there */
+    uint32_t *words;  /* out, sums, instructions of each thread */
     uint32_t n_words, n_memory_words;
     uint64_t cycles;
 };

@@ -1,0 +1,477 @@
+/* `heddle characterize [PROGRAM...]`: what the papers' tables say about their programs, measured of ours and shown
+ * beside it. A program runs once for each machine that the tables ask for. What differs from a paper is no error;
+ * docs/workloads.md says why it does. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/text.h"
+#include "cli/characteristics.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/program_options.h"
+
+struct characterize_options {
+    struct cli_words tables;
+    struct cli_program_options program;
+    bool is_functional, is_quiet;
+    unsigned color;
+    uint64_t jobs;
+    double timeout_seconds;
+    const char *json, *csv;
+};
+
+#define FIELD(name) offsetof(struct characterize_options, name)
+
+static const struct cli_option options[] = {
+    {"--table", 't', CLI_LIST, "TABLE", "only this table; repeat it for others", FIELD(tables), 0, 0},
+    {"--functional", 0, CLI_FLAG, NULL, "execute without timing where a table does not need it", FIELD(is_functional),
+     0, 0},
+    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    CLI_PROGRAM_ROWS(FIELD(program)),
+    {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
+    {"--csv", 0, CLI_TEXT, "FILE|-", "write all of it as CSV, a line for each program", FIELD(csv), 0, 0},
+    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+    CLI_COLOR_ROW(FIELD(color)),
+};
+
+const struct cli_command cli_characterize_command = {
+    .name = "characterize",
+    .summary = "what papers say about their programs, measured of ours",
+    .usage = "characterize [PROGRAM...] [options] [-- program arguments]",
+    .text = "PROGRAM is as for 'heddle run'; without one, all bundled workloads are measured, at size paper their\n"
+            "aliases too. The tables, each with the paper's value beside ours where the paper has one:\n"
+            "  narasiman2011  threads of a warp that are active, and cycles in which no instruction issues, on the\n"
+            "                 machine of that name. Divergence is low above 30 active threads and high below 20;\n"
+            "                 idle is low below 20 % of the cycles and high above 40 %.\n"
+            "  liu2023        instructions of threads, and how many go to global or local memory or to a texture,\n"
+            "                 on gtx480. With --functional, threads that race, such as those of bfs, may execute\n"
+            "                 some more or fewer; the others execute the same.\n"
+            "  meng2010       warp instructions for each branch and for each one that missed in the L1; which of\n"
+            "                 these diverged: lanes went different ways, or some hit. On the machine of that name,\n"
+            "                 which has no shared memory and blocks of 64 threads at most: a program that cannot\n"
+            "                 run there says why.\n"
+            "  malits2012     the shape of the first launch; conditional branches in the text of the kernels\n"
+            "A paper's program has the input of --size paper. A workload under several names there is shown beside\n"
+            "the first.\n"
+            "\n"
+            "Exit status: as that of 'heddle run'; what cannot run on meng2010 is no error.\n",
+    .examples = "  heddle characterize bfs sort\n"
+                "  heddle characterize --size paper --table liu2023\n"
+                "  heddle characterize bfs_1 bfs_2 --size paper --json -\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .has_program = true,
+    .main = cli_characterize,
+};
+
+struct characterize {
+    struct characterize_options given;
+    struct cli_words words;
+    struct cli_place place;
+    struct base_arena arena;
+    struct cli_program *program;
+    unsigned n_programs;
+    bool has_table[CLI_N_PAPER_TABLES];
+    /* What the programs run on: */
+    struct cli_target target[CLI_N_PAPER_TABLES];
+    struct report_target shown[CLI_N_PAPER_TABLES];
+    const char *machine[CLI_N_PAPER_TABLES]; /* NULL: without timing */
+    unsigned n_machines;
+    struct cli_jobs jobs; /* the machines of the first program, of the second... */
+    FILE *json, *csv;
+};
+
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
+
+static int refuse_table(const char *name, struct base_arena *arena) {
+    struct base_nearest nearest = base_nearest_to(name);
+    const char *all = "";
+    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+        base_nearest_offer(&nearest, cli_characterizations[t].name);
+        all = base_arena_printf(arena, "%s%s%s", all, t ? ", " : "", cli_characterizations[t].name);
+    }
+    if (nearest.best)
+        return cli_fail(CLI_USAGE, "no table '%s'; did you mean '%s'?", name, nearest.best);
+    return cli_fail(CLI_USAGE, "no table '%s'; there are: %s", name, all);
+}
+
+static int choose_tables(struct characterize *c) {
+    const struct cli_words *names = &c->given.tables;
+    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
+        c->has_table[t] = names->count == 0;
+    for (unsigned i = 0; i < names->count; i++) {
+        unsigned t = 0;
+        while (t < CLI_N_PAPER_TABLES && strcmp(cli_characterizations[t].name, names->item[i]) != 0)
+            t++;
+        if (t == CLI_N_PAPER_TABLES)
+            return refuse_table(names->item[i], &c->arena);
+        c->has_table[t] = true;
+    }
+    return CLI_DONE;
+}
+
+/* NULL: without timing. */
+static const char *machine_of(const struct characterize *c, unsigned table) {
+    const struct cli_characterization *about = &cli_characterizations[table];
+    return c->given.is_functional && !about->is_timed ? NULL : about->machine;
+}
+
+static bool is_same_machine(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* Which of the machines a table's runs are on. */
+static unsigned machine_number(const struct characterize *c, unsigned table) {
+    unsigned m = 0;
+    while (m < c->n_machines && !is_same_machine(c->machine[m], machine_of(c, table)))
+        m++;
+    return m;
+}
+
+static int choose_machines(struct characterize *c) {
+    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+        unsigned m = machine_number(c, t);
+        if (!c->has_table[t] || m < c->n_machines)
+            continue;
+        c->machine[c->n_machines++] = machine_of(c, t);
+        if (!c->machine[m])
+            continue;
+        struct cli_machine_options machine = {.machine = c->machine[m]};
+        int status = cli_make_target(&c->target[m], &machine, NULL, NULL, 0, &c->arena);
+        if (status != CLI_DONE)
+            return status;
+        c->shown[m] = cli_report_target(&c->target[m]);
+    }
+    return CLI_DONE;
+}
+
+/* Those that are named, or all. */
+static struct cli_words program_names(struct characterize *c) {
+    struct cli_words names = {.item = c->words.item, .count = c->words.n_before};
+    if (names.count)
+        return names;
+    bool has_aliases = c->given.program.size == CLI_SIZE_PAPER;
+    names.item = BASE_ARENA_ARRAY(&c->arena, const char *, cli_n_workloads + cli_n_aliases);
+    for (unsigned i = 0; i < cli_n_workloads; i++)
+        names.item[names.count++] = cli_workloads[i].name;
+    for (unsigned i = 0; has_aliases && i < cli_n_aliases; i++)
+        names.item[names.count++] = cli_aliases[i].name;
+    return names;
+}
+
+static int find_programs(struct characterize *c) {
+    struct cli_words names = program_names(c);
+    c->n_programs = names.count;
+    c->program = BASE_ARENA_ARRAY(&c->arena, struct cli_program, names.count);
+    for (unsigned i = 0; i < names.count; i++) {
+        int status;
+        if (!cli_find_program(&c->program[i], names.item[i], &c->place, &c->arena, &status))
+            return status;
+        status = cli_check_program_options(&c->program[i], &c->given.program);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
+static void make_jobs(struct characterize *c) {
+    const struct characterize_options *given = &c->given;
+    struct cli_words words = {.item = c->words.item + c->words.n_before, .count = c->words.count - c->words.n_before};
+    unsigned count = c->n_programs * c->n_machines;
+    struct cli_job *job = BASE_ARENA_ARRAY(&c->arena, struct cli_job, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct cli_program *program = &c->program[i / c->n_machines];
+        unsigned m = i % c->n_machines;
+        job[i].execution = (struct cli_execution){
+            .program = *program,
+            .place = &c->place,
+            .arguments = cli_program_arguments(program, &given->program, &words, &c->arena),
+            .target = c->machine[m] ? &c->target[m] : NULL,
+            .timeout_seconds = given->timeout_seconds,
+            .keeps_errors = true,
+            .output = CLI_OUTPUT_DROPPED,
+        };
+        job[i].run.size = cli_program_size(program, &given->program);
+        job[i].run.target = c->machine[m] ? &c->shown[m] : NULL;
+    }
+    c->jobs = (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->jobs, .arena = &c->arena};
+}
+
+/* ---- What was measured ------------------------------------------------------------------------------------------- */
+
+static const struct cli_job *job_of(const struct characterize *c, unsigned program, unsigned table) {
+    return &c->jobs.job[program * c->n_machines + machine_number(c, table)];
+}
+
+/* The PTX that the program's kernels are in; NULL: only the program knows. */
+static const char *ptx_of(const struct characterize *c, const struct cli_program *program, struct base_arena *arena) {
+    const struct cli_workload *workload = cli_find_workload(program->name);
+    if (program->kind == CLI_PROGRAM_PTX)
+        return program->name;
+    if (program->kind != CLI_PROGRAM_WORKLOAD)
+        return NULL;
+    return base_arena_printf(arena, "%s/%s.ptx", c->place.workloads, workload->name);
+}
+
+/* The measures of a table for a program; false when it was not done. */
+static bool measure(struct characterize *c, unsigned program, unsigned table, double value[CLI_MOST_MEASURES]) {
+    const struct cli_characterization *about = &cli_characterizations[table];
+    const struct cli_job *job = job_of(c, program, table);
+    struct cli_measured measured = {.run = &job->run, .n_branches = NAN};
+    const char *ptx = table == CLI_MALITS2012 ? ptx_of(c, &c->program[program], &c->arena) : NULL;
+    if (ptx)
+        measured.n_branches = cli_count_branches(ptx, &job->run);
+    for (unsigned k = 0; k < about->n_measures; k++)
+        value[k] = job->status == CLI_DONE ? about->measure[k].value(&measured) : NAN;
+    return job->status == CLI_DONE;
+}
+
+static const double *paper_values(const struct characterize *c, unsigned program, unsigned table) {
+    static const double none[CLI_MOST_MEASURES] = {NAN, NAN, NAN, NAN, NAN};
+    const double *values = cli_paper_values((enum cli_paper_table)table, c->program[program].name);
+    return values ? values : none;
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+static void add_cell(struct report_table *table, enum cli_measure_kind kind, double value, const char *otherwise) {
+    if (isnan(value))
+        report_table_cell(table, "%s", otherwise);
+    else if (kind == CLI_MEASURE_COUNT)
+        report_table_count(table, (uint64_t)value);
+    else if (kind == CLI_MEASURE_NUMBER)
+        report_table_cell(table, "%.1f", value);
+    else if (kind == CLI_MEASURE_PERCENT)
+        report_table_cell(table, "%.2f %%", value);
+    else
+        report_table_cell(table, "%s", cli_intensity_name(value));
+}
+
+static void add_headings(struct report_table *table, const struct cli_characterization *about) {
+    report_table_cell(table, "program");
+    for (unsigned k = 0; k < about->n_measures; k++) {
+        report_table_cell(table, "%s", about->measure[k].heading);
+        if (about->measure[k].has_paper)
+            report_table_cell(table, "paper");
+    }
+    report_table_cell(table, "%s", "");
+    table->is_left[table->n_columns - 1] = true;
+}
+
+static void add_program(struct characterize *c, struct report_table *table, unsigned program, unsigned t) {
+    const struct cli_characterization *about = &cli_characterizations[t];
+    const struct cli_job *job = job_of(c, program, t);
+    const double *paper = paper_values(c, program, t);
+    double ours[CLI_MOST_MEASURES];
+    bool is_done = measure(c, program, t, ours);
+    report_table_cell(table, "%s", c->program[program].name);
+    for (unsigned k = 0; k < about->n_measures; k++) {
+        add_cell(table, about->measure[k].kind, ours[k], "-");
+        if (about->measure[k].has_paper)
+            add_cell(table, about->measure[k].kind, paper[k], "");
+    }
+    report_table_cell(table, "%.200s", is_done ? "" : job->run.error ? job->run.error : report_outcome(&job->run));
+}
+
+static void print_table(struct characterize *c, unsigned t) {
+    const struct cli_characterization *about = &cli_characterizations[t];
+    unsigned n_columns = 2 + about->n_measures;
+    for (unsigned k = 0; k < about->n_measures; k++)
+        n_columns += about->measure[k].has_paper;
+    struct report_table table = report_table_new(&c->arena, n_columns);
+    const char *size = c->jobs.count ? c->jobs.job[0].run.size : NULL;
+    const char *machine = machine_of(c, t);
+    printf("%s%s%s%s%s\n", about->title, machine ? ", on " : "", machine ? machine : "", size ? ", size " : "",
+           size ? size : "");
+    add_headings(&table, about);
+    for (unsigned i = 0; i < c->n_programs; i++)
+        if (cli_is_finished(job_of(c, i, t)))
+            add_program(c, &table, i, t);
+    report_table_print(&table, stdout, cli_is_colored(c->given.color));
+}
+
+static void print_tables(struct characterize *c) {
+    const char *before = "";
+    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+        if (!c->has_table[t])
+            continue;
+        fputs(before, stdout);
+        print_table(c, t);
+        before = "\n";
+    }
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static json_t *value_json(enum cli_measure_kind kind, double value) {
+    if (isnan(value))
+        return json_null();
+    if (kind == CLI_MEASURE_CLASS)
+        return json_string(cli_intensity_name(value));
+    return kind == CLI_MEASURE_COUNT ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *table_json(struct characterize *c, unsigned program, unsigned t) {
+    const struct cli_characterization *about = &cli_characterizations[t];
+    const struct cli_job *job = job_of(c, program, t);
+    const double *paper = paper_values(c, program, t);
+    double ours[CLI_MOST_MEASURES];
+    bool is_done = measure(c, program, t, ours);
+    json_t *object = json_object(), *papers = json_object();
+    json_object_set_new(object, "outcome", json_string(report_outcome(&job->run)));
+    if (job->run.error)
+        json_object_set_new(object, "error", json_string(job->run.error));
+    for (unsigned k = 0; k < about->n_measures; k++) {
+        const struct cli_measure *one = &about->measure[k];
+        if (is_done)
+            json_object_set_new(object, one->key, value_json(one->kind, ours[k]));
+        if (!isnan(paper[k]))
+            json_object_set_new(papers, one->key, value_json(one->kind, paper[k]));
+    }
+    if (json_object_size(papers))
+        json_object_set(object, "paper", papers);
+    json_decref(papers);
+    return object;
+}
+
+static bool write_json(FILE *file, struct characterize *c) {
+    json_t *programs = json_array();
+    for (unsigned i = 0; i < c->n_programs; i++) {
+        json_t *object = json_object();
+        const char *size = cli_program_size(&c->program[i], &c->given.program);
+        json_object_set_new(object, "program", json_string(c->program[i].name));
+        if (size)
+            json_object_set_new(object, "size", json_string(size));
+        for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
+            if (c->has_table[t] && cli_is_finished(job_of(c, i, t)))
+                json_object_set_new(object, cli_characterizations[t].name, table_json(c, i, t));
+        json_array_append_new(programs, object);
+    }
+    json_t *all = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "programs", programs);
+    bool is_good = json_dumpf(all, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', file) != EOF;
+    json_decref(all);
+    return is_good && fflush(file) == 0;
+}
+
+static void print_value(FILE *file, enum cli_measure_kind kind, double value) {
+    fputc(',', file);
+    if (isnan(value))
+        return;
+    if (kind == CLI_MEASURE_CLASS)
+        fputs(cli_intensity_name(value), file);
+    else
+        fprintf(file, kind == CLI_MEASURE_COUNT ? "%.0f" : "%.9g", value);
+}
+
+/* Names of programs may be paths, which may hold quotes. */
+static void print_name(FILE *file, const char *name) {
+    fputc('"', file);
+    for (; *name; name++)
+        fprintf(file, *name == '"' ? "\"\"" : "%c", *name);
+    fputc('"', file);
+}
+
+static void print_csv_heading(FILE *file, const struct characterize *c) {
+    fputs("program,size", file);
+    for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++)
+        for (unsigned k = 0; c->has_table[t] && k < cli_characterizations[t].n_measures; k++) {
+            const struct cli_measure *one = &cli_characterizations[t].measure[k];
+            fprintf(file, ",%s", one->key);
+            if (one->has_paper)
+                fprintf(file, ",%s_%s", cli_characterizations[t].name, one->key);
+        }
+    fputc('\n', file);
+}
+
+static bool write_csv(FILE *file, struct characterize *c) {
+    print_csv_heading(file, c);
+    for (unsigned i = 0; i < c->n_programs; i++) {
+        const char *size = cli_program_size(&c->program[i], &c->given.program);
+        print_name(file, c->program[i].name);
+        fprintf(file, ",%s", size ? size : "");
+        for (unsigned t = 0; t < CLI_N_PAPER_TABLES; t++) {
+            double ours[CLI_MOST_MEASURES];
+            if (!c->has_table[t])
+                continue;
+            measure(c, i, t, ours);
+            for (unsigned k = 0; k < cli_characterizations[t].n_measures; k++) {
+                const struct cli_measure *one = &cli_characterizations[t].measure[k];
+                print_value(file, one->kind, ours[k]);
+                if (one->has_paper)
+                    print_value(file, one->kind, paper_values(c, i, t)[k]);
+            }
+        }
+        fputc('\n', file);
+    }
+    return fflush(file) == 0 && !ferror(file);
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+/* A program that does not fit meng2010 has said so in its row. */
+static bool is_excused(const struct characterize *c, unsigned job) {
+    const char *machine = c->machine[job % c->n_machines];
+    return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == CLI_ERROR;
+}
+
+static int print_failures(const struct characterize *c) {
+    int worst = CLI_DONE;
+    for (unsigned i = 0; i < c->jobs.count; i++) {
+        const struct cli_job *job = &c->jobs.job[i];
+        const char *machine = c->machine[i % c->n_machines];
+        if (!cli_is_finished(job) || job->status == CLI_DONE || is_excused(c, i))
+            continue;
+        cli_fail(CLI_ERROR, "%s %s%s: %s", job->run.program, machine ? "on " : "without timing", machine ? machine : "",
+                 job->run.error ? job->run.error : report_outcome(&job->run));
+        if (worst == CLI_DONE || job->status == CLI_CHECK_FAILED)
+            worst = job->status;
+    }
+    return worst;
+}
+
+static int show(struct characterize *c, int interrupt) {
+    const struct characterize_options *given = &c->given;
+    if (!given->is_quiet && !cli_is_stdout(given->json) && !cli_is_stdout(given->csv))
+        print_tables(c);
+    bool is_written = true;
+    if (c->json)
+        is_written &= cli_close_output(given->json, c->json, write_json(c->json, c));
+    if (c->csv)
+        is_written &= cli_close_output(given->csv, c->csv, write_csv(c->csv, c));
+    int status = print_failures(c);
+    if (interrupt)
+        return cli_fail(CLI_STOPPED, "stopped by an interrupt; %u of %u runs had ended", c->jobs.n_ended,
+                        c->jobs.count);
+    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+}
+
+static int prepare_and_run(struct characterize *c) {
+    const struct characterize_options *given = &c->given;
+    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
+        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
+    int status = choose_tables(c);
+    if (status == CLI_DONE)
+        status = choose_machines(c);
+    if (status == CLI_DONE && !cli_find_place(&c->place, &c->arena))
+        status = CLI_ERROR;
+    if (status == CLI_DONE)
+        status = find_programs(c);
+    if (status != CLI_DONE)
+        return status;
+    if (!cli_open_output(given->json, &c->json) || !cli_open_output(given->csv, &c->csv))
+        return CLI_ERROR;
+    make_jobs(c);
+    return show(c, cli_execute_with_progress(&c->jobs, given->is_quiet));
+}
+
+int cli_characterize(int argc, char **argv) {
+    struct characterize c = {.given = {.program = CLI_PROGRAM_DEFAULTS}};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_characterize_command, argc, argv, &c.given, &c.words, &c.arena, &status))
+        status = prepare_and_run(&c);
+    base_arena_free(&c.arena);
+    return status;
+}
