@@ -6,3 +6,4 @@ test:
 	@./test
 bench:
 	@./heddle bench
+	@bench/cross.sh

@@ -34,7 +34,7 @@ _heddle() {
             words=$(while read -r option _; do echo "$option"; done <<<"$lines")
         else
             case $command in
-                run | compare)
+                run | compare | characterize)
                     words="$("$heddle" list workloads --names 2>/dev/null) $("$heddle" list aliases --names 2>/dev/null)"
                     compopt -o default # or a file: a program, a .ptx
                     ;;
@@ -46,6 +46,7 @@ _heddle() {
                         compopt -o default # or a file
                     fi
                     ;;
+                cost) words="$("$heddle" list divergence --names 2>/dev/null) $("$heddle" list schedulers --names 2>/dev/null)" ;;
                 paper) words=$("$heddle" list experiments --names 2>/dev/null) ;;
                 bench) words=$("$heddle" bench --names 2>/dev/null) ;;
                 help) words=$("$heddle" list commands --names 2>/dev/null) ;;

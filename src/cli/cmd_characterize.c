@@ -27,7 +27,8 @@ struct characterize_options {
 #define FIELD(name) offsetof(struct characterize_options, name)
 
 static const struct cli_option options[] = {
-    {"--table", 't', CLI_LIST, "TABLE", "only this table; repeat it for others", FIELD(tables), 0, 0},
+    {"--table", 't', CLI_LIST, "narasiman2011|liu2023|meng2010|malits2012", "only this table; repeat it for others",
+     FIELD(tables), 0, 0},
     {"--functional", 0, CLI_FLAG, NULL, "execute without timing where a table does not need it", FIELD(is_functional),
      0, 0},
     {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},

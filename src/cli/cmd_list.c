@@ -33,8 +33,8 @@ const struct cli_command cli_list_command = {
              "                    stats|commands] [options]",
     .text = "Without a word it lists the workloads, as they are at size small: grid and block of the first launch,\n"
             "conditional branches in the kernels, the share of instructions that go to global or local memory or\n"
-            "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a\n"
-            "paper's own name for a workload: at size paper it has that paper's input, else the workload's own.\n"
+            "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a paper's own\n"
+            "name for a workload: at size paper it has that paper's input, else the workload's own.\n"
             "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"

@@ -7,16 +7,17 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program_options.h"
+#include "cli/thread_map.h"
 
 struct run_options {
     struct cli_machine_options machine;
     const char *scheduler, *divergence;
     struct cli_program_options program;
-    bool is_functional, is_quiet, is_verbose;
+    bool is_functional, is_quiet, is_verbose, has_branches;
     unsigned color;
     uint64_t max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
-    const char *json, *csv;
+    const char *json, *csv, *thread_map;
 };
 
 #define FIELD(name) offsetof(struct run_options, name)
@@ -36,6 +37,10 @@ static const struct cli_option options[] = {
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
     {"--sample", 0, CLI_NUMBER, "N", "take time series every N cycles, per SM and DRAM channel, into --json",
      FIELD(sample_cycles), 1, INT64_MAX},
+    {"--branches", 0, CLI_FLAG, NULL, "print how often each branch was executed and diverged; in --json too",
+     FIELD(has_branches), 0, 0},
+    {"--thread-map", 0, CLI_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
+     FIELD(thread_map), 0, 0},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
@@ -68,6 +73,7 @@ const struct cli_command cli_run_command = {
     .examples = "  heddle run bfs\n"
                 "  heddle run matmul --size medium --scheduler gto --json result.json\n"
                 "  heddle run bfs --machine gtx480 --set l1.size=32K --set sm.count=30\n"
+                "  heddle run nn --divergence odgs --branches --thread-map nn\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run saxpy.ptx --functional --grid 4 --block 256 \\\n"
                 "      --arg f32:2 --arg buf:f32[1024]=iota --arg out:f32[1024] --arg u32:1024\n",
@@ -151,9 +157,13 @@ static int show(struct run *run, const struct report_run *report, int status, bo
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
         print_notes(run, report, status);
+    if (has_table && run->given.has_branches && report->n_profiles)
+        report_print_branches(stdout, report, has_color, &run->arena);
+    bool has_map = !run->given.thread_map ||
+                   cli_write_thread_map(run->given.thread_map, report, has_table ? stdout : NULL, &run->arena);
     if (has_table && status == CLI_DONE)
         print_verdict(run, report, has_color);
-    if (!write_files(run, report))
+    if (!write_files(run, report) || !has_map)
         return status == CLI_DONE ? CLI_ERROR : status;
     if (report->error && !is_said)
         return cli_fail((enum cli_status)status, "%s", report->error);
@@ -178,6 +188,7 @@ static int run_program(struct run *run) {
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
+    execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =
@@ -216,6 +227,8 @@ static int find_and_run(struct run *run) {
     status = cli_check_program_options(&run->execution.program, &run->given.program);
     if (status != CLI_DONE)
         return status;
+    if (run->given.thread_map && !cli_check_thread_map(run->given.thread_map, &run->arena))
+        return CLI_ERROR;
     if (!cli_open_output(run->given.json, &run->json) || !cli_open_output(run->given.csv, &run->csv))
         return CLI_ERROR;
     return run_program(run);

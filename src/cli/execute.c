@@ -22,6 +22,8 @@ static const char *config_text(const struct cli_execution *execution, struct bas
     json_t *object = json_object();
     if (execution->sample_cycles)
         json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
+    if (execution->records_threads)
+        json_object_set_new(object, "profile", json_true());
     if (execution->max_instructions)
         json_object_set_new(object, "max_instructions", json_integer((json_int_t)execution->max_instructions));
     if (execution->timeout_seconds > 0)

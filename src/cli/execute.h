@@ -31,6 +31,7 @@ struct cli_execution {
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
     uint64_t sample_cycles;          /* 0: no time series */
+    bool records_threads;            /* counts per thread and branch */
     bool shows_progress, is_verbose;
     bool keeps_errors; /* its standard error is not shown, but the first line of it is in the run's error */
     enum cli_output output;
@@ -52,7 +53,7 @@ struct cli_job {
 
 struct cli_jobs {
     struct cli_job *job;
-    unsigned count, at_once; /* 0: one for each core */
+    unsigned count, at_once;                                      /* 0: one for each core */
     void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
     void *context;
     struct base_arena *arena;

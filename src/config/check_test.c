@@ -62,8 +62,8 @@ static void caches_have_whole_sets(void **state) {
     expect_unsound("icache.ways=3",
                    "icache.size is 2K, but must be a power of two times 384 bytes (icache.ways 3 x icache.line 128)");
     expect_unsound("l2.size=1M",
-                   "l2.size is 1M, but must be a power of two times 6144 bytes (l2.ways 8 x l2.line 128 x "
-                   "l2.banks 6)");
+                   "l2.size is 1M, but must be a power of two times 12288 bytes (l2.ways 8 x l2.line 128 x "
+                   "l2.banks 12)");
     expect_sound("l1.size=20K l1.present=false");
     expect_sound("l2.size=1000K l2.perfect=true");
 }

@@ -34,6 +34,13 @@ struct config_dram {
     enum config_dram_policy policy;
 };
 
+/* What an event costs, in pJ unless named otherwise; all 0: the machine has no figures. */
+struct config_energy {
+    double fetch, integer, floating, special, register_access, result, l1, l2, crossbar_byte;
+    double dram_nj;
+    double clock, leakage, l2_leakage; /* for each cycle: of an SM, of an SM, of the chip */
+};
+
 struct config_machine {
     char name[64], description[160];
     double clock_ghz;
@@ -49,6 +56,7 @@ struct config_machine {
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
     uint32_t prefix_cycles;                                    /* of the adders over a row's predicates */
     uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
+    uint32_t multiply_width;                                   /* the same; 0: the ALU lanes do it */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;
     uint32_t shared_banks, shared_cycles;
@@ -57,6 +65,7 @@ struct config_machine {
     struct config_dram dram;
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;
+    struct config_energy energy;
     char scheduler[128], divergence[64]; /* defaults */
     uint64_t max_cycles;                 /* 0: none */
     uint64_t watchdog_cycles;            /* no instruction issued for so long: deadlock */

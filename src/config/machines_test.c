@@ -90,6 +90,17 @@ static void the_defaults_are_the_default_machine(void **state) {
     free(expected);
 }
 
+static void expect_energy_figures_of_one_paper(const char *name) {
+    struct config_machine machine = machine_named(name);
+    static const struct config_energy none = {0};
+    assert_int_equal(memcmp(&machine.energy, &none, sizeof none) != 0, strcmp(name, "meng2010") == 0);
+}
+
+static void machines_whose_papers_have_no_energy_have_no_figures(void **state) {
+    (void)state;
+    for_each(expect_energy_figures_of_one_paper);
+}
+
 /* ---- The papers' numbers ----------------------------------------------------------------------------------------- */
 
 static void expect_values(const char *name, const char *const (*values)[2]) {
@@ -224,32 +235,20 @@ static void meng2010_is_its_table_3(void **state) {
     };
     struct config_machine machine = machine_named("meng2010");
     expect_values("meng2010", values);
+    assert_true(machine.energy.dram_nj == 220);                                              /* section 3.3 */
     assert_true(machine.crossbar_bytes_per_cycle * machine.n_sms * machine.clock_ghz == 57); /* GB/s */
 }
 
 static void gtx480_is_table_1_of_liu_2023(void **state) {
     (void)state;
     static const char *const values[][2] = {
-        {"sm.count", "15"},
-        {"sm.threads", "1536"},
-        {"sm.blocks", "8"},
-        {"sm.registers", "32768"},
-        {"sm.warp_size", "32"},
-        {"shared.size", "48K"},
-        {"l1.size", "16K"},
-        {"icache.size", "2K"},
-        {"l2.size", "768K"},
-        {"l2.ways", "8"},
-        {"l2.banks", "6"},
-        {"dram.policy", "fr-fcfs"},
-        {"dram.channels", "6"},
-        {"sm.schedulers", "2"},
-        {"l1.ways", "4"},
-        {"l1.write", "through"},
-        {"l1.write_allocate", "false"},
-        {"clock", "0.7"},
-        {"scheduler", "lrr"},
-        {NULL, NULL},
+        {"sm.count", "15"},         {"sm.threads", "1536"},  {"sm.blocks", "8"},
+        {"sm.registers", "32768"},  {"sm.warp_size", "32"},  {"shared.size", "48K"},
+        {"l1.size", "16K"},         {"icache.size", "2K"},   {"l2.size", "768K"},
+        {"l2.ways", "8"},           {"l2.banks", "12"},      {"sm.multiply_width", "32"},
+        {"dram.policy", "fr-fcfs"}, {"dram.channels", "6"},  {"sm.schedulers", "2"},
+        {"l1.ways", "4"},           {"l1.write", "through"}, {"l1.write_allocate", "false"},
+        {"clock", "0.7"},           {"scheduler", "lrr"},    {NULL, NULL},
     };
     struct config_machine machine = machine_named("gtx480");
     expect_values("gtx480", values);
@@ -265,6 +264,7 @@ int main(void) {
         cmocka_unit_test(words_that_yaml_could_misread_survive_too),
         cmocka_unit_test(the_dump_is_for_people_too),
         cmocka_unit_test(the_defaults_are_the_default_machine),
+        cmocka_unit_test(machines_whose_papers_have_no_energy_have_no_figures),
         cmocka_unit_test(narasiman2011_is_its_table_1),
         cmocka_unit_test(narasiman2014_differs_in_its_data_cache),
         cmocka_unit_test(narasiman2014_db_is_its_table_8_1),

@@ -25,6 +25,8 @@ static CUresult start(struct cuda_state *state) {
     if (path && *path) {
         state->results_path = cuda_allocate(strlen(path) + 1);
         strcpy(state->results_path, path);
+        state->threads_path = cuda_allocate(strlen(path) + sizeof(".threads"));
+        strcat(strcpy(state->threads_path, path), ".threads");
     }
     state->pid = getpid();
     state->n_changes = 1; /* a program that launches nothing has results too */

@@ -198,6 +198,7 @@ struct cuda_state {
     bool is_launch_blocking; /* CUDA_LAUNCH_BLOCKING: a launch reports its own fault */
     int pid;                 /* of the process that called cuInit: a forked child must not write its results */
     char *results_path;      /* HEDDLE_RESULTS; NULL: nothing is written */
+    char *threads_path;      /* results_path and ".threads" */
     struct gpu *gpu;
     struct cuda_table objects;     /* by handle */
     struct cuda_table allocations; /* by device address */

@@ -5,7 +5,12 @@
  *    "memory": {"peak_device_bytes"},
  *    "errors": [{"error": "CUDA_ERROR_...", "message"}, ...],
  *    "missing_functions": ["cuFoo", ...],   called or asked for by the program, and not supported
+ *    "profiles": [{"name", "grid", "block", "launches",    with "profile" in HEDDLE_CONFIG, by kernel and shape
+ *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
  *    "host": {"seconds", "warp_instructions_per_second"}}
+ *
+ * With profiles there is a second file, of the same name and ".threads": for each profile, in order, the instructions
+ * of every thread and its divergences, as numbers of 32 bits in the host's order of bytes.
  *
  * Everything but "host" is the same from run to run. The file is replaced as a whole, so a reader never sees half of
  * it. It is written when the process ends and after each launch that fails. */
@@ -49,9 +54,8 @@ void cuda_results_add_error(struct cuda_state *state, CUresult result, const cha
 static const double lanes = EXEC_LANES;
 
 static void add_counters(json_t *object, const struct stats_counters *values) {
-    enum { ALWAYS = 1, TIMED = 0 };
 #define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || values->cycles)                                                                                        \
+    if (stats_exists(STATS_##when, values->cycles, values))                                                            \
         json_object_set_new(object, #name, json_integer((json_int_t)values->name));
 #include "stats/counters.def"
 #undef STATS_COUNTER
@@ -156,13 +160,53 @@ static json_t *host(const struct cuda_state *state) {
                      seconds > 0 ? instructions / seconds : 0.0);
 }
 
-/* Into a file of its own, then in one step into place. */
-static bool replace_file(const char *path, const json_t *results) {
+static json_t *profiles(const struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_profile *profile = gpu_profiles(state->gpu, &count);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *object = json_object(), *branches = json_array();
+        json_object_set_new(object, "name", json_string(profile[i].kernel));
+        json_object_set_new(object, "grid", shape(profile[i].grid));
+        json_object_set_new(object, "block", shape(profile[i].block));
+        json_object_set_new(object, "launches", json_integer(profile[i].n_launches));
+        for (uint32_t k = 0; k < profile[i].n_branches; k++) {
+            const struct gpu_branch *branch = &profile[i].branch[k];
+            json_array_append_new(branches,
+                                  json_pack("{s:I,s:I,s:I}", "line", (json_int_t)branch->line, "executed",
+                                            (json_int_t)branch->executed, "diverged", (json_int_t)branch->diverged));
+        }
+        json_object_set_new(object, "branches", branches);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static bool write_threads(const char *path, const struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_profile *profile = gpu_profiles(state->gpu, &count);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        fwrite(profile[i].path, sizeof(*profile[i].path), profile[i].n_threads, file);
+        fwrite(profile[i].split, sizeof(*profile[i].split), profile[i].n_threads, file);
+    }
+    bool is_good = !ferror(file);
+    return fclose(file) == 0 && is_good;
+}
+
+static bool write_json(const char *path, const json_t *results) {
+    return json_dump_file(results, path, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
+}
+
+/* Into a file of its own, then in one step into place. `results` is NULL for the counts of threads. */
+static bool replace_file(const char *path, const json_t *results, const struct cuda_state *state) {
     size_t size = strlen(path) + 32;
     char *temporary = cuda_allocate(size);
     snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    bool is_good = json_dump_file(results, temporary, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0 &&
-                   rename(temporary, path) == 0;
+    bool is_good =
+        (results ? write_json(temporary, results) : write_threads(temporary, state)) && rename(temporary, path) == 0;
     if (!is_good) {
         cuda_print("cannot write the results to %s: %s", path, strerror(errno));
         unlink(temporary);
@@ -180,8 +224,12 @@ void cuda_results_write(struct cuda_state *state) {
     json_object_set_new(results, "memory", json_pack("{s:I}", "peak_device_bytes", (json_int_t)state->peak_bytes));
     json_object_set_new(results, "errors", errors(state));
     json_object_set_new(results, "missing_functions", missing_functions(state));
+    if (gpu_config(state->gpu)->records_threads) {
+        json_object_set_new(results, "profiles", profiles(state));
+        replace_file(state->threads_path, NULL, state);
+    }
     json_object_set_new(results, "host", host(state));
-    replace_file(state->results_path, results);
+    replace_file(state->results_path, results, state);
     json_decref(results);
     state->n_written = state->n_changes;
     state->written_ns = gpu_host_clock_ns();

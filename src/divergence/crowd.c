@@ -1,4 +1,4 @@
-/* Threads of an SM in crews. See crowd.h. */
+/* Threads of an SM in teams. See crowd.h. */
 #include "divergence/crowd.h"
 
 #include <assert.h>
@@ -90,44 +90,50 @@ static void end_block(struct divergence_crowd *crowd, struct divergence_block *b
     crowd->setup.host->block_ended(crowd->setup.sm, block);
 }
 
-/* Of these lanes of a row, those whose threads have not left their crews yet go on there; the others are given back. */
-static uint32_t go_on_in_crews(struct divergence_crowd *crowd, const struct exec_row *row, uint32_t mask, uint32_t pc) {
+/* Of these lanes of a row, those whose threads are in teams go on there; the others are given back. */
+static uint32_t go_on_in_teams(struct divergence_crowd *crowd, const struct exec_row *row, uint32_t mask, uint32_t pc,
+                               uint64_t cycle) {
     for (uint32_t i = 0; i < crowd->n_live && mask; i++) {
-        struct divergence_crew *crew = crowd->live[i];
-        for (uint32_t left = crew->waits; left; left &= left - 1) {
+        struct divergence_team *team = crowd->live[i];
+        uint32_t before = team->waits;
+        for (uint32_t left = before; left; left &= left - 1) {
             uint32_t at = (uint32_t)__builtin_ctz(left);
-            if (crew->row[at] != row || !(mask >> crew->lane[at] & 1))
+            if (team->row[at] != row || !(mask >> team->lane[at] & 1))
                 continue;
-            crew->waits &= ~(1u << at);
-            crew->pc[at] = pc;
-            mask &= ~(1u << crew->lane[at]);
+            team->waits &= ~(1u << at);
+            team->pc[at] = pc;
+            mask &= ~(1u << team->lane[at]);
+        }
+        if (team->waits != before && team->group.status == DIVERGENCE_WAITS) {
+            team->group.status = DIVERGENCE_DRAINS;
+            crowd->setup.host->wake(crowd->setup.sm, &team->group, cycle);
         }
     }
     return mask;
 }
 
 /* Threads that need not wait any more. */
-static void take_released(struct divergence_crowd *crowd, struct divergence_block *block) {
+static void take_released(struct divergence_crowd *crowd, struct divergence_block *block, uint64_t cycle) {
     struct divergence_crowd_block *state = block->state;
     for (uint32_t i = 0; i < block->cta->n_rows; i++) {
         uint32_t pc, mask;
         while ((mask = divergence_sync_take(state->sync, i, &pc)) != 0) {
-            mask = go_on_in_crews(crowd, &block->cta->row[i], mask, pc);
+            mask = go_on_in_teams(crowd, &block->cta->row[i], mask, pc, cycle);
             if (mask)
                 add_loose(crowd, &block->cta->row[i], mask, pc, state->passed);
         }
     }
 }
 
-/* --- crews --- */
+/* --- teams --- */
 
 static void make_room(struct divergence_crowd *crowd) {
     if (crowd->n_live + crowd->n_spare < crowd->capacity)
         return;
     uint32_t capacity = crowd->capacity ? 2 * crowd->capacity : 64;
-    crowd->live = enlarge(crowd->live, capacity, sizeof(struct divergence_crew *));
-    crowd->spare = enlarge(crowd->spare, capacity, sizeof(struct divergence_crew *));
-    struct divergence_crew **queue = allocate(capacity, sizeof(struct divergence_crew *));
+    crowd->live = enlarge(crowd->live, capacity, sizeof(struct divergence_team *));
+    crowd->spare = enlarge(crowd->spare, capacity, sizeof(struct divergence_team *));
+    struct divergence_team **queue = allocate(capacity, sizeof(struct divergence_team *));
     for (uint32_t i = 0; i < crowd->queue_length; i++)
         queue[i] = crowd->queue[(crowd->queue_head + i) % crowd->capacity];
     free(crowd->queue);
@@ -136,58 +142,68 @@ static void make_room(struct divergence_crowd *crowd) {
     crowd->capacity = capacity;
 }
 
-struct divergence_crew *divergence_crowd_new_crew(struct divergence_crowd *crowd) {
-    struct divergence_crew *crew = NULL;
+struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd) {
+    struct divergence_team *team = NULL;
     /* One that has ended in its own hook is in its slot until the SM looks. */
-    for (uint32_t i = crowd->n_spare; i-- > 0 && !crew;)
+    for (uint32_t i = crowd->n_spare; i-- > 0 && !team;)
         if (crowd->spare[i]->group.slot == DIVERGENCE_NO_SLOT && !crowd->spare[i]->is_queued) {
-            crew = crowd->spare[i];
+            team = crowd->spare[i];
             crowd->spare[i] = crowd->spare[--crowd->n_spare];
         }
-    if (!crew) {
+    if (!team) {
         make_room(crowd);
-        crew = allocate(1, sizeof *crew);
+        team = allocate(1, sizeof *team);
     }
-    crew->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
-    crew->mask = crew->waits = 0;
-    crew->entered = 0;
-    crew->issued = crew->last = crew->patience = 0;
-    crowd->live[crowd->n_live++] = crew;
-    return crew;
+    team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
+    team->mask = team->waits = 0;
+    team->entered = 0;
+    team->issued = team->last = team->patience = 0;
+    crowd->live[crowd->n_live++] = team;
+    return team;
 }
 
-void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_crew *crew, uint64_t cycle) {
-    const struct divergence_setup *setup = &crowd->setup;
-    crew->group.home = block_of(crowd, crew->row[__builtin_ctz(crew->mask)]);
-    crew->group.warp_id = DIVERGENCE_NO_WARP;
-    if (!crowd->queue_length && setup->host->place(setup->sm, &crew->group, cycle))
-        return;
-    crew->is_queued = true;
-    crowd->queue[(crowd->queue_head + crowd->queue_length++) % crowd->capacity] = crew;
-}
-
-void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_crew *crew, bool is_own, uint64_t cycle) {
+void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_team *team, bool is_own, uint64_t cycle) {
     uint32_t i = 0;
-    while (crowd->live[i] != crew)
+    while (crowd->live[i] != team)
         i++;
     crowd->live[i] = crowd->live[--crowd->n_live];
-    crowd->spare[crowd->n_spare++] = crew;
-    crew->group.status = DIVERGENCE_ENDED;
+    crowd->spare[crowd->n_spare++] = team;
+    team->group.status = DIVERGENCE_ENDED;
     if (!is_own)
-        crowd->setup.host->evict(crowd->setup.sm, &crew->group, cycle);
+        crowd->setup.host->evict(crowd->setup.sm, &team->group, cycle);
+}
+
+/* A slot for the team: where there is none, that of a team all of whose threads wait. */
+static bool place(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle) {
+    const struct divergence_setup *setup = &crowd->setup;
+    team->group.home = block_of(crowd, team->row[__builtin_ctz(team->mask)]);
+    if (setup->host->place(setup->sm, &team->group, cycle))
+        return true;
+    uint32_t i = 0;
+    while (i < crowd->n_live && crowd->live[i]->group.status != DIVERGENCE_WAITS)
+        i++;
+    if (i == crowd->n_live)
+        return false;
+    struct divergence_team *waiting = crowd->live[i];
+    divergence_team_dismiss(waiting);
+    divergence_crowd_leave(crowd, waiting, false, cycle);
+    return setup->host->place(setup->sm, &team->group, cycle);
+}
+
+void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle) {
+    team->group.warp_id = DIVERGENCE_NO_WARP;
+    if (!crowd->queue_length && place(crowd, team, cycle))
+        return;
+    team->is_queued = true;
+    crowd->queue[(crowd->queue_head + crowd->queue_length++) % crowd->capacity] = team;
 }
 
 void divergence_crowd_refill(struct divergence_crowd *crowd, uint64_t cycle) {
-    const struct divergence_setup *setup = &crowd->setup;
     while (crowd->queue_length) {
-        struct divergence_crew *crew = crowd->queue[crowd->queue_head];
-        if (crew->group.status != DIVERGENCE_ENDED) {
-            /* The block that it counted to may have ended while it stood here. */
-            crew->group.home = block_of(crowd, crew->row[__builtin_ctz(crew->mask)]);
-            if (!setup->host->place(setup->sm, &crew->group, cycle))
-                return;
-        }
-        crew->is_queued = false;
+        struct divergence_team *team = crowd->queue[crowd->queue_head];
+        if (team->group.status != DIVERGENCE_ENDED && !place(crowd, team, cycle))
+            return;
+        team->is_queued = false;
         crowd->queue_head = (crowd->queue_head + 1) % crowd->capacity;
         crowd->queue_length--;
     }
@@ -209,142 +225,142 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
             thread(user, NULL, &block->cta->row[i], (uint32_t)__builtin_ctz(left));
 }
 
-/* --- threads of a crew --- */
+/* --- threads of a team --- */
 
-int divergence_crew_room(const struct divergence_crew *crew, uint32_t lane, bool is_free, uint32_t n_lanes) {
-    if (!(crew->mask >> lane & 1))
+int divergence_team_room(const struct divergence_team *team, uint32_t lane, bool is_free, uint32_t n_lanes) {
+    if (!(team->mask >> lane & 1))
         return (int)lane;
-    uint32_t holes = ~crew->mask & (n_lanes == EXEC_LANES ? ~0u : (1u << n_lanes) - 1);
+    uint32_t holes = ~team->mask & (n_lanes == EXEC_LANES ? ~0u : (1u << n_lanes) - 1);
     return is_free && holes ? __builtin_ctz(holes) : -1;
 }
 
-void divergence_crew_set_pcs(struct divergence_crew *crew, uint32_t pc) {
-    for (uint32_t left = crew->mask; left; left &= left - 1)
-        crew->pc[__builtin_ctz(left)] = pc;
+void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc) {
+    for (uint32_t left = team->mask; left; left &= left - 1)
+        team->pc[__builtin_ctz(left)] = pc;
 }
 
 /* The row that these threads are lanes of, each in its own; NULL: not so. */
-static struct exec_row *row_of(const struct divergence_crew *crew, uint32_t mask) {
+static struct exec_row *row_of(const struct divergence_team *team, uint32_t mask) {
     if (!mask)
         return NULL;
-    struct exec_row *row = crew->row[__builtin_ctz(mask)];
+    struct exec_row *row = team->row[__builtin_ctz(mask)];
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        if (crew->row[at] != row || crew->lane[at] != at)
+        if (team->row[at] != row || team->lane[at] != at)
             return NULL;
     }
     return row;
 }
 
-void divergence_crew_show(struct divergence_crew *crew) {
-    crew->group.row = row_of(crew, crew->mask);
-    crew->group.mask = crew->mask;
-    crew->group.n_threads = (uint32_t)__builtin_popcount(crew->mask);
+void divergence_team_show(struct divergence_team *team) {
+    team->group.row = row_of(team, team->mask);
+    team->group.mask = team->mask;
+    team->group.n_threads = (uint32_t)__builtin_popcount(team->mask);
 }
 
-void divergence_crew_bundle(const struct divergence_crew *crew, uint32_t mask, struct exec_context *cx,
+void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_context *cx,
                             struct divergence_bundle *bundle) {
     const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
     bundle->mask = mask;
-    bundle->row = row_of(crew, mask);
+    bundle->row = row_of(team, mask);
     if (bundle->row) {
         bundle->mask = divergence_guard(bundle->row, insn, mask);
         return;
     }
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        cx->row_of[at] = crew->row[at];
-        cx->lane_of[at] = crew->lane[at];
-        if (!divergence_guard(crew->row[at], insn, 1u << crew->lane[at]))
+        cx->row_of[at] = team->row[at];
+        cx->lane_of[at] = team->lane[at];
+        if (!divergence_guard(team->row[at], insn, 1u << team->lane[at]))
             bundle->mask &= ~(1u << at);
     }
 }
 
 /* --- control instructions --- */
 
-uint32_t divergence_crew_lowest(const struct divergence_crew *crew, uint32_t mask, uint32_t *there) {
+uint32_t divergence_team_lowest(const struct divergence_team *team, uint32_t mask, uint32_t *there) {
     uint32_t lowest = EXEC_NO_PC;
     *there = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        if (crew->pc[at] < lowest) {
-            lowest = crew->pc[at];
+        if (team->pc[at] < lowest) {
+            lowest = team->pc[at];
             *there = 0;
         }
-        *there |= (uint32_t)(crew->pc[at] == lowest) << at;
+        *there |= (uint32_t)(team->pc[at] == lowest) << at;
     }
     return lowest;
 }
 
-/* The first of these threads and all others of its row: where they are in the crew, by their lanes, and which lanes
+/* The first of these threads and all others of its row: where they are in the team, by their lanes, and which lanes
  * they are. They are taken out of *left. */
-static struct exec_row *next_row(const struct divergence_crew *crew, uint32_t *left, uint8_t at[EXEC_LANES],
+static struct exec_row *next_row(const struct divergence_team *team, uint32_t *left, uint8_t at[EXEC_LANES],
                                  uint32_t *lanes) {
-    struct exec_row *row = crew->row[__builtin_ctz(*left)];
+    struct exec_row *row = team->row[__builtin_ctz(*left)];
     *lanes = 0;
     for (uint32_t rest = *left; rest; rest &= rest - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if (crew->row[i] != row)
+        if (team->row[i] != row)
             continue;
-        at[crew->lane[i]] = (uint8_t)i;
-        *lanes |= 1u << crew->lane[i];
+        at[team->lane[i]] = (uint8_t)i;
+        *lanes |= 1u << team->lane[i];
         *left &= ~(1u << i);
     }
     return row;
 }
 
-static void after_exit(struct divergence_crowd *crowd, struct divergence_block *block) {
+static void after_exit(struct divergence_crowd *crowd, struct divergence_block *block, uint64_t cycle) {
     struct divergence_crowd_block *state = block->state;
     if (divergence_sync_after_exit(state->sync, crowd->setup.cx, block->cta))
-        take_released(crowd, block);
+        take_released(crowd, block, cycle);
     if (!block->cta->n_live_rows)
         end_block(crowd, block);
 }
 
-static void arrive(struct divergence_crowd *crowd, struct divergence_crew *crew, struct exec_row *row, uint32_t pc,
-                   uint32_t lanes) {
+static void arrive(struct divergence_crowd *crowd, struct divergence_team *team, struct exec_row *row, uint32_t pc,
+                   uint32_t lanes, uint64_t cycle) {
     struct divergence_block *block = block_of(crowd, row);
     struct divergence_crowd_block *state = block->state;
-    state->passed = crew->group.passed;
+    state->passed = team->group.passed;
     if (divergence_sync_arrive(state->sync, crowd->setup.cx, row, pc, lanes))
-        take_released(crowd, block);
+        take_released(crowd, block, cycle);
 }
 
-/* For the lanes of one row, which are at at[] in the crew. */
-static void control_row(struct divergence_crowd *crowd, struct divergence_crew *crew, struct exec_row *row, uint32_t pc,
-                        uint32_t lanes, const uint8_t at[EXEC_LANES]) {
+/* For the lanes of one row, which are at at[] in the team. */
+static void control_row(struct divergence_crowd *crowd, struct divergence_team *team, struct exec_row *row, uint32_t pc,
+                        uint32_t lanes, const uint8_t at[EXEC_LANES], uint64_t cycle) {
     struct exec_context *cx = crowd->setup.cx;
     uint32_t next[EXEC_LANES], waits, live = row->live;
     divergence_next_pcs(cx, row, pc, lanes, next, &waits);
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        crew->pc[at[lane]] = next[lane];
-        crew->waits |= (waits >> lane & 1) << at[lane];
+        team->pc[at[lane]] = next[lane];
+        team->waits |= (waits >> lane & 1) << at[lane];
         if (next[lane] == EXEC_NO_PC)
-            crew->mask &= ~(1u << at[lane]);
+            team->mask &= ~(1u << at[lane]);
     }
     if (waits)
-        arrive(crowd, crew, row, pc, waits);
+        arrive(crowd, team, row, pc, waits, cycle);
     if (row->live != live)
-        after_exit(crowd, block_of(crowd, row));
+        after_exit(crowd, block_of(crowd, row), cycle);
     if (cx->fault.kind != EXEC_FAULT_NONE) { /* told of a lane of the bundle; here lanes are those of rows */
         cx->row_of[cx->fault.lane] = row;
         cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
     }
 }
 
-void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask,
-                              uint32_t pc) {
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask, uint32_t pc,
+                              uint64_t cycle) {
     const struct exec_context *cx = crowd->setup.cx;
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint8_t at[EXEC_LANES];
     for (uint32_t left = mask, lanes; left && !cx->fault.kind;) {
-        struct exec_row *row = next_row(crew, &left, at, &lanes);
-        control_row(crowd, crew, row, pc, lanes, at);
+        struct exec_row *row = next_row(team, &left, at, &lanes);
+        control_row(crowd, team, row, pc, lanes, at, cycle);
     }
     if (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED) {
         uint32_t there;
-        divergence_crew_lowest(crew, mask, &there);
+        divergence_team_lowest(team, mask, &there);
         crowd->setup.counters->branches++;
         crowd->setup.counters->divergent_branches += there != mask;
     }

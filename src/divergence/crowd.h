@@ -1,15 +1,17 @@
-/* All threads of an SM, in crews: what models share that put threads of any warp and block into one group (dwf, mimd).
- * A crew is a group with at most one thread in each lane. There may be more crews than the SM has slots: those that get
+/* All threads of an SM, in teams: what models share that put threads of any warp and block into one group (dwf, mimd).
+ * A team is a group with at most one thread in each lane. There may be more teams than the SM has slots: those that get
  * none wait in a queue. */
 #pragma once
 
 #include "divergence/divergence.h"
 #include "divergence/sync.h"
 
-struct divergence_crew {
-    struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_crew_show() */
+struct divergence_team {
+    struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_team_show() */
     uint32_t mask;                 /* lanes that have a thread */
-    uint32_t waits;                /* of those: they wait for others (sync.h), and leave when nothing is under way */
+    /* Of those: they wait for others (sync.h). A team of which all do keeps its slot and has the status WAITS; set free
+     * it is to DRAIN. Where only some do, those leave when nothing is under way. */
+    uint32_t waits;
     struct exec_row *row[EXEC_LANES];
     uint8_t lane[EXEC_LANES]; /* where each thread lives in its row */
     uint32_t pc[EXEC_LANES];  /* of each thread, when they may differ: after control instructions */
@@ -28,9 +30,9 @@ struct divergence_set {
 
 struct divergence_crowd {
     struct divergence_setup setup;
-    struct divergence_crew **live, **spare;
+    struct divergence_team **live, **spare;
     uint32_t n_live, n_spare, capacity;
-    struct divergence_crew **queue; /* a ring of `capacity` */
+    struct divergence_team **queue; /* a ring of `capacity` */
     uint32_t queue_head, queue_length;
     struct divergence_block **block; /* in execution */
     uint32_t n_blocks, block_capacity;
@@ -52,12 +54,13 @@ void divergence_crowd_free_block(void *model, void *state);
 /* A block begins: its rows are in the loose sets. */
 void divergence_crowd_admit(struct divergence_crowd *crowd, struct divergence_block *block);
 
-/* A crew without threads. */
-struct divergence_crew *divergence_crowd_new_crew(struct divergence_crowd *crowd);
-/* A crew that runs gets a slot, or a place in the queue. */
-void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_crew *crew, uint64_t cycle);
-/* The crew has lost its last thread. It leaves its slot: by itself, when its own hook runs (is_own). */
-void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_crew *crew, bool is_own, uint64_t cycle);
+/* A team without threads. */
+struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd);
+/* A team that runs gets a free slot, that of a team that waits (which is dissolved), or a place in the queue. Not while
+ * the team whose hook runs has the status WAITS. */
+void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle);
+/* The team has lost its last thread. It leaves its slot: by itself, when its own hook runs (is_own). */
+void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_team *team, bool is_own, uint64_t cycle);
 /* Slots have become free. */
 void divergence_crowd_refill(struct divergence_crowd *crowd, uint64_t cycle);
 void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct divergence_block *block,
@@ -65,30 +68,31 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
                                            uint32_t lane),
                             void *user);
 
-static inline void divergence_crew_put(struct divergence_crew *crew, uint32_t at, struct exec_row *row, uint32_t lane,
+static inline void divergence_team_put(struct divergence_team *team, uint32_t at, struct exec_row *row, uint32_t lane,
                                        uint32_t pc) {
-    crew->mask |= 1u << at;
-    crew->row[at] = row;
-    crew->lane[at] = (uint8_t)lane;
-    crew->pc[at] = pc;
+    team->mask |= 1u << at;
+    team->row[at] = row;
+    team->lane[at] = (uint8_t)lane;
+    team->pc[at] = pc;
 }
 
 /* Where a thread of this lane may be put: in its own lane, or, when `is_free`, in any below n_lanes; -1: nowhere. */
-int divergence_crew_room(const struct divergence_crew *crew, uint32_t lane, bool is_free, uint32_t n_lanes);
-void divergence_crew_set_pcs(struct divergence_crew *crew, uint32_t pc);
-/* Makes the group what the SM sees of the crew: lanes of one row, or a number of threads. */
-void divergence_crew_show(struct divergence_crew *crew);
-/* The bundle of the crew's threads in `mask` at bundle->pc. */
-void divergence_crew_bundle(const struct divergence_crew *crew, uint32_t mask, struct exec_context *cx,
+int divergence_team_room(const struct divergence_team *team, uint32_t lane, bool is_free, uint32_t n_lanes);
+void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc);
+/* Makes the group what the SM sees of the team: lanes of one row, or a number of threads. */
+void divergence_team_show(struct divergence_team *team);
+/* The bundle of the team's threads in `mask` at bundle->pc. */
+void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_context *cx,
                             struct divergence_bundle *bundle);
-/* The lowest pc of the crew's threads in `mask`, and which of them are there. */
-uint32_t divergence_crew_lowest(const struct divergence_crew *crew, uint32_t mask, uint32_t *there);
-/* Executes the control instruction at pc for the crew's threads in `mask`: their pcs are the next ones, ended threads
- * are gone, those that have to wait are in crew->waits. Threads that are no longer in any crew and have been set free
- * by these are in the loose sets; those that still are just go on there. */
-void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_crew *crew, uint32_t mask, uint32_t pc);
-/* The crew's waiting threads leave it. */
-static inline void divergence_crew_dismiss(struct divergence_crew *crew) {
-    crew->mask &= ~crew->waits;
-    crew->waits = 0;
+/* The lowest pc of the team's threads in `mask`, and which of them are there. */
+uint32_t divergence_team_lowest(const struct divergence_team *team, uint32_t mask, uint32_t *there);
+/* Executes the control instruction at pc for the team's threads in `mask`: their pcs are the next ones, ended threads
+ * are gone, those that have to wait are in team->waits. Threads that are in no team and have been set free by these are
+ * in the loose sets. */
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask, uint32_t pc,
+                              uint64_t cycle);
+/* The team's waiting threads leave it. */
+static inline void divergence_team_dismiss(struct divergence_team *team) {
+    team->mask &= ~team->waits;
+    team->waits = 0;
 }

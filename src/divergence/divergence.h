@@ -38,16 +38,16 @@ struct divergence_group {
     /* Number for fetch groups and id order, below the SM's slots: splits of one warp share it. DIVERGENCE_NO_WARP
      * before place(): the SM numbers it by its slot. */
     uint32_t warp_id;
-    uint32_t passed;               /* post-dominators passed: bumped by the SM, for the scheduler pdprio */
+    uint32_t passed; /* post-dominators passed: bumped by the SM, for the scheduler pdprio */
+    int slot;        /* the SM's; DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
     struct divergence_block *home; /* the block it counts to, for schedulers; with threads of several: any of them */
+    uint64_t ready_cycle;          /* not before this cycle; 0: no such bound */
     /* Bundles of the next instruction may issue while some of this one are under way; the model keeps busy threads back
      * (lwm with refetch=first). Control instructions wait all the same. */
     bool overlaps;
-    bool is_blocked;      /* all threads that are left for this instruction are busy: wait until an access ends */
-    uint64_t ready_cycle; /* not before this cycle; 0: no such bound */
-    /* The SM's: */
-    int slot; /* DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
+    bool is_blocked; /* all threads that are left for this instruction are busy: wait until an access ends */
 };
+_Static_assert(sizeof(struct divergence_group) <= 64, "a group is a cache line at most");
 
 /* What enters the SIMD pipeline at once: at most one thread a lane. */
 struct divergence_bundle {
@@ -108,6 +108,8 @@ struct divergence_host {
     /* Every other group in a slot waits for memory or for others: without this one the SM would stand still. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);
     uint32_t (*free_slots)(void *sm);
+    /* Cycles so far in which the SM issued, and in which it waited for memory: for models that adapt. */
+    void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
     /* Calls refill() in that cycle. Only the earliest is kept; refill() asks anew for what is later. */
     void (*call_at)(void *sm, uint64_t cycle);
     /* Starts the grid's next block on this SM (admit() is called before it returns). False: no block is left, or no
@@ -182,6 +184,7 @@ struct divergence_ops {
                   void *user);
     /* Storage of the mechanism per SM in bits as its paper counts it, with the formula in words; may be NULL. */
     uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
+    const char *area; /* what its paper says of area, with the source; may be NULL */
 };
 
 /* registry.c */

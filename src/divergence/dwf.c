@@ -102,17 +102,17 @@ static void begin_grid(void *user) {
 
 /* --- the pool --- */
 
-static bool is_full(const struct model *model, const struct divergence_crew *warp) {
+static bool is_full(const struct model *model, const struct divergence_team *warp) {
     return (uint32_t)__builtin_popcount(warp->mask) == model->crowd.setup.machine->warp_size;
 }
 
 /* The youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
-static struct divergence_crew *youngest_at(const struct model *model, uint32_t pc, const struct divergence_crew *self,
+static struct divergence_team *youngest_at(const struct model *model, uint32_t pc, const struct divergence_team *self,
                                            uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_crew *youngest = NULL;
+    struct divergence_team *youngest = NULL;
     for (uint32_t i = 0; i < model->crowd.n_live; i++) {
-        struct divergence_crew *warp = model->crowd.live[i];
+        struct divergence_team *warp = model->crowd.live[i];
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
             (!youngest || warp->entered > youngest->entered) &&
             !setup->host->is_under_way(setup->sm, &warp->group, cycle))
@@ -121,13 +121,13 @@ static struct divergence_crew *youngest_at(const struct model *model, uint32_t p
     return youngest;
 }
 
-static bool has_room_for(const struct model *model, const struct divergence_crew *warp,
-                         const struct divergence_crew *other) {
+static bool has_room_for(const struct model *model, const struct divergence_team *warp,
+                         const struct divergence_team *other) {
     return model->is_free ? !is_full(model, warp) : (other->mask & ~warp->mask) != 0;
 }
 
 /* The warp is the youngest now. */
-static void set_running(struct model *model, struct divergence_crew *warp, uint32_t pc) {
+static void set_running(struct model *model, struct divergence_team *warp, uint32_t pc) {
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
     warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
@@ -135,25 +135,25 @@ static void set_running(struct model *model, struct divergence_crew *warp, uint3
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
-static void move_threads(struct model *model, struct divergence_crew *to, const struct divergence_crew *from,
+static void move_threads(struct model *model, struct divergence_team *to, const struct divergence_team *from,
                          uint32_t *mask, uint32_t pc) {
     uint32_t n_lanes = model->crowd.setup.machine->warp_size;
     for (uint32_t left = *mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_crew_room(to, model->is_free ? i : from->lane[i], model->is_free, n_lanes);
+        int at = divergence_team_room(to, model->is_free ? i : from->lane[i], model->is_free, n_lanes);
         if (at < 0)
             continue;
-        divergence_crew_put(to, (uint32_t)at, from->row[i], from->lane[i], pc);
+        divergence_team_put(to, (uint32_t)at, from->row[i], from->lane[i], pc);
         *mask &= ~(1u << i);
     }
 }
 
 /* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the group to use for a new warp,
  * if it must be; NULL: make one. True: it has been used. */
-static bool enter_pool(struct model *model, const struct divergence_crew *from, uint32_t mask, uint32_t pc,
-                       struct divergence_crew *own, uint64_t cycle) {
+static bool enter_pool(struct model *model, const struct divergence_team *from, uint32_t mask, uint32_t pc,
+                       struct divergence_team *own, uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_crew *youngest = youngest_at(model, pc, own, cycle);
+    struct divergence_team *youngest = youngest_at(model, pc, own, cycle);
     if (youngest) {
         uint32_t before = mask;
         move_threads(model, youngest, from, &mask, pc);
@@ -161,20 +161,20 @@ static bool enter_pool(struct model *model, const struct divergence_crew *from, 
             setup->counters->merges++;
             if (from->group.passed < youngest->group.passed)
                 youngest->group.passed = from->group.passed;
-            divergence_crew_show(youngest);
+            divergence_team_show(youngest);
             if (youngest->group.slot != DIVERGENCE_NO_SLOT)
                 setup->host->wake(setup->sm, &youngest->group, cycle);
         }
     }
     if (!mask)
         return false;
-    struct divergence_crew *warp = own ? own : divergence_crowd_new_crew(&model->crowd);
+    struct divergence_team *warp = own ? own : divergence_crowd_new_team(&model->crowd);
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        divergence_crew_put(warp, i, from->row[i], from->lane[i], pc);
+        divergence_team_put(warp, i, from->row[i], from->lane[i], pc);
     }
     set_running(model, warp, pc);
-    divergence_crew_show(warp);
+    divergence_team_show(warp);
     if (!own) {
         warp->group.passed = from->group.passed;
         divergence_crowd_enter(&model->crowd, warp, cycle);
@@ -187,10 +187,10 @@ static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_crowd *crowd = &model->crowd;
     for (uint32_t i = 0; i < crowd->n_loose; i++) {
         const struct divergence_set *set = &crowd->loose[i];
-        struct divergence_crew row = {.group.passed = set->passed};
+        struct divergence_team row = {.group.passed = set->passed};
         for (uint32_t left = set->mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            divergence_crew_put(&row, lane, set->row, lane, set->pc);
+            divergence_team_put(&row, lane, set->row, lane, set->pc);
         }
         enter_pool(model, &row, row.mask, set->pc, NULL, cycle);
     }
@@ -208,61 +208,62 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
 static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
-    const struct divergence_crew *warp = (const struct divergence_crew *)group;
+    const struct divergence_team *warp = (const struct divergence_team *)group;
     bundle->pc = group->pc;
     bundle->is_last = true;
-    divergence_crew_bundle(warp, warp->mask, model->crowd.setup.cx, bundle);
+    divergence_team_bundle(warp, warp->mask, model->crowd.setup.cx, bundle);
 }
 
 /* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
-static void go_on(struct model *model, struct divergence_crew *warp, uint64_t cycle) {
+static void go_on(struct model *model, struct divergence_team *warp, uint64_t cycle) {
     set_running(model, warp, warp->group.pc);
     if (is_full(model, warp))
         return;
     if (!model->retires_always) {
-        const struct divergence_crew *youngest = youngest_at(model, warp->group.pc, warp, cycle);
+        const struct divergence_team *youngest = youngest_at(model, warp->group.pc, warp, cycle);
         if (!youngest || !has_room_for(model, youngest, warp))
             return;
     }
-    divergence_crew_set_pcs(warp, warp->group.pc);
+    divergence_team_set_pcs(warp, warp->group.pc);
     warp->group.status = DIVERGENCE_DRAINS;
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     (void)mask;
     struct model *model = user;
-    struct divergence_crew *warp = (struct divergence_crew *)group;
+    struct divergence_team *warp = (struct divergence_team *)group;
     uint32_t before = warp->mask, there;
-    divergence_crowd_control(&model->crowd, warp, before, pc);
-    uint32_t next = divergence_crew_lowest(warp, warp->mask, &there);
+    group->status = DIVERGENCE_DRAINS; /* not in the pool while the others are */
+    divergence_crowd_control(&model->crowd, warp, before, pc, cycle);
+    take_loose(model, cycle);
+    uint32_t next = divergence_team_lowest(warp, warp->mask, &there);
     if (!warp->mask) {
         divergence_crowd_leave(&model->crowd, warp, true, cycle);
-    } else if (there != warp->mask || warp->waits) {
-        group->status = DIVERGENCE_DRAINS;
-    } else {
+    } else if (warp->waits == warp->mask && !model->crowd.queue_length) {
+        group->status = DIVERGENCE_WAITS;
+    } else if (there == warp->mask && !warp->waits) {
         group->pc = next;
         if (warp->mask != before)
-            divergence_crew_show(warp);
+            divergence_team_show(warp);
         go_on(model, warp, cycle);
     }
-    take_loose(model, cycle);
 }
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    go_on(user, (struct divergence_crew *)group, cycle);
+    go_on(user, (struct divergence_team *)group, cycle);
 }
 
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct divergence_crew *warp = (struct divergence_crew *)group;
-    divergence_crew_dismiss(warp);
-    struct divergence_crew retired = *warp;
-    struct divergence_crew *own = warp;
+    struct divergence_team *warp = (struct divergence_team *)group;
+    divergence_team_dismiss(warp);
+    struct divergence_team retired = *warp;
+    struct divergence_team *own = warp;
     uint32_t n_paths = 0, those;
     warp->mask = 0;
     for (uint32_t left = retired.mask; left; left &= ~those) {
-        uint32_t pc = divergence_crew_lowest(&retired, left, &those);
+        uint32_t pc = divergence_team_lowest(&retired, left, &those);
         n_paths++;
         if (enter_pool(model, &retired, those, pc, own, cycle))
             own = NULL;

@@ -25,8 +25,8 @@ static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
     }
 }
 
-static const struct divergence_crew *warp_in(const struct fixture *f, uint32_t slot) {
-    const struct divergence_crew *warp = (const struct divergence_crew *)f->sm[0].slot[slot].group;
+static const struct divergence_team *warp_in(const struct fixture *f, uint32_t slot) {
+    const struct divergence_team *warp = (const struct divergence_team *)f->sm[0].slot[slot].group;
     assert_non_null(warp);
     return warp;
 }
@@ -210,29 +210,43 @@ static void on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined(v
     fixture_close(f);
 }
 
-/* Threads that wait are in no warp; set free, they enter the pool row by row. */
+/* A warp all of whose threads wait keeps its slot; threads that wait in a warp that goes on leave it. */
 #define BARRIER                                                                                                        \
     PROGRAM_HEAD ".visible .entry k(.param .u64 threads) {\n.reg .pred %p; .reg .b32 %r<4>;\n"                         \
                  "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [threads]; shr.b32 %r1, %r1, %r0; and.b32 %r1, %r1, 1;\n"     \
                  "setp.eq.u32 %p, %r1, 0; @%p bra OTHER;\n"         /* 4 5 */                                          \
                  "add.u32 %r2, %r0, 1; OTHER: bar.sync 0; ret; }\n" /* 6, 7 8 */
 
-static void threads_at_a_barrier_leave_the_pool_and_come_back(void **state) {
+static void warps_at_a_barrier_are_not_in_the_pool(void **state) {
     (void)state;
     struct fixture *f =
         start("dwf", BARRIER, &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8}, 0b1100 << 4 | 0b0011);
     steps(f, 0, TO_EXIT);
-    steps(f, 1, TO_EXIT); /* a mixed warp at 6 and a mixed one at 7 */
+    steps(f, 1, TO_EXIT);
     expect(f, 0, 6, 0b1111);
     expect(f, 2, 7, 0b1111);
     steps(f, 2, 1);
-    assert_null(f->sm[0].slot[2].group); /* they wait, in no group */
+    assert_int_equal(warp_in(f, 2)->group.status, DIVERGENCE_WAITS);
     steps(f, 0, 2);
-    expect(f, 0, 8, 0b1111); /* the last had not left their warp yet, and go on in it */
-    expect(f, 1, 8, 0b1111); /* 0011 of row 0, and 1100 of row 1 has joined it */
-    assert_ptr_equal(warp_in(f, 1)->row[2]->base[EXEC_BASE_ROW], &f->sm[0].block[0].block.cta->row[0]);
-    assert_ptr_equal(warp_in(f, 1)->row[1]->base[EXEC_BASE_ROW], &f->sm[0].block[0].block.cta->row[1]);
+    expect(f, 0, 8, 0b1111);
+    expect(f, 2, 8, 0b1111);
+    assert_int_equal(warp_in(f, 2)->group.status, DIVERGENCE_RUNS);
     assert_int_equal(f->sm[0].counters.barriers, 2);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* Two slots, both taken: threads 4 to 7 wait in one of them when threads 2 and 3 part from 0 and 1 and need it. They
+ * come back, as their row is, when the barrier lets them. */
+static void a_warp_that_waits_gives_its_slot_to_one_that_can_run(void **state) {
+    (void)state;
+    struct fixture *f =
+        start("dwf", BARRIER, &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 2}, 0b0000 << 4 | 0b0011);
+    steps(f, 1, TO_EXIT + 1);
+    assert_int_equal(warp_in(f, 1)->group.status, DIVERGENCE_WAITS);
+    steps(f, 0, TO_EXIT);
+    expect(f, 0, 6, 0b0011);
+    expect(f, 1, 7, 0b1100);
     fixture_run(f);
     fixture_close(f);
 }
@@ -279,7 +293,8 @@ int main(void) {
         cmocka_unit_test(on_a_scoreboard_machine_warps_are_compared_where_blocks_begin),
         cmocka_unit_test(on_a_scoreboard_machine_a_warp_does_not_wait_in_vain),
         cmocka_unit_test(on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined),
-        cmocka_unit_test(threads_at_a_barrier_leave_the_pool_and_come_back),
+        cmocka_unit_test(warps_at_a_barrier_are_not_in_the_pool),
+        cmocka_unit_test(a_warp_that_waits_gives_its_slot_to_one_that_can_run),
         cmocka_unit_test(results_do_not_depend_on_order_or_shape),
         cmocka_unit_test(warps_without_a_slot_queue),
         cmocka_unit_test(instructions_that_name_no_lanes_are_refused),

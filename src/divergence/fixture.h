@@ -103,7 +103,8 @@ struct fixture {
     bool runs_ahead;    /* groups go on while loads are under way, as if nobody read them; else they wait */
     bool expects_fault; /* running ends at a fault instead of failing the test */
     uint64_t most_steps;
-    const char *label; /* for messages; may be NULL */
+    uint64_t active_cycles, waiting_cycles; /* what models that adapt are told */
+    const char *label;                      /* for messages; may be NULL */
     /* How many cycles each lane of a load or atomic waits; delay[] is zeroed: all hit. May be NULL. */
     void (*outcome)(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
                     uint32_t delay[EXEC_LANES]);
@@ -235,6 +236,12 @@ static inline uint32_t fixture_free_slots(void *handle) {
     for (uint32_t s = 0; s < sm->f->n_slots; s++)
         n += !sm->slot[s].group;
     return n;
+}
+
+static inline void fixture_activity(void *handle, uint64_t *active, uint64_t *waiting) {
+    const struct fixture_sm *sm = handle;
+    *active = sm->f->active_cycles;
+    *waiting = sm->f->waiting_cycles;
 }
 
 static inline void fixture_call_at(void *handle, uint64_t cycle) {
@@ -749,6 +756,7 @@ static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
         .arrived = fixture_arrived,
         .others_wait = fixture_others_wait,
         .free_slots = fixture_free_slots,
+        .activity = fixture_activity,
         .call_at = fixture_call_at,
         .pull_block = fixture_pull_block,
         .block_ended = fixture_block_ended,

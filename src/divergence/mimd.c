@@ -49,179 +49,179 @@ static void free_model(void *user) {
     free(user);
 }
 
-static uint32_t n_threads(const struct divergence_crew *crew) { return (uint32_t)__builtin_popcount(crew->mask); }
+static uint32_t n_threads(const struct divergence_team *team) { return (uint32_t)__builtin_popcount(team->mask); }
 
-static bool is_full(const struct model *model, const struct divergence_crew *crew) {
-    return n_threads(crew) == model->crowd.setup.machine->warp_size;
+static bool is_full(const struct model *model, const struct divergence_team *team) {
+    return n_threads(team) == model->crowd.setup.machine->warp_size;
 }
 
 /* --- what the SM sees --- */
 
-static bool is_mixed(const struct divergence_crew *crew) {
+static bool is_mixed(const struct divergence_team *team) {
     uint32_t there;
-    divergence_crew_lowest(crew, crew->mask, &there);
-    return there != crew->mask;
+    divergence_team_lowest(team, team->mask, &there);
+    return there != team->mask;
 }
 
-/* The crew goes on. With different pcs the group has the one of a memory instruction, if there is one: the load/store
+/* The team goes on. With different pcs the group has the one of a memory instruction, if there is one: the load/store
  * unit must have room; else the lowest. */
-static void set_running(struct model *model, struct divergence_crew *crew) {
+static void set_running(struct model *model, struct divergence_team *team) {
     const struct exec_insn *code = model->crowd.setup.cx->grid->program->code;
-    struct divergence_group *group = &crew->group;
-    uint32_t there, lowest = divergence_crew_lowest(crew, crew->mask, &there);
-    crew->issued = 0;
-    divergence_crew_show(crew);
+    struct divergence_group *group = &team->group;
+    uint32_t there, lowest = divergence_team_lowest(team, team->mask, &there);
+    team->issued = 0;
+    divergence_team_show(team);
     group->status = DIVERGENCE_RUNS;
     group->pc = lowest;
-    group->meet = is_full(model, crew) ? (uint32_t)EXEC_NO_PC : group->pc + 1;
-    if (there == crew->mask)
+    group->meet = is_full(model, team) ? (uint32_t)EXEC_NO_PC : group->pc + 1;
+    if (there == team->mask)
         return;
     group->row = NULL;
-    for (uint32_t left = crew->mask; left; left &= left - 1)
-        if (exec_has_addresses(code[crew->pc[__builtin_ctz(left)]].kind))
-            group->pc = crew->pc[__builtin_ctz(left)];
+    for (uint32_t left = team->mask; left; left &= left - 1)
+        if (exec_has_addresses(code[team->pc[__builtin_ctz(left)]].kind))
+            group->pc = team->pc[__builtin_ctz(left)];
 }
 
 static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
     struct exec_context *cx = model->crowd.setup.cx;
-    struct divergence_crew *crew = (struct divergence_crew *)group;
-    uint32_t issued = crew->issued, mask, pc = divergence_crew_lowest(crew, crew->mask & ~issued, &mask);
+    struct divergence_team *team = (struct divergence_team *)group;
+    uint32_t issued = team->issued, mask, pc = divergence_team_lowest(team, team->mask & ~issued, &mask);
     bundle->is_last = true;
-    bundle->shares_issue = (crew->mask & ~issued) != mask;
+    bundle->shares_issue = (team->mask & ~issued) != mask;
     if (!issued && !bundle->shares_issue) { /* all at one pc: the SM moves it */
         bundle->pc = group->pc;
-        crew->last = mask;
-        divergence_crew_bundle(crew, mask, cx, bundle);
+        team->last = mask;
+        divergence_team_bundle(team, mask, cx, bundle);
         return;
     }
     bundle->pc = pc;
-    crew->issued |= mask;
-    crew->last = mask;
-    divergence_crew_bundle(crew, mask, cx, bundle);
+    team->issued |= mask;
+    team->last = mask;
+    divergence_team_bundle(team, mask, cx, bundle);
     const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
     if (insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind))
         for (uint32_t left = mask; left; left &= left - 1)
-            crew->pc[__builtin_ctz(left)]++;
+            team->pc[__builtin_ctz(left)]++;
 }
 
 /* --- regrouping --- */
 
-static bool is_fewer(const struct model *model, uint32_t n_crews, uint32_t n) {
+static bool is_fewer(const struct model *model, uint32_t n_teams, uint32_t n) {
     uint32_t warp_size = model->crowd.setup.machine->warp_size;
-    return (n + warp_size - 1) / warp_size < n_crews;
+    return (n + warp_size - 1) / warp_size < n_teams;
 }
 
-/* Whether the incomplete crews would be fewer if they went together. */
+/* Whether the incomplete teams would be fewer if they went together. */
 static bool regrouping_pays(const struct model *model) {
-    uint32_t n_crews = 0, n = 0;
+    uint32_t n_teams = 0, n = 0;
     for (uint32_t i = 0; i < model->crowd.n_live; i++) {
-        const struct divergence_crew *crew = model->crowd.live[i];
-        if (is_full(model, crew))
+        const struct divergence_team *team = model->crowd.live[i];
+        if (is_full(model, team) || team->group.status == DIVERGENCE_WAITS)
             continue;
-        n_crews++;
-        n += n_threads(crew);
+        n_teams++;
+        n += n_threads(team);
     }
-    return is_fewer(model, n_crews, n);
+    return is_fewer(model, n_teams, n);
 }
 
-/* While a crew runs with one pc for all, the SM moves that. */
-static void take_pcs(struct divergence_crew *crew) {
-    if (!is_mixed(crew))
-        divergence_crew_set_pcs(crew, crew->group.pc);
+/* While a team runs with one pc for all, the SM moves that. */
+static void take_pcs(struct divergence_team *team) {
+    if (!is_mixed(team))
+        divergence_team_set_pcs(team, team->group.pc);
 }
 
-static void move_threads(const struct model *model, struct divergence_crew *to, struct divergence_crew *from) {
+static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from) {
     for (uint32_t left = from->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_crew_room(to, from->lane[i], true, model->crowd.setup.machine->warp_size);
+        int at = divergence_team_room(to, from->lane[i], true, model->crowd.setup.machine->warp_size);
         if (at < 0)
             return;
-        divergence_crew_put(to, (uint32_t)at, from->row[i], from->lane[i], from->pc[i]);
+        divergence_team_put(to, (uint32_t)at, from->row[i], from->lane[i], from->pc[i]);
         from->mask &= ~(1u << i);
     }
 }
 
-/* Incomplete crews of which nothing is under way, the largest first; `self` is one of them. */
-static uint32_t find_at_rest(const struct model *model, struct divergence_crew *self, uint64_t cycle,
-                             struct divergence_crew *found[MOST_REGROUPED]) {
+/* Incomplete teams of which nothing is under way, the largest first; `self` is one of them. */
+static uint32_t find_at_rest(const struct model *model, struct divergence_team *self, uint64_t cycle,
+                             struct divergence_team *found[MOST_REGROUPED]) {
     const struct divergence_setup *setup = &model->crowd.setup;
     uint32_t n = 1;
     found[0] = self;
     for (uint32_t i = 0; i < model->crowd.n_live && n < MOST_REGROUPED; i++) {
-        struct divergence_crew *crew = model->crowd.live[i];
-        if (crew == self || is_full(model, crew) || crew->group.status != DIVERGENCE_RUNS ||
-            setup->host->is_under_way(setup->sm, &crew->group, cycle))
+        struct divergence_team *team = model->crowd.live[i];
+        if (team == self || is_full(model, team) || team->group.status != DIVERGENCE_RUNS ||
+            setup->host->is_under_way(setup->sm, &team->group, cycle))
             continue;
         uint32_t at = n++;
-        for (; at > 0 && n_threads(found[at - 1]) < n_threads(crew); at--)
+        for (; at > 0 && n_threads(found[at - 1]) < n_threads(team); at--)
             found[at] = found[at - 1];
-        found[at] = crew;
+        found[at] = team;
     }
     return n;
 }
 
-/* Empties the smallest of the crews at rest into the largest. `self`, whose hook runs, is one of them. */
-static void regroup(struct model *model, struct divergence_crew *self, uint64_t cycle) {
+/* Empties the smallest of the teams at rest into the largest. `self`, whose hook runs, is one of them. */
+static void regroup(struct model *model, struct divergence_team *self, uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_crew *crew[MOST_REGROUPED];
-    uint32_t n = find_at_rest(model, self, cycle, crew), sum = 0;
+    struct divergence_team *team[MOST_REGROUPED];
+    uint32_t n = find_at_rest(model, self, cycle, team), sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += n_threads(crew[i]);
+        sum += n_threads(team[i]);
     if (!is_fewer(model, n, sum)) {
         self->patience = model->retry_after;
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        if (crew[i] != self)
-            take_pcs(crew[i]);
+        if (team[i] != self)
+            take_pcs(team[i]);
     for (uint32_t to = 0, from = n - 1; to < from;) {
-        if (is_full(model, crew[to])) {
+        if (is_full(model, team[to])) {
             to++;
             continue;
         }
-        move_threads(model, crew[to], crew[from]);
+        move_threads(model, team[to], team[from]);
         setup->counters->merges++;
-        from -= !crew[from]->mask;
+        from -= !team[from]->mask;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (crew[i] == self)
+        if (team[i] == self)
             continue;
-        if (!crew[i]->mask) {
-            divergence_crowd_leave(&model->crowd, crew[i], false, cycle);
+        if (!team[i]->mask) {
+            divergence_crowd_leave(&model->crowd, team[i], false, cycle);
             continue;
         }
-        set_running(model, crew[i]);
-        if (crew[i]->group.slot != DIVERGENCE_NO_SLOT)
-            setup->host->wake(setup->sm, &crew[i]->group, cycle);
+        set_running(model, team[i]);
+        if (team[i]->group.slot != DIVERGENCE_NO_SLOT)
+            setup->host->wake(setup->sm, &team[i]->group, cycle);
     }
 }
 
 /* Threads that barriers have set free, or a new block's: whole rows as they are, the others together. */
 static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_crowd *crowd = &model->crowd;
-    struct divergence_crew *shared = NULL;
+    struct divergence_team *shared = NULL;
     for (uint32_t k = 0; k < crowd->n_loose; k++) {
         const struct divergence_set set = crowd->loose[k];
         bool is_whole = (uint32_t)__builtin_popcount(set.mask) == crowd->setup.machine->warp_size;
-        struct divergence_crew *crew = is_whole ? divergence_crowd_new_crew(crowd) : shared;
+        struct divergence_team *team = is_whole ? divergence_crowd_new_team(crowd) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
-            if (!crew || (is_full(model, crew) && !is_whole)) {
-                if (crew) {
-                    set_running(model, crew);
-                    divergence_crowd_enter(crowd, crew, cycle);
+            if (!team || (is_full(model, team) && !is_whole)) {
+                if (team) {
+                    set_running(model, team);
+                    divergence_crowd_enter(crowd, team, cycle);
                 }
-                crew = shared = divergence_crowd_new_crew(crowd);
+                team = shared = divergence_crowd_new_team(crowd);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            int at = divergence_crew_room(crew, lane, true, crowd->setup.machine->warp_size);
-            divergence_crew_put(crew, (uint32_t)at, set.row, lane, set.pc);
-            crew->group.passed = set.passed;
+            int at = divergence_team_room(team, lane, true, crowd->setup.machine->warp_size);
+            divergence_team_put(team, (uint32_t)at, set.row, lane, set.pc);
+            team->group.passed = set.passed;
         }
         if (is_whole) {
-            set_running(model, crew);
-            divergence_crowd_enter(crowd, crew, cycle);
+            set_running(model, team);
+            divergence_crowd_enter(crowd, team, cycle);
         }
     }
     crowd->n_loose = 0;
@@ -239,50 +239,51 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     take_loose(model, cycle);
 }
 
-/* Every thread of the crew has executed an instruction. */
-static void finish(struct model *model, struct divergence_crew *crew, uint64_t cycle) {
-    if (!crew->mask) {
-        divergence_crowd_leave(&model->crowd, crew, true, cycle);
+/* Every thread of the team has executed an instruction. */
+static void finish(struct model *model, struct divergence_team *team, uint64_t cycle) {
+    if (!team->mask) {
+        divergence_crowd_leave(&model->crowd, team, true, cycle);
         return;
     }
-    bool tries = !is_full(model, crew) && !crew->patience && regrouping_pays(model);
-    if (crew->waits || tries) {
-        crew->issued = 0;
-        crew->group.status = DIVERGENCE_DRAINS;
+    bool tries = !is_full(model, team) && !team->patience && regrouping_pays(model);
+    if (team->waits || tries) {
+        team->issued = 0;
+        team->group.status =
+            team->waits == team->mask && !model->crowd.queue_length ? DIVERGENCE_WAITS : DIVERGENCE_DRAINS;
         return;
     }
-    crew->patience -= crew->patience > 0;
-    set_running(model, crew);
+    team->patience -= team->patience > 0;
+    set_running(model, team);
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     (void)mask;
     struct model *model = user;
-    struct divergence_crew *crew = (struct divergence_crew *)group;
-    bool shares_issue = crew->issued != 0; /* meet() follows */
-    divergence_crowd_control(&model->crowd, crew, shares_issue ? crew->last : crew->mask, pc);
-    if (!shares_issue)
-        finish(model, crew, cycle);
+    struct divergence_team *team = (struct divergence_team *)group;
+    bool shares_issue = team->issued != 0; /* meet() follows */
+    divergence_crowd_control(&model->crowd, team, shares_issue ? team->last : team->mask, pc, cycle);
     take_loose(model, cycle);
+    if (!shares_issue)
+        finish(model, team, cycle);
 }
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct divergence_crew *crew = (struct divergence_crew *)group;
-    if (!crew->issued)
-        divergence_crew_set_pcs(crew, group->pc);
-    finish(user, crew, cycle);
+    struct divergence_team *team = (struct divergence_team *)group;
+    if (!team->issued)
+        divergence_team_set_pcs(team, group->pc);
+    finish(user, team, cycle);
 }
 
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct divergence_crew *crew = (struct divergence_crew *)group;
-    divergence_crew_dismiss(crew);
-    if (crew->mask && !is_full(model, crew))
-        regroup(model, crew, cycle);
-    if (crew->mask)
-        set_running(model, crew);
+    struct divergence_team *team = (struct divergence_team *)group;
+    divergence_team_dismiss(team);
+    if (team->mask && !is_full(model, team))
+        regroup(model, team, cycle);
+    if (team->mask)
+        set_running(model, team);
     else
-        divergence_crowd_leave(&model->crowd, crew, true, cycle);
+        divergence_crowd_leave(&model->crowd, team, true, cycle);
 }
 
 static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }

@@ -67,7 +67,8 @@ void divergence_split_set_meet(const struct divergence_splits *splits, struct di
 }
 
 /* The split has something to do for which nothing of it may be under way. */
-static void begin(struct divergence_splits *splits, struct divergence_split *split, enum divergence_split_phase phase) {
+void divergence_split_begin(struct divergence_splits *splits, struct divergence_split *split,
+                            enum divergence_split_phase phase) {
     split->phase = phase;
     if (!is_under_way(splits, split)) {
         act(splits, split);
@@ -101,7 +102,7 @@ void divergence_split_merge(struct divergence_splits *splits, struct divergence_
 bool divergence_split_merge_equals(struct divergence_splits *splits, struct divergence_split *split) {
     for (struct divergence_split *other; (other = find_equal(splits, split));) {
         if (is_under_way(splits, split)) {
-            begin(splits, split, DIVERGENCE_SPLIT_MERGES);
+            divergence_split_begin(splits, split, DIVERGENCE_SPLIT_MERGES);
             return true;
         }
         divergence_split_merge(splits, split, other);
@@ -124,10 +125,10 @@ void divergence_split_run_from(struct divergence_splits *splits, struct divergen
             return;
         }
     } else if (pc == top->reconvergence) {
-        begin(splits, split, DIVERGENCE_SPLIT_JOINS);
+        divergence_split_begin(splits, split, DIVERGENCE_SPLIT_JOINS);
         return;
     } else if (splits->rules.stops_at_branches && splits->next_stop[pc] == pc && !split->passes_stop) {
-        begin(splits, split, DIVERGENCE_SPLIT_STOPS);
+        divergence_split_begin(splits, split, DIVERGENCE_SPLIT_STOPS);
         return;
     } else if (splits->rules.by_pc && splits->next_memory[pc] == pc && divergence_split_merge_equals(splits, split)) {
         return;
@@ -183,7 +184,8 @@ static void end_warp(struct divergence_splits *splits, struct divergence_warp *w
 }
 
 /* What is on the stack now goes on in `split`, the family's only one (it may have no threads). */
-static void go_on(struct divergence_splits *splits, struct divergence_family *family, struct divergence_split *split) {
+void divergence_family_go_on(struct divergence_splits *splits, struct divergence_family *family,
+                             struct divergence_split *split) {
     if (family->stack.depth) {
         run_top(splits, family, split);
         return;
@@ -235,12 +237,12 @@ static void finish_top(struct divergence_splits *splits, struct divergence_famil
     top->pc = top->reconvergence;
     memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
     divergence_wide_pop_finished(&family->stack);
-    go_on(splits, family, keeper);
+    divergence_family_go_on(splits, family, keeper);
 }
 
 /* --- who waits until the others cannot go on --- */
 
-static bool can_go_on(const struct divergence_split *split) { return split->phase <= DIVERGENCE_SPLIT_MERGES; }
+static bool can_go_on(const struct divergence_split *split) { return split->phase <= DIVERGENCE_SPLIT_ASKS; }
 
 static bool is_behind_at(const struct divergence_family *family, uint32_t pc) {
     for (const struct divergence_split *split = family->split; split; split = split->next)
@@ -321,7 +323,7 @@ static void use_stack(struct divergence_splits *splits, struct divergence_split 
             break;
     }
     if (!splits->setup.cx->fault.kind)
-        go_on(splits, family, split);
+        divergence_family_go_on(splits, family, split);
 }
 
 /* The threads in split->part take the branch at pc, the others do not. */
@@ -357,14 +359,31 @@ static bool may_part(const struct divergence_splits *splits, const struct diverg
     return splits->is_short[split->group.pc] && insn->target != end && split->group.pc + 1 != end;
 }
 
+static bool spins(struct divergence_split *split, uint32_t pc) {
+    struct divergence_family *family = split->family;
+    return divergence_splits_is_sole(family) && divergence_wide_spins(&family->watch, &family->stack, pc);
+}
+
+/* Threads that spin on what others of their stack will write let those go on, as in the model stack. */
+static void give_way(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *family = split->family;
+    divergence_wide_top(&family->stack)->pc = split->group.pc;
+    divergence_wide_break_join(&family->stack);
+    divergence_family_go_on(splits, family, split);
+}
+
 static void branch(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     uint32_t n_rows = rows_of(split);
     splits->setup.counters->branches++;
     bool is_taken = divergence_wide_is_equal(taken, split->mask, n_rows);
     if (is_taken || divergence_wide_is_empty(taken, n_rows) || insn->target == split->group.pc + 1) {
-        split->group.pc = is_taken ? insn->target : split->group.pc + 1;
-        divergence_split_run_from(splits, split);
+        uint32_t pc = split->group.pc;
+        split->group.pc = is_taken ? insn->target : pc + 1;
+        if (spins(split, pc))
+            give_way(splits, split);
+        else
+            divergence_split_run_from(splits, split);
         return;
     }
     splits->setup.counters->divergent_branches++;
@@ -373,7 +392,7 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
         return;
     }
     copy(split->part, taken, n_rows);
-    begin(splits, split, DIVERGENCE_SPLIT_PARTS);
+    divergence_split_begin(splits, split, DIVERGENCE_SPLIT_PARTS);
 }
 
 /* --- exits and returns --- */
@@ -403,8 +422,6 @@ static void lose(struct divergence_splits *splits, struct divergence_split *spli
         divergence_split_run_from(splits, split);
 }
 
-static void set_free(struct divergence_splits *splits, struct divergence_block *place);
-
 static void end_threads(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     const struct divergence_warp *warp = split->family->warp;
     struct divergence_block *place = warp->block;
@@ -416,7 +433,7 @@ static void end_threads(struct divergence_splits *splits, struct divergence_spli
     }
     lose(splits, split, taken, false);
     if (divergence_sync_after_exit(((struct divergence_splits_block *)place->state)->sync, splits->setup.cx, cta))
-        set_free(splits, place);
+        divergence_splits_set_free(splits, place);
     if (!cta->n_live_rows)
         splits->setup.host->block_ended(splits->setup.sm, place);
 }
@@ -427,147 +444,6 @@ static void return_from_call(struct divergence_splits *splits, struct divergence
         if (taken[i])
             exec_leave_function(splits->setup.cx, &warp->row[i], taken[i]);
     lose(splits, split, taken, true);
-}
-
-/* --- barriers and warp-wide instructions --- */
-
-static void free_entries(struct divergence_family *family, const uint32_t *freed) {
-    for (uint32_t d = 0; d < family->stack.depth; d++) {
-        struct divergence_wide_entry *entry = &family->stack.entry[d];
-        if (!entry->is_waiting)
-            continue;
-        divergence_wide_remove(entry->wait_mask, freed, family->warp->n_rows);
-        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, family->warp->n_rows);
-    }
-}
-
-/* Marks the splits that need not wait any longer. */
-static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
-    for (struct divergence_family *family = warp->family; family; family = family->next) {
-        free_entries(family, freed);
-        for (struct divergence_split *split = family->split; split; split = split->next) {
-            if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
-                continue;
-            divergence_wide_remove(split->part, freed, warp->n_rows);
-            if (divergence_wide_is_empty(split->part, warp->n_rows))
-                split->phase = DIVERGENCE_SPLIT_FREED;
-        }
-    }
-}
-
-/* A split of the warp that can go on since the marking. */
-static struct divergence_split *find_freed(const struct divergence_warp *warp) {
-    for (struct divergence_family *family = warp->family; family; family = family->next)
-        for (struct divergence_split *split = family->split; split; split = split->next)
-            if (split->phase == DIVERGENCE_SPLIT_FREED ||
-                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && !divergence_wide_top(&family->stack)->is_waiting))
-                return split;
-    return NULL;
-}
-
-static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *family = split->family;
-    if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
-        divergence_wide_pop_finished(&family->stack); /* the barrier may have been the last instruction of a path */
-        go_on(splits, family, split);
-        return;
-    }
-    for (struct divergence_split *other = family->split, *next; other; other = next) {
-        next = other->next;
-        if (other == split || other->phase != DIVERGENCE_SPLIT_FREED || other->group.pc != split->group.pc)
-            continue;
-        if (other == splits->self) {
-            divergence_split_merge(splits, other, split);
-            split = other;
-            next = other->next;
-        } else {
-            divergence_split_merge(splits, split, other);
-        }
-    }
-    divergence_split_run_from(splits, split);
-}
-
-/* Goes on with all that barriers and warp-wide instructions have released. */
-static void set_free(struct divergence_splits *splits, struct divergence_block *place) {
-    struct divergence_splits_block *block = place->state;
-    uint32_t freed[EXEC_MAX_ROWS], mask, next_pc;
-    for (uint32_t i = 0; i < block->n_rows; i++) {
-        freed[i] = 0;
-        while ((mask = divergence_sync_take(block->sync, i, &next_pc)))
-            freed[i] |= mask;
-    }
-    for (uint32_t i = 0; i < block->n_warps; i++) {
-        struct divergence_warp *warp = &block->warp[i];
-        if (!warp->is_live)
-            continue;
-        mark_freed(warp, &freed[i * splits->rows_per_warp]);
-        for (struct divergence_split *split; (split = find_freed(warp));)
-            run_freed(splits, split);
-    }
-}
-
-static bool arrive_rows(struct divergence_splits *splits, const struct divergence_warp *warp, uint32_t pc,
-                        const uint32_t *taken) {
-    struct divergence_splits_block *block = warp->block->state;
-    bool has_released = false;
-    for (uint32_t i = 0; i < warp->n_rows && !splits->setup.cx->fault.kind; i++)
-        if (taken[i])
-            has_released |= divergence_sync_arrive(block->sync, splits->setup.cx, &warp->row[i], pc, taken[i]);
-    return has_released;
-}
-
-/* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
-static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    struct divergence_family *family = split->family;
-    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
-    uint32_t pc = split->group.pc;
-    top->pc = pc + 1;
-    top->is_waiting = true;
-    top->wait_pc = pc;
-    copy(top->wait_mask, taken, family->warp->n_rows);
-    if (arrive_rows(splits, family->warp, pc, taken))
-        set_free(splits, family->warp->block);
-    if (splits->setup.cx->fault.kind)
-        return;
-    divergence_wide_pop_finished(&family->stack);
-    go_on(splits, family, split);
-}
-
-/* The threads in split->part come to the barrier or warp-wide instruction at pc. */
-static void arrive(struct divergence_splits *splits, struct divergence_split *split) {
-    const struct divergence_warp *warp = split->family->warp;
-    uint32_t pc = split->group.pc, taken[EXEC_MAX_ROWS];
-    copy(taken, split->part, warp->n_rows);
-    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->family)) {
-        arrive_alone(splits, split, taken);
-        return;
-    }
-    split->group.pc = pc + 1;
-    split->phase = DIVERGENCE_SPLIT_AT_SYNC;
-    if (arrive_rows(splits, warp, pc, taken))
-        set_free(splits, warp->block);
-    if (split->phase != DIVERGENCE_SPLIT_AT_SYNC || splits->setup.cx->fault.kind)
-        return;
-    divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->family);
-}
-
-static void synchronise(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    const struct exec_insn *insn = &splits->program->code[split->group.pc];
-    const struct divergence_warp *warp = split->family->warp;
-    splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
-    copy(split->part, taken, warp->n_rows);
-    if (warp->n_splits > 1) {
-        begin(splits, split, DIVERGENCE_SPLIT_ARRIVES);
-    } else if (insn->kind == EXEC_KIND_BARRIER) {
-        arrive(splits, split);
-    } else { /* the warp's running threads are all here */
-        for (uint32_t i = 0; i < warp->n_rows && exec_acts_on_row(insn->kind); i++)
-            if (taken[i])
-                exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
-        split->group.pc++;
-        divergence_split_run_from(splits, split);
-    }
 }
 
 /* --- hooks --- */
@@ -581,7 +457,7 @@ static void act(struct divergence_splits *splits, struct divergence_split *split
         part(splits, split);
         break;
     case DIVERGENCE_SPLIT_ARRIVES:
-        arrive(splits, split);
+        divergence_split_arrive(splits, split);
         break;
     case DIVERGENCE_SPLIT_JOINS:
         wait_at_join(splits, split);
@@ -593,9 +469,16 @@ static void act(struct divergence_splits *splits, struct divergence_split *split
         divergence_split_merge_equals(splits, split);
         divergence_split_run_from(splits, split);
         break;
+    case DIVERGENCE_SPLIT_ASKS:
+        splits->drained(splits, split);
+        break;
     default:
-        assert(!"a split that drains has something to do then");
+        assert(false); /* a split that drains has something to do then */
     }
+}
+
+void divergence_splits_ask(struct divergence_splits *splits, struct divergence_split *split) {
+    divergence_split_begin(splits, split, DIVERGENCE_SPLIT_ASKS);
 }
 
 void divergence_splits_enter(struct divergence_splits *splits, struct divergence_split *self, uint64_t cycle) {
@@ -633,7 +516,7 @@ static void execute(struct divergence_splits *splits, struct divergence_split *s
         split->group.pc++;
         divergence_split_run_from(splits, split);
     } else if (insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn)) {
-        synchronise(splits, split, taken);
+        divergence_split_synchronise(splits, split, taken);
     } else if (insn->kind == EXEC_KIND_EXIT) {
         end_threads(splits, split, taken);
     } else if (insn->kind == EXEC_KIND_RETURN) {

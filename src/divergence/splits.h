@@ -28,6 +28,7 @@ enum divergence_split_phase {
     DIVERGENCE_SPLIT_JOINS,    /* it has come to the post-dominator */
     DIVERGENCE_SPLIT_STOPS,    /* it has come to a place where all splits must be one again */
     DIVERGENCE_SPLIT_MERGES,   /* it has met a split with the same pc */
+    DIVERGENCE_SPLIT_ASKS,     /* the model has: splits->drained() */
     DIVERGENCE_SPLIT_AT_SYNC,  /* waits at a barrier or warp-wide instruction for the threads in `part` */
     DIVERGENCE_SPLIT_AT_ENTRY, /* the same, but its stack's entry says so (a barrier), and a sibling path may run */
     DIVERGENCE_SPLIT_FREED,    /* no longer; in the midst of being set free */
@@ -60,6 +61,7 @@ struct divergence_split {
 
 struct divergence_family {
     struct divergence_wide_stack stack;
+    struct divergence_wide_watch watch;
     struct divergence_warp *warp;
     struct divergence_family *parent, *next; /* next: of the warp */
     struct divergence_split *split;
@@ -106,6 +108,8 @@ struct divergence_splits {
     /* Of the running hook: */
     struct divergence_split *self;
     uint64_t cycle;
+    /* (slip) What divergence_splits_ask() was for; may be NULL. */
+    void (*drained)(struct divergence_splits *splits, struct divergence_split *split);
 };
 
 void divergence_splits_init(struct divergence_splits *splits, const struct divergence_setup *setup,
@@ -140,6 +144,8 @@ bool divergence_splits_note_memory(struct divergence_splits *splits, struct dive
                                    const struct divergence_access *access, uint32_t *missing);
 /* Merges the split with those of its family that have its pc and are ready. */
 void divergence_splits_reunite(struct divergence_splits *splits, struct divergence_split *split);
+/* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is under way. */
+void divergence_splits_ask(struct divergence_splits *splits, struct divergence_split *split);
 /* (slip) The split, whose hook runs and which has nothing under way, waits without a slot until its family's other
  * splits cannot go on or come to its pc. */
 void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split);

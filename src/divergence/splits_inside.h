@@ -49,3 +49,19 @@ void divergence_split_merge(struct divergence_splits *splits, struct divergence_
 bool divergence_split_merge_equals(struct divergence_splits *splits, struct divergence_split *split);
 /* The threads of the stack's top have different pcs. */
 void divergence_family_part(struct divergence_family *family);
+/* The split has something to do for which nothing of it may be under way: now, or when it has drained. */
+void divergence_split_begin(struct divergence_splits *splits, struct divergence_split *split,
+                            enum divergence_split_phase phase);
+/* What is on the stack now goes on in `split`, the family's only one (it may have no threads). */
+void divergence_family_go_on(struct divergence_splits *splits, struct divergence_family *family,
+                             struct divergence_split *split);
+
+/* --- splits_sync.c --- */
+
+/* The threads in `taken` have come to the barrier or warp-wide instruction at pc. */
+void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
+                                  const uint32_t *taken);
+/* The same for those in split->part, now that nothing of a subdivided warp's split is under way. */
+void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split);
+/* Goes on with all that barriers and warp-wide instructions have released. */
+void divergence_splits_set_free(struct divergence_splits *splits, struct divergence_block *place);

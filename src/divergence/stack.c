@@ -5,6 +5,7 @@
  * break_join), as hardware does since compute capability 7.0. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "divergence/control.h"
 #include "divergence/count.h"
@@ -15,7 +16,7 @@ enum {
 };
 
 struct warp {
-    struct divergence_group group;
+    _Alignas(64) struct divergence_group group; /* the SM looks at it with every instruction */
     struct divergence_stack *stack;
     uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
     uint32_t lowest_pc, highest_pc; /* and the code they were in */
@@ -48,7 +49,10 @@ static void *new_block(void *user, const struct exec_cta *cta) {
     (void)user;
     struct block *block = allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
-    block->warp = allocate(cta->n_rows, sizeof *block->warp);
+    block->warp = aligned_alloc(64, cta->n_rows * sizeof *block->warp);
+    if (!block->warp)
+        abort();
+    memset(block->warp, 0, cta->n_rows * sizeof *block->warp);
     block->stack = allocate(cta->n_rows, sizeof *block->stack);
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         block->warp[i].stack = &block->stack[i];

@@ -24,18 +24,18 @@
 #include <string.h>
 
 #include "divergence/control.h"
-#include "divergence/crew.h"
+#include "divergence/squad.h"
 #include "divergence/wide.h"
 
 struct warp {
     struct divergence_group group;
-    struct divergence_crew crew; /* its pc is the group's while it runs */
+    struct divergence_squad squad; /* its pc is the group's while it runs */
 };
 
 /* What the warps of an entry of the stack were doing when it gave way to another. */
 struct shelf {
-    struct divergence_crew *crew;
-    uint32_t n_crews;
+    struct divergence_squad *squad;
+    uint32_t n_squads;
     uint32_t meeting_pc, taken[EXEC_MAX_ROWS];
     bool is_at_join, is_used;
 };
@@ -105,24 +105,24 @@ static void free_block(void *user, void *state) {
     struct block *block = state;
     divergence_wide_free(&block->stack);
     for (uint32_t i = 0; i < block->n_shelves; i++)
-        free(block->shelf[i].crew);
+        free(block->shelf[i].squad);
     free(block->shelf);
     free(block->warp);
     free(block);
 }
 
-/* The group is its crew. */
+/* The group is its squad. */
 static void show(const struct block *block, struct warp *warp) {
     struct divergence_group *group = &warp->group;
-    const struct divergence_crew *crew = &warp->crew;
-    bool is_row = divergence_crew_piece(crew, crew->mask) == crew->mask;
-    group->pc = crew->pc;
+    const struct divergence_squad *squad = &warp->squad;
+    bool is_row = divergence_squad_piece(squad, squad->mask) == squad->mask;
+    group->pc = squad->pc;
     group->meet = divergence_wide_top(&block->stack)->reconvergence;
-    group->row = is_row ? divergence_crew_row(crew, block->stack.row, crew->mask) : NULL;
-    group->mask = crew->mask;
-    group->n_threads = (uint32_t)__builtin_popcount(crew->mask);
+    group->row = is_row ? divergence_squad_row(squad, block->stack.row, squad->mask) : NULL;
+    group->mask = squad->mask;
+    group->n_threads = (uint32_t)__builtin_popcount(squad->mask);
     group->ready_cycle = block->resolved;
-    group->status = crew->at_barrier || crew->has_come ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
+    group->status = squad->at_barrier || squad->has_come ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
 }
 
 /* --- forming warps --- */
@@ -135,7 +135,7 @@ static struct shelf *free_shelf(struct block *block) {
         block->shelf = realloc(block->shelf, ++block->n_shelves * sizeof *block->shelf);
         if (!block->shelf)
             abort();
-        block->shelf[i] = (struct shelf){.crew = allocate(block->n_rows, sizeof(struct divergence_crew))};
+        block->shelf[i] = (struct shelf){.squad = allocate(block->n_rows, sizeof(struct divergence_squad))};
     }
     return &block->shelf[i];
 }
@@ -151,45 +151,45 @@ static bool is_packed_entry(const struct divergence_wide_stack *stack) {
     return false;
 }
 
-/* Takes the crews of the top entry from its shelf. */
-static uint32_t unshelve(struct block *block, struct divergence_crew *crew) {
+/* Takes the squads of the top entry from its shelf. */
+static uint32_t unshelve(struct block *block, struct divergence_squad *squad) {
     struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
     struct shelf *shelf = &block->shelf[top->label - 1];
-    memcpy(crew, shelf->crew, shelf->n_crews * sizeof *crew);
+    memcpy(squad, shelf->squad, shelf->n_squads * sizeof *squad);
     memcpy(block->taken, shelf->taken, sizeof shelf->taken);
     block->meeting_pc = shelf->meeting_pc;
     block->is_at_join = shelf->is_at_join;
     if (shelf->is_at_join && shelf->meeting_pc != top->reconvergence) /* that join has been given up */
-        for (uint32_t i = 0; i < shelf->n_crews; i++)
-            crew[i].has_come = false;
+        for (uint32_t i = 0; i < shelf->n_squads; i++)
+            squad[i].has_come = false;
     shelf->is_used = false;
     top->label = 0;
-    return shelf->n_crews;
+    return shelf->n_squads;
 }
 
 /* All warps have drained: new ones for the top entry. `self` is the one whose hook is running. */
 static void form(struct model *model, struct block *block, struct warp *self, uint64_t cycle) {
     const struct divergence_host *host = model->setup.host;
     const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
-    struct divergence_crew crew[EXEC_MAX_ROWS];
+    struct divergence_squad squad[EXEC_MAX_ROWS];
     memset(block->taken, 0, sizeof block->taken);
     block->is_packed = is_packed_entry(&block->stack);
-    block->n_warps = top->label ? unshelve(block, crew)
-                                : divergence_crew_muster(crew, top->mask, block->n_rows, top->pc, block->is_packed);
-    block->has_split_rows = divergence_crew_splits_rows(crew, block->n_warps, top->mask);
+    block->n_warps = top->label ? unshelve(block, squad)
+                                : divergence_squad_muster(squad, top->mask, block->n_rows, top->pc, block->is_packed);
+    block->has_split_rows = divergence_squad_splits_rows(squad, block->n_warps, top->mask);
     block->n_come = block->n_barred = 0;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
         if (i >= block->n_warps) {
-            warp->crew.mask = 0;
+            warp->squad.mask = 0;
             warp->group.status = DIVERGENCE_ENDED;
             if (warp != self)
                 host->evict(model->setup.sm, &warp->group, cycle);
             continue;
         }
-        warp->crew = crew[i];
-        block->n_come += crew[i].has_come;
-        block->n_barred += crew[i].at_barrier != 0;
+        warp->squad = squad[i];
+        block->n_come += squad[i].has_come;
+        block->n_barred += squad[i].at_barrier != 0;
         show(block, warp);
     }
     for (uint32_t i = 0; i < block->n_warps; i++) {
@@ -212,7 +212,7 @@ static void start_draining(const struct model *model, struct block *block, const
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
         bool is_last_to_end = warp == self && warp->group.status != DIVERGENCE_ENDED;
-        if (!warp->crew.mask && !is_last_to_end)
+        if (!warp->squad.mask && !is_last_to_end)
             continue;
         warp->group.status = DIVERGENCE_DRAINS;
         if (warp != self)
@@ -227,7 +227,7 @@ static void follow_top(const struct model *model, struct block *block, const str
     const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
     uint32_t running[EXEC_MAX_ROWS] = {0};
     for (uint32_t i = 0; i < block->n_rows; i++)
-        divergence_crew_add(&block->warp[i].crew, block->warp[i].crew.mask, running);
+        divergence_squad_add(&block->warp[i].squad, block->warp[i].squad.mask, running);
     block->n_come = 0;
     bool stays = !top->label && is_packed_entry(&block->stack) == block->is_packed &&
                  divergence_wide_is_equal(running, top->mask, block->n_rows);
@@ -238,10 +238,10 @@ static void follow_top(const struct model *model, struct block *block, const str
     memset(block->taken, 0, sizeof block->taken);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
-        if (!warp->crew.mask)
+        if (!warp->squad.mask)
             continue;
-        warp->crew.pc = top->pc;
-        warp->crew.has_come = false;
+        warp->squad.pc = top->pc;
+        warp->squad.has_come = false;
         show(block, warp);
         if (warp != self)
             model->setup.host->wake(model->setup.sm, &warp->group, cycle);
@@ -296,10 +296,10 @@ static void give_way(const struct model *model, struct block *block, const struc
     shelf->meeting_pc = block->meeting_pc;
     shelf->is_at_join = block->is_at_join;
     memcpy(shelf->taken, block->taken, sizeof shelf->taken);
-    shelf->n_crews = 0;
+    shelf->n_squads = 0;
     for (uint32_t i = 0; i < block->n_rows; i++)
-        if (block->warp[i].crew.mask)
-            shelf->crew[shelf->n_crews++] = block->warp[i].crew;
+        if (block->warp[i].squad.mask)
+            shelf->squad[shelf->n_squads++] = block->warp[i].squad;
     block->resolved = 0;
     start_draining(model, block, self, cycle);
 }
@@ -321,13 +321,13 @@ static void come(struct block *block, struct warp *warp, uint32_t pc, uint32_t t
     block->meeting_pc = pc;
     block->is_at_join = is_at_join;
     block->n_come++;
-    divergence_crew_add(&warp->crew, taken, block->taken);
-    warp->crew.has_come = true;
+    divergence_squad_add(&warp->squad, taken, block->taken);
+    warp->squad.has_come = true;
     warp->group.status = DIVERGENCE_WAITS;
 }
 
 static void go_to(struct block *block, struct warp *warp, uint32_t pc) {
-    warp->crew.pc = warp->group.pc = pc;
+    warp->squad.pc = warp->group.pc = pc;
     warp->group.status = DIVERGENCE_RUNS;
     if (pc == warp->group.meet)
         come(block, warp, pc, 0, true);
@@ -335,22 +335,22 @@ static void go_to(struct block *block, struct warp *warp, uint32_t pc) {
 
 /* --- barriers --- */
 
-static bool release_crew(const struct model *model, struct block *block, struct divergence_crew *crew,
-                         uint32_t number) {
-    return divergence_crew_release(crew, block->stack.row, model->setup.cx, &block->place->cta->barrier[number],
-                                   number);
+static bool release_squad(const struct model *model, struct block *block, struct divergence_squad *squad,
+                          uint32_t number) {
+    return divergence_squad_release(squad, block->stack.row, model->setup.cx, &block->place->cta->barrier[number],
+                                    number);
 }
 
-/* Crews on a shelf may run again: so may their entry. */
+/* Squads on a shelf may run again: so may their entry. */
 static void release_shelf(const struct model *model, struct block *block, struct divergence_wide_entry *entry,
                           uint32_t number) {
     struct shelf *shelf = &block->shelf[entry->label - 1];
-    for (uint32_t i = 0; i < shelf->n_crews; i++)
-        if (release_crew(model, block, &shelf->crew[i], number)) {
-            shelf->crew[i].pc++;
+    for (uint32_t i = 0; i < shelf->n_squads; i++)
+        if (release_squad(model, block, &shelf->squad[i], number)) {
+            shelf->squad[i].pc++;
             entry->is_waiting = false;
-            if (shelf->crew[i].pc == entry->reconvergence) {
-                shelf->crew[i].has_come = true;
+            if (shelf->squad[i].pc == entry->reconvergence) {
+                shelf->squad[i].has_come = true;
                 shelf->meeting_pc = entry->reconvergence;
                 shelf->is_at_join = true;
             }
@@ -364,11 +364,11 @@ static void release(struct model *model, struct block *block, const struct warp 
             release_shelf(model, block, &block->stack.entry[i], number);
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         struct warp *warp = &block->warp[i];
-        if (!warp->crew.mask || !release_crew(model, block, &warp->crew, number))
+        if (!warp->squad.mask || !release_squad(model, block, &warp->squad, number))
             continue;
         divergence_wide_top(&block->stack)->is_waiting = false;
         block->n_barred--;
-        go_to(block, warp, warp->crew.pc + 1);
+        go_to(block, warp, warp->squad.pc + 1);
         if (warp != self)
             model->setup.host->wake(model->setup.sm, &warp->group, cycle);
     }
@@ -380,15 +380,15 @@ static void reach_barrier(struct model *model, struct block *block, struct warp 
     struct exec_context *cx = model->setup.cx;
     bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
     model->setup.counters->barriers++;
-    warp->crew.pc = pc;
+    warp->squad.pc = pc;
     warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
     for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = divergence_crew_piece(&warp->crew, left);
+        piece = divergence_squad_piece(&warp->squad, left);
         if (waits) {
-            block->n_barred += !warp->crew.at_barrier;
-            warp->crew.at_barrier |= piece;
+            block->n_barred += !warp->squad.at_barrier;
+            warp->squad.at_barrier |= piece;
         }
-        const struct exec_row *row = divergence_crew_row(&warp->crew, block->stack.row, piece);
+        const struct exec_row *row = divergence_squad_row(&warp->squad, block->stack.row, piece);
         int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
         if (complete != DIVERGENCE_NO_BARRIER)
             release(model, block, warp, (uint32_t)complete, cycle);
@@ -402,7 +402,7 @@ static void reach_barrier(struct model *model, struct block *block, struct warp 
 static void end_threads(struct model *model, struct block *block, struct warp *warp, uint32_t mask, uint64_t cycle) {
     struct exec_cta *cta = block->place->cta;
     uint32_t gone[EXEC_MAX_ROWS] = {0};
-    divergence_crew_add(&warp->crew, mask, gone);
+    divergence_squad_add(&warp->squad, mask, gone);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         bool was_live = block->stack.row[i].live;
         block->stack.row[i].live &= ~gone[i];
@@ -410,10 +410,10 @@ static void end_threads(struct model *model, struct block *block, struct warp *w
     }
     for (uint32_t i = 0; i < block->stack.depth; i++)
         divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
-    warp->crew.mask &= ~mask;
-    if (warp->crew.mask) {
+    warp->squad.mask &= ~mask;
+    if (warp->squad.mask) {
         uint32_t pc = warp->group.pc + 1;
-        warp->crew.pc = pc;
+        warp->squad.pc = pc;
         show(block, warp);
         go_to(block, warp, pc);
     } else if (--block->n_warps) {
@@ -440,12 +440,12 @@ static void branch(const struct model *model, struct block *block, struct warp *
     bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
     model->setup.counters->branches++;
     if (is_jump) {
-        assert(!mask || mask == warp->crew.mask);
+        assert(!mask || mask == warp->squad.mask);
         go_to(block, warp, mask ? insn->target : pc + 1);
         return;
     }
     model->setup.counters->divergent_branches +=
-        divergence_crew_diverges(&warp->crew, block->stack.row, model->setup.cx, pc);
+        divergence_squad_diverges(&warp->squad, block->stack.row, model->setup.cx, pc);
     come(block, warp, pc, mask, false);
 }
 
@@ -481,11 +481,11 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
             come(block, warp, pc, mask, false);
             break;
         }
-        divergence_crew_execute(&warp->crew, block->stack.row, cx, pc, mask);
+        divergence_squad_execute(&warp->squad, block->stack.row, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_CALL_BUILTIN:
-        divergence_crew_execute(&warp->crew, block->stack.row, cx, pc, mask);
+        divergence_squad_execute(&warp->squad, block->stack.row, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_TRAP:
@@ -542,7 +542,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
     (void)cycle;
     const struct model *model = user;
     const struct block *block = group->home->state;
-    divergence_crew_bundle(&((struct warp *)group)->crew, block->stack.row, model->setup.cx, group->pc, out);
+    divergence_squad_bundle(&((struct warp *)group)->squad, block->stack.row, model->setup.cx, group->pc, out);
 }
 
 static const char *refuses(const void *options, const struct config_machine *machine,
@@ -574,10 +574,10 @@ static void visit(const void *user, const struct divergence_block *place,
             kept[r] |= block->stack.entry[i].mask[r];
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         const struct warp *warp = &block->warp[i];
-        divergence_crew_add(&warp->crew, warp->crew.mask, running);
-        for (uint32_t left = warp->crew.mask; left; left &= left - 1) {
+        divergence_squad_add(&warp->squad, warp->squad.mask, running);
+        for (uint32_t left = warp->squad.mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            thread(visitor, &warp->group, &block->stack.row[warp->crew.row[lane]], lane);
+            thread(visitor, &warp->group, &block->stack.row[warp->squad.row[lane]], lane);
         }
     }
     for (uint32_t r = 0; r < block->n_rows; r++)

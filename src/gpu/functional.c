@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "divergence/control.h"
 #include "exec/profile.h"
 #include "gpu/internal.h"
@@ -168,7 +169,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
             }
             if (profile)
                 exec_profile_path(profile, row, mask);
-            n_thread += mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask);
+            n_thread += mask == ~0u ? EXEC_LANES : base_count_bits(mask);
             if (insn->kind > EXEC_KIND_WARP) {
                 highest_pc = pc > highest_pc ? pc : highest_pc;
                 control(engine, resident, index, pc, mask);

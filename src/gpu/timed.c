@@ -400,6 +400,13 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
         sum->threads += from->threads;
         sum->warp_instructions += from->warp_instructions;
         sum->thread_instructions += from->thread_instructions;
+        sum->integer_thread_instructions += from->work[SM_WORK_INTEGER];
+        sum->float_thread_instructions += from->work[SM_WORK_FLOAT];
+        sum->special_thread_instructions += from->work[SM_WORK_SPECIAL];
+        sum->memory_thread_instructions += from->work[SM_WORK_MEMORY];
+        sum->control_thread_instructions += from->work[SM_WORK_CONTROL];
+        sum->register_accesses += from->register_accesses;
+        sum->register_writes += from->register_writes;
         add_divergence(sum, &from->divergence);
         sum->memory_instructions += from->memory_instructions;
         sum->divergent_memory_instructions += from->divergent_memory_instructions;
@@ -421,10 +428,15 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     sum->l1_misses = mem->l1_misses;
     sum->l2_accesses = mem->l2_accesses;
     sum->l2_misses = mem->l2_misses;
+    sum->crossbar_bytes = mem->crossbar_bytes;
     sum->dram_reads = mem->dram_reads;
     sum->dram_writes = mem->dram_writes;
     sum->row_hits = mem->row_hits;
     sum->row_conflicts = mem->row_conflicts;
+    sum->row_holds = mem->row_holds;
+    sum->row_holds_useful = mem->row_holds_useful;
+    sum->row_holds_expired = mem->row_holds_expired;
+    sum->row_hold_cycles = mem->row_hold_cycles;
     sum->bus_busy_cycles = mem->bus_busy_cycles;
     sum->cycles = timed->cycle;
 }
@@ -479,6 +491,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
 #define STATS_COUNTER(name, when, meaning) record->counters.name -= before.name;
 #include "stats/counters.def"
 #undef STATS_COUNTER
+    gpu_count_energy(&timed->machine.energy, &record->counters);
     add_active_lanes(timed, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         record->active_lanes[i] -= lanes_before[i];

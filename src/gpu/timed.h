@@ -16,3 +16,6 @@ void gpu_series_free(struct gpu_series *series);
 /* Fills the record's counters, histogram and series. */
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error);
+
+/* energy.c: fills the counters energy_* from the others. */
+void gpu_count_energy(const struct config_energy *energy, struct stats_counters *counters);

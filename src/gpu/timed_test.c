@@ -125,6 +125,40 @@ static void two_schedulers_issue_two_warps(void **state) {
     assert_int_equal(cycles(two, "add.u32 %r1, 1, 2;\nret;", 64), 2);
 }
 
+/* One unit for the SM: the second scheduler's warp multiplies in 2, and both end in 3. Without the unit both multiply
+ * in 1 and end in 2. */
+static void one_unit_multiplies_for_all_schedulers(void **state) {
+    (void)state;
+    static const char *const shared[] = {"sm.schedulers=2", "sm.multiply_width=32", NULL};
+    static const char *const own[] = {"sm.schedulers=2", "sm.multiply_width=0", NULL};
+    static const char body[] = "mul.lo.u32 %r1, 3, 4;\nret;";
+    assert_int_equal(cycles(shared, body, 64), 3);
+    assert_int_equal(cycles(own, body, 64), 2);
+    assert_int_equal(cycles(shared, "add.u32 %r1, 3, 4;\nret;", 64), 2);
+}
+
+/* Two warps, 48 threads: 48 each of a parameter's load, an addition (2 registers), a multiplication of floats (3), a
+ * sine (2), a store (2) and an exit; 12 warp instructions. */
+static void work_and_registers_are_counted_and_paid_for(void **state) {
+    (void)state;
+    static const char *const priced[] = {"energy.fetch=1000", "energy.register=1000", "energy.clock=1000", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p];\nadd.u32 %r1, %r2, 1;\nmul.rn.f32 %f1, %f2, %f3;\n"
+                               "sin.approx.f32 %f4, %f5;\nst.global.u32 [%d1], %r1;\nret;";
+    struct stats_counters counters = run_on(priced, "lrr", body, 1, 48);
+    assert_int_equal(counters.integer_thread_instructions, 48);
+    assert_int_equal(counters.float_thread_instructions, 48);
+    assert_int_equal(counters.special_thread_instructions, 48);
+    assert_int_equal(counters.memory_thread_instructions, 2 * 48);
+    assert_int_equal(counters.control_thread_instructions, 48);
+    assert_int_equal(counters.register_accesses, (1 + 2 + 3 + 2 + 2) * 48);
+    assert_int_equal(counters.register_writes, 4 * 48);
+    assert_int_equal(counters.energy_fetch_nj, 12);
+    assert_int_equal(counters.energy_register_nj, 480);
+    assert_int_equal(counters.energy_clock_nj, counters.sm_cycles);
+    assert_int_equal(counters.energy_nj, 12 + 480 + counters.sm_cycles);
+    assert_int_equal(run_on(NULL, "lrr", body, 1, 48).energy_nj, 0);
+}
+
 /* ld.param in 1 (constant: 9), the load in 10, asked for in 11, there in 51:
  * the add issues in 51, ret in 52. */
 static void a_load_waits_for_memory(void **state) {
@@ -299,6 +333,8 @@ int main(void) {
         cmocka_unit_test(after_a_branch_fetching_takes_longer),
         cmocka_unit_test(a_unit_takes_warps_at_its_width),
         cmocka_unit_test(two_schedulers_issue_two_warps),
+        cmocka_unit_test(one_unit_multiplies_for_all_schedulers),
+        cmocka_unit_test(work_and_registers_are_counted_and_paid_for),
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),

@@ -33,6 +33,19 @@ struct report_target {
     unsigned channels; /* of DRAM */
 };
 
+/* All launches of a kernel with one shape, when the run recorded its threads and branches. */
+struct report_profile {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    unsigned n_launches, n_branches;
+    struct report_branch {
+        uint32_t line;               /* of the PTX */
+        uint64_t executed, diverged; /* by groups of threads */
+    } * branch;
+    uint64_t n_threads;
+    uint32_t *path, *split; /* per thread: instructions executed; branches at which its group went different ways */
+};
+
 struct report_run {
     const char *program;
     const char *size;                   /* NULL: the program has no sizes */
@@ -50,11 +63,14 @@ struct report_run {
     unsigned n_errors;
     const char **missing; /* functions of the driver that the program wanted and that Heddle has not */
     unsigned n_missing;
+    struct report_profile *profile;
+    unsigned n_profiles;
     bool has_results; /* the program reached Heddle's driver */
 };
 
-/* Reads the file that the driver writes (HEDDLE_RESULTS) into the run's launches, errors and total. A file that is not
- * there or is empty is a run without results; any other trouble is in diag, and false. */
+/* Reads the file that the driver writes (HEDDLE_RESULTS), and what it wrote beside it, into the run's launches, errors,
+ * profiles and total. A file that is not there or is empty is a run without results; any other trouble is in diag, and
+ * false. */
 bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag);
 
 /* The launches of each kernel name together, in the order of their first; *count of them. */
@@ -91,6 +107,22 @@ double report_rate(uint64_t count, double seconds);
 
 /* `is_colored` puts escape sequences of terminals into the text. */
 void report_print_run(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
+
+/* The branches that were executed, with how often their groups diverged. */
+void report_print_branches(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
+
+/* A grey picture, line by line from the top. */
+struct report_image {
+    uint32_t width, height;
+    uint8_t *pixel;
+};
+/* A pixel for each thread, black is 0 and white the most: two-dimensional grids as they lie, layers below each other,
+ * threads in a line in rows. */
+struct report_image report_thread_image(const struct report_profile *profile, const uint32_t *value, uint32_t *most,
+                                        struct base_arena *arena);
+/* False when the file cannot take it (errno says why). */
+bool report_write_png(FILE *file, const struct report_image *image);
+bool report_write_pgm(FILE *file, const struct report_image *image);
 
 /* False when the file cannot take it (errno says why). */
 bool report_write_json(FILE *file, const struct report_run *run);

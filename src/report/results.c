@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "report/report.h"
+#include "report/internal.h"
 
 static const char *copy_text(struct base_arena *arena, const json_t *value, const char *otherwise) {
     const char *text = json_string_value(value);
@@ -89,8 +89,10 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     run->host_seconds = json_number_value(json_object_get(json_object_get(object, "host"), "seconds"));
     read_errors(run, json_object_get(object, "errors"), arena);
     read_missing(run, json_object_get(object, "missing_functions"), arena);
+    char *threads = base_arena_printf(arena, "%s.threads", path);
+    bool is_good = report_read_profiles(run, json_object_get(object, "profiles"), threads, arena, diag);
     json_decref(object);
-    return true;
+    return is_good;
 }
 
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count) {

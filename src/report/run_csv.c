@@ -18,8 +18,6 @@ static void print_text(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-enum { ALWAYS = 1, TIMED = 0 };
-
 /* ---- The columns that every line has ----------------------------------------------------------------------------- */
 
 static void print_run_heading(FILE *file, bool is_timed) {
@@ -40,7 +38,7 @@ static void print_run_cells(FILE *file, const struct report_run *run) {
 
 static void print_stats_heading(FILE *file, bool is_timed) {
 #define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || is_timed)                                                                                              \
+    if (STATS_##when == STATS_ALWAYS || is_timed)                                                                      \
         fputs("," #name, file);
 #include "stats/counters.def"
 #undef STATS_COUNTER
@@ -58,8 +56,10 @@ static void print_value(FILE *file, double value) {
 
 static void print_stats(FILE *file, const struct stats_counters *counters, const struct report_target *target) {
 #define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || target)                                                                                                \
-        fprintf(file, ",%" PRIu64, counters->name);
+    if (stats_exists(STATS_##when, target, counters))                                                                  \
+        fprintf(file, ",%" PRIu64, counters->name);                                                                    \
+    else if (target)                                                                                                   \
+        fputc(',', file);
 #include "stats/counters.def"
 #undef STATS_COUNTER
     for (unsigned i = 0; i < report_n_derived; i++) {

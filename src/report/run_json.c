@@ -11,9 +11,8 @@ static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]
 static json_t *value_json(double value) { return isnan(value) ? json_null() : json_real(value); }
 
 static void add_stats(json_t *object, const struct stats_counters *counters, const struct report_target *target) {
-    enum { ALWAYS = 1, TIMED = 0 }; /* what has no meaning without time is absent then */
 #define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (when || target)                                                                                                \
+    if (stats_exists(STATS_##when, target, counters)) /* else it has no meaning and is absent */                       \
         json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
 #include "stats/counters.def"
 #undef STATS_COUNTER
@@ -42,6 +41,27 @@ static json_t *launches_json(const struct report_run *run) {
             json_object_set_new(object, "samples", json_loads(launch->samples, 0, NULL));
         json_array_append_new(array, object);
     }
+    return array;
+}
+
+/* By launches of one shape, those never executed too. */
+static json_t *branches_json(const struct report_run *run) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < run->n_profiles; i++)
+        for (unsigned k = 0; k < run->profile[i].n_branches; k++) {
+            const struct report_branch *branch = &run->profile[i].branch[k];
+            json_t *object = json_object();
+            json_object_set_new(object, "kernel", json_string(run->profile[i].kernel));
+            json_object_set_new(object, "grid", shape_json(run->profile[i].grid));
+            json_object_set_new(object, "block", shape_json(run->profile[i].block));
+            json_object_set_new(object, "launches", json_integer(run->profile[i].n_launches));
+            json_object_set_new(object, "line", json_integer(branch->line));
+            json_object_set_new(object, "executed", json_integer((json_int_t)branch->executed));
+            json_object_set_new(object, "diverged", json_integer((json_int_t)branch->diverged));
+            double share = branch->executed ? (double)branch->diverged / (double)branch->executed : NAN;
+            json_object_set_new(object, "share", value_json(share));
+            json_array_append_new(array, object);
+        }
     return array;
 }
 
@@ -85,6 +105,8 @@ static json_t *run_json(const struct report_run *run, bool has_host) {
     json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
     add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
+    if (run->n_profiles)
+        json_object_set_new(object, "branches", branches_json(run));
     if (has_host)
         json_object_set_new(object, "host", host_json(run));
     return object;

@@ -73,6 +73,41 @@ static void print_shares(FILE *file, const struct stats_counters *counters) {
     fputc('\n', file);
 }
 
+/* The total, and its parts from the largest down. */
+static void print_energy(FILE *file, const struct stats_counters *counters) {
+    struct {
+        const char *name;
+        uint64_t nj;
+    } part[] = {
+        {"fetch", counters->energy_fetch_nj},
+        {"integer", counters->energy_integer_nj},
+        {"float", counters->energy_float_nj},
+        {"special", counters->energy_special_nj},
+        {"registers", counters->energy_register_nj},
+        {"results", counters->energy_result_nj},
+        {"L1", counters->energy_l1_nj},
+        {"L2", counters->energy_l2_nj},
+        {"crossbar", counters->energy_crossbar_nj},
+        {"DRAM", counters->energy_dram_nj},
+        {"clock", counters->energy_clock_nj},
+        {"leakage", counters->energy_leakage_nj},
+    };
+    enum { N_PARTS = sizeof part / sizeof part[0] };
+    fprintf(file, "energy: %.4g uJ:", (double)counters->energy_nj / 1000);
+    for (unsigned n = 0; n < N_PARTS; n++) {
+        unsigned most = 0;
+        for (unsigned i = 1; i < N_PARTS; i++)
+            if (part[i].nj > part[most].nj)
+                most = i;
+        if (part[most].nj == 0)
+            break;
+        fprintf(file, "%s %s %.1f %%", n ? "," : "", part[most].name,
+                100 * (double)part[most].nj / (double)counters->energy_nj);
+        part[most].nj = 0;
+    }
+    fputc('\n', file);
+}
+
 static void print_target(FILE *file, const struct report_target *target) {
     fprintf(file, "%s", target->machine);
     for (unsigned i = 0; i < target->n_changes; i++)
@@ -112,6 +147,8 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
     print_kernels(file, run, is_colored, arena);
     if (run->target)
         print_shares(file, &run->total.counters);
+    if (run->total.counters.energy_nj)
+        print_energy(file, &run->total.counters);
     double rate = report_rate(run->total.counters.warp_instructions, run->host_seconds);
     fprintf(file, "host: %.3f s in kernels, %.1f %s warp instructions/s\n", run->host_seconds,
             rate * (run->target ? 1e-3 : 1e-6), run->target ? "thousand" : "M");

@@ -272,6 +272,34 @@ static void csv_of_a_timed_run_has_the_same_names(void **state) {
     free(text);
 }
 
+static void energy_is_there_when_the_machine_has_figures_for_it(void **state) {
+    (void)state;
+    struct report_kernel launch;
+    struct report_run run = timed_sample(&launch);
+    json_t *object = json_of(&run);
+    assert_null(json_object_get(json_object_get(object, "total"), "energy_nj"));
+    json_decref(object);
+    char *text = written(report_write_csv, &run);
+    assert_non_null(strstr(text, ",energy_nj,"));
+    assert_non_null(strstr(text, ",600,,,,,,,,,,,,,,16000,")); /* a column, but no value */
+    free(text);
+    launch.counters.energy_nj = 10000;
+    launch.counters.energy_dram_nj = 7500;
+    launch.counters.energy_leakage_nj = 2500;
+    run.total = launch;
+    object = json_of(&run);
+    assert_int_equal(number_at(json_object_get(object, "total"), "energy_nj"), 10000);
+    assert_int_equal(number_at(json_object_get(object, "total"), "energy_dram_nj"), 7500);
+    assert_int_equal(number_at(json_object_get(object, "total"), "energy_clock_nj"), 0);
+    json_decref(object);
+    text = written(report_write_csv, &run);
+    assert_non_null(strstr(text, ",600,10000,0,0,0,0,0,0,0,0,0,7500,0,2500,16000,"));
+    free(text);
+    text = written(write_table, &run);
+    assert_non_null(strstr(text, "\nenergy: 10 uJ: DRAM 75.0 %, leakage 25.0 %\n"));
+    free(text);
+}
+
 static void a_file_that_takes_nothing_is_noticed(void **state) {
     (void)state;
     struct report_run run = sample();
@@ -295,6 +323,7 @@ int main(void) {
         cmocka_unit_test(a_timed_table_says_where_the_cycles_went),
         cmocka_unit_test(the_json_object_of_a_timed_run_names_its_target),
         cmocka_unit_test(csv_of_a_timed_run_has_the_same_names),
+        cmocka_unit_test(energy_is_there_when_the_machine_has_figures_for_it),
         cmocka_unit_test(a_file_that_takes_nothing_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
  *
  * Source: Liu et al. 2023, 2.2 and 2.3. Their filter of pending warps (algorithm 1) is the SM's: such a warp is no
  * candidate. "Executed in the previous cycle" is read as issued last, which differs only after idle cycles. */
+#include <stdio.h>
+
 #include "sched/internal.h"
 
 struct lfws {
@@ -42,6 +44,14 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
     ((struct lfws *)state)->last = (int)slot;
 }
 
+/* Liu 2023, 2.4. */
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    (void)options;
+    uint32_t warps = machine->threads_per_sm / machine->warp_size;
+    snprintf(formula, size, "a bit of state for each warp: %u", warps);
+    return warps;
+}
+
 const struct sched_ops sched_lfws = {
     .name = "lfws",
     .help = "warps before a global, local or texture access first; greedy, then by id, in each kind",
@@ -53,4 +63,5 @@ const struct sched_ops sched_lfws = {
     .wake = sched_no_slot,
     .pick = pick,
     .issued = issued,
+    .cost_bits = cost_bits,
 };

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/machine.h"
 #include "config/plugin.h"
 #include "sched/set.h"
 
@@ -39,9 +40,9 @@ struct sched_view {
     uint64_t cycle;
 };
 
-/* No hook is NULL. Hooks see a view that is up to date. A scheduler hears only of its own slots; where an SM has
- * several schedulers, each has its own state. Hooks and pick never allocate and depend on nothing but what they are
- * told, so that equal calls give equal picks. */
+/* No hook but the last is NULL. Hooks see a view that is up to date. A scheduler hears only of its own slots; where an
+ * SM has several schedulers, each has its own state. Hooks and pick never allocate and depend on nothing but what they
+ * are told, so that equal calls give equal picks. */
 struct sched_ops {
     const char *name, *help;
     const struct config_parameter *option; /* `two-level:group=8,switch=stall`; ends with a NULL name; may be NULL */
@@ -64,6 +65,9 @@ struct sched_ops {
     int (*pick)(void *state, const struct sched_view *view, const struct sched_set *candidates);
     /* The picked slot has issued. Its stall(), if it must wait now, and its leave() follow. */
     void (*issued)(void *state, const struct sched_view *view, uint32_t slot);
+    /* Storage that it adds to an SM in bits as its paper counts it, with the formula in words; the one hook that may be
+     * NULL: no paper counts it. */
+    uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
 };
 
 /* registry.c */

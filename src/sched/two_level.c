@@ -13,6 +13,8 @@
  * - Of groups, the oldest is the one with the oldest warp.
  * - The timeout counts the instructions of the prioritised group, and holds wherever a group is one warp: whether that
  *   warp is large, a scheduler does not know. */
+#include <stdio.h>
+
 #include "sched/internal.h"
 
 enum { SWITCH_EMPTY, SWITCH_STALL };
@@ -146,6 +148,12 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
     }
 }
 
+static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
+    (void)given, (void)machine;
+    snprintf(formula, size, "none: a block of logic in the fetch stage (Narasiman 2011, 3.3; 2014, 4.5: negligible)");
+    return 0;
+}
+
 const struct sched_ops sched_two_level = {
     .name = "two-level",
     .help = "one fetch group of warps has priority until it can do nothing more, then the next",
@@ -159,4 +167,5 @@ const struct sched_ops sched_two_level = {
     .wake = wake,
     .pick = pick,
     .issued = issued,
+    .cost_bits = cost_bits,
 };

@@ -26,23 +26,24 @@ enum sm_state {
     SM_N_STATES
 };
 
-/* A group's place on the SM. */
+/* A group's place on the SM: one cache line, many are looked at every cycle. */
 struct sm_slot {
     struct divergence_group *group; /* NULL: free */
     uint64_t fetch_ready;           /* not before this cycle */
     uint64_t result_ready;          /* the latest result that is under way, memory apart */
     uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is under way */
     uint64_t wake;                  /* on the wheel until then */
-    uint8_t unit;                   /* of the next instruction */
-    uint32_t fetch_line;            /* of the last instruction */
-    uint32_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
     uint64_t age;                   /* which group this is: a request may outlive the one that made it */
-    enum sm_state state;
-    bool is_refused;   /* the I-cache took no request: asks again */
-    bool is_stalled;   /* its scheduler has been told */
-    bool is_draining;  /* resume() is due when it wakes */
-    bool is_continued; /* some bundles of its instruction have issued, not all */
+    uint32_t fetch_line;            /* of the last instruction */
+    uint16_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
+    uint8_t state;                  /* enum sm_state */
+    uint8_t unit;                   /* of the next instruction */
+    bool is_refused;                /* the I-cache took no request: asks again */
+    bool is_stalled;                /* its scheduler has been told */
+    bool is_draining;               /* resume() is due when it wakes */
+    bool is_continued;              /* some bundles of its instruction have issued, not all */
 };
+_Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
 /* A memory instruction (a bundle of it) on its way through the L1. */
 struct sm_request {

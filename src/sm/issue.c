@@ -10,13 +10,14 @@
  * for which the group waits (Meng). */
 #include <string.h>
 
+#include "base/bits.h"
 #include "sm/internal.h"
 
 void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) {
     struct sm_slot *slot = &sm->slot[s];
     sm->n_in_state[slot->state]--;
     sm->n_in_state[state]++;
-    slot->state = state;
+    slot->state = (uint8_t)state;
     if (state == SM_SLOT_READY)
         sched_add(&sm->ready, s);
     else
@@ -113,7 +114,7 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     return true;
 }
 
-static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : (uint32_t)__builtin_popcount(mask); }
+static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
 static void classify(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slot[s];
@@ -185,6 +186,12 @@ static void count(struct sm *sm, uint32_t lanes) {
     sm->counters.active_lanes[lanes]++;
 }
 
+static inline void count_work(struct sm *sm, const struct sm_timing *timing, uint32_t lanes) {
+    sm->counters.work[timing->work] += lanes;
+    sm->counters.register_accesses += lanes * timing->n_registers;
+    sm->counters.register_writes += lanes * timing->n_destinations;
+}
+
 static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     sm->fault_pc = bundle->pc;
     sm->fault_row = bundle->row;
@@ -215,6 +222,7 @@ static inline void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     const struct sm_timing *timing = &sm->program->timing[bundle->pc];
     if (sm->is_watched)
         sm_watch_bundle(sm, bundle);
+    count_work(sm, timing, lanes_in(bundle->mask));
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
         slot->fetch_ready = next_fetch(sm, timing, cycle);
     sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;

@@ -113,7 +113,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     slot->n_accesses++;
-    slot->n_loads += timing->n_destinations != 0;
+    slot->n_loads = (uint16_t)(slot->n_loads + (timing->n_destinations != 0));
     set_destinations(slot, timing, SM_NEVER);
     sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
 }
@@ -145,7 +145,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     if (!has_owner(sm, request))
         return;
     slot->n_accesses--;
-    slot->n_loads -= timing->n_destinations != 0;
+    slot->n_loads = (uint16_t)(slot->n_loads - (timing->n_destinations != 0));
     if (is_last)
         set_destinations(slot, timing, request->ready);
     if (timing->n_destinations && request->ready > slot->result_ready)
@@ -155,7 +155,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         slot->fetch_ready = request->ready;
     if (sm->divergence->complete)
         sm->divergence->complete(sm->model, slot->group, request->tag, cycle);
-    if (slot->state == SM_SLOT_MEMORY)
+    if (slot->state == SM_SLOT_MEMORY || slot->group->status != DIVERGENCE_RUNS)
         sm_prepare(sm, request->slot, cycle);
 }
 
@@ -181,7 +181,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
         .missing = request->lanes & ~arrived,
         .ready = request->ready,
         .is_load = sm->program->timing[request->pc].n_destinations != 0,
-        .n_others = slot->n_accesses - 1,
+        .n_others = slot->n_accesses - 1u,
     };
     sm->divergence->memory(sm->model, slot->group, &access, cycle);
 }

@@ -156,13 +156,19 @@ static bool split(void *user, struct divergence_group *from, struct divergence_g
 static bool others_wait(void *user, const struct divergence_group *group) {
     const struct sm *sm = user;
     uint32_t n = sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
-    enum sm_state own = group->slot == DIVERGENCE_NO_SLOT ? SM_SLOT_FREE : sm->slot[group->slot].state;
+    enum sm_state own = group->slot == DIVERGENCE_NO_SLOT ? SM_SLOT_FREE : (enum sm_state)sm->slot[group->slot].state;
     return n == (own == SM_SLOT_READY || own == SM_SLOT_DEPENDENCY || own == SM_SLOT_FETCH);
 }
 
 static uint32_t free_slots(void *user) {
     const struct sm *sm = user;
     return sm->n_usable_slots - sched_count(&sm->occupied);
+}
+
+static void activity(void *user, uint64_t *active, uint64_t *waiting) {
+    const struct sm *sm = user;
+    *active = sm->counters.active_cycles;
+    *waiting = sm->counters.stall[SM_STALL_MEMORY];
 }
 
 static void call_at(void *user, uint64_t cycle) {
@@ -193,6 +199,7 @@ const struct divergence_host sm_divergence_host = {
     .arrived = arrived,
     .others_wait = others_wait,
     .free_slots = free_slots,
+    .activity = activity,
     .call_at = call_at,
     .pull_block = pull_block,
     .block_ended = block_ended,

@@ -39,7 +39,10 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
-    sm->slot = allocate(sm->n_slots, sizeof *sm->slot);
+    sm->slot = aligned_alloc(64, sm->n_slots * sizeof *sm->slot);
+    if (!sm->slot)
+        abort();
+    memset(sm->slot, 0, sm->n_slots * sizeof *sm->slot);
     sm->view_slot = allocate(sm->n_slots, sizeof *sm->view_slot);
     sm->wheel = allocate(SM_WHEEL, sizeof *sm->wheel);
     sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;

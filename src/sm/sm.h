@@ -32,6 +32,8 @@ struct sm_counters {
     uint64_t cycles, active_cycles; /* active: at least one instruction issued */
     uint64_t stall[SM_N_STALLS];    /* active + stalls = cycles */
     uint64_t warp_instructions, thread_instructions;
+    uint64_t work[SM_N_WORKS];                                   /* thread instructions by what they do */
+    uint64_t register_accesses, register_writes;                 /* by active lanes; writes are among the accesses */
     uint64_t memory_instructions, divergent_memory_instructions; /* divergent: more than one line */
     uint64_t long_instructions, long_thread_instructions;        /* those beyond shared memory and constants */
     uint64_t missing_memory_instructions, divergent_misses;      /* a line missed in the L1; and lanes of others hit */

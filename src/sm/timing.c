@@ -32,6 +32,37 @@ static bool is_sequence(const struct ptx_instruction *insn) {
            (!is_approximate && (insn->opcode == PTX_OP_SQRT || insn->opcode == PTX_OP_RCP));
 }
 
+/* What Fermi does at half the rate of an addition (CUDA C Programming Guide 4.2, 5.4.1: 16 per clock and SM in compute
+ * capability 2.0, and 16 in 2.1 too, which has half as many lanes again: so one unit does them for the whole SM).
+ * Conversions among integers of 32 and 64 bits are moves there. */
+static bool is_multiplication(const struct ptx_instruction *insn) {
+    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32, from = insn->n_types > 1 ? insn->type[1] : type;
+    bool is_float = ptx_type_kind(type) == PTX_KIND_F;
+    switch (insn->opcode) {
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_MADC:
+    case PTX_OP_MUL24:
+    case PTX_OP_MAD24:
+        return !is_float;
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_SHF:
+    case PTX_OP_BFE:
+    case PTX_OP_BFI:
+    case PTX_OP_BREV:
+    case PTX_OP_CLZ:
+    case PTX_OP_BFIND:
+    case PTX_OP_POPC:
+    case PTX_OP_SAD:
+        return true;
+    case PTX_OP_CVT:
+        return is_float || ptx_type_kind(from) == PTX_KIND_F || ptx_type_bits(type) < 32 || ptx_type_bits(from) < 32;
+    default:
+        return false;
+    }
+}
+
 static uint16_t passes(const struct config_machine *machine, uint32_t width) {
     return (uint16_t)((machine->warp_size + width - 1) / width);
 }
@@ -56,7 +87,14 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
         timing->unit = SM_UNIT_FP64;
         timing->occupancy_cycles = passes(machine, machine->fp64_width);
         timing->latency_cycles = (uint16_t)machine->fp64_cycles;
+    } else if (machine->multiply_width && is_multiplication(insn)) {
+        timing->unit = SM_UNIT_MULTIPLY;
+        timing->occupancy_cycles = passes(machine, machine->multiply_width);
     }
+    bool is_float = is_double || ptx_type_kind(type) == PTX_KIND_F;
+    timing->work = timing->unit == SM_UNIT_SFU ? SM_WORK_SPECIAL
+                   : is_float && !is_move      ? SM_WORK_FLOAT
+                                               : SM_WORK_INTEGER;
 }
 
 static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
@@ -68,6 +106,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->unit = SM_UNIT_LDST;
+    timing->work = SM_WORK_MEMORY;
     timing->occupancy_cycles = passes(machine, machine->ldst_width);
     timing->latency_cycles = (uint16_t)machine->alu_cycles;
     switch (space) {
@@ -111,6 +150,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         cost_of_arithmetic(machine, source, timing);
     } else {
         timing->unit = SM_UNIT_ALU;
+        timing->work = timing->is_control || insn->kind == EXEC_KIND_NOTHING ? SM_WORK_CONTROL : SM_WORK_INTEGER;
         timing->occupancy_cycles = passes(machine, machine->simd_width);
         timing->latency_cycles = (uint16_t)machine->alu_cycles;
     }

@@ -6,7 +6,10 @@
 #include "config/machine.h"
 #include "exec/exec.h"
 
-enum sm_unit { SM_UNIT_ALU, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
+enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
+
+/* What a lane does, for statistics and energy. */
+enum sm_work { SM_WORK_INTEGER, SM_WORK_FLOAT, SM_WORK_SPECIAL, SM_WORK_MEMORY, SM_WORK_CONTROL, SM_N_WORKS };
 
 enum sm_access {
     SM_ACCESS_NONE,
@@ -25,6 +28,7 @@ struct sm_timing {
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
     uint8_t access;            /* enum sm_access */
+    uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; memory:
                                   added by the access */
     uint16_t occupancy_cycles; /* the unit takes nothing else for so long */

@@ -35,6 +35,24 @@ static const char extensions[] = ".version 7.0\n.target sm_70\n.address_size 64\
                                  "ld.global.u32 %r1, [%d1];\n"                /* 5 */
                                  "ret;\n}\n";
 
+static const char multiplications[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+    ".reg .b16 %h<3>; .reg .b32 %r<5>; .reg .f32 %f<4>; .reg .f64 %g<3>; .reg .b64 %d<3>; .reg .pred %q<2>;\n"
+    "mul.lo.u32 %r1, %r2, %r3;\n"        /* 0 */
+    "mad.wide.u32 %d1, %r2, %r3, %d2;\n" /* 1 */
+    "shl.b32 %r1, %r2, 3;\n"             /* 2 */
+    "bfe.u32 %r1, %r2, 3, 4;\n"          /* 3 */
+    "popc.b32 %r1, %r2;\n"               /* 4 */
+    "cvt.rn.f32.u32 %f1, %r1;\n"         /* 5 */
+    "cvt.u32.u16 %r1, %h1;\n"            /* 6 */
+    "mul.rn.f32 %f1, %f2, %f3;\n"        /* 7 */
+    "cvt.u64.u32 %d1, %r1;\n"            /* 8 */
+    "add.u32 %r1, %r2, %r3;\n"           /* 9 */
+    "setp.lt.u32 %q1, %r2, %r3;\n"       /* 10 */
+    "cvt.f64.f32 %g1, %f1;\n"            /* 11 */
+    "mov.f32 %f1, %f2;\n"                /* 12 */
+    "ret;\n}\n";
+
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
     (void)user;
     (void)variable;
@@ -52,9 +70,9 @@ static struct costs costs_of(const char *ptx) {
     static struct config_machine machine;
     char error[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
-    static const char *const settings[] = {"sm.alu_cycles=9",  "sm.fp32_cycles=11",   "sm.fp64_cycles=13",
-                                           "sm.sfu_cycles=17", "sm.simd_width=32",    "sm.sfu_width=8",
-                                           "sm.fp64_width=16", "sm.register_banks=0", "sm.prefix_cycles=3"};
+    static const char *const settings[] = {
+        "sm.alu_cycles=9", "sm.fp32_cycles=11", "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
+        "sm.sfu_width=8",  "sm.fp64_width=16",  "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
     struct ptx_messages messages = {0};
@@ -128,10 +146,44 @@ static void extensions_cost_their_adders(void **state) {
     costs_free(&costs);
 }
 
+static void multiplications_shifts_and_conversions_have_a_unit_of_their_own(void **state) {
+    (void)state;
+    struct costs costs = costs_of(multiplications);
+    for (uint32_t pc = 0; pc <= 6; pc++) {
+        assert_int_equal(costs.program->timing[pc].unit, SM_UNIT_MULTIPLY);
+        assert_int_equal(costs.program->timing[pc].occupancy_cycles, 2); /* 16 lanes */
+    }
+    assert_int_equal(costs.program->timing[0].latency_cycles, 9);
+    static const enum sm_unit others[] = {SM_UNIT_ALU, SM_UNIT_ALU,  SM_UNIT_ALU,
+                                          SM_UNIT_ALU, SM_UNIT_FP64, SM_UNIT_ALU};
+    for (uint32_t pc = 7; pc <= 12; pc++)
+        assert_int_equal(costs.program->timing[pc].unit, others[pc - 7]);
+    costs_free(&costs);
+}
+
+static void every_instruction_is_some_kind_of_work(void **state) {
+    (void)state;
+    static const enum sm_work expected[] = {SM_WORK_MEMORY, SM_WORK_MEMORY,  SM_WORK_INTEGER, SM_WORK_FLOAT,
+                                            SM_WORK_FLOAT,  SM_WORK_SPECIAL, SM_WORK_SPECIAL, SM_WORK_MEMORY,
+                                            SM_WORK_MEMORY, SM_WORK_CONTROL, SM_WORK_CONTROL, SM_WORK_CONTROL};
+    struct costs costs = costs_of(text);
+    for (size_t pc = 0; pc < sizeof expected / sizeof *expected; pc++)
+        assert_int_equal(costs.program->timing[pc].work, expected[pc]);
+    costs_free(&costs);
+    costs = costs_of(multiplications);
+    assert_int_equal(costs.program->timing[0].work, SM_WORK_INTEGER);
+    assert_int_equal(costs.program->timing[5].work, SM_WORK_FLOAT);
+    assert_int_equal(costs.program->timing[11].work, SM_WORK_FLOAT);
+    assert_int_equal(costs.program->timing[12].work, SM_WORK_INTEGER); /* a move has no arithmetic */
+    costs_free(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
         cmocka_unit_test(extensions_cost_their_adders),
+        cmocka_unit_test(multiplications_shifts_and_conversions_have_a_unit_of_their_own),
+        cmocka_unit_test(every_instruction_is_some_kind_of_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ completes() {
     done
 }
 
-completes '' -- run compare list paper bench help --version
+completes '' -- run compare characterize list paper cost bench help --version
 completes r -- run
 completes run b -- bfs bfs_1 blackscholes
 completes run bfs --f -- --functional
@@ -36,12 +36,16 @@ completes run bfs -s g -- gto gtrr
 completes run bfs --divergence '' -- stack
 completes run bfs --set sm.c -- sm.count=
 completes compare b -- bfs blackscholes
+completes characterize b -- bfs bfs_1 blackscholes
+completes characterize --table m -- meng2010 malits2012
 completes compare bfs --scheduler two -- two-level two-level-active
 completes compare bfs --j -- --jobs --json
 completes list '' -- workloads aliases machines options schedulers divergence experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=
 completes paper '' -- liu2023-fig1
+completes cost l -- lwm lfws lrr
+completes cost lwm -m gt -- gtx480
 completes bench '' -- fma gather bfs
 completes help '' -- run bench
 ((failures == 0))

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,39 @@ static json_t *run_workload(const char *name) {
     json_t *object = json_output(&outcome);
     outcome_free(&outcome);
     return object;
+}
+
+/* "256" or "(16, 8)", as workloads.def writes them. */
+static bool is_shape(const json_t *shape, const char *text) {
+    int x = 0, y = 1;
+    if (sscanf(text, "(%d, %d)", &x, &y) != 2 && sscanf(text, "%d", &x) != 1)
+        return false;
+    return json_integer_value(json_array_get(shape, 0)) == x && json_integer_value(json_array_get(shape, 1)) == y;
+}
+
+static void every_shape_in_the_list_is_that_of_a_launch(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("list workloads --json");
+    expect_status(&outcome, 0);
+    json_t *list = json_output(&outcome), *workload;
+    size_t i, k;
+    json_array_foreach(list, i, workload) {
+        const char *name = json_string_value(json_object_get(workload, "name"));
+        const char *shape = json_string_value(json_object_get(workload, "shape"));
+        json_t *object = run_workload(name), *launch;
+        const char *block = strstr(shape, " x ");
+        bool is_found = false;
+        assert_non_null(block);
+        json_array_foreach(json_object_get(object, "kernels"), k, launch) {
+            is_found |= is_shape(json_object_get(launch, "grid"), shape) &&
+                        is_shape(json_object_get(launch, "block"), block + strlen(" x "));
+        }
+        if (!is_found)
+            fail_msg("no launch of %s has the shape %s of workloads.def", name, shape);
+        json_decref(object);
+    }
+    json_decref(list);
+    outcome_free(&outcome);
 }
 
 static void every_workload_agrees_with_its_reference(void **state) {
@@ -176,6 +210,7 @@ static int clean_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_workload_agrees_with_its_reference),
+        cmocka_unit_test(every_shape_in_the_list_is_that_of_a_launch),
         cmocka_unit_test(two_runs_differ_in_nothing_but_the_host_time),
         cmocka_unit_test(a_seed_and_a_shape_reach_the_workload),
         cmocka_unit_test(without_a_check_nothing_is_called_checked),

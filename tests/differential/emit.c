@@ -234,11 +234,9 @@ void program_emit_nothing(struct program *p) {
 
 void program_emit_hidden(struct program *p, enum kind kind, unsigned number) {
     const struct kind_info *info = &kinds[kind];
-    if (kind == KIND_PRED)
-        program_line(p, "xor.pred %%p%u, %%p%u, %%never;", number, number);
-    else
-        program_line(p, "or.b%u %%%c%u, %%%c%u, %%nothing%u_%u;", info->bits, info->letter, number, info->letter,
-                     number, info->bits, p->n_hidden++ % 3);
+    assert(kind != KIND_PRED);
+    program_line(p, "or.b%u %%%c%u, %%%c%u, %%nothing%u_%u;", info->bits, info->letter, number, info->letter, number,
+                 info->bits, p->n_hidden++ % 3);
 }
 
 /* With room for what a piece of program still adds once it has begun. */

@@ -185,7 +185,7 @@ static void emit_private_atomic(struct program *p) {
     program_emit(p, text, true);
 }
 
-/* Into words that all threads share: each word knows one operation. */
+/* Into words that all threads share: each word knows one operation. In shared memory 64-bit ones become loops, too. */
 static void emit_common_atomic(struct program *p) {
     static const char *const reds[] = {
         "add.u32 [AT], %.r", "min.s32 [AT], %.r", "max.u32 [AT], %.r", "and.b32 [AT], %.r",

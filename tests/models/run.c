@@ -9,8 +9,6 @@
 #include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
-enum { MOST_CYCLES = 4000000, MOST_INSTRUCTIONS = 200000 };
-
 /* --- machines --- */
 
 static void add_machine(struct machines *machines, const char *name, const char *const *settings) {
@@ -47,7 +45,7 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 static struct gpu_config config_for(const struct target *target, struct config_machine *machine, bool checks) {
     struct gpu_config config = gpu_default_config();
     config.memory_bytes = 64u << 20;
-    config.max_instructions = MOST_INSTRUCTIONS;
+    config.max_instructions = 10 * MOST_INSTRUCTIONS;
     config.records_threads = true;
     if (!target->machine)
         return config;
@@ -94,6 +92,7 @@ static void collect(struct outcome *outcome, struct gpu *gpu, struct gpu_module 
     memcpy(outcome->words + bytes / 4, gpu_host(gpu, sums, sums_bytes), sums_bytes);
     memcpy(outcome->words + outcome->n_memory_words, profile->path, profile->n_threads * sizeof *profile->path);
     outcome->cycles = gpu_totals(gpu).cycles;
+    outcome->n_instructions = gpu_totals(gpu).warp_instructions;
 }
 
 static void launch(const struct program *program, struct gpu *gpu, struct gpu_module *module, struct gpu_kernel *kernel,

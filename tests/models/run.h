@@ -25,8 +25,12 @@ struct outcome {
     bool is_refused;  /* a rule forbids this program there */
     uint32_t *words;  /* out, sums, instructions of each thread */
     uint32_t n_words, n_memory_words;
-    uint64_t cycles;
+    uint64_t cycles, n_instructions;
 };
+
+/* Of the functional run, for all warps: programs with more are left out. With it, the limit of cycles is out of reach.
+ */
+enum { MOST_INSTRUCTIONS = 20000, MOST_CYCLES = 4000000 };
 
 /* `checks`: the invariants of groups are looked at in every cycle. */
 void run_program(const struct program *program, const struct text *text, const struct target *target, bool checks,

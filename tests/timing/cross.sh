@@ -1,24 +1,88 @@
 #!/usr/bin/env bash
-# cross.sh schedulers|machines|repeat HEDDLE: bundled workloads at size small in time; `heddle compare` fails when a check does.
+# cross.sh PART HEDDLE: bundled workloads at size small in time, every result checked. Not every combination is run: from model to
+# model the schedulers and machines move on by one workload, so that each pair of them meets many workloads. bench/cross.sh
+# runs the whole product.
+#     models FIRST STEP   every workload under every STEP-th divergence model from number FIRST on, each with one scheduler; what
+#                         a model must refuse is in refused.txt
+#     schedulers          every workload under a third of the schedulers, on a machine with each pipeline
+#     machines            every workload on every machine
+#     repeat              the same statistics twice
 set -euo pipefail
 part=$1 heddle=$2
-workloads=$("$heddle" list workloads --names)
-machines=$("$heddle" list machines --names)
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+mapfile -t workloads < <("$heddle" list workloads --names)
+mapfile -t machines < <("$heddle" list machines --names)
+mapfile -t models < <("$heddle" list divergence --names)
+mapfile -t schedulers < <("$heddle" list schedulers --names)
+partners=(lrr gto lfws two-level) # the schedulers that models are run with
+variants=("scan --code cond_acc" "index --code both")
+# meng2010 holds 64 threads of a block and no shared memory
+small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
+
+# is_refused MODEL PROGRAM [ARGUMENT...]
+is_refused() { grep -qxF "$*" "$here/refused.txt"; }
+
+# run_variant MODEL PROGRAM [ARGUMENT...]: it is verified, or refused with the rule that the model names
+run_variant() {
+    local message
+    if ! is_refused "$@"; then
+        "$heddle" run "$2" -q -d "$1" -- "${@:3}"
+    elif message=$("$heddle" run "$2" -q -d "$1" -- "${@:3}" 2>&1) || [[ $message != *"kernel '"*"': $1 "* ]]; then
+        echo "${*:2} should be refused by a rule of $1; it says: $message" >&2
+        return 1
+    else
+        echo "${*:2}: refused by $1"
+    fi
+}
+
+# rotate N: every workload once under model number N
+rotate() {
+    local model=${models[$1]} s m i words places=(gtx480 narasiman2011)
+    for s in "${!partners[@]}"; do
+        for m in "${!places[@]}"; do
+            words=()
+            for i in "${!workloads[@]}"; do
+                if (((i + $1) % ${#partners[@]} == s && (i / ${#partners[@]} + $1) % ${#places[@]} == m)); then
+                    is_refused "$model" "${workloads[i]}" || words+=("${workloads[i]}")
+                fi
+            done
+            ((${#words[@]} == 0)) || "$heddle" compare "${words[@]}" -m "${places[m]}" -d "$model" -s "${partners[s]}"
+        done
+    done
+}
+
+run_model() {
+    local model=${models[$1]} variant words
+    rotate "$1"
+    "$heddle" compare "${small_blocks[@]}" -m meng2010 -d "$model" -s "${partners[$1 % ${#partners[@]}]}"
+    for variant in "${variants[@]}"; do
+        read -r -a words <<<"$variant"
+        run_variant "$model" "${words[@]}"
+    done
+}
 
 case $part in
-schedulers) # all of them, on a machine with each pipeline
-    for machine in gtx480 narasiman2011; do
-        # shellcheck disable=SC2086 # one word per workload
-        "$heddle" compare $workloads -m "$machine" -s "$("$heddle" list schedulers --names | tr '\n' ' ')"
+models)
+    for ((n = $3; n < ${#models[@]}; n += $4)); do
+        run_model "$n"
     done
     ;;
-machines) # meng2010 holds 64 threads and no shared memory: the workloads that need more say so
-    for machine in $machines; do
-        [[ $machine == meng2010 ]] && continue
-        # shellcheck disable=SC2086
-        "$heddle" compare $workloads -m "$machine"
+schedulers)
+    for machine in gtx480 narasiman2011; do
+        for s in "${!schedulers[@]}"; do
+            words=()
+            for i in "${!workloads[@]}"; do
+                (((i + s) % 3 != 0)) || words+=("${workloads[i]}")
+            done
+            "$heddle" compare "${words[@]}" -m "$machine" -s "${schedulers[s]}"
+        done
     done
-    "$heddle" compare vecadd divergent bfs blackscholes fft filter lu short svm -m meng2010 -- --threads-per-block 64
+    ;;
+machines)
+    for machine in "${machines[@]}"; do
+        [[ $machine == meng2010 ]] || "$heddle" compare "${workloads[@]}" -m "$machine" -s lrr
+    done
+    "$heddle" compare "${small_blocks[@]}" -m meng2010 -s lrr
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
 repeat)

@@ -1,0 +1,228 @@
+/* slip: adaptive slip (Tarjan, Meng, Skadron 2009) as Meng 2010, 5.7, compares it with dws. Threads that hit the cache
+ * go on; those that miss stay behind until the others come back to the same memory instruction, an iteration later, and
+ * go on together with them. On splits.c, without a limit to the table: the original has none.
+ *
+ * As the paper has it: a conditional branch, or whatever else may change the stack, stops those that went ahead, and
+ * the others then catch up (branches=limited); or splits as in dws carry them beyond (branches=bypass). How far they
+ * may get ahead adapts: every `interval` cycles one step up when the SM waited for memory for more than `up` per cent
+ * of them, one down when it issued in more than `down` per cent.
+ *
+ * Where it is silent:
+ * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1; at 0 nobody
+ *   goes ahead.
+ * - Who has reached it waits behind the access too, until the data of those that fell behind are there.
+ * - Threads that fell behind and have their data go on by themselves when nobody of their stack's top can: all have
+ *   stopped, joined, ended or wait at a barrier.
+ * - The step is taken at the first access after an interval. */
+#include <stdlib.h>
+
+#include "divergence/splits.h"
+
+enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
+
+struct options {
+    uint32_t branches, branch_length, interval, up, down;
+};
+
+static const struct config_parameter parameters[] = {
+    {"branches", CONFIG_PARAMETER_CHOICE, offsetof(struct options, branches), BRANCHES_LIMITED, 0, 0, "limited|bypass",
+     "threads that went ahead stop at a conditional branch, or are subdivided there and go on"},
+    {"branch_len", CONFIG_PARAMETER_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
+     "with bypass: longest basic block at the post-dominator of a branch that subdivides a whole warp"},
+    {"interval", CONFIG_PARAMETER_UINT, offsetof(struct options, interval), 100000, 1, UINT32_MAX, NULL,
+     "cycles between two changes of the maximum slip"},
+    {"up", CONFIG_PARAMETER_UINT, offsetof(struct options, up), 70, 0, 100, NULL,
+     "more slip when the SM waits for memory for more than this percentage"},
+    {"down", CONFIG_PARAMETER_UINT, offsetof(struct options, down), 50, 0, 100, NULL,
+     "less slip when the SM issues for more than this percentage"},
+    {0},
+};
+
+static const struct config_preset presets[] = {
+    {"bypass", "branches=bypass", "Slip.BranchBypass: goes beyond branches in splits of dws"},
+    {0},
+};
+
+struct slip {
+    struct divergence_splits splits; /* first */
+    struct options options;
+    uint32_t most;               /* the maximum slip */
+    uint64_t since;              /* the cycle in which the interval began, */
+    uint64_t was_active, waited; /* and what the SM had done until then */
+};
+
+static void drained(struct divergence_splits *splits, struct divergence_split *split);
+
+static const char *refuses(const void *options, const struct config_machine *machine,
+                           const struct exec_program *program, char *text, size_t size) {
+    (void)options, (void)machine;
+    return divergence_refuse_unsynced(program, "slip", text, size);
+}
+
+static uint32_t n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                        uint32_t most_slots) {
+    (void)options, (void)machine;
+    return 2 * n_warps < most_slots ? 2 * n_warps : most_slots;
+}
+
+static void *new_model(const struct divergence_setup *setup) {
+    struct slip *slip = calloc(1, sizeof *slip);
+    if (!slip)
+        abort();
+    slip->options = *(const struct options *)setup->options;
+    slip->most = 1;
+    bool bypasses = slip->options.branches == BRANCHES_BYPASS;
+    const struct divergence_splits_rules rules = {
+        .at_branches = bypasses,
+        .branch_length = slip->options.branch_length,
+        .by_pc = bypasses,
+        .stops_at_branches = !bypasses,
+    };
+    divergence_splits_init(&slip->splits, setup, &rules);
+    slip->splits.drained = drained;
+    return slip;
+}
+
+static void free_model(void *model) {
+    divergence_splits_release(model);
+    free(model);
+}
+
+static void adapt(struct slip *slip, uint64_t cycle) {
+    if (cycle < slip->since)
+        slip->since = cycle;
+    uint64_t passed = cycle - slip->since, active, waiting;
+    if (passed < slip->options.interval)
+        return;
+    slip->splits.setup.host->activity(slip->splits.setup.sm, &active, &waiting);
+    if (active < slip->was_active || waiting < slip->waited) /* counted anew since */
+        slip->was_active = slip->waited = 0;
+    if (100 * (waiting - slip->waited) > slip->options.up * passed)
+        slip->most++;
+    else if (100 * (active - slip->was_active) > slip->options.down * passed && slip->most)
+        slip->most--;
+    slip->since = cycle;
+    slip->was_active = active;
+    slip->waited = waiting;
+}
+
+/* --- others at the same instruction --- */
+
+/* Splits that wait behind the access that this one stands behind. */
+static struct divergence_split *next_at(struct divergence_split *from, const struct divergence_split *split,
+                                        enum divergence_split_phase phase) {
+    while (from && (from == split || from->phase != phase || from->group.pc != split->group.pc))
+        from = from->next;
+    return from;
+}
+
+static bool may_pass(const struct slip *slip, const struct divergence_split *split) {
+    struct divergence_split *behind = split->family->split;
+    while ((behind = next_at(behind, split, DIVERGENCE_SPLIT_BEHIND))) {
+        if (behind->n_passed >= slip->most)
+            return false;
+        behind = behind->next;
+    }
+    return true;
+}
+
+static void pass(const struct divergence_split *split) {
+    struct divergence_split *behind = split->family->split;
+    while ((behind = next_at(behind, split, DIVERGENCE_SPLIT_BEHIND))) {
+        behind->n_passed++;
+        behind = behind->next;
+    }
+}
+
+static bool take_in_held(struct divergence_splits *splits, struct divergence_split *split) {
+    bool has_taken = false;
+    for (struct divergence_split *held; (held = next_at(split->family->split, split, DIVERGENCE_SPLIT_HELD));
+         has_taken = true)
+        divergence_splits_take_in(splits, split, held);
+    return has_taken;
+}
+
+/* --- hooks --- */
+
+static void slip_past(struct slip *slip, struct divergence_split *split, const uint32_t *missing) {
+    const struct divergence_setup *setup = &slip->splits.setup;
+    if (!slip->most || !may_pass(slip, split))
+        return;
+    struct divergence_split *ahead = divergence_splits_run_ahead(&slip->splits, split, missing);
+    if (!ahead)
+        return;
+    pass(ahead);
+    split->phase = DIVERGENCE_SPLIT_BEHIND;
+    split->group.is_blocked = true; /* even if its next instructions do not need the data */
+    split->n_passed = 1;
+    setup->host->wake(setup->sm, &split->group, slip->splits.cycle);
+    if (take_in_held(&slip->splits, ahead))
+        setup->host->wake(setup->sm, &ahead->group, slip->splits.cycle);
+}
+
+static void memory(void *model, struct divergence_group *group, const struct divergence_access *access,
+                   uint64_t cycle) {
+    struct slip *slip = model;
+    struct divergence_split *split = (struct divergence_split *)group;
+    uint32_t missing[EXEC_MAX_ROWS];
+    adapt(slip, cycle);
+    if (!access->is_load || !access->missing || access->n_others)
+        return;
+    divergence_splits_enter(&slip->splits, split, cycle);
+    if (divergence_splits_note_memory(&slip->splits, split, access, missing))
+        slip_past(slip, split, missing);
+    divergence_splits_leave(&slip->splits);
+}
+
+/* The split's data are there. Threads that fell behind wait for the others. Those that went ahead take in who waits
+ * here for them, and go on unless they are too far ahead of somebody. */
+static void drained(struct divergence_splits *splits, struct divergence_split *split) {
+    const struct slip *slip = (const struct slip *)splits;
+    bool fell_behind = split->n_passed > 0;
+    split->n_passed = 0;
+    if (!fell_behind)
+        take_in_held(splits, split);
+    if (fell_behind || !may_pass(slip, split))
+        divergence_splits_hold(splits, split);
+    else
+        pass(split);
+}
+
+static void complete(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
+    (void)tag;
+    struct slip *slip = model;
+    struct divergence_split *split = (struct divergence_split *)group, *first = split->family->split;
+    bool is_running = split->phase == DIVERGENCE_SPLIT_RUNS && group->status == DIVERGENCE_RUNS;
+    bool meets =
+        is_running && (next_at(first, split, DIVERGENCE_SPLIT_HELD) || next_at(first, split, DIVERGENCE_SPLIT_BEHIND));
+    if (!meets && split->phase != DIVERGENCE_SPLIT_BEHIND)
+        return;
+    divergence_splits_enter(&slip->splits, split, cycle);
+    group->is_blocked = false;
+    divergence_splits_ask(&slip->splits, split);
+    divergence_splits_leave(&slip->splits);
+}
+
+const struct divergence_ops divergence_slip = {
+    .name = "slip",
+    .help = "adaptive slip: threads that hit go on, the others wait until these come back to the same access",
+    .parameter = parameters,
+    .preset = presets,
+    .options_bytes = sizeof(struct options),
+    .splits_rows = true,
+    .refuses = refuses,
+    .n_slots = n_slots,
+    .new_model = new_model,
+    .free_model = free_model,
+    .begin_grid = divergence_splits_begin_grid,
+    .new_block = divergence_splits_new_block,
+    .free_block = divergence_splits_free_block,
+    .admit = divergence_splits_admit,
+    .control = divergence_splits_control,
+    .meet = divergence_splits_meet,
+    .resume = divergence_splits_resume,
+    .refill = divergence_splits_refill,
+    .memory = memory,
+    .complete = complete,
+    .visit = divergence_splits_visit,
+};

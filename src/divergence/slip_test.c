@@ -1,0 +1,181 @@
+/* Adaptive slip: who waits for whom, how far, and what adapts. */
+#include "divergence/programs.h"
+#include "divergence/splits.h"
+#include "divergence/splits_fixture.h"
+
+extern const struct divergence_ops divergence_slip;
+
+static const char *const variants[] = {"slip", "slip:bypass", "slip:bypass,branch_len=0",
+                                       "slip:interval=10,up=0,down=100", "slip:bypass,interval=10,up=0,down=100"};
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
+
+static void every_program_computes_the_same_in_every_variant(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        programs_check_all(&divergence_slip, variants[i], false);
+}
+
+static void loads_that_miss_in_any_pattern_change_no_result(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_VARIANTS; i++)
+        splits_check_loads(&divergence_slip, variants[i]);
+}
+
+/* --- a loop with one access --- */
+
+/* Four times around; the pc of the access, the instruction behind it and the branch. */
+static const char loop[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r5, 4; mov.u32 %r4, 0;\n"
+                                                      "LOOP: ld.global.u32 %r6, [%rd1]; add.u32 %r4, %r4, 1;\n"
+                                                      "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
+                                                      "@%p1 bra LOOP;\n" PROGRAM_END;
+enum { PC_LOAD = 9, PC_AFTER = 10, PC_BRANCH = 13, PC_END = 14 };
+enum { RUNS, WAITS };
+
+/* The lanes in *user miss for 100 cycles, once. */
+static void miss_once(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
+                      uint32_t delay[EXEC_LANES]) {
+    uint32_t *lanes = user;
+    (void)group, (void)pc;
+    for (uint32_t left = mask & *lanes; left; left &= left - 1)
+        delay[__builtin_ctz(left)] = 100;
+    *lanes &= ~mask;
+}
+
+static struct fixture *open_loop(const char *model, uint32_t *misses) {
+    struct fixture *f =
+        fixture_open(&divergence_slip, model, loop, &(struct fixture_shape){.block = 8, .warp_size = 8, .n_slots = 4});
+    fixture_parameter(f, 0, fixture_alloc(f, 32));
+    f->outcome = miss_once;
+    f->user = misses;
+    fixture_start(f);
+    splits_step_to(f, 0, PC_LOAD);
+    return f;
+}
+
+static void step(struct fixture *f, uint32_t slot) {
+    fixture_catch_up(f);
+    fixture_step(&f->sm[0], slot);
+    splits_check_state(f);
+}
+
+static void finish(struct fixture *f) {
+    fixture_run(f);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], 4);
+    fixture_close(f);
+}
+
+static void those_ahead_stop_at_the_branch_and_the_others_catch_up(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = open_loop("slip", &misses);
+    step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, RUNS, 0x0f}}, 2);
+    splits_step_to(f, 1, PC_BRANCH);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_BRANCH, WAITS, 0x0f}}, 2);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, RUNS, 0xf0}, {PC_BRANCH, WAITS, 0x0f}}, 2);
+    splits_step_to(f, 0, PC_BRANCH);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xff);
+    finish(f);
+}
+
+static void those_behind_stay_until_the_others_come_back_to_the_access(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = open_loop("slip:bypass", &misses);
+    step(f, 0);
+    splits_step_to(f, 1, PC_BRANCH);
+    f->cycle += 100;
+    fixture_catch_up(f); /* the data are there, and still they wait, without a slot */
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_BRANCH, RUNS, 0x0f}}, 2);
+    assert_null(f->sm[0].slot[0].group);
+    splits_step_to(f, 1, PC_LOAD);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_LOAD, RUNS, 0x0f}}, 2);
+    step(f, 1);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->pc, PC_AFTER);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    assert_int_equal(f->sm[0].counters.merges, 1);
+    finish(f);
+}
+
+static void nobody_runs_past_more_often_than_the_maximum_slip(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = open_loop("slip:bypass", &misses);
+    step(f, 0);
+    splits_step_to(f, 1, PC_LOAD);
+    step(f, 1); /* a second time, and the others have no data: they wait with them */
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, WAITS, 0x0f}}, 2);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xff);
+    finish(f);
+}
+
+static void those_behind_go_on_alone_when_the_others_have_left(void **state) {
+    (void)state;
+    uint32_t misses = 0;
+    struct fixture *f = open_loop("slip:bypass", &misses);
+    for (uint32_t i = 0; i < 3; i++) {
+        splits_step_to(f, 0, PC_AFTER);
+        splits_step_to(f, 0, PC_LOAD);
+    }
+    misses = 0xf0; /* the last time around, from where nobody comes back */
+    step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, RUNS, 0x0f}}, 2);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    splits_step_to(f, 1, PC_END + 1);
+    step(f, 1);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xf0);
+    finish(f);
+}
+
+/* --- the maximum slip --- */
+
+/* The access comes `cycles` after the start; does anybody go ahead? */
+static bool slips_after(uint64_t cycles, uint64_t active, uint64_t waiting, bool twice) {
+    uint32_t misses = 0;
+    struct fixture *f = open_loop("slip", &misses);
+    uint32_t n = twice ? 2 : 1;
+    for (uint32_t i = 1; i <= n; i++) {
+        f->cycle = i * cycles;
+        f->active_cycles = i * active;
+        f->waiting_cycles = i * waiting;
+        misses = i == n ? 0xf0 : 0;
+        step(f, 0);
+        if (i < n)
+            splits_step_to(f, 0, PC_LOAD);
+    }
+    bool slips = f->sm[0].counters.warp_splits > 0;
+    fixture_close(f);
+    return slips;
+}
+
+static void the_maximum_slip_follows_what_the_sm_did(void **state) {
+    (void)state;
+    assert_true(slips_after(99000, 60000, 0, false));     /* 1 from the start; the interval is not over */
+    assert_false(slips_after(100001, 50002, 0, false));   /* more than half: one less, none */
+    assert_true(slips_after(100001, 50000, 0, false));    /* not more */
+    assert_true(slips_after(100001, 20000, 71000, true)); /* more of it */
+    assert_false(slips_after(100001, 60000, 0, true));    /* never below 0 */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_ahead_stop_at_the_branch_and_the_others_catch_up),
+        cmocka_unit_test(those_behind_stay_until_the_others_come_back_to_the_access),
+        cmocka_unit_test(nobody_runs_past_more_often_than_the_maximum_slip),
+        cmocka_unit_test(those_behind_go_on_alone_when_the_others_have_left),
+        cmocka_unit_test(the_maximum_slip_follows_what_the_sm_did),
+        cmocka_unit_test(every_program_computes_the_same_in_every_variant),
+        cmocka_unit_test(loads_that_miss_in_any_pattern_change_no_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* Energy of a launch: events that were counted, times what each costs on the machine (Meng 2010, section 3.3: dynamic
+ * energy is accumulated each time a unit is accessed, clock and leakage pass with time). Nothing here has a part in
+ * timing. Left out: shared memory, constants, textures, and DRAM refresh. */
+#include "gpu/timed.h"
+
+static uint64_t to_nj(double pj) { return (uint64_t)(pj / 1000 + 0.5); }
+
+void gpu_count_energy(const struct config_energy *energy, struct stats_counters *counters) {
+    double integer_lanes = (double)counters->integer_thread_instructions + (double)counters->memory_thread_instructions;
+    double dram_accesses = (double)counters->dram_reads + (double)counters->dram_writes;
+    counters->energy_fetch_nj = to_nj(energy->fetch * (double)counters->warp_instructions);
+    counters->energy_integer_nj = to_nj(energy->integer * integer_lanes);
+    counters->energy_float_nj = to_nj(energy->floating * (double)counters->float_thread_instructions);
+    counters->energy_special_nj = to_nj(energy->special * (double)counters->special_thread_instructions);
+    counters->energy_register_nj = to_nj(energy->register_access * (double)counters->register_accesses);
+    counters->energy_result_nj = to_nj(energy->result * (double)counters->register_writes);
+    counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->l1_accesses);
+    counters->energy_l2_nj = to_nj(energy->l2 * (double)counters->l2_accesses);
+    counters->energy_crossbar_nj = to_nj(energy->crossbar_byte * (double)counters->crossbar_bytes);
+    counters->energy_dram_nj = to_nj(1000 * energy->dram_nj * dram_accesses);
+    counters->energy_clock_nj = to_nj(energy->clock * (double)counters->sm_cycles);
+    counters->energy_leakage_nj =
+        to_nj(energy->leakage * (double)counters->sm_cycles + energy->l2_leakage * (double)counters->cycles);
+    counters->energy_nj = counters->energy_fetch_nj + counters->energy_integer_nj + counters->energy_float_nj +
+                          counters->energy_special_nj + counters->energy_register_nj + counters->energy_result_nj +
+                          counters->energy_l1_nj + counters->energy_l2_nj + counters->energy_crossbar_nj +
+                          counters->energy_dram_nj + counters->energy_clock_nj + counters->energy_leakage_nj;
+}
