@@ -19,10 +19,9 @@ static inline void divergence_count_split(const struct divergence_setup *setup, 
         exec_profile_split(setup->cx->grid->profile, row, mask);
 }
 
-/* These threads have executed an instruction without being in a bundle of it (an unconditional jump of a large warp,
- * say). */
-static inline void divergence_count_path(const struct divergence_setup *setup, const struct exec_row *row,
-                                         uint32_t mask) {
-    if (setup->cx->grid->profile)
-        exec_profile_path(setup->cx->grid->profile, row, mask);
+/* The same for a group of several rows, one behind the other. */
+static inline void divergence_count_wide_split(const struct divergence_setup *setup, const struct exec_row *row,
+                                               const uint32_t *mask, uint32_t n_rows) {
+    for (uint32_t i = 0; i < n_rows; i++)
+        divergence_count_split(setup, &row[i], mask[i]);
 }

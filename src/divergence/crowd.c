@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "divergence/count.h"
 #include "divergence/threads.h"
 
 static void *allocate(size_t count, size_t bytes) {
@@ -361,8 +362,11 @@ void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_
     if (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED) {
         uint32_t there;
         divergence_team_lowest(team, mask, &there);
-        crowd->setup.counters->branches++;
-        crowd->setup.counters->divergent_branches += there != mask;
+        divergence_count_branch(&crowd->setup, pc, there != mask);
+        for (uint32_t left = there != mask ? mask : 0; left; left &= left - 1) {
+            uint32_t i = (uint32_t)__builtin_ctz(left);
+            divergence_count_split(&crowd->setup, team->row[i], 1u << team->lane[i]);
+        }
     }
     crowd->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
 }

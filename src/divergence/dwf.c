@@ -11,7 +11,8 @@
  *   instructions overlap, it would have to wait for its results each time: there warps are compared where basic blocks
  *   begin, and a warp waits only when there is one that it may join.
  * - A full warp never waits for anything: it has no room, and no warp that it could fill has room for all of it.
- * - Threads that wait at a barrier are out of the pool, and come back row by row.
+ * - A warp all of whose threads wait at a barrier keeps its slot, unless another needs it; threads that wait while
+ *   others of their warp go on leave it. Set free without a warp, threads enter the pool row by row.
  * - More warps than slots: the others queue, and can be joined there.
  * A spinning thread keeps its warp in a slot; when all slots spin on what a queued warp will write, nothing moves on.
  */

@@ -16,8 +16,8 @@
  *   free one it is refused, and tried again at the next idle().
  *
  * Where the paper is silent: ReviveSplit goes round the groups, starting behind the one it chose last; stores do not
- * subdivide, as nobody waits for them. Lanes that spin on what others of their warp
- * will write let these go on after a while, as in the model stack; splits run side by side anyway.
+ * subdivide, as nobody waits for them. Lanes that spin on what others of their warp will write let these go on after a
+ * while, as in the model stack; splits run side by side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
  * sub-warps, and is subdivided as above. */

@@ -379,6 +379,24 @@ static void a_barrier_makes_the_splits_one(void **state) {
     fixture_close(f);
 }
 
+/* Lanes of one warp take turns: each waits until its number is up. The branch out of the loop meets at a long block, so
+ * that nothing is subdivided. */
+static void lanes_that_spin_let_the_others_go_on(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "ld.param.u64 %rd3, [out]; mov.u32 %r6, 7; sub.u32 %r6, %r6, %r0; mov.u32 %r4, 1;\n"
+        "WAIT: ld.volatile.global.u32 %r5, [%rd3+64]; setp.ne.u32 %p1, %r5, %r6; @%p1 bra WAIT;\n"
+        "add.u32 %r5, %r5, 1; st.volatile.global.u32 [%rd3+64], %r5;\n" PROGRAM_END;
+    struct fixture *f =
+        fixture_open(&divergence_dws, "dws:mem-only", text, &(struct fixture_shape){.block = 8, .warp_size = 8});
+    fixture_parameter(f, 0, fixture_alloc(f, 128));
+    f->checks_nothing = true;
+    fixture_start(f);
+    fixture_run(f);
+    assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[16], 8);
+    fixture_close(f);
+}
+
 static void the_table_costs_what_the_paper_says(void **state) {
     (void)state;
     struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
@@ -455,6 +473,7 @@ int main(void) {
         cmocka_unit_test(a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile),
         cmocka_unit_test(a_barrier_makes_the_splits_one),
         cmocka_unit_test(a_large_warp_is_divided_over_its_rows),
+        cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
         cmocka_unit_test(the_table_costs_what_the_paper_says),
         cmocka_unit_test(what_cannot_run_is_refused_with_its_rule),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),

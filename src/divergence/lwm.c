@@ -13,8 +13,10 @@
  * - Threads of a large warp that spin on what others of it will write let those go on after a while, as in `stack`. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "divergence/busy.h"
+#include "divergence/count.h"
 #include "divergence/subwarp.h"
 #include "divergence/wide.h"
 
@@ -246,10 +248,13 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct block *block = place->state;
     struct divergence_wide_stack *stack = warp->stack;
     const uint32_t *takes = group->row ? &mask : warp->subwarps.takes;
-    uint32_t depth = stack->depth;
+    uint32_t depth = stack->depth, active[EXEC_MAX_ROWS];
+    memcpy(active, divergence_wide_top(stack)->mask, stack->n_rows * sizeof *active);
     struct divergence_wide_outcome outcome = divergence_wide_control(stack, cx, pc, takes);
-    model->setup.counters->branches += outcome.is_branch;
-    model->setup.counters->divergent_branches += outcome.is_divergent;
+    if (outcome.is_branch)
+        divergence_count_branch(&model->setup, pc, outcome.is_divergent);
+    if (outcome.is_divergent)
+        divergence_count_wide_split(&model->setup, stack->row, active, stack->n_rows);
     model->setup.counters->reconvergences += outcome.is_branch && stack->depth < depth;
     if (divergence_wide_spins(&warp->watch, stack, pc))
         divergence_wide_break_join(stack);

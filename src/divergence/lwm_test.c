@@ -228,6 +228,7 @@ static void a_scalar_load_faults_like_any_other(void **state) {
     fixture_run(f);
     assert_int_equal(f->sm[0].cx.fault.kind, EXEC_FAULT_ILLEGAL_ADDRESS);
     assert_int_equal(f->sm[0].cx.fault.address, 64);
+    assert_int_equal(f->sm[0].cx.row->index, 0); /* the sub-warp's row, not one of those that it stands for */
     fixture_close(f);
 }
 
@@ -267,6 +268,45 @@ static void with_refetch_first_busy_threads_stay_and_the_others_go(void **state)
     fixture_close(f);
 }
 
+/* Row by row, too. */
+static void busy_threads_are_left_out_of_rows(void **state) {
+    (void)state;
+    static const char text[] =
+        PROGRAM_HEAD PROGRAM_BEGIN "ld.global.u32 %r5, [%rd1]; atom.global.add.u32 %r4, [%rd1], 1;\n" PROGRAM_END;
+    static struct log log;
+    struct fixture *f = open_logged("lwm:refetch=first", text, &(struct fixture_shape){.block = 128}, &log);
+    const struct seen *first = NULL;
+    f->outcome = slow_row;
+    f->machine.pipeline_stages = 1;
+    fixture_start(f);
+    fixture_run(f);
+    assert_int_equal(count_at(&log, pc_of(f, PTX_OP_ATOM), &first), 4);
+    static const int order[] = {0, 1, 3, 2};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(first[i].row[0], order[i]);
+    fixture_close(f);
+}
+
+/* Only row 2 loads; the others are not busy, but nothing is fetched before a sub-warp of the load has come back. */
+static void the_next_instruction_waits_for_the_first_sub_warp(void **state) {
+    (void)state;
+    static const char text[] =
+        PROGRAM_HEAD PROGRAM_BEGIN "shr.u32 %r6, %r0, 5; setp.eq.u32 %p1, %r6, 2; @%p1 ld.global.u32 %r5, [%rd1]; "
+                                   "xor.b32 %r4, %r0, 1;\n" PROGRAM_END;
+    static struct log log;
+    struct fixture *f = open_logged("lwm:refetch=first", text, &(struct fixture_shape){.block = 128}, &log);
+    const struct seen *first = NULL, *load = NULL;
+    f->outcome = slow_row;
+    f->machine.pipeline_stages = 1;
+    fixture_start(f);
+    fixture_run(f);
+    uint32_t pc = pc_of(f, PTX_OP_XOR);
+    assert_int_equal(count_at(&log, pc - 1, &load), 1);
+    assert_int_equal(count_at(&log, pc, &first), 4);
+    assert_in_range(first[0].cycle - load[0].cycle, 50, 55);
+    fixture_close(f);
+}
+
 static void with_refetch_all_everybody_waits_for_the_last(void **state) {
     (void)state;
     static struct log log;
@@ -293,6 +333,40 @@ static void refetch_first_is_refused_with_a_scoreboard(void **state) {
     assert_non_null(strstr(rule, "use refetch=all"));
     f->machine.pipeline = CONFIG_PIPELINE_BARREL;
     assert_null(divergence_lwm.refuses(f->options, &f->machine, f->program, text, sizeof text));
+    fixture_close(f);
+}
+
+/* --- barriers --- */
+
+/* bar.arrive waits for nobody: as the last instruction of a path it leads to the join like any other. */
+static void a_path_may_end_with_an_arrival(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "and.b32 %r5, %r0, 1; setp.eq.u32 %p1, %r5, 0; mov.u32 %r4, 0; @%p1 bra JOIN; bar.arrive 1, 128;\n"
+        "JOIN: xor.b32 %r4, %r0, 1;\n" PROGRAM_END;
+    static struct log log;
+    struct fixture *f = open_logged("lwm:size=64", text, &(struct fixture_shape){.block = 64}, &log);
+    const struct seen *first = NULL;
+    fixture_start(f);
+    fixture_run(f);
+    assert_int_equal(count_at(&log, pc_of(f, PTX_OP_XOR), &first), 2);
+    assert_int_equal(first[0].mask, ~0u);
+    assert_int_equal(first[1].mask, ~0u);
+    fixture_close(f);
+}
+
+/* Rows of one large warp at different barriers: rows 0 and 1 at barrier 1, rows 2 and 3 at barrier 2. */
+static void rows_of_a_large_warp_may_wait_at_different_barriers(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "shr.u32 %r5, %r0, 6; add.u32 %r5, %r5, 1; and.b32 %r6, %r0, 1; setp.eq.u32 %p1, %r6, 0;\n"
+        "bar.red.popc.u32 %r4, %r5, 64, %p1;\n" PROGRAM_END;
+    struct fixture *f = fixture_open(&divergence_lwm, "lwm", text, &(struct fixture_shape){.block = 128});
+    fixture_parameter(f, 0, fixture_alloc(f, 512));
+    fixture_start(f);
+    fixture_run(f);
+    for (uint32_t i = 0; i < 128; i++)
+        assert_int_equal(fixture_u32(f, f->parameter[0])[i], 32);
     fixture_close(f);
 }
 
@@ -438,8 +512,12 @@ int main(void) {
         cmocka_unit_test(scalar_instructions_take_one_sub_warp_and_everybody_gets_the_result),
         cmocka_unit_test(a_scalar_load_faults_like_any_other),
         cmocka_unit_test(with_refetch_first_busy_threads_stay_and_the_others_go),
+        cmocka_unit_test(busy_threads_are_left_out_of_rows),
+        cmocka_unit_test(the_next_instruction_waits_for_the_first_sub_warp),
         cmocka_unit_test(with_refetch_all_everybody_waits_for_the_last),
         cmocka_unit_test(refetch_first_is_refused_with_a_scoreboard),
+        cmocka_unit_test(a_path_may_end_with_an_arrival),
+        cmocka_unit_test(rows_of_a_large_warp_may_wait_at_different_barriers),
         cmocka_unit_test(a_large_warp_never_spans_two_blocks),
         cmocka_unit_test(a_kernels_pragma_names_the_size),
         cmocka_unit_test(a_pragma_with_another_size_is_refused),

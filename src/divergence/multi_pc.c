@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "divergence/count.h"
 #include "divergence/divergence.h"
 #include "divergence/sync.h"
 #include "divergence/threads.h"
@@ -147,15 +148,17 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     }
 }
 
-static void count_branch(struct model *model, const struct exec_insn *insn, const uint32_t next[EXEC_LANES],
+static void count_branch(struct model *model, const struct exec_row *row, uint32_t pc, const uint32_t next[EXEC_LANES],
                          uint32_t mask) {
+    const struct exec_insn *insn = &model->setup.cx->grid->program->code[pc];
     if (insn->kind != EXEC_KIND_BRANCH && insn->kind != EXEC_KIND_BRANCH_INDEXED)
         return;
     bool is_divergent = false;
     for (uint32_t left = mask; left; left &= left - 1)
         is_divergent |= next[__builtin_ctz(left)] != next[__builtin_ctz(mask)];
-    model->setup.counters->branches++;
-    model->setup.counters->divergent_branches += is_divergent;
+    divergence_count_branch(&model->setup, pc, is_divergent);
+    if (is_divergent)
+        divergence_count_split(&model->setup, row, mask);
 }
 
 /* Names no lanes: it acts on those that are here. */
@@ -180,7 +183,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         return;
     }
     divergence_next_pcs(cx, row, pc, lanes, next, &waits);
-    count_branch(model, &program->code[pc], next, lanes);
+    count_branch(model, row, pc, next, lanes);
     for (uint32_t left = lanes; left; left &= left - 1)
         warp->pc[__builtin_ctz(left)] = next[__builtin_ctz(left)];
     bool has_released = false;

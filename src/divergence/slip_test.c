@@ -133,7 +133,7 @@ static void those_behind_go_on_alone_when_the_others_have_left(void **state) {
     splits_step_to(f, 1, PC_END + 1);
     step(f, 1);
     splits_expect_table(f, NULL, 0);
-    assert_int_equal(f->sm[0].slot[1].group->mask, 0xf0);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xf0);
     finish(f);
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "divergence/count.h"
 #include "divergence/splits_inside.h"
 #include "divergence/threads.h"
 
@@ -375,9 +376,10 @@ static void give_way(struct divergence_splits *splits, struct divergence_split *
 static void branch(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     uint32_t n_rows = rows_of(split);
-    splits->setup.counters->branches++;
     bool is_taken = divergence_wide_is_equal(taken, split->mask, n_rows);
-    if (is_taken || divergence_wide_is_empty(taken, n_rows) || insn->target == split->group.pc + 1) {
+    bool is_divergent = !is_taken && !divergence_wide_is_empty(taken, n_rows) && insn->target != split->group.pc + 1;
+    divergence_count_branch(&splits->setup, split->group.pc, is_divergent);
+    if (!is_divergent) {
         uint32_t pc = split->group.pc;
         split->group.pc = is_taken ? insn->target : pc + 1;
         if (spins(split, pc))
@@ -386,7 +388,7 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
             divergence_split_run_from(splits, split);
         return;
     }
-    splits->setup.counters->divergent_branches++;
+    divergence_count_wide_split(&splits->setup, split->family->warp->row, split->mask, n_rows);
     if (!may_part(splits, split)) {
         use_stack(splits, split, taken);
         return;

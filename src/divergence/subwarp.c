@@ -13,6 +13,7 @@
 #include "divergence/pack.h"
 #include "divergence/threads.h"
 #include "divergence/wide.h"
+#include "exec/profile.h"
 
 static bool moves_pc(unsigned kind) {
     return kind >= EXEC_KIND_BRANCH && kind != EXEC_KIND_CALL_BUILTIN && kind != EXEC_KIND_BARRIER &&
@@ -86,6 +87,12 @@ static void execute_rest(struct divergence_subwarps *subwarps, struct exec_conte
         if (subwarps->left[i])
             exec_row_insn(cx, &subwarps->row[i], subwarps->insn, subwarps->left[i]);
     cx->fault.kind = EXEC_FAULT_NONE;
+}
+
+/* Threads that are in no sub-warp have executed the instruction all the same. */
+static void count_rest(const struct divergence_subwarps *subwarps, const struct exec_context *cx) {
+    for (uint32_t i = 0; cx->grid->profile && i < subwarps->n_rows; i++)
+        exec_profile_path(cx->grid->profile, &subwarps->row[i], subwarps->left[i] & subwarps->takes[i]);
 }
 
 /* --- sub-warps --- */
@@ -171,8 +178,10 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
     }
     if (subwarps->shape == DIVERGENCE_SUBWARP_SCALAR)
         execute_rest(subwarps, cx);
-    if (subwarps->shape == DIVERGENCE_SUBWARP_SCALAR || subwarps->shape == DIVERGENCE_SUBWARP_JUMP)
+    if (subwarps->shape == DIVERGENCE_SUBWARP_SCALAR || subwarps->shape == DIVERGENCE_SUBWARP_JUMP) {
+        count_rest(subwarps, cx);
         memset(subwarps->left, 0, subwarps->n_rows * sizeof *subwarps->left);
+    }
     bundle->is_last = divergence_wide_is_empty(subwarps->left, subwarps->n_rows);
 }
 

@@ -67,6 +67,7 @@ static const struct exec_operand *members_of(const struct exec_insn *insn) {
     unsigned at;
     switch ((enum ptx_opcode)insn->opcode) {
     case PTX_OP_SHFL:
+    case PTX_OP_TREE_TRAVERSE:
         at = 3;
         break;
     case PTX_OP_VOTE:

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "divergence/control.h"
+#include "divergence/count.h"
 #include "divergence/squad.h"
 #include "divergence/wide.h"
 
@@ -438,14 +439,18 @@ static void end_threads(struct model *model, struct block *block, struct warp *w
 static void branch(const struct model *model, struct block *block, struct warp *warp, uint32_t pc, uint32_t mask) {
     const struct exec_insn *insn = &model->setup.cx->grid->program->code[pc];
     bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
-    model->setup.counters->branches++;
+    bool is_divergent = !is_jump && divergence_squad_diverges(&warp->squad, block->stack.row, model->setup.cx, pc);
+    divergence_count_branch(&model->setup, pc, is_divergent);
     if (is_jump) {
         assert(!mask || mask == warp->squad.mask);
         go_to(block, warp, mask ? insn->target : pc + 1);
         return;
     }
-    model->setup.counters->divergent_branches +=
-        divergence_squad_diverges(&warp->squad, block->stack.row, model->setup.cx, pc);
+    if (is_divergent) {
+        uint32_t parted[EXEC_MAX_ROWS] = {0};
+        divergence_squad_add(&warp->squad, warp->squad.mask, parted);
+        divergence_count_wide_split(&model->setup, block->stack.row, parted, block->n_rows);
+    }
     come(block, warp, pc, mask, false);
 }
 

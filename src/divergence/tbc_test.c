@@ -201,14 +201,13 @@ static void both_sides_of_a_branch_may_wait_for_each_other(void **state) {
     }
 }
 
-/* A lock between threads of a block: whoever waits for it waits at the loop's end for nobody who needs it. */
+/* The side that is taken runs first, and spins on what the other will write. */
 static void threads_that_spin_for_others_let_them_go_on(void **state) {
     (void)state;
     static const char text[] =
-        PROGRAM_HEAD ".shared .align 4 .b8 flag[4];\n" PROGRAM_BEGIN "setp.eq.u32 %p1, %r0, 5; @%p1 bra SET;\n"
-                     "SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p2, %r4, 0;\n"
-                     "@%p2 bra SPIN; bra JOIN;\n"
-                     "SET: mov.u32 %r4, 3; st.volatile.shared.u32 [flag], %r4;\n"
+        PROGRAM_HEAD ".shared .align 4 .b8 flag[4];\n" PROGRAM_BEGIN "setp.ne.u32 %p1, %r0, 5; @%p1 bra SPIN;\n"
+                     "mov.u32 %r4, 3; st.volatile.shared.u32 [flag], %r4; bra JOIN;\n"
+                     "SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p2, %r4, 0; @%p2 bra SPIN;\n"
                      "JOIN:\n" PROGRAM_END;
     struct fixture *f = fixture_open(&divergence_tbc, "tbc", text, &(struct fixture_shape){.block = 64});
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
@@ -218,6 +217,28 @@ static void threads_that_spin_for_others_let_them_go_on(void **state) {
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(fixture_u32(f, f->parameter[0])[i], 3);
     fixture_close(f);
+}
+
+/* Row 0 takes the path with lanes 0 to 15, row 1 with 8 to 23, so that compaction cuts row 1 in two. */
+static void warp_wide_instructions_see_whole_rows(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "mov.u32 %r4, 0; shr.u32 %r5, %r0, 5; shl.b32 %r5, %r5, 3; mov.u32 %r6, 0xffff; shl.b32 %r6, %r6, %r5;\n"
+        "mov.u32 %r7, %laneid; shr.u32 %r8, %r6, %r7; and.b32 %r8, %r8, 1; setp.eq.u32 %p1, %r8, 0; @%p1 bra JOIN;\n"
+        "and.b32 %r9, %r0, 1; setp.eq.u32 %p2, %r9, 0; vote.sync.ballot.b32 %r4, %p2, %r6;\n"
+        "JOIN:\n" PROGRAM_END;
+    for (uint64_t seed = 1; seed < 5; seed++) {
+        struct fixture *f = fixture_open(&divergence_tbc, "tbc", text, &(struct fixture_shape){.block = 64});
+        fixture_parameter(f, 0, fixture_alloc(f, 256));
+        f->is_lane_aware = true;
+        fixture_start(f);
+        fixture_run_random(f, seed);
+        for (uint32_t i = 0; i < 64; i++) {
+            uint32_t members = 0xffffu << i / 32 * 8;
+            assert_int_equal(fixture_u32(f, f->parameter[0])[i], members >> i % 32 & 1 ? members & 0x55555555 : 0);
+        }
+        fixture_close(f);
+    }
 }
 
 static void any_delay(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
@@ -281,6 +302,7 @@ int main(void) {
         cmocka_unit_test(the_outcome_is_known_when_the_last_branch_is),
         cmocka_unit_test(both_sides_of_a_branch_may_wait_for_each_other),
         cmocka_unit_test(threads_that_spin_for_others_let_them_go_on),
+        cmocka_unit_test(warp_wide_instructions_see_whole_rows),
         cmocka_unit_test(loads_may_take_any_time),
         cmocka_unit_test(cond_acc_is_refused_and_named),
         cmocka_unit_test(every_program_computes_what_it_should),

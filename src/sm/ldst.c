@@ -39,7 +39,12 @@ static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timin
     return address - EXEC_PARAM_WINDOW < EXEC_WINDOW_BYTES ? SM_ACCESS_CONSTANT : SM_ACCESS_GLOBAL;
 }
 
+/* A store's result, which only cond_acc has, does not wait for its access. */
+static bool has_result(const struct sm_timing *timing) { return timing->n_destinations && !timing->is_store; }
+
 static void set_destinations(struct sm_slot *slot, const struct sm_timing *timing, uint64_t ready) {
+    if (!has_result(timing))
+        return;
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = ready;
 }
@@ -107,13 +112,16 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     request->tag = bundle->tag;
     request->row = bundle->row;
     request->lanes = mask;
-    request->kind = timing->is_atomic ? MEM_ATOMIC : timing->is_store ? MEM_WRITE : MEM_READ;
+    request->kind = timing->is_atomic   ? MEM_ATOMIC
+                    : timing->is_store  ? MEM_WRITE
+                    : timing->holds_row ? MEM_READ_HOLD
+                                        : MEM_READ;
     request->missed = 0;
     sm->counters.long_instructions++;
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     slot->n_accesses++;
-    slot->n_loads = (uint16_t)(slot->n_loads + (timing->n_destinations != 0));
+    slot->n_loads = (uint16_t)(slot->n_loads + has_result(timing));
     set_destinations(slot, timing, SM_NEVER);
     sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
 }
@@ -145,10 +153,10 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     if (!has_owner(sm, request))
         return;
     slot->n_accesses--;
-    slot->n_loads = (uint16_t)(slot->n_loads - (timing->n_destinations != 0));
+    slot->n_loads = (uint16_t)(slot->n_loads - has_result(timing));
     if (is_last)
         set_destinations(slot, timing, request->ready);
-    if (timing->n_destinations && request->ready > slot->result_ready)
+    if (has_result(timing) && request->ready > slot->result_ready)
         slot->result_ready = request->ready;
     bool blocks = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
     if (blocks && request->ready > slot->fetch_ready && !slot->group->overlaps)
@@ -180,7 +188,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
         .hit = arrived,
         .missing = request->lanes & ~arrived,
         .ready = request->ready,
-        .is_load = sm->program->timing[request->pc].n_destinations != 0,
+        .is_load = has_result(&sm->program->timing[request->pc]),
         .n_others = slot->n_accesses - 1u,
     };
     sm->divergence->memory(sm->model, slot->group, &access, cycle);
