@@ -1,6 +1,5 @@
 /* `heddle paper [NAME...]`: measures a table or figure of a paper again and shows our numbers beside the paper's. A
  * result is what was measured: a number that differs from the paper's is no error. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +10,26 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/experiments.h"
+#include "cli/output.h"
+#include "cli/program_options.h"
 #include "report/report.h"
 
 struct paper_options {
-    const char *json;
+    unsigned size; /* or CLI_SIZE_NOT_GIVEN */
+    uint64_t jobs;
+    bool is_quiet;
+    const char *json, *csv;
 };
 
+#define FIELD(name) offsetof(struct paper_options, name)
+
 static const struct cli_option options[] = {
-    {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", offsetof(struct paper_options, json), 0, 0},
+    {"--size", 0, CLI_CHOICE, "small|medium|paper", "input of the workloads that are run, default medium", FIELD(size),
+     0, 0},
+    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
+    {"--csv", 0, CLI_TEXT, "FILE|-", "write the numbers as CSV, a line for each", FIELD(csv), 0, 0},
+    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
 };
 
 const struct cli_command cli_paper_command = {
@@ -26,9 +37,11 @@ const struct cli_command cli_paper_command = {
     .summary = "measure a table or figure of a paper again",
     .usage = "paper [NAME...] [options]",
     .text = "Without a name it lists the experiments. With one or more, it runs them and prints our numbers beside\n"
-            "those of the paper.\n",
+            "those of the paper. Where it simulates workloads they have size medium, which takes seconds to a\n"
+            "minute or two; size paper has the paper's own input and takes longer.\n",
     .examples = "  heddle paper\n"
-                "  heddle paper liu2023-fig1\n",
+                "  heddle paper liu2023-fig1\n"
+                "  heddle paper narasiman2014-fig8.2 --csv fig8.2.csv\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_paper,
@@ -66,8 +79,19 @@ static void print_list(struct base_arena *arena) {
     report_table_print(&table, stdout, false);
 }
 
+/* Counts as they are, other numbers with one place. */
+static void add_number(struct report_table *table, double value) {
+    if (isnan(value))
+        report_table_cell(table, "-");
+    else
+        report_table_cell(table, value == floor(value) ? "%.0f" : "%.1f", value);
+}
+
 static void print_results(const struct cli_experiment *experiment, const struct cli_results *results) {
-    printf("%s: %s (%s)\n\n", experiment->name, experiment->summary, experiment->source);
+    printf("%s: %s (%s)\n", experiment->name, experiment->summary, experiment->source);
+    if (results->conditions)
+        printf("%s\n", results->conditions);
+    putchar('\n');
     struct report_table table = report_table_new(results->arena, 4);
     table.is_left[1] = true;
     report_table_cell(&table, "%s", "");
@@ -78,11 +102,8 @@ static void print_results(const struct cli_experiment *experiment, const struct 
         const struct cli_result *result = &results->item[i];
         report_table_cell(&table, "%s", result->subject);
         report_table_cell(&table, "%s", result->measure);
-        report_table_cell(&table, "%.6g", result->ours);
-        if (isnan(result->paper))
-            report_table_cell(&table, "-");
-        else
-            report_table_cell(&table, "%.6g", result->paper);
+        add_number(&table, result->ours);
+        add_number(&table, result->paper);
     }
     report_table_print(&table, stdout, false);
     for (unsigned i = 0; i < results->count; i++)
@@ -101,22 +122,51 @@ static json_t *results_json(const struct cli_experiment *experiment, const struc
             json_object_set_new(object, "note", json_string(result->note));
         json_array_append_new(array, object);
     }
-    return json_pack("{s:s, s:s, s:s, s:o}", "name", experiment->name, "source", experiment->source, "summary",
-                     experiment->summary, "results", array);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "name", experiment->name, "source", experiment->source,
+                               "summary", experiment->summary, "results", array);
+    if (results->conditions)
+        json_object_set_new(object, "conditions", json_string(results->conditions));
+    return object;
+}
+
+/* A text with quotes; ours have none inside. */
+static void write_csv_lines(FILE *file, const struct cli_experiment *experiment, const struct cli_results *results) {
+    for (unsigned i = 0; i < results->count; i++) {
+        const struct cli_result *result = &results->item[i];
+        fprintf(file, "%s,%s,\"%s\",%.9g,", experiment->name, result->subject, result->measure, result->ours);
+        if (!isnan(result->paper))
+            fprintf(file, "%.9g", result->paper);
+        fprintf(file, ",\"%s\"\n", result->note ? result->note : "");
+    }
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static int run_one(const struct cli_experiment *experiment, struct base_arena *arena, bool is_shown, json_t *all) {
-    struct cli_results *results = BASE_ARENA_ARRAY(arena, struct cli_results, 1);
-    results->arena = arena;
+struct paper {
+    struct paper_options given;
+    struct cli_words words;
+    struct base_arena arena;
+    json_t *all;
+    FILE *json, *csv;
+};
+
+static int run_one(struct paper *paper, const struct cli_experiment *experiment) {
+    const struct paper_options *given = &paper->given;
+    bool is_shown = !given->is_quiet && !cli_is_stdout(given->json) && !cli_is_stdout(given->csv);
+    struct cli_results *results = BASE_ARENA_ARRAY(&paper->arena, struct cli_results, 1);
+    results->arena = &paper->arena;
+    results->size = given->size == CLI_SIZE_NOT_GIVEN ? CLI_SIZE_MEDIUM : given->size;
+    results->jobs = (unsigned)given->jobs;
+    results->is_quiet = given->is_quiet;
     int status = experiment->run(results);
     if (status != CLI_DONE)
         return status;
-    json_array_append_new(all, results_json(experiment, results));
+    json_array_append_new(paper->all, results_json(experiment, results));
+    if (paper->csv)
+        write_csv_lines(paper->csv, experiment, results);
     if (!is_shown)
         return CLI_DONE;
-    if (json_array_size(all) > 1)
+    if (json_array_size(paper->all) > 1)
         putchar('\n');
     print_results(experiment, results);
     return experiment->draw ? experiment->draw(stdout) : CLI_DONE;
@@ -127,38 +177,55 @@ static bool write_json(FILE *file, const json_t *all) {
            fflush(file) == 0;
 }
 
-static int run_all(const struct paper_options *given, const struct cli_words *words, struct base_arena *arena) {
-    for (unsigned i = 0; i < words->count; i++)
-        if (!find_experiment(words->item[i]))
-            return refuse_experiment(words->item[i]);
-    bool to_stdout = given->json && strcmp(given->json, "-") == 0;
-    FILE *file = !given->json ? NULL : to_stdout ? stdout : fopen(given->json, "w");
-    if (given->json && !file)
-        return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->json, strerror(errno));
-    json_t *all = json_array();
-    int status = CLI_DONE;
-    for (unsigned i = 0; i < words->count && status == CLI_DONE; i++)
-        status = run_one(find_experiment(words->item[i]), arena, !to_stdout, all);
-    bool is_written = !file || write_json(file, all);
-    if (file && !to_stdout && fclose(file) != 0)
-        is_written = false;
-    json_decref(all);
-    return is_written ? status : cli_fail(CLI_ERROR, "cannot write '%s': %s", given->json, strerror(errno));
+static int check_words(const struct paper *paper) {
+    const struct paper_options *given = &paper->given;
+    for (unsigned i = 0; i < paper->words.count; i++) {
+        const char *name = paper->words.item[i];
+        const struct cli_experiment *experiment = find_experiment(name);
+        if (!experiment)
+            return refuse_experiment(name);
+        if (given->size != CLI_SIZE_NOT_GIVEN && !experiment->has_sizes)
+            return cli_fail(CLI_USAGE, "%s runs no workload: it takes no --size", name);
+    }
+    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
+        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
+    return CLI_DONE;
+}
+
+static int run_all(struct paper *paper) {
+    const struct paper_options *given = &paper->given;
+    int status = check_words(paper);
+    if (status != CLI_DONE)
+        return status;
+    if (!cli_open_output(given->json, &paper->json) || !cli_open_output(given->csv, &paper->csv))
+        return CLI_ERROR;
+    if (paper->csv)
+        fputs("experiment,subject,measure,ours,paper,note\n", paper->csv);
+    paper->all = json_array();
+    for (unsigned i = 0; i < paper->words.count && status == CLI_DONE; i++)
+        status = run_one(paper, find_experiment(paper->words.item[i]));
+    bool is_written = true;
+    if (paper->json)
+        is_written &= cli_close_output(given->json, paper->json, write_json(paper->json, paper->all));
+    if (paper->csv)
+        is_written &= cli_close_output(given->csv, paper->csv, !ferror(paper->csv));
+    json_decref(paper->all);
+    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
 }
 
 int cli_paper(int argc, char **argv) {
-    struct base_arena arena = {0};
-    struct paper_options given = {0};
-    struct cli_words words = {0};
+    struct paper paper = {.given = {.size = CLI_SIZE_NOT_GIVEN}};
     int status = CLI_DONE;
-    if (cli_parse(&cli_paper_command, argc, argv, &given, &words, &arena, &status)) {
-        if (words.count)
-            status = run_all(&given, &words, &arena);
-        else if (given.json)
-            status = cli_fail(CLI_USAGE, "--json is for results: heddle paper NAME --json %s", given.json);
+    if (cli_parse(&cli_paper_command, argc, argv, &paper.given, &paper.words, &paper.arena, &status)) {
+        const char *file = paper.given.json ? paper.given.json : paper.given.csv;
+        if (paper.words.count)
+            status = run_all(&paper);
+        else if (file)
+            status = cli_fail(CLI_USAGE, "--%s is for results: heddle paper NAME --%s %s",
+                              paper.given.json ? "json" : "csv", paper.given.json ? "json" : "csv", file);
         else
-            print_list(&arena);
+            print_list(&paper.arena);
     }
-    base_arena_free(&arena);
+    base_arena_free(&paper.arena);
     return status;
 }

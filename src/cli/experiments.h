@@ -2,6 +2,7 @@
  * one function that fills in the results. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -17,6 +18,10 @@ struct cli_result {
 
 struct cli_results {
     struct base_arena *arena;
+    unsigned size;          /* of the workloads that are simulated, as --size numbers it */
+    unsigned jobs;          /* runs at once; 0: one for each core */
+    bool is_quiet;          /* no progress */
+    const char *conditions; /* how it was measured, where that is not as in the paper; NULL: nothing to say */
     struct cli_result item[CLI_MAX_RESULTS];
     unsigned count;
 };
@@ -31,6 +36,7 @@ struct cli_experiment {
     const char *paper;                       /* what the paper found, one line */
     int (*run)(struct cli_results *results); /* the exit status, after one line if it is not CLI_DONE */
     int (*draw)(FILE *file);                 /* a picture below the table, the same status; NULL: none */
+    bool has_sizes;                          /* it simulates workloads */
 };
 
 /* In the order of the list. */
@@ -40,3 +46,9 @@ extern const unsigned cli_n_experiments;
 /* paper_liu2023.c */
 int cli_run_liu2023_fig1(struct cli_results *results);
 int cli_draw_liu2023_fig1(FILE *file);
+
+/* paper_narasiman2014.c */
+int cli_run_narasiman2014_fig81(struct cli_results *results);
+int cli_run_narasiman2014_fig82(struct cli_results *results);
+int cli_run_narasiman2014_fig83(struct cli_results *results);
+int cli_run_narasiman2014_fig84(struct cli_results *results);

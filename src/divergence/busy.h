@@ -26,8 +26,8 @@ uint32_t divergence_busy_issue(struct divergence_busy *busy, const uint32_t *pac
 /* The bundle's data will be there at `ready`, or later. */
 void divergence_busy_ready(struct divergence_busy *busy, uint32_t tag, uint64_t ready);
 void divergence_busy_complete(struct divergence_busy *busy, uint32_t tag, uint64_t cycle);
-/* From when on the next sub-warp can be formed, 0 when in the cycle after this one; UINT64_MAX: something must come back
- * from memory first. is_first: none of the instruction has been; then one of the instruction before must have come
+/* From when on the next sub-warp can be formed, 0 when in the cycle after this one; UINT64_MAX: something must come
+ * back from memory first. is_first: none of the instruction has been; then one of the instruction before must have come
  * back, too. */
 uint64_t divergence_busy_until(const struct divergence_busy *busy, const struct divergence_subwarps *subwarps,
                                bool is_first, uint64_t cycle);

@@ -220,6 +220,8 @@ uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *
         top->is_waiting = true;
         top->wait_pc = pc;
         top->wait_mask = mask;
+    } else {
+        divergence_stack_pop_finished(&stack[row_number]); /* it may have been the last instruction of a path */
     }
     return complete == DIVERGENCE_NO_BARRIER ? 0 : release(stack, cx, cta, (uint32_t)complete);
 }

@@ -1,6 +1,6 @@
 /* mimd: every lane fetches an instruction of its own. A bundle is any threads of the SM, as many as there are lanes,
  * whatever their program counters; a divergent branch costs nothing, and lanes stay empty only when threads have ended
- * or wait for others. With perfect memory no way of grouping threads on an SM does better.
+ * or wait for others. With perfect memory it bounds what grouping the threads of an SM can gain.
  *
  * Source: Malits 2012, 3.2.
  *

@@ -119,6 +119,24 @@ static void a_free_slot_takes_full_then_new_then_incomplete_warps(void **state) 
     fixture_close(f);
 }
 
+/* The third warp of the block has not run yet when the first two have diverged. */
+static void full_warps_go_before_those_that_are_new(void **state) {
+    (void)state;
+    struct fixture *f =
+        open_model("odgs", IF_TEXT, &(struct fixture_shape){.block = 12, .warp_size = 4, .grid = 1, .n_slots = 1});
+    diverge(f, 0, 0);
+    assert_int_equal(group_in(f, 0, 0)->row->index, 1);
+    diverge(f, 0, 0);
+    assert_int_equal(group_in(f, 0, 0)->pc, pc_of(f, PTX_OP_NOT, 0));
+    finish(f, 0, 0);
+    assert_int_equal(group_in(f, 0, 0)->pc, pc_of(f, PTX_OP_XOR, 0));
+    finish(f, 0, 0);
+    assert_int_equal(group_in(f, 0, 0)->pc, 0);
+    assert_int_equal(group_in(f, 0, 0)->row->index, 2);
+    expect_results(f);
+    fixture_close(f);
+}
+
 /* Loads of a diverged warp come back first: until then it keeps slot and threads. */
 static void a_diverged_warp_leaves_when_nothing_of_it_is_under_way(void **state) {
     (void)state;
@@ -457,6 +475,7 @@ static void every_program_computes_the_same_on_several_sms(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_slot_takes_full_then_new_then_incomplete_warps),
+        cmocka_unit_test(full_warps_go_before_those_that_are_new),
         cmocka_unit_test(a_diverged_warp_leaves_when_nothing_of_it_is_under_way),
         cmocka_unit_test(latency_keeps_slot_and_threads),
         cmocka_unit_test(latency_counts_for_each_warp_of_its_own),

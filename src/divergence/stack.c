@@ -180,7 +180,10 @@ static void visit(const void *user, const struct divergence_block *place,
     const struct block *block = place->state;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         const struct divergence_stack *stack = &block->stack[i];
-        for (uint32_t left = stack->depth ? stack->entry[0].mask : 0; left; left &= left - 1)
+        uint32_t lanes = 0; /* after a broken join the lowest entry does not have them all */
+        for (uint32_t d = 0; d < stack->depth; d++)
+            lanes |= stack->entry[d].mask;
+        for (uint32_t left = lanes; left; left &= left - 1)
             thread(visitor, &block->warp[i].group, block->warp[i].group.row, (uint32_t)__builtin_ctz(left));
     }
 }

@@ -104,11 +104,10 @@ static void the_end_of_a_warp_completes_a_barrier(void **state) {
 static void a_lane_that_spins_on_its_neighbour_lets_it_go_on(void **state) {
     (void)state;
     static const char text[] =
-        PROGRAM_HEAD PROGRAM_BEGIN "ld.param.u64 %rd3, [out]; mov.u32 %r4, 5; setp.ne.u32 %p1, %r0, 0;\n"
-                                   "@%p1 bra WRITE;\n"
+        PROGRAM_HEAD PROGRAM_BEGIN "ld.param.u64 %rd3, [out]; mov.u32 %r4, 5; setp.eq.u32 %p1, %r0, 0;\n"
+                                   "@%p1 bra SPIN; st.volatile.global.u32 [%rd1], %r4; bra JOIN;\n"
                                    "SPIN: ld.volatile.global.u32 %r6, [%rd3+4]; setp.eq.u32 %p2, %r6, 0; @%p2 bra "
-                                   "SPIN; bra JOIN;\n"
-                                   "WRITE: st.volatile.global.u32 [%rd1], %r4;\n"
+                                   "SPIN;\n"
                                    "JOIN: add.u32 %r4, %r4, 1;\n" PROGRAM_END;
     struct fixture *f = open_model(text, &(struct fixture_shape){.block = 2, .warp_size = 4});
     fixture_run(f);

@@ -83,14 +83,16 @@ static void the_last_part_of_the_last_row_completes_a_barrier(void **state) {
 
 static void barriers_of_different_numbers_are_apart(void **state) {
     (void)state;
-    struct place place = open_block(barrier_text, 32);
+    struct place place =
+        open_block(PROGRAM_HEAD PROGRAM_BEGIN "bar.sync 1, 64; bar.sync 2, 32; mov.u32 %r4, 1;\n" PROGRAM_END, 64);
     uint32_t first = pc_of(&place, PTX_OP_BAR, 0), second = first + 1;
-    assert_false(arrive(&place, 0, second, 0xff));
-    assert_false(arrive(&place, 0, first, 0xffffff00));
-    end_threads(&place, 0, 0xff); /* whoever waits at the other barrier: only for this test */
-    place.sync->waiting[0] &= ~0xffu;
-    assert_true(divergence_sync_after_exit(place.sync, place.cx, place.cta));
-    expect_taken(&place, 0, 0xffffff00, first + 1);
+    assert_false(arrive(&place, 0, first, ~0u));
+    assert_true(arrive(&place, 1, second, ~0u)); /* 32 threads are enough there */
+    expect_taken(&place, 1, ~0u, second + 1);
+    expect_taken(&place, 0, 0, 0);
+    assert_int_equal(place.sync->waiting[0], ~0u);
+    assert_true(arrive(&place, 1, first, ~0u));
+    expect_taken(&place, 0, ~0u, first + 1);
     close_block(&place);
 }
 

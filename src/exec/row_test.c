@@ -13,7 +13,7 @@ enum { N_ROWS = 3, N_THREADS = N_ROWS * EXEC_LANES, MEMORY_BYTES = 4096 };
 
 static const char kernel_text[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry mix(.param .u64 data)\n{\n"
+    ".visible .entry mix(.param .u64 data, .param .u64 other)\n{\n"
     ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .f32 %f<4>; .reg .b64 %d<8>; .reg .f64 %g<3>;\n"
     "ld.param.u64 %d1, [data];\n"
     "mov.u32 %r1, %tid.x;\n"
@@ -39,6 +39,10 @@ static const char kernel_text[] =
     "st.global.v2.u32 [%d3], {%r6, %r9};\n"
     "atom.global.add.u32 %r10, [%d1+2048], %r1;\n"
     "@%p2 st.global.f64 [%d3+1024], %g2;\n"
+    "ld.param.u64 %d5, [data];\n"
+    "ld.param.u64 %d6, [other];\n"
+    "add.u64 %d7, %d5, %d6;\n"
+    "st.global.u64 [%d3+2304], %d7;\n"
     "ret;\n}\n";
 
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
@@ -56,7 +60,7 @@ struct machine {
     struct exec_row row[N_ROWS];
     struct exec_context cx;
     unsigned char *data;
-    uint64_t parameter;
+    uint64_t parameter[2];
 };
 
 static void machine_open(struct machine *m, struct exec_program *program) {
@@ -65,17 +69,18 @@ static void machine_open(struct machine *m, struct exec_program *program) {
     m->data = aligned_alloc(256, MEMORY_BYTES);
     for (int i = 0; i < MEMORY_BYTES; i++)
         m->data[i] = (unsigned char)(i % 7 == 3 ? 0 : i * 37);
-    m->parameter = 0x10000;
-    m->allocation = (struct exec_allocation){m->parameter, MEMORY_BYTES};
-    m->memory = (struct exec_memory){.base = m->parameter,
-                                     .limit = m->parameter + MEMORY_BYTES,
-                                     .delta = (ptrdiff_t)((uintptr_t)m->data - m->parameter),
+    m->parameter[0] = 0x10000;
+    m->parameter[1] = 77;
+    m->allocation = (struct exec_allocation){m->parameter[0], MEMORY_BYTES};
+    m->memory = (struct exec_memory){.base = m->parameter[0],
+                                     .limit = m->parameter[0] + MEMORY_BYTES,
+                                     .delta = (ptrdiff_t)((uintptr_t)m->data - m->parameter[0]),
                                      .allocation = &m->allocation,
                                      .n_allocations = 1};
     m->grid = (struct exec_grid){.program = program,
                                  .memory = &m->memory,
-                                 .parameters = (const unsigned char *)&m->parameter,
-                                 .parameter_bytes = 8,
+                                 .parameters = (const unsigned char *)m->parameter,
+                                 .parameter_bytes = sizeof m->parameter,
                                  .grid = {1, 1, 1},
                                  .block = {N_THREADS, 1, 1},
                                  .local_bytes = program->local_bytes};

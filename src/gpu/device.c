@@ -48,8 +48,8 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     }
     gpu->config = *config;
     if (config->machine) {
-        gpu->timed =
-            gpu_timed_new(config->machine, config->scheduler, config->checks, error->message, sizeof error->message);
+        gpu->timed = gpu_timed_new(config->machine, config->scheduler, config->check_every != 0, error->message,
+                                   sizeof error->message);
         if (!gpu->timed) {
             error->status = GPU_INVALID_VALUE;
             gpu_free(gpu);

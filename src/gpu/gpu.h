@@ -34,7 +34,7 @@ struct gpu_config {
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
-    bool checks;                       /* timed: the model's groups are looked through now and then, for tests */
+    uint32_t check_every; /* timed, for tests: groups are looked through after so many ticks of SMs; 0: never */
 };
 
 /* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */

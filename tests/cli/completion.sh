@@ -43,7 +43,7 @@ completes compare bfs --j -- --jobs --json
 completes list '' -- workloads aliases machines options schedulers divergence experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=
-completes paper '' -- liu2023-fig1
+completes paper '' -- liu2023-fig1 narasiman2014-fig8.1
 completes cost l -- lwm lfws lrr
 completes cost lwm -m gt -- gtx480
 completes bench '' -- fma gather bfs

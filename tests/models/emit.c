@@ -318,7 +318,7 @@ static void emit_call_to(struct emitter *e, struct random *random, const char *c
 
 static void emit_call(struct emitter *e, struct random *random) {
     char callee[16], buffer[16];
-    const char *on = guard(random, buffer);
+    const char *on = e->program->is_single_path ? "" : guard(random, buffer);
     unsigned n = e->program->n_functions - e->function;
     snprintf(callee, sizeof callee, "f%u", e->function + random_below(random, n));
     line(e, "and.b32 %%w, %%r%u, 3;", value(random));

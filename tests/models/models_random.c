@@ -17,7 +17,7 @@
 #include "run.h"
 #include "sched/sched.h"
 
-enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECKED_PERCENT = 50 };
+enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECK_EVERY = 23 };
 
 struct tester {
     uint64_t seed;
@@ -112,7 +112,7 @@ static void test_model(struct tester *tester, const struct program *program, con
         struct outcome outcome;
         char what[1100];
         draw_target(tester, ops, i > 0, random, &target);
-        run_program(program, text, &target, random_chance(random, CHECKED_PERCENT), &outcome);
+        run_program(program, text, &target, random_below(random, 2) * CHECK_EVERY, &outcome);
         tester->n_runs += !outcome.is_refused;
         tester->n_refused += outcome.is_refused;
         if (!outcome.is_refused && !outcome_agrees(&outcome, expected, program, what, sizeof what))
@@ -130,10 +130,10 @@ static void test_program(struct tester *tester, uint64_t number) {
     const struct divergence_ops *const *models = divergence_list(&n_models);
     program_make(&program, tester->seed, number);
     program_emit(&program, &text);
-    run_program(&program, &text, &(struct target){.machine = NULL}, false, &expected);
+    run_program(&program, &text, &(struct target){.machine = NULL}, 0, &expected);
     if (*expected.error)
         tell(tester, &program, &(struct target){.machine = NULL}, expected.error);
-    bool is_long = *expected.error || expected.n_instructions > MOST_INSTRUCTIONS;
+    bool is_long = *expected.error || expected.counters.warp_instructions > MOST_INSTRUCTIONS;
     for (size_t i = 0; i < n_models && !is_long; i++) {
         bool is_wanted = !tester->model || (strlen(models[i]->name) == name_length &&
                                             strncmp(models[i]->name, tester->model, name_length) == 0);
@@ -151,12 +151,12 @@ static bool fails(const struct program *program, const struct target *target, ch
     struct text text = {0};
     struct outcome expected, outcome = {.is_refused = true};
     program_emit(program, &text);
-    run_program(program, &text, &(struct target){.machine = NULL}, false, &expected);
+    run_program(program, &text, &(struct target){.machine = NULL}, 0, &expected);
     bool has_failed = *expected.error;
     if (has_failed)
         snprintf(what, size, "functional: %s", expected.error);
     else if (target->machine)
-        run_program(program, &text, target, true, &outcome);
+        run_program(program, &text, target, 1, &outcome);
     if (*outcome.error && outcome.is_refused)
         snprintf(what, size, "refused: %s", outcome.error);
     if (!outcome.is_refused)

@@ -17,7 +17,6 @@ struct place {
     bool in_function;  /* with the number: */
     unsigned function; /* calls go to later ones only */
     bool may_recurse;
-    bool may_call;
 };
 
 static void *allocate(size_t bytes) {
@@ -40,12 +39,12 @@ static void fill(struct statement *statement, struct place place) {
     struct random *random = place.random;
     switch (statement->kind) {
     case IF:
-        statement->is_uniform = random_chance(random, 25);
+        statement->is_uniform = random_chance(random, 25) || place.program->is_single_path;
         place.is_uniform &= statement->is_uniform;
         add_bodies(statement, place, 1 + random_below(random, 2));
         break;
     case LOOP:
-        statement->is_uniform = place.is_uniform && random_chance(random, 50);
+        statement->is_uniform = (place.is_uniform && random_chance(random, 50)) || place.program->is_single_path;
         place.is_uniform &= statement->is_uniform;
         place.may_break = !statement->is_uniform;
         place.n_loops++;
@@ -88,6 +87,8 @@ static enum statement_kind draw_kind(struct random *random) {
 static bool is_allowed(enum statement_kind kind, const struct place *place) {
     const struct program *program = place->program;
     bool may_nest = place->depth < MAX_DEPTH;
+    if (program->is_single_path && kind != IF && kind != LOOP && kind != CALL)
+        return kind == COMPUTE || kind == MEMORY || kind == ATOMIC;
     switch (kind) {
     case IF:
     case SWITCH:
@@ -101,9 +102,9 @@ static bool is_allowed(enum statement_kind kind, const struct place *place) {
     case EXIT:
         return program->may_end_anywhere || (program->may_end_outside && place->depth == 0);
     case CALL:
-        return place->may_call && place->function < program->n_functions;
+        return place->function < program->n_functions;
     case CALL_INDIRECT:
-        return place->may_call && place->function + 1 < program->n_functions;
+        return place->function + 1 < program->n_functions;
     case RECURSE:
         return place->in_function && place->may_recurse;
     case RETURN:
@@ -156,6 +157,21 @@ static void choose_shape(struct program *program, struct random *random) {
     program->grid = 1 + random_below(random, 6);
 }
 
+static void add_statements(struct program *program, struct random *random) {
+    program->n_functions = random_chance(random, 60) ? 1 + random_below(random, MAX_FUNCTIONS) : 0;
+    struct place place = {.program = program, .random = random, .is_uniform = true};
+    program->kernel = add_block(place);
+    for (unsigned i = 0; i < program->n_functions; i++) {
+        struct place in = {.program = program,
+                           .random = random,
+                           .depth = 1,
+                           .in_function = true,
+                           .function = i + 1,
+                           .may_recurse = true};
+        program->function[i] = add_block(in);
+    }
+}
+
 void program_make(struct program *program, uint64_t seed, uint64_t number) {
     struct random random = random_stream(seed, number, 0);
     *program = (struct program){.seed = seed, .number = number};
@@ -164,19 +180,16 @@ void program_make(struct program *program, uint64_t seed, uint64_t number) {
     program->may_end_anywhere = random_chance(&random, 30);
     program->may_end_outside = random_chance(&random, 30);
     choose_shape(program, &random);
-    program->n_functions = random_chance(&random, 60) ? 1 + random_below(&random, MAX_FUNCTIONS) : 0;
-    struct place place = {.program = program, .random = &random, .is_uniform = true, .may_call = true};
-    program->kernel = add_block(place);
-    for (unsigned i = 0; i < program->n_functions; i++) {
-        struct place in = {.program = program,
-                           .random = &random,
-                           .depth = 1,
-                           .in_function = true,
-                           .function = i + 1,
-                           .may_recurse = true,
-                           .may_call = true};
-        program->function[i] = add_block(in);
-    }
+    add_statements(program, &random);
+}
+
+void program_make_single_path(struct program *program, uint64_t seed, uint64_t number) {
+    struct random random = random_stream(seed, number, 4);
+    *program = (struct program){.seed = seed, .number = number, .is_single_path = true};
+    program->block[0] = 32 * (1 + random_below(&random, 3));
+    program->block[1] = program->block[2] = 1;
+    program->grid = 1 + random_below(&random, 6);
+    add_statements(program, &random);
 }
 
 uint32_t program_threads(const struct program *program) {

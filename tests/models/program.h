@@ -54,12 +54,15 @@ struct program {
     /* Threads may end early: anywhere, and then nobody waits for others in this program; or before a statement of the
      * kernel itself, outside all branches and loops. */
     bool may_end_anywhere, may_end_outside;
+    bool is_single_path;     /* all threads of a block go the same way, and none waits for another */
     uint32_t block[3], grid; /* threads of a block, blocks */
     struct statement *kernel, *function[MAX_FUNCTIONS];
     unsigned n_functions;
 };
 
 void program_make(struct program *program, uint64_t seed, uint64_t number);
+/* One whose warps are full and never diverge. */
+void program_make_single_path(struct program *program, uint64_t seed, uint64_t number);
 void program_free(struct program *program);
 /* Statements that are left, in a fixed order. */
 unsigned program_count(const struct program *program);

@@ -42,7 +42,7 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 
 /* --- a run --- */
 
-static struct gpu_config config_for(const struct target *target, struct config_machine *machine, bool checks) {
+static struct gpu_config config_for(const struct target *target, struct config_machine *machine, uint32_t check_every) {
     struct gpu_config config = gpu_default_config();
     config.memory_bytes = 64u << 20;
     config.max_instructions = 10 * MOST_INSTRUCTIONS;
@@ -57,7 +57,7 @@ static struct gpu_config config_for(const struct target *target, struct config_m
     config.threads_per_sm = machine->threads_per_sm;
     config.blocks_per_sm = machine->blocks_per_sm;
     config.threads_per_block = machine->threads_per_block;
-    config.checks = checks;
+    config.check_every = check_every;
     return config;
 }
 
@@ -91,8 +91,7 @@ static void collect(struct outcome *outcome, struct gpu *gpu, struct gpu_module 
     memcpy(outcome->words, gpu_host(gpu, out, bytes), bytes);
     memcpy(outcome->words + bytes / 4, gpu_host(gpu, sums, sums_bytes), sums_bytes);
     memcpy(outcome->words + outcome->n_memory_words, profile->path, profile->n_threads * sizeof *profile->path);
-    outcome->cycles = gpu_totals(gpu).cycles;
-    outcome->n_instructions = gpu_totals(gpu).warp_instructions;
+    outcome->counters = gpu_totals(gpu);
 }
 
 static void launch(const struct program *program, struct gpu *gpu, struct gpu_module *module, struct gpu_kernel *kernel,
@@ -129,11 +128,11 @@ static void load_and_launch(const struct program *program, const struct text *te
     ptx_messages_free(&messages);
 }
 
-void run_program(const struct program *program, const struct text *text, const struct target *target, bool checks,
-                 struct outcome *outcome) {
+void run_program(const struct program *program, const struct text *text, const struct target *target,
+                 uint32_t check_every, struct outcome *outcome) {
     *outcome = (struct outcome){.is_refused = false};
     struct config_machine machine;
-    struct gpu_config config = config_for(target, &machine, checks);
+    struct gpu_config config = config_for(target, &machine, check_every);
     struct gpu_error error = {.status = GPU_OK};
     if (is_refused(target, NULL, outcome->error, sizeof outcome->error) ||
         (target->machine && program_threads(program) > machine.threads_per_block)) {

@@ -3,6 +3,7 @@
 
 #include "config/machine.h"
 #include "program.h"
+#include "stats/counters.h"
 
 enum { MAX_MACHINES = 8 };
 
@@ -25,16 +26,16 @@ struct outcome {
     bool is_refused;  /* a rule forbids this program there */
     uint32_t *words;  /* out, sums, instructions of each thread */
     uint32_t n_words, n_memory_words;
-    uint64_t cycles, n_instructions;
+    struct stats_counters counters;
 };
 
 /* Of the functional run, for all warps: programs with more are left out. With it, the limit of cycles is out of reach.
  */
 enum { MOST_INSTRUCTIONS = 20000, MOST_CYCLES = 4000000 };
 
-/* `checks`: the invariants of groups are looked at in every cycle. */
-void run_program(const struct program *program, const struct text *text, const struct target *target, bool checks,
-                 struct outcome *outcome);
+/* The invariants of groups are looked at after so many ticks of SMs; 0: never. */
+void run_program(const struct program *program, const struct text *text, const struct target *target,
+                 uint32_t check_every, struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
 /* False: they differ, and `text` says where. */
 bool outcome_agrees(const struct outcome *outcome, const struct outcome *expected, const struct program *program,

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# laws.sh LAW HEDDLE: what models are to each other by construction, on the bundled workloads at size small.
+#     rows    a large warp of one row is a warp with a stack: every statistic is the same, on two machines
+#     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd; beyond 2 %, which the
+#             order of the last warps to end makes up for
+set -euo pipefail
+law=$1 heddle=$2
+mapfile -t workloads < <("$heddle" list workloads --names)
+
+# same_rows CSV: rows of one program and machine differ in nothing but the model and what is derived from comparing
+same_rows() {
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+        { if ($7 != "done") { print $1 ": " $7; bad = 1 } }
+        { key = $1 " on " $3 }
+        !(key in first) { first[key] = $0; next }
+        {
+            split(first[key], other, ",")
+            for (i = 7; i <= NF; i++)
+                if (name[i] != "speedup" && $i != other[i]) {
+                    print key ": " name[i] " is " other[i] " with stack and " $i " with " $5
+                    bad = 1
+                }
+            n++
+        }
+        END { print n " pairs"; exit bad || !n }'
+}
+
+# none_faster CSV: the first row of a program is that of mimd
+none_faster() {
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cycles") at = i; next }
+        !($1 in best) { best[$1] = $at; next }
+        { n++ }
+        $at * 1.02 < best[$1] { print $1 ": " $at " cycles with " $5 ", " best[$1] " with mimd"; bad = 1 }
+        END { print n " runs"; exit bad || !n }'
+}
+
+case $law in
+rows) "$heddle" compare "${workloads[@]}" -m gtx480 -m narasiman2011 -d stack -d lwm:size=32 --csv - | same_rows ;;
+mimd)
+    "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort -m malits2012 -d mimd -d stack -d multi-pc -d dwf \
+        -d dwf:lanes=free -d tbc -d lwm -d lwm:perfect_rf=on -d dws -d slip --csv - | none_faster
+    ;;
+*)
+    echo "laws.sh: no law '$law'" >&2
+    exit 2
+    ;;
+esac
