@@ -13,7 +13,7 @@ struct divergence_pool {
     struct divergence_list {
         struct divergence_thread *thread;
         uint32_t count, capacity;
-    } *at;             /* per pc */
+    } * at;            /* per pc */
     uint64_t *has_any; /* bit per pc */
     uint32_t n_pcs, n_words, n_threads;
 };

@@ -281,7 +281,7 @@ void divergence_splits_look_after(struct divergence_splits *splits, struct diver
             divergence_split_merge(splits, first, split);
         }
     }
-    first->passes_stop = first->phase == DIVERGENCE_SPLIT_AT_STOP;
+    first->passes_stop = true;
     divergence_split_run_from(splits, first);
     first->passes_stop = false;
 }
@@ -403,7 +403,6 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
 static void take_out(struct divergence_family *family, const uint32_t *mask, bool stops_at_call) {
     for (; family; family = family->parent) {
         uint32_t n_rows = family->warp->n_rows;
-        divergence_wide_remove(family->joined, mask, n_rows);
         for (uint32_t i = family->stack.depth; i-- > 0;) {
             divergence_wide_remove(family->stack.entry[i].mask, mask, n_rows);
             if (stops_at_call && family->stack.entry[i].is_call)

@@ -24,6 +24,11 @@ static inline uint64_t exec_profile_thread(const struct exec_profile *profile, c
 }
 
 static inline void exec_profile_add(uint32_t *lanes, uint32_t mask) {
+    if (mask == ~0u) { /* the common case, and one that the compiler vectorises */
+        for (int i = 0; i < EXEC_LANES; i++)
+            lanes[i]++;
+        return;
+    }
     for (; mask; mask &= mask - 1)
         lanes[__builtin_ctz(mask)]++;
 }

@@ -180,10 +180,11 @@ static void csv_has_a_line_for_each_launch_and_quotes_names(void **state) {
     assert_string_equal(
         text,
         "program,size,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,blocks,threads,warp_instructions,"
-        "thread_instructions,branches,divergent_branches,memory_instructions,barriers,simd_efficiency,"
-        "average_active_threads\n"
-        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,2,0.5,16\n"
-        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,0.25,8\n");
+        "thread_instructions,branches,divergent_branches,memory_instructions,long_instructions,long_thread_"
+        "instructions,"
+        "barriers,simd_efficiency,average_active_threads\n"
+        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,0,0,2,0.5,16\n"
+        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,0,0,0.25,8\n");
     free(text);
 }
 

@@ -72,6 +72,10 @@ struct sm {
     bool policy_hears_waits;
     const struct divergence_ops *divergence;
     void *model;
+    enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
+    bool is_scoreboard;
+    uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
+    uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
     struct sm_dispatcher dispatcher;
     struct mem *mem;
     uint32_t index;
@@ -134,7 +138,10 @@ void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* 
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
 /* ldst.c */
-bool sm_ldst_has_room(const struct sm *sm);
+/* An instruction that finds room may bring a request for every lane (mimd). */
+static inline bool sm_ldst_has_room(const struct sm *sm) {
+    return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;
+}
 void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
 /* Ends the accesses that memory has answered: not in sm_memory_done(), which is no time to ask memory for more. */

@@ -62,15 +62,14 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle;
-    if (sm->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD)
+    if (sm->is_scoreboard)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[timing->reg[i]];
             operands = ready > operands ? ready : operands;
         }
-    bool waits_for_all =
-        sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD && (!group->overlaps || timing->is_control);
-    waits_for_all |= timing->is_fence || timing->is_barrier;
-    if (operands == SM_NEVER || group->is_blocked || (waits_for_all && slot->n_accesses)) {
+    bool waits_for_all = slot->n_accesses && (timing->is_fence || timing->is_barrier ||
+                                              (!sm->is_scoreboard && (!group->overlaps || timing->is_control)));
+    if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
         sm_set_state(sm, s, SM_SLOT_MEMORY);
         tell_stall(sm, s, cycle, true, timing->is_fence);
         return;
@@ -126,10 +125,9 @@ static void classify(struct sm *sm, uint32_t s) {
         sched_add(&sm->of_unit[timing->unit], s);
         slot->unit = timing->unit;
     }
-    bool is_far = timing->access == SM_ACCESS_GLOBAL || timing->access == SM_ACCESS_LOCAL;
     view->pc = group->pc;
-    sched_put(&sm->next_long, s, is_far);
-    sched_put(&sm->next_load, s, is_far && timing->is_load);
+    sched_put(&sm->next_long, s, timing->is_far);
+    sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
     view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
 }
@@ -186,12 +184,6 @@ static void count(struct sm *sm, uint32_t lanes) {
     sm->counters.active_lanes[lanes]++;
 }
 
-static inline void count_work(struct sm *sm, const struct sm_timing *timing, uint32_t lanes) {
-    sm->counters.work[timing->work] += lanes;
-    sm->counters.register_accesses += lanes * timing->n_registers;
-    sm->counters.register_writes += lanes * timing->n_destinations;
-}
-
 static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     sm->fault_pc = bundle->pc;
     sm->fault_row = bundle->row;
@@ -202,63 +194,61 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     }
 }
 
-/* When the group may be fetched again, memory apart. */
-static uint64_t next_fetch(const struct sm *sm, const struct sm_timing *timing, uint64_t cycle) {
-    switch (sm->machine->pipeline) {
-    case CONFIG_PIPELINE_BARREL:
-        return cycle + sm->machine->pipeline_stages;
-    case CONFIG_PIPELINE_SWITCH_ON_ACCESS:
-        return cycle + 1;
-    default:
-        return cycle + (timing->is_control ? sm->machine->branch_cycles : sm->machine->fetch_cycles);
-    }
-}
-
-/* Values, units and results of a bundle. */
-static inline void execute(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
+/* Units and results of a bundle. */
+static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
                            uint64_t cycle) {
-    struct sm_slot *slot = &sm->slot[s];
-    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
-    const struct sm_timing *timing = &sm->program->timing[bundle->pc];
-    if (sm->is_watched)
-        sm_watch_bundle(sm, bundle);
-    count_work(sm, timing, lanes_in(bundle->mask));
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
-        slot->fetch_ready = next_fetch(sm, timing, cycle);
+        slot->fetch_ready = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
     sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = result;
-    if (!bundle->mask || insn->kind >= EXEC_KIND_BRANCH ||
-        (sm->divergence->splits_rows && exec_acts_on_row(insn->kind)))
+}
+
+/* What an instruction with a context leaves behind besides values. */
+static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
+    if (has_fault(sm))
+        set_fault(sm, bundle);
+    else if (sm->program->timing[bundle->pc].access != SM_ACCESS_NONE)
+        sm_ldst_issue(sm, s, bundle, cycle);
+    if (bundle->row && sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
+        sm->view_slot[s].progress = bundle->row->progress;
+}
+
+static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                         uint64_t cycle) {
+    sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
+    if (has_fault(sm))
+        set_fault(sm, bundle);
+}
+
+static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
+                           uint64_t cycle) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    if (sm->is_watched)
+        sm_watch_bundle(sm, bundle);
+    sm->lanes_at[bundle->pc] += lanes_in(bundle->mask);
+    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], cycle);
+    if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
     if (bundle->row)
         exec_row_insn(&sm->cx, bundle->row, insn, bundle->mask);
     else
         exec_scattered_insn(&sm->cx, insn, bundle->mask);
-    if (has_fault(sm))
-        set_fault(sm, bundle);
-    else if (timing->access != SM_ACCESS_NONE)
-        sm_ldst_issue(sm, s, bundle, cycle);
-    else if (insn->opcode == PTX_OP_PROGRESS && bundle->row)
-        sm->view_slot[s].progress = bundle->row->progress;
+    if (insn->kind != EXEC_KIND_LANES)
+        follow_up(sm, s, bundle, cycle);
 }
 
 /* The last bundle of an instruction has been executed. */
-static inline void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
-                            bool is_mixed, uint64_t cycle) {
-    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
-    bool is_control = insn->kind >= EXEC_KIND_BRANCH || (sm->divergence->splits_rows && exec_acts_on_row(insn->kind));
+static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
+                     bool is_mixed, uint64_t cycle) {
     group->passed += sm->program->timing[bundle->pc].is_meeting;
-    if (is_control) {
-        sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
-        if (has_fault(sm))
-            set_fault(sm, bundle);
-    } else if (!is_mixed && ++group->pc == group->meet) {
+    if (sm->program->exec->code[bundle->pc].kind >= sm->first_model_kind)
+        call_control(sm, group, bundle, cycle);
+    else if (!is_mixed && ++group->pc == group->meet)
         sm->divergence->meet(sm->model, group, cycle);
-    }
 }
 
 /* A group that is no row: its model says who executes. False when the instruction has bundles left. */
@@ -272,7 +262,7 @@ static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_
         sm->divergence->bundle(sm->model, group, &bundle, cycle);
         lanes += lanes_in(bundle.mask);
         is_mixed |= bundle.shares_issue;
-        execute(sm, scheduler, s, &bundle, cycle);
+        execute_bundle(sm, scheduler, s, &bundle, cycle);
         if (!has_fault(sm) && bundle.is_last)
             complete(sm, group, &bundle, is_mixed, cycle);
     } while (bundle.shares_issue && !has_fault(sm));
@@ -282,19 +272,40 @@ static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_
     return bundle.is_last;
 }
 
-/* The common case: the lanes of a row. */
+/* The common case: the lanes of a row. The same as a bundle of it, without going through one. */
 static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    struct divergence_group *group = sm->slot[s].group;
-    const struct exec_insn *insn = &sm->program->exec->code[group->pc];
-    struct divergence_bundle bundle = {.pc = group->pc, .mask = group->mask, .row = group->row};
+    struct sm_slot *slot = &sm->slot[s];
+    struct divergence_group *group = slot->group;
+    uint32_t pc = group->pc, mask = group->mask;
+    const struct exec_insn *insn = &sm->program->exec->code[pc];
+    const struct sm_timing *timing = &sm->program->timing[pc];
     if (insn->guard.offset) {
         uint32_t predicate = *(const uint32_t *)(group->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-        bundle.mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
+        mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
     }
-    count(sm, lanes_in(bundle.mask));
-    execute(sm, scheduler, s, &bundle, cycle);
-    if (!has_fault(sm))
-        complete(sm, group, &bundle, false, cycle);
+    uint32_t lanes = lanes_in(mask);
+    count(sm, lanes);
+    sm->lanes_at[pc] += lanes;
+    reserve(sm, scheduler, slot, timing, cycle);
+    group->passed += timing->is_meeting;
+    if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
+        if (mask)
+            exec_row_insn(&sm->cx, group->row, insn, mask);
+    } else {
+        struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = group->row};
+        if (sm->is_watched)
+            sm_watch_bundle(sm, &bundle);
+        if (insn->kind >= sm->first_model_kind) {
+            call_control(sm, group, &bundle, cycle);
+            return;
+        }
+        if (mask) {
+            exec_row_insn(&sm->cx, group->row, insn, mask);
+            follow_up(sm, s, &bundle, cycle);
+        }
+    }
+    if (++group->pc == group->meet)
+        sm->divergence->meet(sm->model, group, cycle);
 }
 
 static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
@@ -477,25 +488,29 @@ uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
     sm->is_waking = true;
-    sm_ldst_collect(sm, cycle);
+    if (sm->done != SM_NO_REQUEST)
+        sm_ldst_collect(sm, cycle);
     wake_slots(sm, cycle);
     refill(sm, cycle);
     sm->is_waking = false;
-    sm_ldst_tick(sm, cycle);
+    if (sm->queue_length)
+        sm_ldst_tick(sm, cycle);
     bool has_issued = false;
     for (uint32_t k = 0; k < sm->n_schedulers && !has_fault(sm); k++)
         has_issued |= schedule(sm, k, cycle);
     refill(sm, cycle);
     if (!has_issued)
         use_idle_time(sm, cycle);
+    uint64_t next = next_cycle(sm, cycle, has_issued);
+    if (!has_issued || next > cycle + 1)
+        sm->sleeps_for = why_idle(sm);
     if (cycle > sm->last_cycle) {
         sm->counters.cycles++;
         if (has_issued)
             sm->counters.active_cycles++;
         else
-            sm->counters.stall[why_idle(sm)]++;
+            sm->counters.stall[sm->sleeps_for]++;
         sm->last_cycle = cycle;
     }
-    sm->sleeps_for = why_idle(sm);
-    return next_cycle(sm, cycle, has_issued);
+    return next;
 }

@@ -3,10 +3,6 @@
  * when the last line is there. */
 #include "sm/internal.h"
 
-bool sm_ldst_has_room(const struct sm *sm) {
-    return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;
-}
-
 /* Threads' local memory is interleaved by words, as the hardware does it: the
  * same offset of 32 threads is one line. */
 #define LOCAL_MEMORY 0x0000400000000000ull

@@ -27,6 +27,12 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->mem = setup->mem;
     sm->index = setup->index;
     sm->divergence = setup->divergence;
+    sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
+    sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
+    sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
+                         : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
+                                                                       : 1;
+    sm->cycles_to_next_after_control = sm->is_scoreboard ? machine->branch_cycles : sm->cycles_to_next;
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
     sm->n_warps = machine->threads_per_sm / machine->warp_size;
@@ -159,6 +165,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->n_usable_slots = sm->n_slots;
     if (sm->divergence->pulls_blocks)
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
+    sm->lanes_at = allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm->register_memory = allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
@@ -172,7 +179,20 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     return true;
 }
 
+/* What the executed instructions did, all at once. */
+static void count_work(struct sm *sm) {
+    for (uint32_t pc = 0; sm->lanes_at && pc < sm->grid->program->n_insns; pc++) {
+        const struct sm_timing *timing = &sm->program->timing[pc];
+        sm->counters.work[timing->work] += sm->lanes_at[pc];
+        sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
+        sm->counters.register_writes += sm->lanes_at[pc] * timing->n_destinations;
+    }
+    free(sm->lanes_at);
+    sm->lanes_at = NULL;
+}
+
 void sm_end_grid(struct sm *sm) {
+    count_work(sm);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         if (sm->slot[s].group) /* the launch has failed */
             sm_finish_slot(sm, s);

@@ -219,6 +219,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
             program->timing[pc].latency_cycles =
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
+            program->timing[pc].is_far =
+                program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
             uint32_t meet = exec->code[pc].reconvergence;
             bool is_branch = exec->code[pc].kind == EXEC_KIND_BRANCH || exec->code[pc].kind == EXEC_KIND_BRANCH_INDEXED;
             if (is_branch && meet != EXEC_NO_PC)

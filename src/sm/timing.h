@@ -34,6 +34,7 @@ struct sm_timing {
     uint16_t occupancy_cycles; /* the unit takes nothing else for so long */
     bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
     bool holds_row;  /* a load whose DRAM row should stay open: MEM_READ_HOLD */
+    bool is_far;     /* to global, local or texture space: long-latency */
     bool is_meeting; /* a post-dominator of some branch */
 };
 

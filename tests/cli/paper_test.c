@@ -50,8 +50,8 @@ static void schedulers_are_listed_with_their_options(void **state) {
 
 static void experiments_are_listed_by_both_commands(void **state) {
     (void)state;
-    says("paper", "liu2023-fig1  six warps");
-    says("list experiments", "liu2023-fig1  six warps");
+    says("paper", "liu2023-fig1          six warps");
+    says("list experiments", "liu2023-fig1          six warps");
     says("list experiments --names", "liu2023-fig1\n");
     says("list experiments --json", "\"paper\": \"SRR 45, LRR 39, GTO 41, LFWS 37 cycles\"");
 }
@@ -101,7 +101,7 @@ static double value_of(const json_t *results, const char *subject, const char *m
 }
 
 static double cycles_of_run(const char *words) {
-    struct outcome outcome = heddle("run %s -m narasiman2014-db --set sm.registers=32768 --json -", words);
+    struct outcome outcome = heddle("run -m narasiman2014-db --set sm.registers=65536 --json - %s", words);
     json_t *object = json_output(&outcome);
     double cycles = json_number_value(json_object_get(json_object_get(object, "total"), "cycles"));
     json_decref(object);
