@@ -103,13 +103,28 @@ static void rotate(struct divergence_stack *stack, uint32_t lowest) {
     stack->entry[lowest] = top;
 }
 
+/* Paths that never meet (threads end on the way) need no join of their own: they become siblings of its siblings. */
+static bool drop_join(struct divergence_stack *stack, uint32_t lowest) {
+    if (lowest == 0)
+        return false;
+    struct divergence_entry *join = &stack->entry[lowest - 1];
+    if (!join->is_join || !join->is_path || join->is_call || join->pc != EXEC_NO_PC)
+        return false;
+    memmove(join, join + 1, (stack->depth - lowest) * sizeof *join);
+    stack->depth--;
+    return true;
+}
+
 bool divergence_stack_yield(struct divergence_stack *stack) {
-    uint32_t lowest = first_sibling(stack);
-    for (uint32_t tried = lowest; tried < stack->depth; tried++) {
-        if (!divergence_stack_top(stack)->is_waiting)
-            return true;
-        rotate(stack, lowest);
-    }
+    uint32_t lowest;
+    do {
+        lowest = first_sibling(stack);
+        for (uint32_t tried = lowest; tried < stack->depth; tried++) {
+            if (!divergence_stack_top(stack)->is_waiting)
+                return true;
+            rotate(stack, lowest);
+        }
+    } while (drop_join(stack, lowest));
     return !divergence_stack_top(stack)->is_waiting;
 }
 

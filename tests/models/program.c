@@ -110,6 +110,7 @@ static bool is_allowed(enum statement_kind kind, const struct place *place) {
     case RETURN:
         return place->in_function;
     case BARRIER:
+        return place->is_uniform && !place->in_function;
     case SPLIT_BARRIER:
         return place->is_uniform && !place->in_function && !program->may_end_anywhere;
     case WARP:
