@@ -264,11 +264,16 @@ void divergence_splits_look_after(struct divergence_splits *splits, struct diver
     for (const struct divergence_split *split = family->split; split; split = split->next)
         if (can_go_on(split))
             return;
-    if (family->n_children)
+    if (family->n_children && !divergence_family_waits(family))
         return;
     struct divergence_split *first = find_phase(family, DIVERGENCE_SPLIT_HELD);
-    if (!first && (is_behind_at(family, EXEC_NO_PC) || !(first = find_phase(family, DIVERGENCE_SPLIT_AT_STOP))))
+    if (!first && is_behind_at(family, EXEC_NO_PC))
         return;
+    if (!first && !(first = find_phase(family, DIVERGENCE_SPLIT_AT_STOP))) {
+        if (!divergence_family_give_way(splits, family) && family->parent)
+            divergence_splits_look_after(splits, family->parent);
+        return;
+    }
     for (struct divergence_split *split = family->split, *next; split; split = next) {
         next = split->next;
         if (split == first || split->phase != first->phase || split->group.pc != first->group.pc)

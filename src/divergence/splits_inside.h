@@ -63,5 +63,10 @@ void divergence_split_synchronise(struct divergence_splits *splits, struct diver
                                   const uint32_t *taken);
 /* The same for those in split->part, now that nothing of a subdivided warp's split is under way. */
 void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split);
+/* Whether all that the family's children do is to wait at barriers. */
+bool divergence_family_waits(const struct divergence_family *family);
+/* When all splits and children of the family wait, some at barriers or warp-wide instructions, other paths on its stack
+ * may run. False: nothing done. */
+bool divergence_family_give_way(struct divergence_splits *splits, struct divergence_family *family);
 /* Goes on with all that barriers and warp-wide instructions have released. */
 void divergence_splits_set_free(struct divergence_splits *splits, struct divergence_block *place);

@@ -34,12 +34,12 @@ static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
     }
 }
 
-/* A split of the warp that can go on since the marking. */
+/* A split of the warp that can go on since the marking; for one that stands for a stack, an entry of that. */
 static struct divergence_split *find_freed(const struct divergence_warp *warp) {
     for (struct divergence_family *family = warp->family; family; family = family->next)
         for (struct divergence_split *split = family->split; split; split = split->next)
             if (split->phase == DIVERGENCE_SPLIT_FREED ||
-                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && !divergence_wide_top(&family->stack)->is_waiting))
+                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_wide_yield(&family->stack)))
                 return split;
     return NULL;
 }
@@ -83,6 +83,112 @@ void divergence_splits_set_free(struct divergence_splits *splits, struct diverge
         for (struct divergence_split *split; (split = find_freed(warp));)
             run_freed(splits, split);
     }
+}
+
+/* Threads that wait at a barrier are a path of their own on the stack, from entry number `first` on; or part of one
+ * that waits at the same instruction. */
+static void wait_on_stack(struct divergence_wide_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
+                          const uint32_t *mask, const uint32_t *waits) {
+    uint32_t at = first;
+    while (at < stack->depth && !(stack->entry[at].is_waiting && stack->entry[at].pc == pc))
+        at++;
+    if (at == stack->depth) {
+        static const uint32_t none[EXEC_MAX_ROWS];
+        divergence_wide_push_path(stack, pc, reconvergence, none);
+        divergence_wide_top(stack)->is_waiting = true;
+        divergence_wide_top(stack)->wait_pc = pc - 1;
+    }
+    for (uint32_t i = 0; i < stack->n_rows; i++) {
+        stack->entry[at].mask[i] |= mask[i];
+        stack->entry[at].wait_mask[i] |= waits[i];
+    }
+}
+
+/* Everything on the child's stack waits: its paths become such of the outer stack. Where they would have met before is
+ * given up, as in divergence_wide_break_join(). */
+static void absorb(struct divergence_wide_stack *stack, uint32_t first, uint32_t reconvergence,
+                   const struct divergence_wide_stack *child) {
+    uint32_t above[EXEC_MAX_ROWS] = {0};
+    for (uint32_t d = child->depth; d-- > 0;) {
+        const struct divergence_wide_entry *entry = &child->entry[d];
+        uint32_t own[EXEC_MAX_ROWS];
+        copy(own, entry->mask, child->n_rows);
+        divergence_wide_remove(own, above, child->n_rows);
+        for (uint32_t i = 0; i < child->n_rows; i++)
+            above[i] |= own[i];
+        if (divergence_wide_is_empty(own, child->n_rows) || entry->pc == reconvergence)
+            continue;
+        if (entry->is_waiting)
+            wait_on_stack(stack, first, entry->pc, reconvergence, own, entry->wait_mask);
+        else
+            divergence_wide_push_path(stack, entry->pc, reconvergence, own);
+    }
+}
+
+static struct divergence_family *child_of(const struct divergence_family *family) {
+    struct divergence_family *child = family->warp->family;
+    while (child && child->parent != family)
+        child = child->next;
+    return child;
+}
+
+bool divergence_family_waits(const struct divergence_family *family) {
+    for (const struct divergence_family *child = family->warp->family; child; child = child->next) {
+        if (child->parent != family)
+            continue;
+        if (!divergence_splits_is_sole(child) || child->split->phase != DIVERGENCE_SPLIT_AT_ENTRY)
+            return false;
+        for (uint32_t d = 0; d < child->stack.depth; d++)
+            if (child->stack.entry[d].is_call)
+                return false; /* a caller waits for its callee */
+    }
+    return true;
+}
+
+/* Somebody waits, and nobody does anything else. */
+static bool is_stuck(const struct divergence_family *family) {
+    bool waits = family->n_children;
+    for (const struct divergence_split *split = family->split; split; split = split->next) {
+        if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
+            return false;
+        waits |= split->phase == DIVERGENCE_SPLIT_AT_SYNC;
+    }
+    return waits && divergence_family_waits(family);
+}
+
+/* All splits and children of the family are one split, which stands for the stack. */
+static struct divergence_split *keep_one(struct divergence_splits *splits, struct divergence_family *family) {
+    for (struct divergence_family *child; (child = child_of(family));) {
+        divergence_split_move(child->split, family);
+        divergence_family_drop(splits, child);
+    }
+    struct divergence_split *keeper = family->split;
+    for (struct divergence_split *split = family->split; split; split = split->next)
+        keeper = split == splits->self ? split : keeper;
+    for (struct divergence_split *split = family->split, *next; split; split = next) {
+        next = split->next;
+        if (split != keeper)
+            divergence_split_drop(splits, split);
+    }
+    return keeper;
+}
+
+bool divergence_family_give_way(struct divergence_splits *splits, struct divergence_family *family) {
+    struct divergence_wide_stack *stack = &family->stack;
+    const struct divergence_wide_entry *top = divergence_wide_top(stack);
+    uint32_t reconvergence = top->reconvergence;
+    if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(family))
+        return false;                /* there are no other paths, or no need of them */
+    uint32_t first = --stack->depth; /* who waits at the end of the path is in the join below */
+    for (const struct divergence_split *split = family->split; split; split = split->next)
+        if (split->phase == DIVERGENCE_SPLIT_AT_SYNC)
+            wait_on_stack(stack, first, split->group.pc, reconvergence, split->mask, split->part);
+    for (const struct divergence_family *child = family->warp->family; child; child = child->next)
+        if (child->parent == family)
+            absorb(stack, first, reconvergence, &child->stack);
+    memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
+    divergence_family_go_on(splits, family, keep_one(splits, family));
+    return true;
 }
 
 static bool arrive_rows(struct divergence_splits *splits, const struct divergence_warp *warp, uint32_t pc,

@@ -20,7 +20,7 @@ uint32_t index_rank_of_key(const struct index_keys *keys, uint32_t key) {
 
 uint32_t index_random_key(struct workload *w, const struct index_keys *keys, bool is_present) {
     uint64_t high = workload_random(w), low = workload_random(w);
-    uint32_t rank = (uint32_t)((high << 24 | low) % keys->n);
+    uint32_t rank = (uint32_t)((high << 8 | low >> 16) * keys->n >> 32);
     uint32_t key = index_key_of_rank(keys, rank), stretch = rank * keys->stretch;
     return is_present ? key : stretch + (key - stretch + 1) % keys->stretch;
 }

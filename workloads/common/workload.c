@@ -264,6 +264,10 @@ uint32_t workload_random(struct workload *w) {
     return w->random_state >> 8;
 }
 
+uint32_t workload_random_below(struct workload *w, uint32_t n) {
+    return (uint32_t)((uint64_t)workload_random(w) * n >> 24);
+}
+
 struct workload_shape workload_shape(const struct workload *w, size_t n_items, unsigned default_threads) {
     unsigned threads = w->threads_per_block, most = workload_most_threads(w);
     if (!threads)

@@ -61,6 +61,9 @@ unsigned workload_pick(const struct workload *w, unsigned small, unsigned medium
 // Uniform in [0, 2^24): the linear congruential generator of Numerical Recipes, its low 8 bits dropped.
 uint32_t workload_random(struct workload *w);
 
+// Uniform in [0, n), n being at most 2^24; from the high bits, which are the better ones.
+uint32_t workload_random_below(struct workload *w, uint32_t n);
+
 // Ends the program with one line on standard error: status 2, a wrong option value; status 1, an error.
 _Noreturn void workload_usage_error(const struct workload *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -41,8 +41,9 @@ static uint32_t *make_keys(const struct workload *w, unsigned n) {
 static uint32_t *make_probes(struct workload *w, unsigned n, unsigned n_build, unsigned selectivity) {
     uint32_t *keys = workload_array(w, n, sizeof *keys);
     for (unsigned i = 0; i < n; i++) {
-        uint32_t high = workload_random(w) % selectivity, low = workload_random(w) << 8 ^ workload_random(w);
-        keys[i] = image(high == 0 ? low % n_build : n_build + low % n_build);
+        uint64_t high = workload_random(w), low = workload_random(w);
+        uint32_t number = (uint32_t)((high << 8 | low >> 16) * n_build >> 32);
+        keys[i] = image(workload_random_below(w, selectivity) == 0 ? number : n_build + number);
     }
     return keys;
 }

@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     struct index_tree tree = index_tree_new(&w, index_keys(n_keys), INDEX_NODE_KEYS);
     uint32_t *keys = workload_array(&w, n, sizeof *keys);
     for (unsigned i = 0; i < n; i++) {
-        bool is_present = workload_random(&w) % selectivity == 0;
+        bool is_present = workload_random_below(&w, selectivity) == 0;
         keys[i] = index_random_key(&w, &tree.keys, is_present);
         index_tree_need(&tree, keys[i]);
     }
