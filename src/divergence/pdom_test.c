@@ -115,6 +115,25 @@ static void a_waiting_path_gives_way_to_its_sibling(void **state) {
     divergence_stack_free(&stack);
 }
 
+/* Threads may end on the way, so the paths of two branches never meet: whoever waits, all others may run. */
+static void paths_that_never_meet_give_way_to_each_other_however_nested(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, B, 0x3, C);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, D, 0x1, B);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, stack.depth - 1, B, EXEC_NO_PC, 0x2);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, stack.depth - 1, C, EXEC_NO_PC, 0xc);
+    expect(&stack, 0, EXEC_NO_PC, EXEC_NO_PC, 0xf); /* the first join stays: it has all threads */
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_false(divergence_stack_yield(&stack));
+    divergence_stack_free(&stack);
+}
+
 /* Lanes 2 and 3 spin at B for what lanes 0 and 1 do behind D: those go on, and the spinning ones come back later. */
 static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
     (void)state;
@@ -138,6 +157,7 @@ int main(void) {
         cmocka_unit_test(returns_leave_the_call_and_nothing_else),
         cmocka_unit_test(exits_leave_every_entry),
         cmocka_unit_test(a_waiting_path_gives_way_to_its_sibling),
+        cmocka_unit_test(paths_that_never_meet_give_way_to_each_other_however_nested),
         cmocka_unit_test(lanes_that_wait_for_a_spinning_path_can_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ enum { OPTION_GROUPS, OPTION_SELECTIVITY };
 static const struct workload_info info = {
     .name = "aggregate",
     .summary = "COUNT, SUM, MIN, MAX and AVG of a column by groups, each block with its own in shared memory",
-    .sizes = {"16,384 rows", "524,288 rows", "4,194,304 rows"},
+    .sizes = {"32,768 rows", "1,048,576 rows", "4,194,304 rows"},
     .threads_fixed = "the tree in shared memory is laid out for 256 threads",
     .options =
         {
@@ -129,7 +129,7 @@ static void launch(struct workload *w, const struct device_table *table, const s
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    unsigned n = workload_pick(&w, 1 << 14, 1 << 19, 1 << 22), blocks = w.blocks ? w.blocks : 1024 / THREADS;
+    unsigned n = workload_pick(&w, 1 << 15, 1 << 20, 1 << 22), blocks = w.blocks ? w.blocks : 1024 / THREADS;
     unsigned n_asked = w.option[OPTION_GROUPS].text ? w.option[OPTION_GROUPS].number : 64;
     unsigned selectivity = w.option[OPTION_SELECTIVITY].text ? w.option[OPTION_SELECTIVITY].number : 2;
     unsigned n_groups = n_asked ? n_asked : 1;

@@ -1,60 +1,73 @@
-// Results that some lanes have and others have not, written side by side: hashjoin and indexjoin.
+// Results that some lanes have and others have not, written side by side: hashjoin, indexjoin and query.
 //
-// A warp collects pairs of 32 bits each in a buffer of its own in shared memory. A full buffer goes to the output,
-// which all warps share, in whole lines: one atomic addition takes their place. The output has room for `most` pairs:
-// n_out[0] of them are at its begin, and n_out[1], what the warps had left, at its end. The algorithm is that of
-// Narasiman 2014, section 6.2.2; the step in the middle is one instruction with HAS_COND_ACC (7.1). workloads/scan has
-// the same for single values. Warps have 32 threads, and all of a warp call these functions together.
+// A warp collects values, of 32 or 64 bits, in a buffer of its own of 1 KB in shared memory. A full buffer goes to the
+// output, which all warps share, in whole lines: one atomic addition takes their place. The output has room for `most`
+// values: n_out[0] of them are at its begin, and n_out[1], what the warps had left, at its end. The algorithm is that
+// of Narasiman 2014, section 6.2.2; the step in the middle is one instruction with HAS_COND_ACC (7.1). workloads/scan
+// has the same for single values. Warps have 32 threads, and all of a warp call these functions together.
 #pragma once
 #include "heddle/device.h"
 
 typedef unsigned long long collect_pair;
 
-enum { COLLECT_BUFFER = 128, COLLECT_STEP = 32, COLLECT_FULL = COLLECT_BUFFER - COLLECT_STEP, COLLECT_EVERYBODY = -1 };
+enum { COLLECT_BYTES = 1024, COLLECT_STEP = 32, COLLECT_EVERYBODY = -1 };
 
-struct collect_output {
-    collect_pair *pairs;
+template <class value> struct collect_output {
+    value *values;
     unsigned *n_out;
     unsigned most;
 };
+
+// How many values a buffer has when it must be flushed before the next 32 are added.
+template <class value> __device__ constexpr unsigned collect_full() {
+    return COLLECT_BYTES / sizeof(value) - COLLECT_STEP;
+}
+
+// The calling warp's part of the block's dynamic shared memory.
+template <class value> __device__ __forceinline__ value *collect_buffer() {
+    extern __shared__ unsigned long long collect_memory[];
+    return (value *)collect_memory + threadIdx.x / COLLECT_STEP * (COLLECT_BYTES / sizeof(value));
+}
 
 __device__ __forceinline__ collect_pair collect_make(unsigned left, unsigned right) {
     return (collect_pair)left << 32 | right;
 }
 
-// The pairs of the lanes that pass are in the buffer from n on; how many they are.
-template <bool HAS_COND_ACC>
-__device__ __forceinline__ unsigned collect_add(collect_pair *buffer, unsigned n, bool passes, collect_pair pair,
-                                                unsigned lane) {
+// The values of the lanes that pass are in the buffer from n on; how many they are.
+template <bool HAS_COND_ACC, class value>
+__device__ __forceinline__ unsigned collect_add(value *buffer, unsigned n, bool passes, value mine, unsigned lane) {
     if (HAS_COND_ACC)
-        return __heddle_cond_acc_shared((unsigned)__cvta_generic_to_shared(buffer + n), passes, pair);
+        return __heddle_cond_acc_shared((unsigned)__cvta_generic_to_shared(buffer + n), passes, mine);
     unsigned lanes = __ballot_sync(COLLECT_EVERYBODY, passes);
     if (passes)
-        buffer[n + __popc(lanes & ((1u << lane) - 1))] = pair;
+        buffer[n + __popc(lanes & ((1u << lane) - 1))] = mine;
     return __popc(lanes);
 }
 
-// Moves whole lines of a buffer with n pairs, COLLECT_FULL or more, to the output and the rest to the buffer's begin;
-// how many the rest has.
-__device__ __forceinline__ unsigned collect_flush(collect_pair *buffer, unsigned n, const collect_output &out,
+// Moves whole lines of a full buffer with n values to the output and the rest to the buffer's begin; how many the rest
+// has.
+template <class value>
+__device__ __forceinline__ unsigned collect_flush(value *buffer, unsigned n, const collect_output<value> &out,
                                                   unsigned lane) {
+    const unsigned full = collect_full<value>();
     unsigned place = 0;
     __syncwarp();
     if (lane == 0)
-        place = atomicAdd(out.n_out, (unsigned)COLLECT_FULL);
+        place = atomicAdd(out.n_out, full);
     place = __shfl_sync(COLLECT_EVERYBODY, place, 0);
 #pragma unroll 1
-    for (unsigned i = lane; i < COLLECT_FULL; i += COLLECT_STEP)
-        out.pairs[place + i] = buffer[i];
-    collect_pair last = buffer[COLLECT_FULL + lane];
+    for (unsigned i = lane; i < full; i += COLLECT_STEP)
+        out.values[place + i] = buffer[i];
+    value last = buffer[full + lane];
     __syncwarp();
     buffer[lane] = last;
     __syncwarp();
-    return n - COLLECT_FULL;
+    return n - full;
 }
 
 // What is left goes to the other end of the output, before what is there, so that the lines stay whole.
-__device__ __forceinline__ void collect_end(const collect_pair *buffer, unsigned n, const collect_output &out,
+template <class value>
+__device__ __forceinline__ void collect_end(const value *buffer, unsigned n, const collect_output<value> &out,
                                             unsigned lane) {
     unsigned place = 0;
     __syncwarp();
@@ -63,5 +76,5 @@ __device__ __forceinline__ void collect_end(const collect_pair *buffer, unsigned
     place = out.most - n - __shfl_sync(COLLECT_EVERYBODY, place, 0);
 #pragma unroll 1
     for (unsigned i = lane; i < n; i += COLLECT_STEP)
-        out.pairs[place + i] = buffer[i];
+        out.values[place + i] = buffer[i];
 }

@@ -9,6 +9,8 @@ struct index_keys index_keys(uint32_t n) {
 }
 
 uint32_t index_key_of_rank(const struct index_keys *keys, uint32_t rank) {
+    if (keys->key)
+        return keys->key[rank];
     uint64_t mixed = (rank + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15);
     return rank * keys->stretch + (uint32_t)((mixed >> 32) % keys->stretch);
 }

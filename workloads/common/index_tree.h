@@ -13,14 +13,15 @@ enum {
 #define INDEX_NO_KEY 0xffffffffu
 #define INDEX_MOST_KEYS 858874530u // 6 levels
 
-// Unique keys in order. They are not stored: the one of rank i lies anywhere in the i-th of n equal stretches of the
-// 32-bit numbers.
+// Unique keys in order.
 struct index_keys {
     uint32_t n, stretch;
+    const uint32_t *key; // NULL: they are not stored, and that of rank i lies anywhere in the i-th stretch of numbers
 };
+// Those that are not stored; the n stretches together are the 32-bit numbers.
 struct index_keys index_keys(uint32_t n);
 uint32_t index_key_of_rank(const struct index_keys *keys, uint32_t rank);
-// Without the tree: the key's rank, or n when it is none of them.
+// The next two are for keys that are not stored. Without the tree: the key's rank, or n when it is none of them.
 uint32_t index_rank_of_key(const struct index_keys *keys, uint32_t key);
 // A key of the index, the rank being uniform; or, unless is_present, a number near it that is none of them.
 uint32_t index_random_key(struct workload *w, const struct index_keys *keys, bool is_present);
@@ -42,8 +43,8 @@ struct index_tree {
 };
 // Plans a tree and takes its place on the device.
 struct index_tree index_tree_new(const struct workload *w, struct index_keys keys, unsigned leaf_keys);
-// Only groups that are needed are made and uploaded: those on the way to a key, whether it is in the index or not, or
-// all.
+// Only groups that are needed are made and uploaded: those on the way to a key, whether it is in the index or not (of
+// keys that are not stored), or all.
 void index_tree_need(struct index_tree *tree, uint32_t key);
 void index_tree_need_all(struct index_tree *tree);
 void index_tree_upload(const struct workload *w, const struct index_tree *tree);

@@ -5,7 +5,7 @@
 
 enum { JOIN_WARP = 32, JOIN_BUFFER_BYTES = 1024 }; // of a warp, as in collect.cuh
 
-// As in collect.cuh.
+// As in collect.cuh, of pairs.
 struct join_output {
     CUdeviceptr pairs, n_out;
     uint32_t most;

@@ -31,10 +31,9 @@ extern "C" __global__ void hash_build(hash_table t, const unsigned *keys, unsign
 
 template <bool HAS_COND_ACC>
 __device__ __forceinline__ void probe(const hash_table &t, const unsigned *keys, unsigned n,
-                                      const collect_output &out) {
-    extern __shared__ collect_pair buffers[];
+                                      const collect_output<collect_pair> &out) {
     unsigned lane = threadIdx.x % COLLECT_STEP, n_threads = gridDim.x * blockDim.x, n_buffer = 0;
-    collect_pair *buffer = buffers + threadIdx.x / COLLECT_STEP * COLLECT_BUFFER;
+    collect_pair *buffer = collect_buffer<collect_pair>();
 #pragma unroll 1
     for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x - lane; first < n; first += n_threads) {
         unsigned row = first + lane, other = 0;
@@ -49,15 +48,17 @@ __device__ __forceinline__ void probe(const hash_table &t, const unsigned *keys,
                 other = t.rows[slot];
         }
         n_buffer += collect_add<HAS_COND_ACC>(buffer, n_buffer, passes, collect_make(other, row), lane);
-        if (n_buffer >= COLLECT_FULL)
+        if (n_buffer >= collect_full<collect_pair>())
             n_buffer = collect_flush(buffer, n_buffer, out, lane);
     }
     collect_end(buffer, n_buffer, out, lane);
 }
 
-extern "C" __global__ void hash_probe(hash_table t, const unsigned *keys, unsigned n, collect_output out) {
+extern "C" __global__ void hash_probe(hash_table t, const unsigned *keys, unsigned n,
+                                      collect_output<collect_pair> out) {
     probe<false>(t, keys, n, out);
 }
-extern "C" __global__ void hash_probe_cond_acc(hash_table t, const unsigned *keys, unsigned n, collect_output out) {
+extern "C" __global__ void hash_probe_cond_acc(hash_table t, const unsigned *keys, unsigned n,
+                                               collect_output<collect_pair> out) {
     probe<true>(t, keys, n, out);
 }

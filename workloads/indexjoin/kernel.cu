@@ -6,10 +6,10 @@
 #include "../common/index_search.cuh"
 
 template <bool IS_EXTENDED>
-__device__ __forceinline__ void join(const index_tree &t, const unsigned *keys, unsigned n, const collect_output &out) {
-    extern __shared__ collect_pair buffers[];
+__device__ __forceinline__ void join(const index_tree &t, const unsigned *keys, unsigned n,
+                                     const collect_output<collect_pair> &out) {
     unsigned lane = threadIdx.x % COLLECT_STEP, n_threads = gridDim.x * blockDim.x, n_buffer = 0;
-    collect_pair *buffer = buffers + threadIdx.x / COLLECT_STEP * COLLECT_BUFFER;
+    collect_pair *buffer = collect_buffer<collect_pair>();
 #pragma unroll 1
     for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x - lane; first < n; first += n_threads) {
         unsigned n_rows = min(n - first, (unsigned)COLLECT_STEP), mine = lane < n_rows ? keys[first + lane] : 0,
@@ -25,15 +25,17 @@ __device__ __forceinline__ void join(const index_tree &t, const unsigned *keys, 
             }
         }
         n_buffer += collect_add<IS_EXTENDED>(buffer, n_buffer, is_found, collect_make(row, first + lane), lane);
-        if (n_buffer >= COLLECT_FULL)
+        if (n_buffer >= collect_full<collect_pair>())
             n_buffer = collect_flush(buffer, n_buffer, out, lane);
     }
     collect_end(buffer, n_buffer, out, lane);
 }
 
-extern "C" __global__ void indexjoin_plain(index_tree t, const unsigned *keys, unsigned n, collect_output out) {
+extern "C" __global__ void indexjoin_plain(index_tree t, const unsigned *keys, unsigned n,
+                                           collect_output<collect_pair> out) {
     join<false>(t, keys, n, out);
 }
-extern "C" __global__ void indexjoin_extended(index_tree t, const unsigned *keys, unsigned n, collect_output out) {
+extern "C" __global__ void indexjoin_extended(index_tree t, const unsigned *keys, unsigned n,
+                                              collect_output<collect_pair> out) {
     join<true>(t, keys, n, out);
 }
