@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct index_keys index_keys(uint32_t n) {
-    return (struct index_keys){n, (INDEX_NO_KEY - 1) / n};
+    return (struct index_keys){.n = n, .stretch = (INDEX_NO_KEY - 1) / n};
 }
 
 uint32_t index_key_of_rank(const struct index_keys *keys, uint32_t rank) {
