@@ -121,6 +121,8 @@ int cli_run_narasiman2014_fig83(struct cli_results *results) {
                        gb_s[i] == 8 ? "the paper says: significant at all bandwidths but the lowest" : NULL);
         cli_add_result(results, subject, "bus in use, ballot, %", bus_percent(&pair[i][0].counters), NAN, NULL);
         cli_add_result(results, subject, "bus in use, cond_acc, %", bus_percent(&pair[i][1].counters), NAN, NULL);
+        cli_add_result(results, subject, "row hits, ballot, %", row_hit_percent(&pair[i][0].counters), NAN, NULL);
+        cli_add_result(results, subject, "row hits, cond_acc, %", row_hit_percent(&pair[i][1].counters), NAN, NULL);
     }
     return status;
 }

@@ -47,7 +47,8 @@ static const char *refuses(const void *options, const struct config_machine *mac
     for (uint32_t pc = 0; program && pc < program->n_insns; pc++)
         if (program->code[pc].kind == EXEC_KIND_WARP_MEMORY) {
             snprintf(text, size,
-                     "multi-pc lets the lanes of a warp run apart, and cond_acc does not name the lanes that it needs");
+                     "multi-pc lets the lanes of a warp run apart, and cond_acc stores for all of them at once: use "
+                     "another model");
             return text;
         }
     return NULL;

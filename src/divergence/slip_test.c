@@ -82,6 +82,21 @@ static void those_ahead_stop_at_the_branch_and_the_others_catch_up(void **state)
     finish(f);
 }
 
+static void those_behind_wait_even_when_nobody_needs_the_data_yet(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = open_loop("slip", &misses);
+    f->runs_ahead = true;
+    step(f, 0);
+    assert_false(fixture_can_step(&f->sm[0], 0));
+    assert_true(fixture_can_step(&f->sm[0], 1));
+    splits_step_to(f, 1, PC_BRANCH);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    assert_true(fixture_can_step(&f->sm[0], 0));
+    finish(f);
+}
+
 static void those_behind_stay_until_the_others_come_back_to_the_access(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
@@ -170,6 +185,7 @@ static void the_maximum_slip_follows_what_the_sm_did(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_ahead_stop_at_the_branch_and_the_others_catch_up),
+        cmocka_unit_test(those_behind_wait_even_when_nobody_needs_the_data_yet),
         cmocka_unit_test(those_behind_stay_until_the_others_come_back_to_the_access),
         cmocka_unit_test(nobody_runs_past_more_often_than_the_maximum_slip),
         cmocka_unit_test(those_behind_go_on_alone_when_the_others_have_left),

@@ -163,12 +163,12 @@ static void run_top(struct divergence_splits *splits, struct divergence_family *
     divergence_split_show(split);
     if (waits) {
         split->phase = DIVERGENCE_SPLIT_AT_ENTRY;
-        if (warp->n_splits > 1) {
+        if (warp->n_splits > 1)
             divergence_split_unseat(splits, split);
-            divergence_splits_look_after(splits, family);
-        } else if (split->group.slot != DIVERGENCE_NO_SLOT) {
+        else if (split->group.slot != DIVERGENCE_NO_SLOT)
             split->group.status = DIVERGENCE_WAITS; /* an undivided warp keeps its slot */
-        }
+        if (family->parent)
+            divergence_splits_look_after(splits, family->parent);
         return;
     }
     if (family->parent && family->stack.depth == 1) { /* its paths have met */
@@ -243,7 +243,9 @@ static void finish_top(struct divergence_splits *splits, struct divergence_famil
 
 /* --- who waits until the others cannot go on --- */
 
-static bool can_go_on(const struct divergence_split *split) { return split->phase <= DIVERGENCE_SPLIT_ASKS; }
+static bool can_go_on(const struct divergence_split *split) {
+    return split->phase <= DIVERGENCE_SPLIT_ASKS || split->phase == DIVERGENCE_SPLIT_FREED;
+}
 
 static bool is_behind_at(const struct divergence_family *family, uint32_t pc) {
     for (const struct divergence_split *split = family->split; split; split = split->next)
@@ -322,12 +324,8 @@ static void use_stack(struct divergence_splits *splits, struct divergence_split 
     copy(gone, family->stack.entry[0].mask, n_rows);
     divergence_wide_control(&family->stack, splits->setup.cx, split->group.pc, taken);
     divergence_wide_remove(gone, family->stack.entry[0].mask, n_rows);
-    /* One side of a branch went straight to where the outer family's splits meet: it waits in the entry below. */
-    for (struct divergence_family *inner = family; inner->parent; inner = inner->parent) {
-        divergence_wide_remove(divergence_wide_top(&inner->parent->stack)->mask, gone, n_rows);
-        if (inner->parent->stack.depth > 1)
-            break;
-    }
+    if (family->parent) /* one side of a branch went straight to where the splits meet: it waits in the entry below */
+        divergence_wide_remove(divergence_wide_top(&family->parent->stack)->mask, gone, n_rows);
     if (!splits->setup.cx->fault.kind)
         divergence_family_go_on(splits, family, split);
 }
@@ -370,10 +368,25 @@ static bool spins(struct divergence_split *split, uint32_t pc) {
     return divergence_splits_is_sole(family) && divergence_wide_spins(&family->watch, &family->stack, pc);
 }
 
+/* The paths of a child family are going to end at the post-dominator of the outer one, each for itself: the bottom of
+ * its stack is where they wait for each other. */
+static void make_bottom(struct divergence_wide_stack *stack) {
+    struct divergence_wide_entry pushed = stack->entry[0], *bottom;
+    pushed.pc = pushed.reconvergence;
+    divergence_wide_push_path(stack, pushed.pc, pushed.pc, pushed.mask);
+    bottom = stack->entry; /* pushing may have moved it */
+    memmove(bottom + 1, bottom, (stack->depth - 1) * sizeof *bottom);
+    *bottom = pushed;
+    bottom->is_path = false;
+    bottom->is_join = true;
+}
+
 /* Threads that spin on what others of their stack will write let those go on, as in the model stack. */
 static void give_way(struct divergence_splits *splits, struct divergence_split *split) {
     struct divergence_family *family = split->family;
     divergence_wide_top(&family->stack)->pc = split->group.pc;
+    if (family->parent)
+        make_bottom(&family->stack);
     divergence_wide_break_join(&family->stack);
     divergence_family_go_on(splits, family, split);
 }

@@ -159,7 +159,8 @@ static void visit_rows(const struct divergence_warp *warp, const uint32_t *mask,
             thread(user, group, &warp->row[i], (uint32_t)__builtin_ctz(left));
 }
 
-/* The root of a warp's families has all its threads; those in no split wait on a stack. */
+/* The stack of a warp's outermost family has all its threads (after a broken join no single entry has); those in no
+ * split wait there. */
 void divergence_splits_visit(const void *model, const struct divergence_block *place,
                              void (*thread)(void *user, const struct divergence_group *group,
                                             const struct exec_row *row, uint32_t lane),
@@ -170,8 +171,9 @@ void divergence_splits_visit(const void *model, const struct divergence_block *p
         const struct divergence_warp *warp = &block->warp[i];
         uint32_t waiting[EXEC_MAX_ROWS] = {0};
         for (const struct divergence_family *family = warp->family; family; family = family->next)
-            if (!family->parent)
-                memcpy(waiting, family->stack.entry[0].mask, warp->n_rows * sizeof *waiting);
+            for (uint32_t d = 0; d < family->stack.depth && !family->parent; d++)
+                for (uint32_t row = 0; row < warp->n_rows; row++)
+                    waiting[row] |= family->stack.entry[d].mask[row];
         for (const struct divergence_family *family = warp->family; family; family = family->next)
             for (const struct divergence_split *split = family->split; split; split = split->next) {
                 divergence_wide_remove(waiting, split->mask, warp->n_rows);

@@ -2,7 +2,8 @@
  *
  * Every split arrives for itself (sync.h counts threads). Those of one family that waited at the same instruction are
  * one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as the
- * model stack does. */
+ * model stack does. When all splits of a path wait, they become paths of the stack again, with those of their children,
+ * and let the others run: else these would never come to the barrier. */
 #include <string.h>
 
 #include "divergence/splits_inside.h"
@@ -237,13 +238,24 @@ void divergence_split_arrive(struct divergence_splits *splits, struct divergence
     divergence_splits_look_after(splits, split->family);
 }
 
+/* Whether threads of the warp, on other paths of its stack, wait at the warp-wide instruction that the split is at. */
+static bool is_awaited(const struct divergence_split *split) {
+    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_sync *sync = ((struct divergence_splits_block *)warp->block->state)->sync;
+    for (uint32_t i = 0; i < warp->n_rows; i++)
+        for (uint32_t index = warp->row[i].index, left = sync->waiting[index]; left; left &= left - 1)
+            if (sync->pc[index][__builtin_ctz(left)] == split->group.pc)
+                return true;
+    return false;
+}
+
 void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
                                   const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     const struct divergence_warp *warp = split->family->warp;
     splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
     copy(split->part, taken, warp->n_rows);
-    if (warp->n_splits > 1) {
+    if (warp->n_splits > 1 || (insn->kind != EXEC_KIND_BARRIER && is_awaited(split))) {
         divergence_split_begin(splits, split, DIVERGENCE_SPLIT_ARRIVES);
     } else if (insn->kind == EXEC_KIND_BARRIER) {
         divergence_split_arrive(splits, split);

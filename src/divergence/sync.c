@@ -179,10 +179,13 @@ const char *divergence_refuse_unsynced(const struct exec_program *program, const
         if (!exec_acts_on_row(insn->kind) || members_of(insn) || !program->source[pc])
             continue;
         char name[80];
-        snprintf(text, size,
-                 "%s lets the lanes of a warp run apart, and '%s' (line %u) does not name the lanes that it needs: use "
-                 "the form with .sync and a member mask, or another model",
-                 model, ptx_instruction_name(program->source[pc], name, sizeof name), program->source[pc]->at.line);
+        ptx_instruction_name(program->source[pc], name, sizeof name);
+        snprintf(text, size, "%s lets the lanes of a warp run apart, and '%s' (line %u) %s", model, name,
+                 program->source[pc]->at.line,
+                 insn->kind == EXEC_KIND_WARP_MEMORY
+                     ? "stores for all of them at once: use another model"
+                     : "does not name the lanes that it needs: use the form with .sync and a member mask, or another "
+                       "model");
         return text;
     }
     return NULL;

@@ -63,6 +63,7 @@ static uint64_t add_double(uint64_t memory, uint64_t operand, bool is_global) {
             type next = (type)(result);                                                                                \
             (void)c;                                                                                                   \
             memcpy(place, &next, sizeof(next));                                                                        \
+            cx->has_changed |= next != old;                                                                            \
             if (d)                                                                                                     \
                 d[l] = old;                                                                                            \
         }                                                                                                              \

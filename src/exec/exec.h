@@ -303,6 +303,7 @@ struct exec_context {
     uint64_t
         address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
     uint32_t touched;        /* WARP_MEMORY only: the lanes whose address was touched, of those that were active */
+    bool has_changed;        /* set, never cleared here: an atomic has left another value in memory than it found */
     uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
     uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
     const struct exec_lanes_table *lanes;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/livelock.h"
 #include "gpu/progress.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
@@ -39,6 +40,7 @@ struct run {
     uint64_t n_blocks, next_block, n_finished, first_cycle;
     uint64_t n_ticks; /* of all SMs, when they are checked */
     struct gpu_progress progress;
+    struct gpu_livelock *livelock;
     struct gpu_series *series;
     uint64_t next_sample;
     struct snapshot *last; /* what the last sample had counted */
@@ -299,12 +301,13 @@ static void print_line(void *user, const char *text) {
         fprintf(stderr, "heddle: %s\n", text);
 }
 
-static void report_deadlock(struct run *run) {
+/* what: "deadlock", why: the rest of the sentence. */
+static void report_standstill(struct run *run, const char *what, const char *why) {
     struct dump dump = {0};
     run->error->status = GPU_LAUNCH_TIMEOUT;
     snprintf(run->error->message, sizeof run->error->message,
-             "deadlock in kernel '%s' at cycle %" PRIu64 ": no group can issue (who waits for what is listed above)",
-             run->grid->program->name, run->timed->cycle);
+             "%s in kernel '%s' at cycle %" PRIu64 ": %s (who waits for what is listed above)", what,
+             run->grid->program->name, run->timed->cycle, why);
     for (uint32_t i = 0; i < run->timed->machine.n_sms; i++)
         sm_describe(run->timed->sm[i], print_line, &dump);
     mem_describe(run->timed->mem, print_line, &dump);
@@ -330,6 +333,10 @@ static bool may_go_on(struct run *run) {
                           (double)(run->timed->cycle - run->first_cycle) * 1e-3, "K cycles");
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
+    if (gpu_livelock_found(&run->livelock, run->timed->sm, run->timed->machine.n_sms, run->timed->cycle)) {
+        report_standstill(run, "livelock", "every group repeats itself and nothing changes");
+        return false;
+    }
     return true;
 }
 
@@ -366,7 +373,7 @@ static bool run_clock(struct run *run) {
     while (run->n_finished < run->n_blocks) {
         uint64_t next = next_cycle(timed);
         if (next == MEM_NEVER) {
-            report_deadlock(run);
+            report_standstill(run, "deadlock", "no group can issue");
             return false;
         }
         if (next - run->first_cycle > most_cycles) {
@@ -480,6 +487,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         is_done = run_clock(&run);
     }
     gpu_progress_end(&run.progress);
+    gpu_livelock_free(run.livelock);
     fflush(stdout); /* device printf */
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         sm_catch_up(timed->sm[i], timed->cycle);

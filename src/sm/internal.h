@@ -119,7 +119,8 @@ struct sm {
     bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
     bool has_freed_slot;              /* refill() is due at the end of the cycle */
 
-    uint64_t last_cycle; /* the last one accounted */
+    uint64_t last_change; /* sm.h */
+    uint64_t last_cycle;  /* the last one accounted */
     enum sm_stall sleeps_for;
     uint64_t fault_pc;
     struct exec_row *fault_row;

@@ -213,12 +213,16 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         set_fault(sm, bundle);
     else if (sm->program->timing[bundle->pc].access != SM_ACCESS_NONE)
         sm_ldst_issue(sm, s, bundle, cycle);
+    sm->cx.has_changed = false;
     if (bundle->row && sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
         sm->view_slot[s].progress = bundle->row->progress;
 }
 
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                          uint64_t cycle) {
+    enum exec_kind kind = (enum exec_kind)sm->program->exec->code[bundle->pc].kind;
+    if (kind == EXEC_KIND_EXIT || kind == EXEC_KIND_BARRIER || kind == EXEC_KIND_CALL_BUILTIN)
+        sm->last_change = cycle;
     sm->divergence->control(sm->model, group, bundle->pc, bundle->mask, cycle);
     if (has_fault(sm))
         set_fault(sm, bundle);

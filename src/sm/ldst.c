@@ -79,6 +79,8 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     const struct sm_timing *timing = &sm->program->timing[pc];
     const struct exec_insn *insn = &sm->program->exec->code[pc];
     uint32_t mask = insn->kind == EXEC_KIND_WARP_MEMORY ? sm->cx.touched : bundle->mask;
+    if (timing->is_store || (timing->is_atomic && sm->cx.has_changed))
+        sm->last_change = cycle;
     enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
     if (access == SM_ACCESS_CONSTANT)
         return;

@@ -211,6 +211,9 @@ void sm_end_grid(struct sm *sm) {
     sm->model_wake = SM_NEVER;
 }
 
+uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
+uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
+const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 bool sm_is_busy(const struct sm *sm) { return sm->n_residents != 0; }
 const struct sm_counters *sm_counters(const struct sm *sm) { return &sm->counters; }
@@ -240,6 +243,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     struct sm_resident *resident = free_resident(sm);
     exec_cta_start(resident->block.cta, block, sm->index);
     resident->is_busy = true;
+    sm->last_change = cycle;
     sm->n_residents++;
     sm->counters.blocks++;
     sm->counters.threads += (uint64_t)sm->grid->block[0] * sm->grid->block[1] * sm->grid->block[2];

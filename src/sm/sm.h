@@ -95,4 +95,9 @@ const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row *
 /* For tests: every live thread is in one group or waits, groups and slots agree. False and one line in text when
  * broken. Not while the SM is ticked. */
 bool sm_check_invariants(const struct sm *sm, char *text, size_t size);
+/* The last cycle in which memory changed, a thread ended, or a barrier was reached, and who has groups now: for whoever
+ * looks for a kernel that cannot end. */
+uint64_t sm_last_change(const struct sm *sm);
+uint32_t sm_slots(const struct sm *sm);
+const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot); /* NULL: the slot is free */
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);

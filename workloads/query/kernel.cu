@@ -1,9 +1,9 @@
 // The kernels of `heddle query`: rows of a table, stored by columns, that meet conditions, and what is asked of them.
 //
 // Values are signed numbers with their sign bit inverted, so that they order as unsigned ones. A condition is a range,
-// or what lies outside of one: =, <, <=, >, >=, <> and BETWEEN all are. query_filter collects the numbers of the rows that
-// meet all of them (common/collect.cuh), of a whole table or of candidates that an index gave. query_find searches the
-// index (common/index_search.cuh).
+// or what lies outside of one: =, <, <=, >, >=, <> and BETWEEN all are. query_filter collects the numbers of the rows
+// that meet all of them (common/collect.cuh), of a whole table or of candidates that an index gave. query_find searches
+// the index (common/index_search.cuh).
 #include "../common/collect.cuh"
 #include "../common/index_search.cuh"
 

@@ -93,10 +93,13 @@ static void name_columns(const struct table *table, char *text, size_t size) {
 
 static unsigned parse_column(struct parser *p) {
     char names[200];
-    bool is_quoted = p->length >= 2 && *p->word == '"';
+    bool is_quoted = p->length > 0 && *p->word == '"';
     if (!is_name(p))
         refuse(p, "the name of a column is expected here");
-    int column = is_quoted ? table_find(p->table, p->word + 1, p->length - 2) : table_find(p->table, p->word, p->length);
+    if (is_quoted && (p->length == 1 || p->word[p->length - 1] != '"'))
+        refuse(p, "this quote is not closed");
+    int column =
+        is_quoted ? table_find(p->table, p->word + 1, p->length - 2) : table_find(p->table, p->word, p->length);
     if (column < 0) {
         name_columns(p->table, names, sizeof names);
         refuse(p, "no column '%.*s'; the table has %s", (int)p->length, p->word, names);
@@ -180,7 +183,7 @@ static void parse_comparison(struct parser *p) {
     if (i > SQL_BETWEEN)
         refuse(p, "=, <, >, <=, >=, <> or BETWEEN is expected here");
     advance(p);
-    comparison->operator=(enum sql_operator) i;
+    comparison->op = (enum sql_operator)i;
     comparison->number = parse_number(p);
     if (i == SQL_BETWEEN) {
         expect(p, "and", "AND");

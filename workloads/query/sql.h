@@ -19,7 +19,7 @@ struct sql_item {
 enum sql_operator { SQL_EQ, SQL_LT, SQL_GT, SQL_LE, SQL_GE, SQL_NE, SQL_BETWEEN };
 
 struct sql_comparison {
-    enum sql_operator operator;
+    enum sql_operator op;
     unsigned column;
     int64_t number, other; // the second of BETWEEN
 };

@@ -1,0 +1,96 @@
+/* Livelock. See livelock.h.
+ *
+ * While memory does not change, no thread ends and no barrier is reached, what a group does next depends on its
+ * registers and its place in the program alone. So a group that comes back to a state it has been in since the last
+ * such change goes round for ever; and when all groups do, or wait for one that does, so does the kernel. States are
+ * compared by a 64-bit hash. The clock needs no exception: a loop that reads it never comes back to the same registers.
+ * Groups that are not all live lanes of one row are not followed (others of the row may yet get their turn): then
+ * nothing is found, and --max-cycles remains. */
+#include "gpu/livelock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SUSPECT_AFTER = 500000, /* cycles without a change */
+    N_STATES = 16,          /* states remembered of each group: those it is in when looked at */
+};
+
+struct watched {
+    const struct exec_row *row;
+    uint64_t state[N_STATES];
+    uint32_t n_states;
+    bool is_looping;
+};
+
+struct gpu_livelock {
+    uint64_t last_change;
+    uint32_t n_slots; /* of each SM */
+    struct watched watched[];
+};
+
+void gpu_livelock_free(struct gpu_livelock *livelock) { free(livelock); }
+
+static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t last_change) {
+    uint32_t n_slots = sm_slots(sm[0]);
+    size_t bytes = sizeof **livelock + (size_t)n_sms * n_slots * sizeof(struct watched);
+    if (!*livelock)
+        *livelock = malloc(bytes);
+    if (!*livelock)
+        abort();
+    memset(*livelock, 0, bytes);
+    (*livelock)->last_change = last_change;
+    (*livelock)->n_slots = n_slots;
+}
+
+/* FNV-1a, by words. */
+static uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001b3ull; }
+
+static uint64_t state_of(const struct divergence_group *group) {
+    const struct exec_row *row = group->row;
+    const uint64_t *registers = (const uint64_t *)row->base[EXEC_BASE_REGISTERS];
+    uint64_t hash = mix(mix(0xcbf29ce484222325ull, (uint64_t)group->pc << 32 | group->mask), row->live);
+    for (size_t i = 0; i < row->block->grid->program->register_bytes / sizeof *registers; i++)
+        hash = mix(hash, registers[i]);
+    for (unsigned lane = 0; lane < EXEC_LANES; lane++)
+        hash = mix(hash, row->frame[lane]);
+    return hash;
+}
+
+/* Has the group been in its present state before? */
+static bool is_looping(struct watched *watched, const struct divergence_group *group) {
+    if (watched->row != group->row)
+        *watched = (struct watched){.row = group->row};
+    if (watched->is_looping)
+        return true;
+    uint64_t state = state_of(group);
+    for (uint32_t i = 0; i < watched->n_states; i++)
+        watched->is_looping |= watched->state[i] == state;
+    if (watched->n_states < N_STATES)
+        watched->state[watched->n_states++] = state;
+    else
+        watched->state[state % N_STATES] = state;
+    return watched->is_looping;
+}
+
+bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t cycle) {
+    uint64_t last_change = 0;
+    for (uint32_t i = 0; i < n_sms; i++)
+        last_change = sm_last_change(sm[i]) > last_change ? sm_last_change(sm[i]) : last_change;
+    if (cycle - last_change < SUSPECT_AFTER)
+        return false;
+    if (!*livelock || (*livelock)->last_change != last_change)
+        start(livelock, sm, n_sms, last_change);
+    bool all_loop = true, has_any = false;
+    for (uint32_t i = 0; i < n_sms; i++)
+        for (uint32_t s = 0; s < (*livelock)->n_slots; s++) {
+            const struct divergence_group *group = sm_group(sm[i], s);
+            if (!group || group->status == DIVERGENCE_WAITS)
+                continue;
+            if (!group->row || group->mask != group->row->live)
+                return false;
+            has_any = true;
+            all_loop &= is_looping(&(*livelock)->watched[i * (*livelock)->n_slots + s], group);
+        }
+    return all_loop && has_any;
+}

@@ -1,0 +1,11 @@
+/* Finds kernels that run for ever without an effect: every group spins on memory that nobody will write. */
+#pragma once
+
+#include "sm/sm.h"
+
+struct gpu_livelock;
+
+/* NULL is an empty one: made at the first suspicion, so that most launches never have it. */
+void gpu_livelock_free(struct gpu_livelock *livelock);
+/* Looks at the SMs now and then; true when no group can ever do anything new. */
+bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t cycle);

@@ -1,0 +1,91 @@
+/* Kernels that can never end are stopped; those that only take long are not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "gpu/gpu.h"
+
+/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM. */
+static struct gpu_error run(const char *body) {
+    static struct config_machine machine;
+    char text[2048], message[CONFIG_ERROR_BYTES];
+    config_defaults(&machine);
+    assert_true(config_set(&machine, "sm.count=1", message, sizeof message));
+    assert_true(config_set(&machine, "limits.max_cycles=4000000", message, sizeof message));
+    struct gpu_config config = gpu_default_config();
+    config.machine = &machine;
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu *gpu = gpu_new(&config, &error);
+    if (!gpu)
+        fail_msg("%s", error.message);
+    struct ptx_messages messages = {0};
+    snprintf(text, sizeof text,
+             ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+             ".reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .pred %%p<4>;\nld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\n"
+             "%s\nret;\n}\n",
+             body);
+    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    uint64_t buffer = gpu_malloc(gpu, 256, 256);
+    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                .grid = {2, 1, 1},
+                                .block = {64, 1, 1},
+                                .parameters = &buffer,
+                                .parameter_bytes = sizeof buffer};
+    gpu_launch(gpu, &launch, &error);
+    gpu_free(gpu);
+    return error;
+}
+
+static void assert_livelock(const char *body) {
+    struct gpu_error error = run(body);
+    assert_int_equal(error.status, GPU_LAUNCH_TIMEOUT);
+    assert_non_null(strstr(error.message, "livelock in kernel 'k'"));
+}
+
+static void waiting_for_a_flag_that_nobody_sets_is_found(void **state) {
+    (void)state;
+    assert_livelock("again: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra again;");
+}
+
+static void waiting_for_a_lock_that_nobody_gives_back_is_found(void **state) {
+    (void)state;
+    assert_livelock("again: atom.global.cas.b32 %r2, [%d1], 5, 1;\nsetp.ne.u32 %p1, %r2, 5;\n@%p1 bra again;");
+}
+
+static void those_who_wait_at_a_barrier_for_one_that_spins_do_not_hide_it(void **state) {
+    (void)state;
+    assert_livelock("setp.lt.u32 %p2, %r1, 32;\n@%p2 bra meet;\n"
+                    "again: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra again;\n"
+                    "meet: bar.sync 0;");
+}
+
+static void a_long_loop_without_stores_is_none(void **state) {
+    (void)state;
+    assert_int_equal(
+        run("mov.u32 %r2, 0;\nagain: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 40000;\n@%p1 bra again;").status,
+        GPU_OK);
+}
+
+/* An atomic that changes something every time round, and registers that come back: runs into the limit of cycles. */
+static void a_loop_that_changes_memory_is_none(void **state) {
+    (void)state;
+    struct gpu_error error = run("again: red.global.add.u32 [%d1], 1;\nbra again;");
+    assert_int_equal(error.status, GPU_CYCLE_LIMIT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waiting_for_a_flag_that_nobody_sets_is_found),
+        cmocka_unit_test(waiting_for_a_lock_that_nobody_gives_back_is_found),
+        cmocka_unit_test(those_who_wait_at_a_barrier_for_one_that_spins_do_not_hide_it),
+        cmocka_unit_test(a_long_loop_without_stores_is_none),
+        cmocka_unit_test(a_loop_that_changes_memory_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
