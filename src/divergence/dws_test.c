@@ -390,50 +390,6 @@ static void a_full_table_refuses_and_the_branch_is_serialised(void **state) {
     fixture_close(f);
 }
 
-/* Thread 0 waits at J, so that the table is full; of the others 4 to 7 go there straight. */
-static void who_goes_straight_to_the_join_is_not_waited_for_twice(void **state) {
-    (void)state;
-    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
-        "mov.u32 %r4, 1; setp.eq.u32 %p1, %r0, 0; setp.gt.u32 %p2, %r0, 3; setp.gt.u32 %p3, %r0, 5;\n"
-        "mov.u32 %r5, 0; T: .branchtargets A, K; brx.idx %r5, T; K: bra J;\n" /* pushes a path that ends at J */
-        "A: @%p3 bra J; @%p1 bra C; add.u32 %r4, %r4, 10; @%p2 bra J; add.u32 %r4, %r4, 100; bra J;\n"
-        "C: add.u32 %r4, %r4, 1000;\n"
-        "J: add.u32 %r4, %r4, 2;\n" PROGRAM_END;
-    struct fixture *f = open_figure("dws:branch-only-stack,wst=2", text);
-    fixture_run(f);
-    assert_int_equal(f->sm[0].counters.warp_splits, 1);
-    assert_int_equal(f->sm[0].counters.splits_refused, 1);
-    for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i == 0 ? 1003 : i < 4 ? 113 : i < 6 ? 13 : 3);
-    fixture_close(f);
-}
-
-/* A branch that divides four times: one thread leaves each time. */
-static void splits_get_slots_in_the_order_in_which_they_asked(void **state) {
-    (void)state;
-    static const char text[] =
-        PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; mov.u32 %r5, 0;\n"
-                                   "L: setp.eq.u32 %p1, %r0, %r5; @!%p1 bra N; add.u32 %r4, %r4, 10; bra J;\n"
-                                   "N: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L;\n"
-                                   "J: add.u32 %r4, %r4, 2;\n" PROGRAM_END;
-    const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 1};
-    struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only-stack", text, &shape);
-    fixture_parameter(f, 0, fixture_alloc(f, 32));
-    fixture_start(f);
-    uint32_t seen[8], n = 0;
-    for (uint32_t i = 0; i < 200 && f->sm[0].slot[0].group; i++) {
-        uint32_t mask = f->sm[0].slot[0].group->mask;
-        if (n < 8 && (!n || seen[n - 1] != mask))
-            seen[n++] = mask;
-        step(f, 0);
-    }
-    static const uint32_t expected[] = {0xff, 0xfe, 0xfc, 0xf8, 0xf0, 0x01, 0x02, 0x04};
-    assert_int_equal(n, 8);
-    for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(seen[i], expected[i]);
-    fixture_close(f);
-}
-
 static void a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile(void **state) {
     (void)state;
     const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 1};
@@ -468,63 +424,6 @@ static void a_barrier_makes_the_splits_one(void **state) {
     assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
     assert_int_equal(f->sm[0].counters.barriers, 2);
     assert_int_equal(f->sm[0].counters.merges, 1);
-    fixture_close(f);
-}
-
-/* Like fixture_run(); what must hold is looked at now and then, for spinning takes long. */
-static void run_long(struct fixture *f) {
-    f->checks_nothing = true;
-    for (uint32_t i = 0; !fixture_is_done(f); i++) {
-        assert_true(i < 1 << 20);
-        for (uint32_t s = 0; s < f->n_slots; s++)
-            if (fixture_can_step(&f->sm[0], s))
-                fixture_step(&f->sm[0], s);
-        if (i % 997 == 0 && !fixture_is_done(f)) {
-            fixture_check(f);
-            splits_check_state(f);
-        }
-    }
-}
-
-/* Lanes of one warp take turns: each waits until its number is up. The branch out of the loop meets at a long block, so
- * that nothing is subdivided. */
-static void lanes_that_spin_let_the_others_go_on(void **state) {
-    (void)state;
-    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
-        "ld.param.u64 %rd3, [out]; mov.u32 %r6, 7; sub.u32 %r6, %r6, %r0; mov.u32 %r4, 1;\n"
-        "WAIT: ld.volatile.global.u32 %r5, [%rd3+64]; setp.ne.u32 %p1, %r5, %r6; @%p1 bra WAIT;\n"
-        "add.u32 %r5, %r5, 1; st.volatile.global.u32 [%rd3+64], %r5;\n" PROGRAM_END;
-    struct fixture *f =
-        fixture_open(&divergence_dws, "dws:mem-only", text, &(struct fixture_shape){.block = 8, .warp_size = 8});
-    fixture_parameter(f, 0, fixture_alloc(f, 128));
-    fixture_start(f);
-    run_long(f);
-    assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[16], 8);
-    fixture_close(f);
-}
-
-/* The same on the stack of a split: thread 0 waits at J, so that the table is full; 1 to 6 spin until 7 has begun. */
-static void lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again(void **state) {
-    (void)state;
-    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
-        "ld.param.u64 %rd3, [out]; mov.u32 %r6, 7; sub.u32 %r6, %r6, %r0; mov.u32 %r4, 1; mov.u32 %r5, 0;\n"
-        "setp.eq.u32 %p1, %r0, 0; setp.lt.u32 %p2, %r0, 7; mov.u32 %r7, 1;\n"
-        "T: .branchtargets A, K; brx.idx %r5, T; K: bra J;\n" /* pushes a path that ends at J */
-        "A: @%p1 bra C; @%p2 bra WAIT; st.volatile.global.u32 [%rd3+64], %r7; bra M;\n"
-        "WAIT: ld.volatile.global.u32 %r5, [%rd3+64]; setp.ne.u32 %p3, %r5, %r6; @%p3 bra WAIT;\n"
-        "add.u32 %r5, %r5, 1; st.volatile.global.u32 [%rd3+64], %r5;\n"
-        "M: add.u32 %r4, %r4, 10; bra J;\n"
-        "C: add.u32 %r4, %r4, 100;\n"
-        "J: add.u32 %r4, %r4, 1000;\n" PROGRAM_END;
-    struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only-stack,wst=2", text,
-                                     &(struct fixture_shape){.block = 8, .warp_size = 8});
-    fixture_parameter(f, 0, fixture_alloc(f, 128));
-    fixture_start(f);
-    run_long(f);
-    assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[16], 7);
-    for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i == 0 ? 1101 : 1011);
-    assert_int_equal(f->sm[0].counters.warp_splits, 1);
     fixture_close(f);
 }
 
@@ -603,13 +502,9 @@ int main(void) {
         cmocka_unit_test(nobody_runs_ahead_who_would_have_to_stop_at_once),
         cmocka_unit_test(stores_and_whole_hits_divide_nothing),
         cmocka_unit_test(a_full_table_refuses_and_the_branch_is_serialised),
-        cmocka_unit_test(who_goes_straight_to_the_join_is_not_waited_for_twice),
-        cmocka_unit_test(splits_get_slots_in_the_order_in_which_they_asked),
         cmocka_unit_test(a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile),
         cmocka_unit_test(a_barrier_makes_the_splits_one),
         cmocka_unit_test(a_large_warp_is_divided_over_its_rows),
-        cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
-        cmocka_unit_test(lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again),
         cmocka_unit_test(the_table_costs_what_the_paper_says),
         cmocka_unit_test(what_cannot_run_is_refused_with_its_rule),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),

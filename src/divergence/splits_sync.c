@@ -146,15 +146,12 @@ bool divergence_family_waits(const struct divergence_family *family) {
     return true;
 }
 
-/* Somebody waits, and nobody does anything else. */
+/* Nobody of the family does anything but wait. Not all at the end of the path: that would have ended it. */
 static bool is_stuck(const struct divergence_family *family) {
-    bool waits = family->n_children;
-    for (const struct divergence_split *split = family->split; split; split = split->next) {
+    for (const struct divergence_split *split = family->split; split; split = split->next)
         if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
             return false;
-        waits |= split->phase == DIVERGENCE_SPLIT_AT_SYNC;
-    }
-    return waits && divergence_family_waits(family);
+    return divergence_family_waits(family);
 }
 
 /* All splits and children of the family are one split, which stands for the stack. */

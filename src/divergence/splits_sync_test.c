@@ -181,6 +181,31 @@ static void a_split_alone_on_a_stack_of_its_own_lets_the_paths_below_run(void **
     }
 }
 
+/* Thread 6 waits for 7 where their paths meet, at N; and 7 for the barrier, to which 6 comes only behind N. */
+static void who_waits_for_one_at_a_barrier_goes_on(void **state) {
+    (void)state;
+    static const char text[] = TWO_PATHS "setp.eq.u32 %p4, %r0, 6;\n"
+                                         "U: .branchtargets N, G;\n"
+                                         "brx.idx %r7, U;\n"
+                                         "G: bar.sync 0; add.u32 %r4, %r4, 20;\n"
+                                         "N: add.u32 %r4, %r4, 10; @%p4 bar.sync 0; bra M;\n"
+                                         "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
+    enum { PC_N = PC_D + 4, PC_C = PC_N + 3, PC_M = PC_C + 3 };
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    step(f, 0);
+    step(f, 0);
+    splits_step_to(f, 1, PC_D + 2);
+    step(f, 1);
+    const struct entry stack[] = {{PC_M, EXEC_NO_PC, 0xff},
+                                  {PC_A, PC_M, 0x0f},
+                                  {PC_C + 1, PC_M, 0x30},
+                                  {PC_D + 3, PC_M, 0x80},
+                                  {PC_N, PC_M, 0x40}};
+    splits_expect_stack(f, stack, 5);
+    expect_running(f, PC_N, 0x40);
+    finish(f, (const uint32_t[]){1001, 1001, 1001, 1001, 1100, 1100, 1010, 1030});
+}
+
 /* A callee that waits keeps its caller waiting, and with it the path: as on a stack alone. */
 static void nobody_overtakes_a_call(void **state) {
     (void)state;
@@ -213,6 +238,7 @@ int main(void) {
         cmocka_unit_test(who_waits_at_the_end_of_the_path_stays_there),
         cmocka_unit_test(the_paths_of_a_split_that_waits_become_paths_of_the_warp),
         cmocka_unit_test(a_split_alone_on_a_stack_of_its_own_lets_the_paths_below_run),
+        cmocka_unit_test(who_waits_for_one_at_a_barrier_goes_on),
         cmocka_unit_test(nobody_overtakes_a_call),
         cmocka_unit_test(slip_lets_the_other_paths_run_too),
     };

@@ -4,7 +4,7 @@
 #include "sm/sm.h"
 
 enum {
-    SM_WHEEL = 1024,   /* cycles that a wake-up can lie ahead; later ones are looked
+    SM_WHEEL = 128,    /* cycles that a wake-up can lie ahead; later ones are looked
                           at again */
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
     SM_LDST_RING = 64,
@@ -117,6 +117,7 @@ struct sm {
     int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
     bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
+    bool is_collecting;               /* the same, and the model is told the cycle before as the time */
     bool has_freed_slot;              /* refill() is due at the end of the cycle */
 
     uint64_t last_change; /* sm.h */

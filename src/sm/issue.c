@@ -8,6 +8,7 @@
  * ended (Narasiman). scoreboard: when fetch, registers and unit allow.
  * switch-on-access: every result is there in the next cycle, except memory's,
  * for which the group waits (Meng). */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -51,6 +52,7 @@ static void tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 static void sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
     uint64_t at = wake - cycle < SM_WHEEL ? wake : cycle + SM_WHEEL - 1;
+    assert(wake > sm->last_cycle); /* or it would sleep until the wheel has turned */
     sm->slot[s].wake = wake;
     sched_add(&sm->wheel[at % SM_WHEEL], s);
     sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;

@@ -237,11 +237,13 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
 }
 
 void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
+    sm->is_collecting = true;
     while (sm->done != SM_NO_REQUEST) {
         struct sm_request *request = &sm->request[sm->done];
         sm->done = request->next_free;
         finish(sm, request, cycle - 1);
     }
+    sm->is_collecting = false;
 }
 
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {

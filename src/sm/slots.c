@@ -4,7 +4,9 @@
 #include "sm/internal.h"
 
 /* From which cycle on what changes now may issue: before the schedulers have picked, in this one. */
-static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
+static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) {
+    return sm->is_waking && !sm->is_collecting ? cycle - 1 : cycle;
+}
 
 /* The cycles before this one are over; this one is accounted by its own tick, or when the SM wakes. */
 static void settle(struct sm *sm, uint64_t cycle) {
