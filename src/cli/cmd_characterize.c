@@ -180,7 +180,9 @@ static int find_programs(struct characterize *c) {
 
 static void make_jobs(struct characterize *c) {
     const struct characterize_options *given = &c->given;
-    struct cli_words words = {.item = c->words.item + c->words.n_before, .count = c->words.count - c->words.n_before};
+    struct cli_words words = {.count = c->words.count - c->words.n_before};
+    if (words.count)
+        words.item = c->words.item + c->words.n_before;
     unsigned count = c->n_programs * c->n_machines;
     struct cli_job *job = BASE_ARENA_ARRAY(&c->arena, struct cli_job, count);
     for (unsigned i = 0; i < count; i++) {

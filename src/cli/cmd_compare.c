@@ -163,7 +163,7 @@ static int find_programs(struct compare *compare) {
 
 static void make_jobs(struct compare *compare) {
     const struct compare_options *given = &compare->given;
-    struct cli_words words = {.item = compare->words.item + compare->words.n_before,
+    struct cli_words words = {.item = compare->words.item ? compare->words.item + compare->words.n_before : NULL,
                               .count = compare->words.count - compare->words.n_before};
     unsigned count = compare->n_programs * compare->n_targets;
     struct cli_job *job = BASE_ARENA_ARRAY(&compare->arena, struct cli_job, count);

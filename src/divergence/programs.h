@@ -242,6 +242,17 @@ static inline void programs_check(const struct divergence_ops *ops, const char *
 }
 
 /* Every program on whole and partial rows, narrow warps, several blocks; round robin and in two random orders. */
+/* Orders in which groups take turns: round robin, then random ones. Under sanitizers, which are slow, only the first.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PROGRAMS_ORDERS 1
+#endif
+#endif
+#ifndef PROGRAMS_ORDERS
+#define PROGRAMS_ORDERS 3
+#endif
+
 static inline void programs_check_all(const struct divergence_ops *ops, const char *model, bool is_lane_aware) {
     static const struct fixture_shape shapes[] = {
         {.block = 32},
@@ -254,6 +265,7 @@ static inline void programs_check_all(const struct divergence_ops *ops, const ch
     };
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (uint64_t seed = 0; seed < 3 && (!programs[p].needs_warps || !shapes[s].warp_size); seed++)
+            for (uint64_t seed = 0; seed < PROGRAMS_ORDERS && (!programs[p].needs_warps || !shapes[s].warp_size);
+                 seed++)
                 programs_check(ops, model, &programs[p], &shapes[s], seed, is_lane_aware);
 }

@@ -22,9 +22,10 @@ static void fill_randomly(struct workload *w, uint8_t *bytes, size_t n) {
 // `cipher` begins with the initialization vector and is one block longer than the message.
 static void encrypt_message(const struct workload_aes *aes, const uint8_t *message, uint8_t *cipher, size_t n_blocks) {
     for (size_t i = 0; i < n_blocks; i++) {
+        const uint8_t *before = cipher + i * BLOCK;
         uint8_t *block = cipher + (i + 1) * BLOCK;
         for (size_t k = 0; k < BLOCK; k++)
-            block[k] = message[i * BLOCK + k] ^ block[k - BLOCK];
+            block[k] = message[i * BLOCK + k] ^ before[k];
         workload_aes_encrypt(aes, block);
     }
 }

@@ -11,10 +11,10 @@
 
 static char *read_file(const struct workload *w, const char *path) {
     FILE *file = fopen(path, "rb");
-    size_t capacity = 1 << 16, length = 0, got;
-    char *text = malloc(capacity);
     if (!file)
         workload_fail(w, "cannot read '%s': %s", path, strerror(errno));
+    size_t capacity = 1 << 16, length = 0, got;
+    char *text = malloc(capacity);
     while (text && (got = fread(text + length, 1, capacity - length - 1, file)) > 0) {
         length += got;
         if (capacity - length < 2)
@@ -22,13 +22,16 @@ static char *read_file(const struct workload *w, const char *path) {
     }
     if (!text)
         workload_fail(w, "no memory for '%s'", path);
-    if (ferror(file))
-        workload_fail(w, "cannot read '%s': %s", path, strerror(errno));
+    bool is_read = !ferror(file), has_zero = memchr(text, '\0', length) != NULL;
+    int reason = errno;
     fclose(file);
-    if (memchr(text, '\0', length))
-        workload_fail(w, "'%s' is no CSV file: it has a zero byte", path);
     text[length] = '\0';
-    return text;
+    if (is_read && !has_zero)
+        return text;
+    free(text);
+    if (!is_read)
+        workload_fail(w, "cannot read '%s': %s", path, strerror(reason));
+    workload_fail(w, "'%s' is no CSV file: it has a zero byte", path);
 }
 
 // Ends the line, without its end and spaces behind; where the next begins, or NULL.
