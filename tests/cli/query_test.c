@@ -191,8 +191,10 @@ static char *sqlite(const char *query, const char *path) {
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t capacity = 0;
-    if (getdelim(&text, &capacity, '\0', pipe) < 0)
+    if (getdelim(&text, &capacity, '\0', pipe) < 0) {
+        free(text);
         text = strdup("");
+    }
     assert_int_equal(pclose(pipe), 0);
     for (char *from = text, *to = text; (*to = *from); from++)
         to += *from != '\r';
