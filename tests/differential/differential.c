@@ -293,6 +293,7 @@ static int check(struct options *options) {
         (unsigned long long)count, (unsigned long long)work.seed, (long)(time(NULL) - work.start),
         (unsigned long long)n_different, recording.machine, recording.date, (unsigned long long)n_missing,
         (unsigned long long)n_left_out);
+    free(recording.digest);
     return n_different > 0 || n_missing > 0;
 }
 
