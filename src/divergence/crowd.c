@@ -4,21 +4,21 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "divergence/count.h"
 #include "divergence/threads.h"
-
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
 
 static void *enlarge(void *memory, size_t count, size_t bytes) {
     void *larger = realloc(memory, count * bytes);
     if (!larger)
         abort();
     return larger;
+}
+
+uint32_t divergence_crowd_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                                  uint32_t most_slots) {
+    (void)options, (void)machine, (void)n_warps;
+    return most_slots;
 }
 
 void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup) {
@@ -41,7 +41,7 @@ void divergence_crowd_end(struct divergence_crowd *crowd) {
 
 void *divergence_crowd_new_block(void *model, const struct exec_cta *cta) {
     (void)model;
-    struct divergence_crowd_block *block = allocate(1, sizeof *block);
+    struct divergence_crowd_block *block = base_allocate(1, sizeof *block);
     block->sync = divergence_sync_new(cta->n_rows);
     return block;
 }
@@ -134,7 +134,7 @@ static void make_room(struct divergence_crowd *crowd) {
     uint32_t capacity = crowd->capacity ? 2 * crowd->capacity : 64;
     crowd->live = enlarge(crowd->live, capacity, sizeof(struct divergence_team *));
     crowd->spare = enlarge(crowd->spare, capacity, sizeof(struct divergence_team *));
-    struct divergence_team **queue = allocate(capacity, sizeof(struct divergence_team *));
+    struct divergence_team **queue = base_allocate(capacity, sizeof(struct divergence_team *));
     for (uint32_t i = 0; i < crowd->queue_length; i++)
         queue[i] = crowd->queue[(crowd->queue_head + i) % crowd->capacity];
     free(crowd->queue);
@@ -153,7 +153,7 @@ struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd
         }
     if (!team) {
         make_room(crowd);
-        team = allocate(1, sizeof *team);
+        team = base_allocate(1, sizeof *team);
     }
     team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     team->mask = team->waits = 0;

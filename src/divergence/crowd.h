@@ -45,6 +45,9 @@ struct divergence_crowd_block {
     uint32_t passed; /* by the last that came to a barrier */
 };
 
+/* For n_slots(): groups may be as many as threads, so as many slots as there can be. */
+uint32_t divergence_crowd_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
+                                  uint32_t most_slots);
 void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup);
 void divergence_crowd_end(struct divergence_crowd *crowd);
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "divergence/crowd.h"
 
 enum { LANES_AWARE, LANES_FREE };
@@ -48,16 +49,8 @@ static const char *refuses(const void *options, const struct config_machine *mac
     return divergence_refuse_unsynced(program, "dwf", text, size);
 }
 
-static uint32_t n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
-                        uint32_t most_slots) {
-    (void)options, (void)machine, (void)n_warps;
-    return most_slots;
-}
-
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = calloc(1, sizeof *model);
-    if (!model)
-        abort();
+    struct model *model = base_allocate(1, sizeof *model);
     divergence_crowd_start(&model->crowd, setup);
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
     model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
@@ -305,7 +298,7 @@ const struct divergence_ops divergence_dwf = {
     .options_bytes = sizeof(struct options),
     .splits_rows = true,
     .refuses = refuses,
-    .n_slots = n_slots,
+    .n_slots = divergence_crowd_n_slots,
     .new_model = new_model,
     .free_model = free_model,
     .begin_grid = begin_grid,

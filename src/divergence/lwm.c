@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "divergence/busy.h"
 #include "divergence/count.h"
 #include "divergence/subwarp.h"
@@ -76,15 +77,8 @@ struct model {
 
 static uint32_t size_of(const struct options *options) { return 32u << options->size; }
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = allocate(1, sizeof *model);
+    struct model *model = base_allocate(1, sizeof *model);
     const struct options *options = setup->options;
     const struct config_machine *machine = setup->machine;
     model->setup = *setup;
@@ -101,10 +95,10 @@ static void *new_model(const struct divergence_setup *setup) {
 
 static void *new_block(void *user, const struct exec_cta *cta) {
     const struct model *model = user;
-    struct block *block = allocate(1, sizeof *block);
+    struct block *block = base_allocate(1, sizeof *block);
     block->most_warps = cta->n_rows;
-    block->warp = allocate(cta->n_rows, sizeof *block->warp);
-    block->stack = allocate(cta->n_rows, sizeof *block->stack);
+    block->warp = base_allocate(cta->n_rows, sizeof *block->warp);
+    block->stack = base_allocate(cta->n_rows, sizeof *block->stack);
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         struct large_warp *warp = &block->warp[i];
         warp->stack = &block->stack[i];

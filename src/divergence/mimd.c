@@ -14,6 +14,7 @@
  * of its group, and a model that splits groups may do better. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "divergence/crowd.h"
 
 enum { RETRY_AFTER = 16, MOST_REGROUPED = 64 };
@@ -29,16 +30,8 @@ static const char *refuses(const void *options, const struct config_machine *mac
     return divergence_refuse_unsynced(program, "mimd", text, size);
 }
 
-static uint32_t n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
-                        uint32_t most_slots) {
-    (void)options, (void)machine, (void)n_warps;
-    return most_slots;
-}
-
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = calloc(1, sizeof *model);
-    if (!model)
-        abort();
+    struct model *model = base_allocate(1, sizeof *model);
     divergence_crowd_start(&model->crowd, setup);
     model->retry_after = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD ? RETRY_AFTER : 0;
     return model;
@@ -297,10 +290,10 @@ static void visit(const void *user, const struct divergence_block *block,
 
 const struct divergence_ops divergence_mimd = {
     .name = "mimd",
-    .help = "every lane fetches its own instruction: the best that any grouping of an SM's threads can do",
+    .help = "every lane fetches its own instruction: a bound on what grouping an SM's threads can gain",
     .splits_rows = true,
     .refuses = refuses,
-    .n_slots = n_slots,
+    .n_slots = divergence_crowd_n_slots,
     .new_model = new_model,
     .free_model = free_model,
     .new_block = divergence_crowd_new_block,

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "divergence/count.h"
 #include "divergence/divergence.h"
 #include "divergence/sync.h"
@@ -34,13 +35,6 @@ struct model {
     struct divergence_setup setup;
 };
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static const char *refuses(const void *options, const struct config_machine *machine,
                            const struct exec_program *program, char *text, size_t size) {
     (void)options, (void)machine;
@@ -55,16 +49,16 @@ static const char *refuses(const void *options, const struct config_machine *mac
 }
 
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = allocate(1, sizeof *model);
+    struct model *model = base_allocate(1, sizeof *model);
     model->setup = *setup;
     return model;
 }
 
 static void *new_block(void *user, const struct exec_cta *cta) {
     (void)user;
-    struct block *block = allocate(1, sizeof *block);
+    struct block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
-    block->warp = allocate(cta->n_rows, sizeof *block->warp);
+    block->warp = base_allocate(cta->n_rows, sizeof *block->warp);
     block->sync = divergence_sync_new(cta->n_rows);
     for (uint32_t i = 0; i < cta->n_rows; i++)
         block->warp[i].group.slot = DIVERGENCE_NO_SLOT;

@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "divergence/count.h"
 #include "divergence/pdom.h"
 #include "divergence/pool.h"
+#include "divergence/shared_free.h"
 #include "divergence/sync.h"
 #include "divergence/threads.h"
 
@@ -85,13 +87,6 @@ enum { NOWHERE = UINT16_MAX }; /* the SM of a thread that has not run yet */
 
 /* --- lists --- */
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count ? count : 1, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void queue_start(struct queue *queue) {
     queue->first = NULL;
     queue->last = &queue->first;
@@ -115,7 +110,7 @@ static struct warp *new_warp(struct chip *chip) {
     if (warp) {
         chip->unused = warp->next;
     } else {
-        warp = allocate(1, sizeof *warp);
+        warp = base_allocate(1, sizeof *warp);
         chip->warp = realloc(chip->warp, (chip->n_warps + 1) * sizeof(struct warp *));
         if (!chip->warp)
             abort();
@@ -202,54 +197,6 @@ static void add_row(struct chip *chip, struct exec_row *row, uint32_t mask, uint
 
 /* --- where regrouping is allowed --- */
 
-static bool accesses_shared(const struct exec_insn *insn) {
-    if (!exec_has_addresses(insn->kind))
-        return false;
-    return insn->access.space == PTX_SPACE_SHARED || insn->access.space == PTX_SPACE_GENERIC;
-}
-
-static bool successor_does(const struct exec_program *program, const uint8_t *reaches, uint32_t pc) {
-    const struct exec_insn *insn = &program->code[pc];
-    bool falls = pc + 1 < program->n_insns && reaches[pc + 1];
-    switch ((enum exec_kind)insn->kind) {
-    case EXEC_KIND_BRANCH:
-    case EXEC_KIND_CALL:
-        return reaches[insn->target] || falls;
-    case EXEC_KIND_BRANCH_INDEXED: {
-        const uint32_t *table = program->branch_table[insn->target];
-        for (uint32_t i = 0; i < table[0]; i++)
-            falls |= reaches[table[1 + i]];
-        return falls;
-    }
-    case EXEC_KIND_CALL_INDIRECT: /* any function */
-        for (uint32_t i = 0; i < program->n_functions; i++)
-            falls |= reaches[program->function[i].first_pc];
-        return falls;
-    case EXEC_KIND_RETURN: /* what follows the call counts there */
-        return false;
-    case EXEC_KIND_EXIT:
-        return insn->guard.offset && falls;
-    default:
-        return falls;
-    }
-}
-
-/* may_regroup[pc]: no access to shared memory can follow. */
-static void find_last_shared(const struct exec_program *program, uint8_t *may_regroup) {
-    uint8_t *reaches = allocate(program->n_insns, 1);
-    for (uint32_t pc = 0; pc < program->n_insns; pc++)
-        reaches[pc] = accesses_shared(&program->code[pc]);
-    for (bool has_changed = true; has_changed;) {
-        has_changed = false;
-        for (uint32_t pc = program->n_insns; pc-- > 0;)
-            if (!reaches[pc] && successor_does(program, reaches, pc))
-                reaches[pc] = has_changed = true;
-    }
-    for (uint32_t pc = 0; pc < program->n_insns; pc++)
-        may_regroup[pc] = !reaches[pc];
-    free(reaches);
-}
-
 /* The longer way from a branch to where its paths meet, by the layout of the code. */
 static bool is_short(const struct chip *chip, uint32_t pc) {
     const struct exec_insn *insn = &chip->program->code[pc];
@@ -261,11 +208,11 @@ static bool is_short(const struct chip *chip, uint32_t pc) {
 /* --- the chip and its SMs --- */
 
 static void *new_chip(const void *options, const struct config_machine *machine) {
-    struct chip *chip = allocate(1, sizeof *chip);
+    struct chip *chip = base_allocate(1, sizeof *chip);
     chip->options = *(const struct options *)options;
     chip->warp_size = machine->warp_size;
     chip->n_sms = machine->n_sms;
-    chip->model = allocate(machine->n_sms, sizeof(struct model *));
+    chip->model = base_allocate(machine->n_sms, sizeof(struct model *));
     return chip;
 }
 
@@ -283,7 +230,7 @@ static void free_chip(void *user) {
 }
 
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = allocate(1, sizeof *model);
+    struct model *model = base_allocate(1, sizeof *model);
     model->setup = *setup;
     model->chip = setup->chip;
     model->chip->model[setup->sm_index] = model;
@@ -313,7 +260,7 @@ static void begin_grid(void *user) {
     bool is_free = !grid->shared_bytes || chip->options.shared == SHARED_ON;
     memset(chip->may_regroup, is_free, grid->program->n_insns);
     if (!is_free && chip->options.shared == SHARED_AFTER_LAST)
-        find_last_shared(grid->program, chip->may_regroup);
+        divergence_find_shared_free(grid->program, chip->may_regroup);
 }
 
 static void *new_block(void *user, const struct exec_cta *cta) {

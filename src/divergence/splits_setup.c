@@ -2,15 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "divergence/splits_inside.h"
 #include "divergence/threads.h"
-
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
 
 void divergence_splits_init(struct divergence_splits *splits, const struct divergence_setup *setup,
                             const struct divergence_splits_rules *rules) {
@@ -20,7 +14,7 @@ void divergence_splits_init(struct divergence_splits *splits, const struct diver
     splits->rows_per_warp = rules->warp_threads > splits->row_threads ? rules->warp_threads / splits->row_threads : 1;
     if (!splits->rules.n_entries)
         splits->rules.n_entries = setup->machine->threads_per_sm;
-    splits->table = allocate(splits->rules.n_entries, sizeof(struct divergence_split *));
+    splits->table = base_allocate(splits->rules.n_entries, sizeof(struct divergence_split *));
 }
 
 void divergence_splits_release(struct divergence_splits *splits) {
@@ -82,9 +76,9 @@ void divergence_splits_begin_grid(void *model) {
     free(splits->next_stop);
     free(splits->is_short);
     splits->program = program;
-    splits->next_memory = allocate(n + 2, sizeof *splits->next_memory);
-    splits->next_stop = allocate(n + 2, sizeof *splits->next_stop);
-    splits->is_short = allocate(n, sizeof *splits->is_short);
+    splits->next_memory = base_allocate(n + 2, sizeof *splits->next_memory);
+    splits->next_stop = base_allocate(n + 2, sizeof *splits->next_stop);
+    splits->is_short = base_allocate(n, sizeof *splits->is_short);
     for (uint32_t i = 0; i < 2; i++)
         splits->next_memory[n + i] = splits->next_stop[n + i] = EXEC_NO_PC;
     for (uint32_t pc = n; pc-- > 0;) {
@@ -100,10 +94,10 @@ void divergence_splits_begin_grid(void *model) {
 
 void *divergence_splits_new_block(void *model, const struct exec_cta *cta) {
     const struct divergence_splits *splits = model;
-    struct divergence_splits_block *block = allocate(1, sizeof *block);
+    struct divergence_splits_block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
     block->n_warps = (cta->n_rows + splits->rows_per_warp - 1) / splits->rows_per_warp;
-    block->warp = allocate(block->n_warps, sizeof *block->warp);
+    block->warp = base_allocate(block->n_warps, sizeof *block->warp);
     block->sync = divergence_sync_new(cta->n_rows);
     return block;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "divergence/control.h"
 #include "divergence/count.h"
 
@@ -32,28 +33,21 @@ struct model {
     struct divergence_setup setup;
 };
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = allocate(1, sizeof *model);
+    struct model *model = base_allocate(1, sizeof *model);
     model->setup = *setup;
     return model;
 }
 
 static void *new_block(void *user, const struct exec_cta *cta) {
     (void)user;
-    struct block *block = allocate(1, sizeof *block);
+    struct block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
     block->warp = aligned_alloc(64, cta->n_rows * sizeof *block->warp);
     if (!block->warp)
         abort();
     memset(block->warp, 0, cta->n_rows * sizeof *block->warp);
-    block->stack = allocate(cta->n_rows, sizeof *block->stack);
+    block->stack = base_allocate(cta->n_rows, sizeof *block->stack);
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         block->warp[i].stack = &block->stack[i];
         block->warp[i].group.slot = DIVERGENCE_NO_SLOT;

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "divergence/control.h"
 #include "divergence/count.h"
 #include "divergence/squad.h"
@@ -66,15 +67,8 @@ struct model {
     uint32_t branch_cycles; /* until a branch's outcome is known */
 };
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void *new_model(const struct divergence_setup *setup) {
-    struct model *model = allocate(1, sizeof *model);
+    struct model *model = base_allocate(1, sizeof *model);
     const struct config_machine *machine = setup->machine;
     model->setup = *setup;
     switch (machine->pipeline) {
@@ -93,9 +87,9 @@ static void *new_model(const struct divergence_setup *setup) {
 
 static void *new_block(void *user, const struct exec_cta *cta) {
     (void)user;
-    struct block *block = allocate(1, sizeof *block);
+    struct block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
-    block->warp = allocate(cta->n_rows, sizeof *block->warp);
+    block->warp = base_allocate(cta->n_rows, sizeof *block->warp);
     for (uint32_t i = 0; i < cta->n_rows; i++)
         block->warp[i].group.slot = DIVERGENCE_NO_SLOT;
     return block;
@@ -136,7 +130,7 @@ static struct shelf *free_shelf(struct block *block) {
         block->shelf = realloc(block->shelf, ++block->n_shelves * sizeof *block->shelf);
         if (!block->shelf)
             abort();
-        block->shelf[i] = (struct shelf){.squad = allocate(block->n_rows, sizeof(struct divergence_squad))};
+        block->shelf[i] = (struct shelf){.squad = base_allocate(block->n_rows, sizeof(struct divergence_squad))};
     }
     return &block->shelf[i];
 }

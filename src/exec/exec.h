@@ -337,9 +337,6 @@ enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
  * through the call site named by the instruction's target. */
 exec_act_fn *exec_select_builtin(const char *name);
 
-/* The host rounding mode that the form's lane function must run under. */
-enum exec_rounding exec_form_rounding(const struct exec_form *form);
-
 /* The address a function has as a value. */
 static inline uint64_t exec_function_address(const struct ptx_function *function) {
     return EXEC_CODE_WINDOW + 16ull * function->index;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/memory.h"
 #include "divergence/control.h"
 #include "exec/profile.h"
 #include "gpu/internal.h"
@@ -55,18 +56,11 @@ struct engine {
 
 /* --- blocks --- */
 
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static struct resident *new_resident(struct engine *engine) {
-    struct resident *resident = allocate(1, sizeof *resident);
+    struct resident *resident = base_allocate(1, sizeof *resident);
     resident->cta = exec_cta_new(engine->grid);
-    resident->stack = allocate(engine->n_rows, sizeof *resident->stack);
-    resident->warp = allocate(engine->n_rows, sizeof *resident->warp);
+    resident->stack = base_allocate(engine->n_rows, sizeof *resident->stack);
+    resident->warp = base_allocate(engine->n_rows, sizeof *resident->warp);
     return resident;
 }
 
@@ -330,7 +324,7 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     if (blocks_per_sm > gpu->config.blocks_per_sm)
         blocks_per_sm = gpu->config.blocks_per_sm;
     engine->max_residents = gpu->config.n_sms * (blocks_per_sm ? blocks_per_sm : 1);
-    engine->resident = allocate(engine->max_residents, sizeof(struct resident *));
+    engine->resident = base_allocate(engine->max_residents, sizeof(struct resident *));
 
     bool is_done = run_grid(engine);
     fflush(stdout); /* device printf */

@@ -1,17 +1,11 @@
 /* What launches record of their threads and branches (exec/profile.h), summed up for each kernel and shape. */
 #include "exec/profile.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
-
-static void *allocate(uint64_t count, size_t bytes) {
-    void *memory = calloc(count ? count : 1, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
 
 static bool is_branch(const struct exec_insn *insn) {
     return insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
@@ -49,9 +43,9 @@ static struct gpu_profile *new_profile(struct gpu *gpu, const struct exec_grid *
         profile->block[i] = grid->block[i];
         profile->n_threads *= (uint64_t)grid->grid[i] * grid->block[i];
     }
-    profile->path = allocate(profile->n_threads, sizeof *profile->path);
-    profile->split = allocate(profile->n_threads, sizeof *profile->split);
-    profile->branch = allocate(program->n_insns, sizeof *profile->branch);
+    profile->path = base_allocate(profile->n_threads, sizeof *profile->path);
+    profile->split = base_allocate(profile->n_threads, sizeof *profile->split);
+    profile->branch = base_allocate(program->n_insns, sizeof *profile->branch);
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
         if (is_branch(&program->code[pc]))
             profile->branch[profile->n_branches++].line = line_of(program, pc);

@@ -117,7 +117,7 @@ struct sm {
     int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
     bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
-    bool is_collecting;               /* the same, and the model is told the cycle before as the time */
+    uint64_t tick_cycle;              /* of the tick under way, or the last one */
     bool has_freed_slot;              /* refill() is due at the end of the cycle */
 
     uint64_t last_change; /* sm.h */

@@ -95,7 +95,8 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
-    uint64_t now = sm->is_waking ? cycle + 1 : cycle; /* before the schedulers pick, `cycle` is the one before */
+    uint64_t now =
+        cycle < sm->tick_cycle ? sm->tick_cycle : cycle; /* before the schedulers pick, it is the one before */
     enum mem_answer answer =
         mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
     slot->is_refused = answer == MEM_REFUSED;
@@ -142,7 +143,7 @@ static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
 /* To be re-formed: sleeps until its last result is there; wake_slots() then calls resume(). */
 static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    bool waits_for_all = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    bool waits_for_all = !sm->is_scoreboard;
     if (waits_for_all ? slot->n_accesses : slot->n_loads) {
         sm_set_state(sm, s, SM_SLOT_MEMORY);
         tell_stall(sm, s, cycle, true, false);
@@ -493,9 +494,10 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
 uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
-    sm->is_waking = true;
+    sm->tick_cycle = cycle;
     if (sm->done != SM_NO_REQUEST)
         sm_ldst_collect(sm, cycle);
+    sm->is_waking = true;
     wake_slots(sm, cycle);
     refill(sm, cycle);
     sm->is_waking = false;

@@ -146,7 +146,8 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
-    bool is_last = !has_owner(sm, request) || slot->group->row || !has_sibling(sm, request);
+    bool has_scoreboard = sm->is_scoreboard && has_owner(sm, request) && !slot->group->row;
+    bool is_last = !has_scoreboard || !has_sibling(sm, request);
     give_back_request(sm, request);
     if (!has_owner(sm, request))
         return;
@@ -156,8 +157,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         set_destinations(slot, timing, request->ready);
     if (has_result(timing) && request->ready > slot->result_ready)
         slot->result_ready = request->ready;
-    bool blocks = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
-    if (blocks && request->ready > slot->fetch_ready && !slot->group->overlaps)
+    if (!sm->is_scoreboard && request->ready > slot->fetch_ready && !slot->group->overlaps)
         slot->fetch_ready = request->ready;
     if (sm->divergence->complete)
         sm->divergence->complete(sm->model, slot->group, request->tag, cycle);
@@ -237,13 +237,11 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
 }
 
 void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
-    sm->is_collecting = true;
     while (sm->done != SM_NO_REQUEST) {
         struct sm_request *request = &sm->request[sm->done];
         sm->done = request->next_free;
         finish(sm, request, cycle - 1);
     }
-    sm->is_collecting = false;
 }
 
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {

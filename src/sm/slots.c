@@ -4,9 +4,7 @@
 #include "sm/internal.h"
 
 /* From which cycle on what changes now may issue: before the schedulers have picked, in this one. */
-static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) {
-    return sm->is_waking && !sm->is_collecting ? cycle - 1 : cycle;
-}
+static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
 
 /* The cycles before this one are over; this one is accounted by its own tick, or when the SM wakes. */
 static void settle(struct sm *sm, uint64_t cycle) {
@@ -107,7 +105,7 @@ static bool is_under_way(void *user, const struct divergence_group *group, uint6
     if (group->slot == DIVERGENCE_NO_SLOT)
         return false;
     const struct sm_slot *slot = &sm->slot[group->slot];
-    bool waits_for_all = sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
+    bool waits_for_all = !sm->is_scoreboard;
     uint64_t next = cycle_before(sm, cycle) + 1;
     return slot->is_continued || (waits_for_all ? slot->n_accesses : slot->n_loads) || slot->fetch_ready > next ||
            (!waits_for_all && slot->result_ready > next);
@@ -145,7 +143,7 @@ static bool split(void *user, struct divergence_group *from, struct divergence_g
     }
     slot->fetch_line = old->fetch_line;
     slot->result_ready = old->result_ready > request->ready ? old->result_ready : request->ready;
-    if (sm->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD && request->ready > slot->fetch_ready)
+    if (!sm->is_scoreboard && request->ready > slot->fetch_ready)
         slot->fetch_ready = request->ready;
     if (old->fetch_ready != SM_NEVER && old->fetch_ready > slot->fetch_ready)
         slot->fetch_ready = old->fetch_ready;

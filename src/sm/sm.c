@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "sm/internal.h"
-
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count ? count : 1, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
 
 struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
@@ -49,16 +43,16 @@ struct sm *sm_new(const struct sm_setup *setup) {
     if (!sm->slot)
         abort();
     memset(sm->slot, 0, sm->n_slots * sizeof *sm->slot);
-    sm->view_slot = allocate(sm->n_slots, sizeof *sm->view_slot);
-    sm->wheel = allocate(SM_WHEEL, sizeof *sm->wheel);
+    sm->view_slot = base_allocate(sm->n_slots, sizeof *sm->view_slot);
+    sm->wheel = base_allocate(SM_WHEEL, sizeof *sm->wheel);
     sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;
     sm->n_free_requests = sm->n_requests;
-    sm->request = allocate(sm->n_requests, sizeof *sm->request);
+    sm->request = base_allocate(sm->n_requests, sizeof *sm->request);
     for (uint32_t i = 0; i < sm->n_requests; i++)
         sm->request[i].next_free = i + 1;
     sm->n_in_state[SM_SLOT_FREE] = sm->n_slots;
     for (uint32_t k = 0; k < sm->n_schedulers; k++)
-        sm->policy_state[k] = allocate(1, sm->policy->state_bytes);
+        sm->policy_state[k] = base_allocate(1, sm->policy->state_bytes);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sched_add(&sm->of_scheduler[s % sm->n_schedulers], s);
     for (uint32_t s = 0; s < sm->n_slots; s++)
@@ -165,8 +159,8 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->n_usable_slots = sm->n_slots;
     if (sm->divergence->pulls_blocks)
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
-    sm->lanes_at = allocate(grid->program->n_insns, sizeof *sm->lanes_at);
-    sm->register_memory = allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
+    sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
+    sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
     for (uint32_t k = 0; k < sm->n_schedulers; k++) {
@@ -227,7 +221,7 @@ static struct sm_resident *free_resident(struct sm *sm) {
     sm->resident = realloc(sm->resident, sm->n_resident_places * sizeof *sm->resident);
     if (!sm->resident)
         abort();
-    struct sm_resident *resident = sm->resident[number] = allocate(1, sizeof *resident);
+    struct sm_resident *resident = sm->resident[number] = base_allocate(1, sizeof *resident);
     resident->block.cta = exec_cta_new(sm->grid);
     resident->block.cta->owner = &resident->block;
     resident->block.slot = number % SCHED_MAX_SLOTS;
