@@ -77,7 +77,7 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
     uint64_t last_change = 0;
     for (uint32_t i = 0; i < n_sms; i++)
         last_change = sm_last_change(sm[i]) > last_change ? sm_last_change(sm[i]) : last_change;
-    if (cycle - last_change < SUSPECT_AFTER)
+    if (cycle < last_change + SUSPECT_AFTER)
         return false;
     if (!*livelock || (*livelock)->last_change != last_change)
         start(livelock, sm, n_sms, last_change);

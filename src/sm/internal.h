@@ -38,7 +38,6 @@ struct sm_slot {
     uint16_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
     uint8_t state;                  /* enum sm_state */
     uint8_t unit;                   /* of the next instruction */
-    bool is_refused;                /* the I-cache took no request: asks again */
     bool is_stalled;                /* its scheduler has been told */
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some bundles of its instruction have issued, not all */
@@ -74,6 +73,7 @@ struct sm {
     void *model;
     enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
     bool is_scoreboard;
+    bool is_separate; /* its model has nothing to do with other SMs or the grid's blocks */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
     struct sm_dispatcher dispatcher;
@@ -93,6 +93,7 @@ struct sm {
     struct sched_set occupied, ready, next_long, next_load, waits_long, pending; /* what the schedulers see */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS]; /* slots by their next instruction's unit */
+    struct sched_set next_shared;         /* slots whose next instruction others may notice, or is not known */
     struct sched_view view;               /* the sets above, by address */
     uint32_t n_words;                     /* of a set that are in use */
     void *policy_state[SM_MAX_SCHEDULERS];
@@ -108,7 +109,10 @@ struct sm {
     uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
     uint32_t done, last_done; /* a list of those that memory has answered since the last tick */
     uint32_t queue[SM_LDST_RING], queue_head, queue_length;
-    bool ldst_is_refused; /* memory has no room for the first of them, and will say when it has */
+    bool ldst_is_refused;     /* memory has no room for the first of them, and will say when it has */
+    struct sched_set refused; /* slots for which the I-cache took no request: they ask again in the next cycle */
+    uint64_t fetch_cycle;     /* in this one, its only port is taken */
+    uint32_t n_fetches;       /* that missed and have no answer yet */
 
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;

@@ -90,24 +90,27 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint32_t line = slot->group->pc >> sm->line_shift;
-    slot->is_refused = false; /* the model may have changed pc since */
     if (line == slot->fetch_line || !sm->has_icache)
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
     uint64_t now =
         cycle < sm->tick_cycle ? sm->tick_cycle : cycle; /* before the schedulers pick, it is the one before */
-    enum mem_answer answer =
-        mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
-    slot->is_refused = answer == MEM_REFUSED;
-    if (slot->is_refused) { /* ask again in the next cycle */
+    enum mem_answer answer = MEM_REFUSED;
+    if (sm->fetch_cycle != now)
+        answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
+    if (answer == MEM_REFUSED) {
+        slot->wake = SM_NEVER;
         sm_set_state(sm, s, SM_SLOT_FETCH);
-        sleep_until(sm, s, now, now + 1);
+        sched_add(&sm->refused, s);
         return false;
     }
+    if (sm->machine->icache.banks <= 1)
+        sm->fetch_cycle = now;
     slot->fetch_line = line;
     if (answer == MEM_MISS) {
-        slot->fetch_ready = SM_NEVER;
+        sm->n_fetches++;
+        slot->fetch_ready = slot->wake = SM_NEVER;
         sm_set_state(sm, s, SM_SLOT_FETCH);
         return false;
     }
@@ -131,6 +134,7 @@ static void classify(struct sm *sm, uint32_t s) {
     view->pc = group->pc;
     sched_put(&sm->next_long, s, timing->is_far);
     sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
+    sched_put(&sm->next_shared, s, timing->is_shared);
     view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
 }
@@ -155,12 +159,14 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
     slot->is_draining = true;
+    sched_add(&sm->next_shared, s);
     sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
     sleep_until(sm, s, cycle, wake);
 }
 
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->slot[s].is_draining = false;
+    sched_remove(&sm->refused, s);
     switch (sm->slot[s].group->status) {
     case DIVERGENCE_ENDED:
         sm_finish_slot(sm, s);
@@ -341,8 +347,8 @@ static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle)
 /* A group that had to sleep until now. */
 static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    if (slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH)
-        return;
+    if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
+        return;               /* waits for something else by now */
     if (slot->wake > cycle) { /* further ahead than the wheel reaches, or put off since */
         sleep_until(sm, s, cycle, slot->wake);
         return;
@@ -354,10 +360,6 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         sm_prepare(sm, s, cycle - 1);
         return;
     }
-    if (slot->is_refused) {
-        sm_prepare(sm, s, cycle - 1);
-        return;
-    }
     __builtin_prefetch(slot->group);
     sm_set_state(sm, s, SM_SLOT_READY);
     tell_wake(sm, s, cycle);
@@ -366,13 +368,20 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
 /* What is woken may place or wake groups that go in this very cycle: until nobody is left. */
 static void wake_slots(struct sm *sm, uint64_t cycle) {
     uint32_t at = (uint32_t)(cycle % SM_WHEEL);
-    while (sm->wheel_used[at / 64] >> at % 64 & 1) {
+    struct sched_set refused = sm->refused; /* ask again, in their turn among the others, until the port is taken */
+    while (sm->wheel_used[at / 64] >> at % 64 & 1 || !sched_is_empty(&refused)) {
         sm->wheel_used[at / 64] &= ~(1ull << at % 64);
         struct sched_set woken = sm->wheel[at];
         memset(&sm->wheel[at], 0, sizeof woken);
         for (uint32_t word = 0; word < sm->n_words; word++)
-            for (uint64_t left = woken.word[word]; left; left &= left - 1)
-                wake_slot(sm, word * 64 + (uint32_t)__builtin_ctzll(left), cycle);
+            for (uint64_t left = woken.word[word] | refused.word[word]; left; left &= left - 1) {
+                uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+                if (!sched_has(&sm->refused, s))
+                    wake_slot(sm, s, cycle);
+                else if (sched_has(&refused, s) && sm->fetch_cycle != cycle)
+                    sm_prepare(sm, s, cycle - 1);
+            }
+        memset(&refused, 0, sizeof refused);
     }
 }
 
@@ -462,7 +471,7 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
 }
 
 static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
-    if (has_issued || (sm->queue_length && !sm->ldst_is_refused))
+    if (has_issued || (sm->queue_length && !sm->ldst_is_refused) || !sched_is_empty(&sm->refused))
         return cycle + 1;
     uint64_t next = next_on_wheel(sm, cycle);
     if (sm->n_in_state[SM_SLOT_READY]) {
@@ -489,6 +498,17 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
         sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
         return;
     sm->divergence->idle(sm->model, cycle);
+}
+
+bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
+    const struct sched_set *woken = &sm->wheel[cycle % SM_WHEEL];
+    if (!sm->is_separate || !sm->n_residents || sm->n_fetches || sm->n_free_requests != sm->n_requests ||
+        sm->model_wake <= cycle)
+        return false;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        if (sm->next_shared.word[word] & (sm->ready.word[word] | woken->word[word] | sm->refused.word[word]))
+            return false;
+    return true;
 }
 
 uint64_t sm_tick(struct sm *sm, uint64_t cycle) {

@@ -247,6 +247,7 @@ void sm_ldst_collect(struct sm *sm, uint64_t cycle) {
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle) {
     sm_catch_up(sm, cycle - 1);
     if (token & SM_FETCH_TOKEN) {
+        sm->n_fetches--;
         uint32_t s = token & ~(uint32_t)SM_FETCH_TOKEN;
         if (sm->slot[s].state == SM_SLOT_FREE || sm->slot[s].fetch_ready != SM_NEVER)
             return; /* for a group that has left since */

@@ -82,6 +82,7 @@ void sm_finish_slot(struct sm *sm, uint32_t s) {
     sched_remove(&sm->occupied, s);
     sched_remove(&sm->pending, s);
     sched_remove(&sm->waits_long, s);
+    sched_remove(&sm->refused, s);
     sm_set_state(sm, s, SM_SLOT_FREE);
     if (sm->continued[s % sm->n_schedulers] == (int)s)
         sm->continued[s % sm->n_schedulers] = SM_NO_SLOT;

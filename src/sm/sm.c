@@ -22,6 +22,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
+    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks;
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
@@ -70,6 +71,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->n_words = (sm->n_slots + 63) / 64;
     sm->cx.lanes = exec_isa_table();
     sm->done = SM_NO_REQUEST;
+    sm->fetch_cycle = SM_NEVER;
     sm->model_wake = SM_NEVER;
     for (uint32_t k = 0; k < SM_MAX_SCHEDULERS; k++)
         sm->continued[k] = SM_NO_SLOT;
@@ -205,6 +207,7 @@ void sm_end_grid(struct sm *sm) {
     sm->model_wake = SM_NEVER;
 }
 
+uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }
 uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }

@@ -82,6 +82,11 @@ bool sm_is_busy(const struct sm *sm); /* a block is resident, or an access is
 /* One cycle. Gives the next cycle in which the SM has something to do;
  * SM_NEVER: only memory can wake it. */
 uint64_t sm_tick(struct sm *sm, uint64_t cycle);
+/* A tick in this cycle, the next that the SM asked for, can neither be noticed by the rest of the chip nor depends on
+ * it: no access is under way and no group can issue an instruction that touches what others see. It may be ticked
+ * ahead of the others. */
+bool sm_is_alone(const struct sm *sm, uint64_t cycle);
+uint64_t sm_last_cycle(const struct sm *sm); /* the last one accounted */
 /* The memory system has the data for the access with this token. The SM must be
  * ticked in that cycle or later. */
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);

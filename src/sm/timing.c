@@ -155,6 +155,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         timing->latency_cycles = (uint16_t)machine->alu_cycles;
     }
     timing->latency_cycles = (uint16_t)(timing->latency_cycles + prefix_cycles(machine, insn));
+    timing->is_shared = timing->access == SM_ACCESS_GLOBAL || insn->kind == EXEC_KIND_EXIT ||
+                        insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
 }
 
 /* Source registers that lie in one bank are read one after the other. Operand collectors keep the unit busy with other

@@ -35,6 +35,7 @@ struct sm_timing {
     bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
     bool holds_row;  /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool is_far;     /* to global, local or texture space: long-latency */
+    bool is_shared;  /* touches what other SMs see: global memory, the dispatcher of blocks, the host */
     bool is_meeting; /* a post-dominator of some branch */
 };
 
