@@ -14,6 +14,7 @@ enum {
     SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
     SM_NO_SLOT = -1,
     SM_NO_REQUEST = 0xffff,
+    SM_NO_TRAITS = 0xff,
 };
 
 enum sm_state {
@@ -37,7 +38,7 @@ struct sm_slot {
     uint32_t fetch_line;            /* of the last instruction */
     uint16_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
     uint8_t state;                  /* enum sm_state */
-    uint8_t unit;                   /* of the next instruction */
+    uint8_t unit, traits;           /* of the next instruction */
     bool is_stalled;                /* its scheduler has been told */
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some bundles of its instruction have issued, not all */

@@ -126,15 +126,16 @@ static void classify(struct sm *sm, uint32_t s) {
     const struct divergence_group *group = slot->group;
     struct sched_slot *view = &sm->view_slot[s];
     const struct sm_timing *timing = &sm->program->timing[group->pc];
-    if (slot->unit != timing->unit) {
+    view->pc = group->pc;
+    if (slot->traits != timing->traits) {
+        slot->traits = timing->traits;
         sched_remove(&sm->of_unit[slot->unit], s);
         sched_add(&sm->of_unit[timing->unit], s);
         slot->unit = timing->unit;
+        sched_put(&sm->next_long, s, timing->is_far);
+        sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
+        sched_put(&sm->next_shared, s, timing->is_shared);
     }
-    view->pc = group->pc;
-    sched_put(&sm->next_long, s, timing->is_far);
-    sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
-    sched_put(&sm->next_shared, s, timing->is_shared);
     view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
 }
@@ -159,7 +160,8 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
     slot->is_draining = true;
-    sched_add(&sm->next_shared, s);
+    sched_add(&sm->next_shared, s); /* what it will do is not known */
+    slot->traits = SM_NO_TRAITS;
     sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
     sleep_until(sm, s, cycle, wake);
 }

@@ -44,6 +44,7 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, ui
         .register_ready = registers,
         .state = slot->state,
         .unit = slot->unit,
+        .traits = SM_NO_TRAITS,
     };
     memset(registers, 0, (sm->program->n_registers + 1) * sizeof *registers);
     group->slot = (int)s;

@@ -207,6 +207,12 @@ static void collect_registers(const struct ptx_instruction *insn, uint32_t first
     ptx_for_each_register(insn, collect, &collector);
 }
 
+static void set_traits(struct sm_timing *timing) {
+    enum { FAR = SM_N_UNITS, LOAD = 2 * FAR, SHARED = 4 * FAR };
+    timing->traits =
+        (uint8_t)(timing->unit + timing->is_far * FAR + timing->is_load * LOAD + timing->is_shared * SHARED);
+}
+
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
     struct sm_program *program = calloc(1, sizeof *program);
     if (!program)
@@ -223,6 +229,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
             program->timing[pc].is_far =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
+            set_traits(&program->timing[pc]);
             uint32_t meet = exec->code[pc].reconvergence;
             bool is_branch = exec->code[pc].kind == EXEC_KIND_BRANCH || exec->code[pc].kind == EXEC_KIND_BRANCH_INDEXED;
             if (is_branch && meet != EXEC_NO_PC)

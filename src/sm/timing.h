@@ -27,6 +27,7 @@ struct sm_timing {
                                        destinations first */
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
+    uint8_t traits;            /* unit, is_far, is_load, is_shared in one: equal for most instructions that follow */
     uint8_t access;            /* enum sm_access */
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; memory:
