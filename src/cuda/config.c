@@ -119,6 +119,7 @@ bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verb
         {"progress", OPTION_BOOLEAN, &config->shows_progress, 0, 0},
         {"machine", OPTION_MACHINE, config, 0, 0},
         {"sample_cycles", OPTION_U64, &config->sample_cycles, 0, INT64_MAX},
+        {"threads", OPTION_U32, &config->n_threads, 1, 1024},
         {"profile", OPTION_BOOLEAN, &config->records_threads, 0, 0},
         {"scheduler", OPTION_TEXT, config->scheduler, 0, sizeof(config->scheduler)},
         {"n_sms", OPTION_U32, &config->n_sms, 1, 4096},

@@ -34,6 +34,7 @@ struct gpu_config {
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
+    uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     uint32_t check_every; /* timed, for tests: groups are looked through after so many ticks of SMs; 0: never */
 };
 

@@ -13,6 +13,7 @@
 
 enum {
     SUSPECT_AFTER = 500000, /* cycles without a change */
+    LOOK_EVERY = 4096,      /* cycles: more than an SM runs ahead of the others, so that all have gone on meanwhile */
     N_STATES = 16,          /* states remembered of each group: those it is in when looked at */
 };
 
@@ -24,7 +25,7 @@ struct watched {
 };
 
 struct gpu_livelock {
-    uint64_t last_change;
+    uint64_t last_change, next_look;
     uint32_t n_slots; /* of each SM */
     struct watched watched[];
 };
@@ -81,6 +82,9 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
         return false;
     if (!*livelock || (*livelock)->last_change != last_change)
         start(livelock, sm, n_sms, last_change);
+    if (cycle < (*livelock)->next_look)
+        return false;
+    (*livelock)->next_look = cycle + LOOK_EVERY;
     bool all_loop = true, has_any = false;
     for (uint32_t i = 0; i < n_sms; i++)
         for (uint32_t s = 0; s < (*livelock)->n_slots; s++) {

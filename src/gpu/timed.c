@@ -4,7 +4,8 @@
  * SMs by number), so every run is the same.
  *
  * An SM that has nothing to do with the others for a while (sm_is_alone) runs ahead of them: its registers and slots
- * then stay in the host's caches. That is no other order for anybody who could tell. */
+ * then stay in the host's caches. That is no other order for anybody who could tell, and several may do it at once, on
+ * as many host threads as config.n_threads says. */
 #include "gpu/timed.h"
 
 #include <inttypes.h>
@@ -12,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "gpu/livelock.h"
 #include "gpu/progress.h"
+#include "gpu/team.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
 
@@ -28,14 +31,21 @@ struct gpu_timed {
     struct sm **sm;
     uint64_t *wake; /* per SM: the next cycle it wants */
     uint64_t cycle;
+    struct gpu_team *team; /* NULL: one thread, or not needed so far */
 };
 
 enum {
     CHECK_EVERY = 16384, /* ticks of SMs between looks at the host's clock */
-    MOST_AHEAD = 2048,   /* cycles that an SM runs ahead of the others */
+    MOST_AHEAD = 2048,   /* cycles that an SM runs ahead of the others, at most */
+    WORTH_A_TEAM = 32,   /* ticks ahead that take longer than handing them to another thread */
 };
 
 struct snapshot;
+
+struct ahead {
+    uint32_t sm;
+    uint64_t n_ticks;
+};
 
 /* A launch in progress. */
 struct run {
@@ -44,7 +54,11 @@ struct run {
     const struct exec_grid *grid;
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
-    uint64_t n_ticks; /* of all SMs */
+    uint64_t n_ticks;    /* of all SMs, those ahead apart */
+    uint64_t n_checked;  /* when they are checked */
+    struct ahead *ahead; /* the SMs that run ahead in this cycle */
+    uint64_t last_ahead; /* until then */
+    uint64_t mean_ahead; /* ticks ahead of an SM, lately */
     struct gpu_progress progress;
     struct gpu_livelock *livelock;
     struct gpu_series *series;
@@ -139,6 +153,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
         sm_free(timed->sm[i]);
     if (timed->divergence_chip)
         timed->divergence->free_chip(timed->divergence_chip);
+    gpu_team_free(timed->team);
     mem_free(timed->mem);
     free(timed->sm);
     free(timed->wake);
@@ -276,7 +291,7 @@ void gpu_series_free(struct gpu_series *series) {
 static bool check(struct run *run, const struct sm *sm) {
     uint32_t every = run->gpu->config.check_every;
     char text[200];
-    if (!every || run->n_ticks % every || sm_check_invariants(sm, text, sizeof text))
+    if (!every || ++run->n_checked % every || sm_check_invariants(sm, text, sizeof text))
         return true;
     run->error->status = GPU_TRAP;
     snprintf(run->error->message, sizeof run->error->message, "broken invariant at cycle %" PRIu64 ": %s",
@@ -355,32 +370,89 @@ static uint64_t next_cycle(const struct gpu_timed *timed) {
     return next;
 }
 
-/* Ticks an SM; gives it a new block for each that has ended. False on a fault.
- */
-static bool tick(struct run *run, uint32_t i, uint64_t cycle) {
-    struct gpu_timed *timed = run->timed;
-    struct sm *sm = timed->sm[i];
-    uint64_t before = run->n_finished;
-    run->n_ticks++;
+static void tick(struct gpu_timed *timed, uint32_t i, uint64_t cycle) {
     timed->wake[i] = SM_NEVER; /* calls during the tick may set it */
-    uint64_t next = sm_tick(sm, cycle);
+    uint64_t next = sm_tick(timed->sm[i], cycle);
     if (next < timed->wake[i])
         timed->wake[i] = next;
-    if (report_fault(run, sm) || !check(run, sm))
+}
+
+/* Ticks an SM in the common cycle; gives it a new block for each that has ended. False on a fault. */
+static bool tick_together(struct run *run, uint32_t i) {
+    struct gpu_timed *timed = run->timed;
+    uint64_t before = run->n_finished;
+    run->n_ticks++;
+    tick(timed, i, timed->cycle);
+    if (report_fault(run, timed->sm[i]) || !check(run, timed->sm[i]))
         return false;
     bool starts_blocks = run->n_finished != before && !timed->divergence->pulls_blocks;
-    while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(sm))
+    while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(timed->sm[i]))
         start_block(run, i);
     return true;
 }
 
-/* Ticks an SM in this cycle, and in those up to `last` that are its own affair. */
-static bool run_sm(struct run *run, uint32_t i, uint64_t last) {
+static bool may_go_ahead(const struct run *run, uint32_t i) {
+    uint64_t wake = run->timed->wake[i];
+    return wake <= run->last_ahead && sm_is_alone(run->timed->sm[i], wake);
+}
+
+/* Ticks an SM in the cycles that are its own affair. */
+static void go_ahead(void *user, uint32_t k) {
+    struct run *run = user;
+    uint32_t i = run->ahead[k].sm;
+    uint64_t n_ticks = 0;
+    for (; may_go_ahead(run, i); n_ticks++) {
+        tick(run->timed, i, run->timed->wake[i]);
+        if (run->gpu->config.check_every && !check(run, run->timed->sm[i]))
+            break;
+    }
+    run->ahead[k].n_ticks = n_ticks;
+}
+
+/* Not with what SMs share only in tests and profiles. */
+static bool has_team(struct run *run) {
     struct gpu_timed *timed = run->timed;
-    bool is_alive = tick(run, i, timed->cycle);
-    while (is_alive && timed->wake[i] <= last && sm_is_alone(timed->sm[i], timed->wake[i]))
-        is_alive = tick(run, i, timed->wake[i]);
-    return is_alive;
+    const struct gpu_config *config = &run->gpu->config;
+    if (config->n_threads < 2 || config->check_every || run->grid->profile)
+        return false;
+    if (!timed->team) {
+        timed->team = gpu_team_new(config->n_threads);
+        mem_share_fetches(timed->mem);
+    }
+    return true;
+}
+
+/* The first n_ahead SMs of run->ahead. False on a fault. */
+static bool go_ahead_all(struct run *run, uint32_t n_ahead) {
+    uint64_t n_ticks = 0;
+    if (n_ahead > 1 && run->mean_ahead >= WORTH_A_TEAM && has_team(run))
+        gpu_team_run(run->timed->team, go_ahead, run, n_ahead);
+    else
+        for (uint32_t k = 0; k < n_ahead; k++)
+            go_ahead(run, k);
+    for (uint32_t k = 0; k < n_ahead; k++) {
+        if (run->error->status != GPU_OK || report_fault(run, run->timed->sm[run->ahead[k].sm]))
+            return false;
+        n_ticks += run->ahead[k].n_ticks;
+    }
+    run->n_ticks += n_ticks;
+    run->mean_ahead = n_ticks / n_ahead;
+    return true;
+}
+
+/* One cycle of all who want it. Those who may go ahead do so then; when the window in which they may has just moved on,
+ * the others too, so that many do at once. False on a fault. */
+static bool tick_all(struct run *run, bool is_new_window) {
+    struct gpu_timed *timed = run->timed;
+    uint32_t n_ahead = 0;
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
+        bool is_due = timed->wake[i] <= timed->cycle;
+        if (is_due && !tick_together(run, i))
+            return false;
+        if ((is_due || is_new_window) && may_go_ahead(run, i))
+            run->ahead[n_ahead++].sm = i;
+    }
+    return n_ahead == 0 || go_ahead_all(run, n_ahead);
 }
 
 /* No SM runs ahead beyond this cycle. */
@@ -409,10 +481,11 @@ static bool run_clock(struct run *run) {
         timed->cycle = next;
         if (mem_next_event(timed->mem) <= next)
             mem_advance(timed->mem, next);
-        uint64_t last = last_ahead(run, next, most_cycles);
-        for (uint32_t i = 0; i < timed->machine.n_sms; i++)
-            if (timed->wake[i] <= next && !run_sm(run, i, last))
-                return false;
+        bool is_new_window = next > run->last_ahead;
+        if (is_new_window)
+            run->last_ahead = last_ahead(run, next, most_cycles);
+        if (!tick_all(run, is_new_window))
+            return false;
         if (run->n_ticks >= next_look) {
             next_look = run->n_ticks + CHECK_EVERY;
             if (!may_go_on(run))
@@ -499,6 +572,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     run.first_cycle = timed->cycle;
+    run.ahead = base_allocate(timed->machine.n_sms, sizeof *run.ahead);
     timed->run = &run;
     gpu_progress_start(&run.progress);
     bool is_done = !is_refused(timed, grid->program, error);
@@ -536,6 +610,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     add_active_lanes(timed, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         record->active_lanes[i] -= lanes_before[i];
+    free(run.ahead);
     free(last.thread_instructions);
     free(last.channel_busy);
     sm_program_free(program);

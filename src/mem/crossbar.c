@@ -59,7 +59,11 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
     sm->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &sm->out, message, cycle);
+    if (mem->is_shared)
+        pthread_mutex_lock(&mem->lock);
     mem_events_add(&mem->events, head, MEM_LANE_FROM_SM, MEM_EVENT_BANK_ARRIVE, message);
+    if (mem->is_shared)
+        pthread_mutex_unlock(&mem->lock);
 }
 
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle) {

@@ -12,6 +12,7 @@
  * banks always accept what is sent to them, DRAM always finishes; so every wait ends. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -158,6 +159,8 @@ struct mem {
     uint64_t *busy_cycles;     /* of each channel's bus */
     struct mem_counters counters, *sum;
     struct mem_events events;
+    bool is_shared;       /* mem_share_fetches() */
+    pthread_mutex_t lock; /* then: of the events */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {

@@ -161,9 +161,16 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
 
 void mem_tell_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
 
+void mem_share_fetches(struct mem *mem) {
+    mem->is_shared = true;
+    pthread_mutex_init(&mem->lock, NULL);
+}
+
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
+    if (mem->is_shared)
+        pthread_mutex_destroy(&mem->lock);
     struct base_arena arena = mem->arena;
     base_arena_free(&arena);
 }

@@ -64,6 +64,10 @@ void mem_free(struct mem *mem);
  * asking again may succeed: in that cycle. */
 void mem_tell_changes(struct mem *mem, mem_changed_fn *changed);
 
+/* From now on several host threads may ask for MEM_FETCH at a time, each for SMs of its own, while nobody calls
+ * anything else. */
+void mem_share_fetches(struct mem *mem);
+
 /* Offers one line access of an SM in this cycle; `line` is a multiple of the cache's line_bytes.
  * MEM_HIT: *ready is the cycle the data is there; a store that needs no answer has *ready = this cycle + 1.
  * MEM_MISS: done(token) follows, once. A store misses when a write-back L1 has to fetch or own the line; whether its

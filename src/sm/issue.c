@@ -505,7 +505,7 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
     const struct sched_set *woken = &sm->wheel[cycle % SM_WHEEL];
     if (!sm->is_separate || !sm->n_residents || sm->n_fetches || sm->n_free_requests != sm->n_requests ||
-        sm->model_wake <= cycle)
+        sm->model_wake <= cycle || has_fault(sm))
         return false;
     for (uint32_t word = 0; word < sm->n_words; word++)
         if (sm->next_shared.word[word] & (sm->ready.word[word] | woken->word[word] | sm->refused.word[word]))
