@@ -163,6 +163,12 @@ struct divergence_ops {
     void (*admit)(void *model, struct divergence_block *block, uint64_t cycle);
     /* Without a row: the next bundle of the instruction at group->pc, which *bundle has already; the rest is 0. */
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
+    /* Groups with a row. leads(): the group has been picked; may others at its pc issue with it, in the same cycle and
+     * as parts of one instruction? follows(): asked for one after the other that is ready there under the same
+     * scheduler, when those before it have issued: does it? To its own group and slot each part is a whole instruction.
+     * Both may be NULL: nobody does. */
+    bool (*leads)(void *model, const struct divergence_group *group);
+    bool (*follows)(void *model, const struct divergence_group *group);
     /* Executes the control instruction at pc (a kind above EXEC_KIND_WARP, or from there on with splits_rows). `mask`:
      * with a row the lanes whose guard is true, may be 0; else that of the last bundle. group->pc is still pc. */
     void (*control)(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);

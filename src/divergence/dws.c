@@ -20,18 +20,31 @@
  * while, as in the model stack; splits run side by side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
- * sub-warps, and is subdivided as above. */
+ * sub-warps, and is subdivided as above.
+ *
+ * merge=dwf joins it with dynamic warp formation (proposed in Meng 2010, 8; how is ours): groups of different warps
+ * that are ready at one pc issue together where their lanes leave room for each other. Nobody is re-formed. What issues
+ * together is found anew for every instruction, and each part goes on by its own warp's stack and table; since parts of
+ * one instruction have the same next one, they usually stay together until a load or a branch parts them.
+ * - The scheduler's choice leads; the ready groups of the same scheduler are asked in the order of their slots.
+ * - Splits of one warp never issue together: bringing them together is what reconv is for.
+ * - Each part's access to memory is one of its own, coalesced, divided and answered as without the others.
+ * - Not shared: warp-wide instructions, which need a warp's lanes in their places, and what may go to shared memory,
+ *   whose banks are looked at for one row. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "divergence/splits.h"
+#include "divergence/threads.h"
 
 enum { MEM_NONE, MEM_AGGRESS, MEM_LAZY, MEM_REVIVE };
 enum { RECONV_STACK, RECONV_PC };
 enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
+enum { MERGE_OWN, MERGE_DWF };
+enum { LANES_AWARE, LANES_FREE };
 
 struct options {
-    uint32_t wst, slots, branch_length, mem, reconv, branches, size;
+    uint32_t wst, slots, branch_length, mem, reconv, branches, size, merge, lanes;
 };
 
 static const struct config_parameter parameters[] = {
@@ -50,6 +63,11 @@ static const struct config_parameter parameters[] = {
      "groups that the schedulers see at once; 0: twice the warps; never fewer than the warps"},
     {"size", CONFIG_PARAMETER_UINT, offsetof(struct options, size), 0, 0, 1024, NULL,
      "threads in a warp: a multiple of the machine's; 0: the machine's"},
+    {"merge", CONFIG_PARAMETER_CHOICE, offsetof(struct options, merge), MERGE_OWN, 0, 0, "own|dwf",
+     "splits come together with those of their own warp only, or groups of different warps at one pc issue together "
+     "too"},
+    {"lanes", CONFIG_PARAMETER_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
+     "with merge=dwf: a thread keeps its lane, or takes any that is free"},
     {0},
 };
 
@@ -63,10 +81,17 @@ static const struct config_preset presets[] = {
     {0},
 };
 
+/* The groups that issue together, so far. */
+struct company {
+    uint32_t lanes, n_threads, n_warps;
+    const struct divergence_warp *warp[EXEC_LANES];
+};
+
 struct dws {
     struct divergence_splits splits; /* first */
     struct options options;
     uint32_t revived; /* the last one chosen */
+    struct company company;
 };
 
 static const char *refuses(const void *given, const struct config_machine *machine, const struct exec_program *program,
@@ -79,6 +104,9 @@ static const char *refuses(const void *given, const struct config_machine *machi
                  machine->warp_size);
         return text;
     }
+    if (options->merge == MERGE_DWF && options->size > machine->warp_size)
+        return "dws with merge=dwf takes warps of the machine's size: a large warp fills its lanes from rows of its "
+               "own";
     return divergence_refuse_unsynced(program, "dws", text, size);
 }
 
@@ -176,16 +204,72 @@ static void idle(void *model, uint64_t cycle) {
     divergence_splits_leave(&dws->splits);
 }
 
+/* --- groups of different warps that issue together --- */
+
+static bool may_share(const struct exec_insn *insn) {
+    if (exec_acts_on_row(insn->kind) || divergence_is_row_sync(insn))
+        return false;
+    return insn->kind != EXEC_KIND_CONTEXT ||
+           (insn->access.space != PTX_SPACE_SHARED && insn->access.space != PTX_SPACE_GENERIC);
+}
+
+static void add(struct company *company, const struct divergence_group *group) {
+    company->lanes |= group->mask;
+    company->n_threads += (uint32_t)__builtin_popcount(group->mask);
+    company->warp[company->n_warps++] = ((const struct divergence_split *)group)->family->warp;
+}
+
+static bool leads(void *model, const struct divergence_group *group) {
+    struct dws *dws = model;
+    if (dws->options.merge != MERGE_DWF)
+        return false;
+    dws->company = (struct company){.lanes = 0};
+    add(&dws->company, group);
+    return dws->company.n_threads < dws->splits.row_threads && may_share(&dws->splits.program->code[group->pc]);
+}
+
+static bool has_room(const struct dws *dws, const struct divergence_group *group) {
+    const struct company *company = &dws->company;
+    for (uint32_t i = 0; i < company->n_warps; i++)
+        if (company->warp[i] == ((const struct divergence_split *)group)->family->warp)
+            return false;
+    if (dws->options.lanes == LANES_AWARE)
+        return !(company->lanes & group->mask);
+    return company->n_threads + (uint32_t)__builtin_popcount(group->mask) <= dws->splits.row_threads;
+}
+
+static bool follows(void *model, const struct divergence_group *group) {
+    struct dws *dws = model;
+    if (!has_room(dws, group))
+        return false;
+    add(&dws->company, group);
+    dws->splits.setup.counters->shared_issues++;
+    return true;
+}
+
+/* --- what it costs --- */
+
 static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
 
-/* Meng 2010, 5.6. */
+/* Meng 2010, 5.6. With merge=dwf, ours: beside each slot a pc and a mask that can be compared with those of the group
+ * that leads; and, for what each scheduler issues, the warp whose registers each lane reads (in which lane, with
+ * lanes=free). */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
     uint32_t lanes = options->size ? options->size : machine->warp_size, warps = machine->threads_per_sm / lanes;
     uint32_t entry = lanes + bits_for(warps) + 64 + 2;
-    snprintf(formula, size, "entries x (mask %u + warp number %u + pc 64 + status 2): %u x %u", lanes, bits_for(warps),
-             options->wst, entry);
-    return (uint64_t)options->wst * entry;
+    int length = snprintf(formula, size, "entries x (mask %u + warp number %u + pc 64 + status 2): %u x %u", lanes,
+                          bits_for(warps), options->wst, entry);
+    uint64_t table = (uint64_t)options->wst * entry;
+    if (options->merge != MERGE_DWF)
+        return table;
+    uint32_t slots = n_slots(given, machine, warps, UINT32_MAX), n = machine->schedulers * lanes;
+    uint32_t home = bits_for(warps) + (options->lanes == LANES_FREE ? bits_for(lanes) : 0);
+    if (length >= 0 && (size_t)length < size)
+        snprintf(formula + length, size - (size_t)length,
+                 "; slots x (mask %u + pc 64): %u x %u; schedulers x lanes x home of a thread: %u x %u", lanes, slots,
+                 lanes + 64, n, home);
+    return table + (uint64_t)slots * (lanes + 64) + (uint64_t)n * home;
 }
 
 const struct divergence_ops divergence_dws = {
@@ -204,6 +288,8 @@ const struct divergence_ops divergence_dws = {
     .free_block = divergence_splits_free_block,
     .admit = divergence_splits_admit,
     .bundle = divergence_splits_bundle,
+    .leads = leads,
+    .follows = follows,
     .control = divergence_splits_control,
     .meet = divergence_splits_meet,
     .resume = divergence_splits_resume,

@@ -465,7 +465,24 @@ static inline bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence
     return *is_shared ? bundle.shares_issue : !bundle.is_last && !group->is_blocked;
 }
 
-/* Executes one instruction (all its bundles) of the group in the slot, or resumes a group that drains. */
+/* Groups that issue with the one that has just issued at pc: parts of its instruction, and none of its own. */
+static inline void fixture_issue_followers(struct fixture_sm *sm, uint32_t pc) {
+    uint64_t n_bundles = sm->n_bundles;
+    for (uint32_t s = 0; s < sm->f->n_slots && !sm->cx.fault.kind; s++) {
+        struct divergence_group *group = sm->slot[s].group;
+        bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row && group->pc == pc;
+        if (!is_ready || !sm->f->ops->follows(sm->model, group))
+            continue;
+        bool is_shared = false;
+        sm->slot[s].n_issued++;
+        fixture_issue_bundle(sm, group, &is_shared);
+        fixture_after(sm, group);
+    }
+    sm->n_bundles = n_bundles;
+}
+
+/* Executes one instruction (all its bundles) of the group in the slot, with those that issue together with it, or
+ * resumes a group that drains. */
 static inline void fixture_step(struct fixture_sm *sm, uint32_t s) {
     struct fixture *f = sm->f;
     struct divergence_group *group = sm->slot[s].group;
@@ -481,11 +498,16 @@ static inline void fixture_step(struct fixture_sm *sm, uint32_t s) {
     if (group->status == DIVERGENCE_DRAINS) {
         f->ops->resume(sm->model, group, f->cycle);
     } else {
+        uint32_t pc = group->pc;
+        bool leads = f->ops->leads && group->row && f->ops->leads(sm->model, group), is_shared = false;
         sm->n_instructions++;
         sm->slot[s].n_issued++;
-        bool is_shared = false;
         while (fixture_issue_bundle(sm, group, &is_shared) && !sm->cx.fault.kind) {
         }
+        fixture_after(sm, group);
+        if (leads && !sm->cx.fault.kind)
+            fixture_issue_followers(sm, pc);
+        return;
     }
     fixture_after(sm, group);
 }

@@ -14,6 +14,7 @@
  * - Threads that fell behind and have their data go on by themselves when nobody of their stack's top can: all have
  *   stopped, joined, ended or wait at a barrier.
  * - The step is taken at the first access after an interval. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "divergence/splits.h"
@@ -203,6 +204,26 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
     divergence_splits_leave(&slip->splits);
 }
 
+/* --- what it costs --- */
+
+enum { SLIP_BITS = 8 }; /* ours: the papers do not say how far threads may get ahead at most */
+
+static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
+
+/* No paper counts it. An entry is that of the table of dws (Meng 2010, 5.6); nothing limits them, and there may be as
+ * many as threads (the same place). Ours: how often those in it have been passed; and, once for an SM, the maximum slip
+ * and the counts that it follows: the cycles of the interval, and those in which the SM issued and waited. */
+static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
+    const struct options *options = given;
+    uint32_t lanes = machine->warp_size, warp_bits = bits_for(machine->threads_per_sm / lanes);
+    uint32_t entry = lanes + warp_bits + 64 + 2 + SLIP_BITS, count = 32 - (uint32_t)__builtin_clz(options->interval);
+    snprintf(formula, size,
+             "threads x (mask %u + warp number %u + pc 64 + status 2 + times passed %u): %u x %u; maximum slip %u; "
+             "counts of cycles: 3 x %u",
+             lanes, warp_bits, SLIP_BITS, machine->threads_per_sm, entry, SLIP_BITS, count);
+    return (uint64_t)machine->threads_per_sm * entry + SLIP_BITS + 3 * count;
+}
+
 const struct divergence_ops divergence_slip = {
     .name = "slip",
     .help = "adaptive slip: threads that hit go on, the others wait until these come back to the same access",
@@ -225,4 +246,5 @@ const struct divergence_ops divergence_slip = {
     .memory = memory,
     .complete = complete,
     .visit = divergence_splits_visit,
+    .cost_bits = cost_bits,
 };

@@ -182,6 +182,21 @@ static void the_maximum_slip_follows_what_the_sm_did(void **state) {
     assert_false(slips_after(100001, 60000, 0, true));    /* never below 0 */
 }
 
+static void it_costs_an_entry_for_every_thread_and_what_it_adapts_by(void **state) {
+    (void)state;
+    struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
+    const struct divergence_ops *ops = &divergence_slip;
+    struct config_plugin plugin = {ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    char error[200], formula[200];
+    size_t which;
+    void *options;
+    assert_true(config_plugin_parse("model", &plugin, 1, "slip", &which, &options, error, sizeof error));
+    assert_int_equal(ops->cost_bits(options, &machine, formula, sizeof formula), 64 * (84 + 8) + 8 + 3 * 17);
+    assert_string_equal(formula, "threads x (mask 16 + warp number 2 + pc 64 + status 2 + times passed 8): 64 x 92; "
+                                 "maximum slip 8; counts of cycles: 3 x 17");
+    free(options);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_ahead_stop_at_the_branch_and_the_others_catch_up),
@@ -190,6 +205,7 @@ int main(void) {
         cmocka_unit_test(nobody_runs_past_more_often_than_the_maximum_slip),
         cmocka_unit_test(those_behind_go_on_alone_when_the_others_have_left),
         cmocka_unit_test(the_maximum_slip_follows_what_the_sm_did),
+        cmocka_unit_test(it_costs_an_entry_for_every_thread_and_what_it_adapts_by),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),
         cmocka_unit_test(loads_that_miss_in_any_pattern_change_no_result),
     };

@@ -317,12 +317,22 @@ static struct divergence_family *own_family(struct divergence_splits *splits, st
     return family;
 }
 
+static void count_branch(const struct divergence_splits *splits, const struct divergence_split *split,
+                         bool is_divergent) {
+    divergence_count_branch(&splits->setup, split->group.pc, is_divergent);
+    if (is_divergent)
+        divergence_count_wide_split(&splits->setup, split->family->warp->row, split->mask, rows_of(split));
+}
+
 /* Executes the control instruction at pc on the stack. */
 static void use_stack(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     struct divergence_family *family = own_family(splits, split);
     uint32_t gone[EXEC_MAX_ROWS], n_rows = rows_of(split);
     copy(gone, family->stack.entry[0].mask, n_rows);
-    divergence_wide_control(&family->stack, splits->setup.cx, split->group.pc, taken);
+    struct divergence_wide_outcome outcome =
+        divergence_wide_control(&family->stack, splits->setup.cx, split->group.pc, taken);
+    if (splits->program->code[split->group.pc].kind == EXEC_KIND_BRANCH_INDEXED)
+        count_branch(splits, split, outcome.is_divergent);
     divergence_wide_remove(gone, family->stack.entry[0].mask, n_rows);
     if (family->parent) /* one side of a branch went straight to where the splits meet: it waits in the entry below */
         divergence_wide_remove(divergence_wide_top(&family->parent->stack)->mask, gone, n_rows);
@@ -396,7 +406,7 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
     uint32_t n_rows = rows_of(split);
     bool is_taken = divergence_wide_is_equal(taken, split->mask, n_rows);
     bool is_divergent = !is_taken && !divergence_wide_is_empty(taken, n_rows) && insn->target != split->group.pc + 1;
-    divergence_count_branch(&splits->setup, split->group.pc, is_divergent);
+    count_branch(splits, split, is_divergent);
     if (!is_divergent) {
         uint32_t pc = split->group.pc;
         split->group.pc = is_taken ? insn->target : pc + 1;
@@ -406,7 +416,6 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
             divergence_split_run_from(splits, split);
         return;
     }
-    divergence_count_wide_split(&splits->setup, split->family->warp->row, split->mask, n_rows);
     if (!may_part(splits, split)) {
         use_stack(splits, split, taken);
         return;
@@ -531,7 +540,8 @@ static void execute(struct divergence_splits *splits, struct divergence_split *s
     if (insn->kind == EXEC_KIND_BRANCH) {
         branch(splits, split, taken);
     } else if (divergence_wide_is_empty(taken, rows_of(split))) {
-        splits->setup.counters->branches += insn->kind == EXEC_KIND_BRANCH_INDEXED;
+        if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
+            count_branch(splits, split, false);
         split->group.pc++;
         divergence_split_run_from(splits, split);
     } else if (insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn)) {
@@ -542,7 +552,6 @@ static void execute(struct divergence_splits *splits, struct divergence_split *s
         return_from_call(splits, split, taken);
     } else if (insn->kind == EXEC_KIND_BRANCH_INDEXED || insn->kind == EXEC_KIND_CALL ||
                insn->kind == EXEC_KIND_CALL_INDIRECT) {
-        splits->setup.counters->branches += insn->kind == EXEC_KIND_BRANCH_INDEXED;
         use_stack(splits, split, taken);
     } else {
         do_rows(splits, split, taken);

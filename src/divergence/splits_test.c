@@ -3,8 +3,9 @@
 #include "divergence/programs.h"
 #include "divergence/splits.h"
 #include "divergence/splits_fixture.h"
+#include "exec/profile.h"
 
-extern const struct divergence_ops divergence_dws;
+extern const struct divergence_ops divergence_dws, divergence_slip, divergence_stack;
 
 static struct fixture *open_warp(const char *model, const char *text, uint32_t n_slots) {
     const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = n_slots};
@@ -54,6 +55,61 @@ static void splits_get_slots_in_the_order_in_which_they_asked(void **state) {
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(seen[i], expected[i]);
     fixture_close(f);
+}
+
+/* --- indexed branches --- */
+
+static void indexed_branches_are_counted_as_branches_are(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "and.b32 %r5, %r0, 1; mov.u32 %r6, 0; mov.u32 %r4, 1; setp.gt.u32 %p1, %r0, 99; setp.lt.u32 %p2, %r0, 6;\n"
+        "T: .branchtargets A, B; U: .branchtargets N; V: .branchtargets X, Y;\n"
+        "@%p1 brx.idx %r5, T; brx.idx %r6, U;\n"
+        "N: brx.idx %r5, T;\n"
+        "A: add.u32 %r4, %r4, 10; bra J;\n"
+        "B: add.u32 %r4, %r4, 100;\n"
+        "J: @%p2 bra C; add.u32 %r4, %r4, 1000; bra K;\n"
+        "C: brx.idx %r5, V;\n"
+        "X: add.u32 %r4, %r4, 3; bra K;\n"
+        "Y: add.u32 %r4, %r4, 5;\n"
+        "K: add.u32 %r4, %r4, 7;\n" PROGRAM_END;
+    enum { PC_NOBODY = 12, PC_ALL, PC_PARTS, PC_J = 18, PC_C = 21 };
+    static const struct {
+        const struct divergence_ops *ops;
+        const char *model;
+        uint32_t n_splits; /* at J, so that C is a split's */
+    } cases[] = {{&divergence_stack, "stack", 0},
+                 {&divergence_dws, "dws:branch-only", 1},
+                 {&divergence_dws, "dws:mem-only", 0},
+                 {&divergence_slip, "slip", 0},
+                 {&divergence_slip, "slip:bypass", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fixture_shape shape = {.block = 8, .warp_size = 8};
+        struct fixture *f = fixture_open(cases[i].ops, cases[i].model, text, &shape);
+        struct exec_profile *profile = exec_profile_new(f->program, 8, 8);
+        fixture_parameter(f, 0, fixture_alloc(f, 32));
+        f->grid.profile = profile;
+        fixture_start(f);
+        fixture_run(f);
+        static const uint32_t at[] = {PC_NOBODY, PC_ALL, PC_PARTS, PC_J, PC_C}, diverged[] = {0, 0, 1, 1, 1};
+        for (uint32_t k = 0; k < 5; k++) {
+            assert_int_equal(profile->executed[at[k]], 1);
+            assert_int_equal(profile->diverged[at[k]], diverged[k]);
+        }
+        for (uint32_t thread = 0; thread < 8; thread++) {
+            assert_int_equal(profile->split[thread], thread < 6 ? 3 : 2);
+            assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[thread], (thread & 1 ? 101 : 11) +
+                                                                         (thread >= 6  ? 1000
+                                                                          : thread & 1 ? 5
+                                                                                       : 3) +
+                                                                         7);
+        }
+        assert_int_equal(f->sm[0].counters.branches, 8); /* and the jumps at the end of A, of X and before C */
+        assert_int_equal(f->sm[0].counters.divergent_branches, 3);
+        assert_int_equal(f->sm[0].counters.warp_splits, cases[i].n_splits);
+        exec_profile_free(profile);
+        fixture_close(f);
+    }
 }
 
 /* --- threads that spin --- */
@@ -135,6 +191,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_goes_straight_to_the_join_is_not_waited_for_twice),
         cmocka_unit_test(splits_get_slots_in_the_order_in_which_they_asked),
+        cmocka_unit_test(indexed_branches_are_counted_as_branches_are),
         cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
         cmocka_unit_test(lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again),
         cmocka_unit_test(a_broken_join_loses_nobody),

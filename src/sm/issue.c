@@ -266,8 +266,9 @@ static void complete(struct sm *sm, struct divergence_group *group, const struct
         sm->divergence->meet(sm->model, group, cycle);
 }
 
-/* A group that is no row: its model says who executes. False when the instruction has bundles left. */
-static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+/* A group that is no row: its model says who executes. Gives the lanes that did, and whether the instruction has no
+ * bundles left. */
+static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, bool *is_last, uint64_t cycle) {
     struct divergence_group *group = sm->slot[s].group;
     struct divergence_bundle bundle;
     uint32_t lanes = 0;
@@ -281,14 +282,14 @@ static bool issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_
         if (!has_fault(sm) && bundle.is_last)
             complete(sm, group, &bundle, is_mixed, cycle);
     } while (bundle.shares_issue && !has_fault(sm));
-    count(sm, lanes);
     if (is_mixed && !has_fault(sm))
         sm->divergence->meet(sm->model, group, cycle);
-    return bundle.is_last;
+    *is_last = bundle.is_last;
+    return lanes;
 }
 
 /* The common case: the lanes of a row. The same as a bundle of it, without going through one. */
-static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
     uint32_t pc = group->pc, mask = group->mask;
@@ -299,7 +300,6 @@ static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint
         mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
     }
     uint32_t lanes = lanes_in(mask);
-    count(sm, lanes);
     sm->lanes_at[pc] += lanes;
     reserve(sm, scheduler, slot, timing, cycle);
     group->passed += timing->is_meeting;
@@ -312,7 +312,7 @@ static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint
             sm_watch_bundle(sm, &bundle);
         if (insn->kind >= sm->first_model_kind) {
             call_control(sm, group, &bundle, cycle);
-            return;
+            return lanes;
         }
         if (mask) {
             exec_row_insn(&sm->cx, group->row, insn, mask);
@@ -321,18 +321,36 @@ static inline void issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint
     }
     if (++group->pc == group->meet)
         sm->divergence->meet(sm->model, group, cycle);
+    return lanes;
 }
 
-static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+/* Groups that issue together with the one that was picked, as parts of its instruction; the policy does not hear of
+ * them. What a part does may change or end the groups behind it. */
+static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
+    uint32_t lanes = 0;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word]; left; left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            const struct sm_slot *slot = &sm->slot[s];
+            if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row ||
+                !sm->divergence->follows(sm->model, slot->group))
+                continue;
+            lanes += issue_row(sm, scheduler, s, cycle);
+            if (has_fault(sm))
+                return lanes;
+            sm_prepare(sm, s, cycle);
+        }
+    return lanes;
+}
+
+/* Gives the lanes that executed. */
+static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    sm->cx.time = cycle;
-    if (slot->group->row)
-        issue_row(sm, scheduler, s, cycle);
-    else
-        is_last = issue_bundles(sm, scheduler, s, cycle);
+    uint32_t lanes =
+        slot->group->row ? issue_row(sm, scheduler, s, cycle) : issue_bundles(sm, scheduler, s, &is_last, cycle);
     if (has_fault(sm))
-        return;
+        return lanes;
     if (is_first) {
         sm->view.cycle = cycle;
         sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
@@ -342,6 +360,18 @@ static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle)
     sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
     if (!goes_on) /* else it stays ready, and its scheduler picks nobody else */
         sm_prepare(sm, s, cycle);
+    return lanes;
+}
+
+static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    const struct divergence_group *group = sm->slot[s].group;
+    uint32_t pc = group->pc;
+    bool leads = sm->divergence->leads && group->row && sm->divergence->leads(sm->model, group);
+    sm->cx.time = cycle;
+    uint32_t lanes = issue_picked(sm, scheduler, s, cycle);
+    if (leads && !has_fault(sm))
+        lanes += issue_followers(sm, scheduler, pc, cycle);
+    count(sm, lanes);
 }
 
 /* --- the cycle --- */

@@ -99,6 +99,88 @@ static void on_a_single_path_the_global_scheduler_is_a_stack(void **state) {
     assert_true(n_compared > N_PROGRAMS / 2);
 }
 
+/* One warp on a machine. */
+static void make_one_warp(struct program *program, uint64_t seed, uint64_t number) {
+    program_make(program, seed, number);
+    program->block[0] = 7 + (uint32_t)number % 10; /* at most 16: a warp everywhere */
+    program->block[1] = program->block[2] = program->grid = 1;
+}
+
+/* Blocks of half a warp at most, whose threads go one way: everybody has the same lanes. */
+static void make_one_path_in_the_same_lanes(struct program *program, uint64_t seed, uint64_t number) {
+    program_make_single_path(program, seed, number);
+    program->block[0] = 1 + (uint32_t)number % 8;
+}
+
+static void splits_that_find_no_other_warp_or_no_free_lane_issue_alone(void **state) {
+    (void)state;
+    static const struct {
+        make_fn *make;
+        const char *own, *merging;
+    } laws[] = {{make_one_warp, "dws:aggress", "dws:aggress,merge=dwf,lanes=free"},
+                {make_one_path_in_the_same_lanes, "dws:branch-only", "dws:branch-only,merge=dwf"}};
+    for (size_t k = 0; k < sizeof laws / sizeof *laws; k++) {
+        unsigned n_compared = 0;
+        for (uint64_t i = 0; i < N_PROGRAMS; i++) {
+            const char *machine = machines.machine[i % machines.count].name;
+            struct target own = target_of(machine, i & 1 ? "gto" : "lrr", laws[k].own);
+            struct target merging = target_of(machine, i & 1 ? "gto" : "lrr", laws[k].merging);
+            expect_same(laws[k].make, i, &own, &merging, &n_compared);
+        }
+        assert_true(n_compared > N_PROGRAMS / 3);
+    }
+}
+
+/* The same programs: with free lanes there is room, and each instruction that is shared is one less. */
+static void what_issues_together_is_one_instruction(void **state) {
+    (void)state;
+    unsigned n_shared = 0;
+    for (uint64_t i = 0; i < N_PROGRAMS; i++) {
+        const char *machine = machines.machine[i % machines.count].name;
+        struct target own = target_of(machine, "lrr", "dws:branch-only");
+        struct target merging = target_of(machine, "lrr", "dws:branch-only,merge=dwf,lanes=free");
+        struct stats_counters a, b;
+        if (!run_on(make_one_path_in_the_same_lanes, i, &own, &a) ||
+            !run_on(make_one_path_in_the_same_lanes, i, &merging, &b))
+            continue;
+        assert_int_equal(b.warp_instructions + b.shared_issues, a.warp_instructions);
+        assert_int_equal(b.thread_instructions, a.thread_instructions);
+        assert_int_equal(b.memory_instructions, a.memory_instructions);
+        assert_int_equal(b.branches, a.branches);
+        n_shared += b.shared_issues > 0;
+    }
+    assert_true(n_shared > N_PROGRAMS / 4);
+}
+
+/* With one SM, as above. Warps wait for each other at branches that only turn out to be uniform. */
+static void on_a_single_path_blocks_below_the_global_scheduler_are_compacted_blocks(void **state) {
+    (void)state;
+    unsigned n_compared = 0;
+    for (uint64_t i = 0; i < N_PROGRAMS; i++) {
+        struct target tbc = target_of("narasiman2011", i & 1 ? "gto" : "lrr", "tbc");
+        struct target odgs = target_of("narasiman2011", i & 1 ? "gto" : "lrr", "odgs:local=tbc");
+        expect_same(program_make_single_path, i, &tbc, &odgs, &n_compared);
+    }
+    assert_true(n_compared > N_PROGRAMS / 2);
+}
+
+static void make_with_shared(struct program *program, uint64_t seed, uint64_t number) {
+    program_make(program, seed, number);
+    program->uses_shared = true;
+}
+
+/* Nobody leaves the block of a kernel that has shared memory. */
+static void blocks_that_nobody_may_leave_are_compacted_blocks(void **state) {
+    (void)state;
+    unsigned n_compared = 0;
+    for (uint64_t i = 0; i < 2 * N_PROGRAMS; i++) {
+        struct target tbc = target_of("narasiman2011", i & 1 ? "gto" : "lrr", "tbc");
+        struct target odgs = target_of("narasiman2011", i & 1 ? "gto" : "lrr", "odgs:local=tbc");
+        expect_same(make_with_shared, i, &tbc, &odgs, &n_compared);
+    }
+    assert_true(n_compared > N_PROGRAMS);
+}
+
 static int load(void **state) {
     (void)state;
     machines_load(&machines);
@@ -110,6 +192,10 @@ int main(void) {
         cmocka_unit_test(a_large_warp_of_one_row_is_a_warp_with_a_stack),
         cmocka_unit_test(two_levels_with_one_group_are_loose_round_robin),
         cmocka_unit_test(on_a_single_path_the_global_scheduler_is_a_stack),
+        cmocka_unit_test(on_a_single_path_blocks_below_the_global_scheduler_are_compacted_blocks),
+        cmocka_unit_test(blocks_that_nobody_may_leave_are_compacted_blocks),
+        cmocka_unit_test(splits_that_find_no_other_warp_or_no_free_lane_issue_alone),
+        cmocka_unit_test(what_issues_together_is_one_instruction),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }
