@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +43,16 @@ static bool lead_library_path(const char *folder) {
     return is_set;
 }
 
+/* A file is opened anew, so that nobody else moves the place where it is read. */
+static bool redirect_input(void) {
+    struct stat about;
+    bool is_file = fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode);
+    int file = open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (file < 0 || (is_file && lseek(file, lseek(STDIN_FILENO, 0, SEEK_CUR), SEEK_SET) < 0))
+        return false;
+    return dup2(file, STDIN_FILENO) >= 0;
+}
+
 static bool redirect_output(const struct cli_child *child) {
     if (child->errors) {
         int file = open(child->errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -60,6 +71,8 @@ static bool redirect_output(const struct cli_child *child) {
 static void become(const struct cli_child *child, const sigset_t *mask, pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
         return;
+    if (child->is_apart && (setpgid(0, 0) != 0 || !redirect_input()))
+        return;
     if (!lead_library_path(child->cuda) || setenv("HEDDLE_CONFIG", child->config, 1) != 0 ||
         setenv("HEDDLE_RESULTS", child->results, 1) != 0 || !redirect_output(child))
         return;
@@ -73,6 +86,7 @@ static void become(const struct cli_child *child, const sigset_t *mask, pid_t pa
 struct running {
     unsigned number;
     pid_t pid;
+    bool is_apart;
     double deadline; /* INFINITY: none */
     struct cli_end end;
 };
@@ -88,7 +102,7 @@ struct crew {
 
 /* What the parent listens for. A signal that is ignored, as SIGINT is in scripts' background jobs, stays ignored. */
 static sigset_t signals_to_take(void) {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
@@ -137,6 +151,7 @@ static void start_next(struct crew *crew, struct running *place) {
         children->end(children->context, place->number, &place->end);
         return;
     }
+    place->is_apart = child.is_apart;
     if (child.timeout_seconds > 0)
         place->deadline = cli_now_seconds() + child.timeout_seconds + grace_seconds;
     crew->n_running++;
@@ -149,6 +164,20 @@ static void fill_places(struct crew *crew) {
             start_next(crew, &crew->running[i]);
 }
 
+static void send_signal(const struct running *running, int number) {
+    kill(running->is_apart ? -running->pid : running->pid, number);
+}
+
+/* Takes the child's end if it is there. What is left of a group is ended while its leader still holds its number. */
+static bool reap(struct running *running, struct rusage *usage) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != running->pid)
+        return false;
+    if (running->is_apart)
+        send_signal(running, SIGKILL);
+    return wait4(running->pid, &running->end.wait_status, 0, usage) == running->pid;
+}
+
 /* Reports the children that have ended; whether there was one. */
 static bool collect(struct crew *crew) {
     const struct cli_children *children = crew->children;
@@ -156,7 +185,7 @@ static bool collect(struct crew *crew) {
     for (unsigned i = 0; i < children->at_once; i++) {
         struct running *running = &crew->running[i];
         struct rusage usage;
-        if (!running->pid || wait4(running->pid, &running->end.wait_status, WNOHANG, &usage) != running->pid)
+        if (!running->pid || !reap(running, &usage))
             continue;
         running->end.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
         running->pid = 0;
@@ -174,14 +203,15 @@ static int take_signal(const struct crew *crew, siginfo_t *info) {
             until = fmin(until, crew->running[i].deadline);
     if (!isfinite(until))
         return sigwaitinfo(&crew->taken, info);
-    double left = fmax(until - now, 0);
+    static const double most_seconds = 86400; /* time_t has an end, --timeout has none */
+    double left = fmin(fmax(until - now, 0), most_seconds);
     struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
     return sigtimedwait(&crew->taken, info, &limit);
 }
 
-/* A signal from the keyboard has gone to the whole group of processes, the programs included. A second one ends them
- * for good, unless it comes so soon that it is the same request twice: to this process and to its group, as timeout(1)
- * does. */
+/* A signal from the keyboard has gone to the whole group of processes, the programs in it included. A second one ends
+ * them for good, unless it comes so soon that it is the same request twice: to this process and to its group, as
+ * timeout(1) does. */
 static void pass_on(struct crew *crew, const siginfo_t *info) {
     static const double same_request_seconds = 0.5;
     bool is_first = crew->interrupt == 0;
@@ -195,10 +225,28 @@ static void pass_on(struct crew *crew, const siginfo_t *info) {
             continue;
         running->end.interrupt = info->si_signo;
         if (is_urgent)
-            kill(running->pid, SIGKILL);
-        else if (is_first && info->si_code != SI_KERNEL)
-            kill(running->pid, info->si_signo);
+            send_signal(running, SIGKILL);
+        else if (is_first && (running->is_apart || info->si_code != SI_KERNEL))
+            send_signal(running, info->si_signo);
     }
+}
+
+static void send_to_those_apart(const struct crew *crew, int number) {
+    for (unsigned i = 0; i < crew->children->at_once; i++)
+        if (crew->running[i].pid && crew->running[i].is_apart)
+            send_signal(&crew->running[i], number);
+}
+
+/* Ctrl-Z reaches this process's own group alone. */
+static void rest(const struct crew *crew) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGTSTP);
+    send_to_those_apart(crew, SIGSTOP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops, and goes on */
+    sigprocmask(SIG_BLOCK, &only, NULL);
+    send_to_those_apart(crew, SIGCONT);
 }
 
 static void end_late_ones(struct crew *crew) {
@@ -207,7 +255,7 @@ static void end_late_ones(struct crew *crew) {
         struct running *running = &crew->running[i];
         if (!running->pid || now < running->deadline)
             continue;
-        kill(running->pid, running->end.is_timed_out ? SIGKILL : SIGTERM);
+        send_signal(running, running->end.is_timed_out ? SIGKILL : SIGTERM);
         running->end.is_timed_out = true;
         running->deadline = now + grace_seconds;
     }
@@ -216,7 +264,9 @@ static void end_late_ones(struct crew *crew) {
 static void wait_for_news(struct crew *crew) {
     siginfo_t info;
     int taken = take_signal(crew, &info);
-    if (taken > 0 && taken != SIGCHLD)
+    if (taken == SIGTSTP)
+        rest(crew);
+    else if (taken > 0 && taken != SIGCHLD)
         pass_on(crew, &info);
     else if (taken < 0 && errno == EAGAIN)
         end_late_ones(crew);

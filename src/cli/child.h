@@ -15,6 +15,10 @@ struct cli_child {
     const char *errors;      /* the file that gets its standard error; NULL: this process's own */
     double timeout_seconds;  /* 0: none */
     enum cli_output output;  /* where its standard output goes */
+    /* Others run beside it. It has a group of processes of its own, which is ended as a whole and leaves nothing
+     * behind. It has its own standard input too, so that what it reads does not depend on the others: this process's
+     * from where that stands if it is a file, an empty one otherwise. */
+    bool is_apart;
 };
 
 struct cli_end {
@@ -36,7 +40,7 @@ struct cli_children {
 };
 
 /* Starts the programs, waits for their ends, and passes SIGINT, SIGTERM and SIGHUP on to them; after one of these no
- * other program is started. Gives that signal, or 0. */
+ * other program is started. Gives that signal, or 0. They rest with this process when SIGTSTP stops it. */
 int cli_children_run(const struct cli_children *children);
 
 /* Seconds of a clock that only goes on. */

@@ -13,13 +13,14 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program_options.h"
+#include "cli/progress.h"
 
 struct characterize_options {
     struct cli_words tables;
     struct cli_program_options program;
     bool is_functional, is_quiet;
     unsigned color;
-    uint64_t jobs;
+    uint64_t threads;
     double timeout_seconds;
     const char *json, *csv;
 };
@@ -31,7 +32,7 @@ static const struct cli_option options[] = {
      FIELD(tables), 0, 0},
     {"--functional", 0, CLI_FLAG, NULL, "execute without timing where a table does not need it", FIELD(is_functional),
      0, 0},
-    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    CLI_THREADS_ROW(FIELD(threads)),
     CLI_PROGRAM_ROWS(FIELD(program)),
     {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write all of it as CSV, a line for each program", FIELD(csv), 0, 0},
@@ -195,12 +196,13 @@ static void make_jobs(struct characterize *c) {
             .target = c->machine[m] ? &c->target[m] : NULL,
             .timeout_seconds = given->timeout_seconds,
             .keeps_errors = true,
+            .is_apart = true,
             .output = CLI_OUTPUT_DROPPED,
         };
         job[i].run.size = cli_program_size(program, &given->program);
         job[i].run.target = c->machine[m] ? &c->shown[m] : NULL;
     }
-    c->jobs = (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->jobs, .arena = &c->arena};
+    c->jobs = (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &c->arena};
 }
 
 /* ---- What was measured ------------------------------------------------------------------------------------------- */
@@ -435,7 +437,7 @@ static int print_failures(const struct characterize *c) {
     return worst;
 }
 
-static int show(struct characterize *c, int interrupt) {
+static int show(struct characterize *c) {
     const struct characterize_options *given = &c->given;
     if (!given->is_quiet && !cli_is_stdout(given->json) && !cli_is_stdout(given->csv))
         print_tables(c);
@@ -445,16 +447,13 @@ static int show(struct characterize *c, int interrupt) {
     if (c->csv)
         is_written &= cli_close_output(given->csv, c->csv, write_csv(c->csv, c));
     int status = print_failures(c);
-    if (interrupt)
-        return cli_fail(CLI_STOPPED, "stopped by an interrupt; %u of %u runs had ended", c->jobs.n_ended,
-                        c->jobs.count);
+    if (c->jobs.interrupt)
+        return cli_report_interrupt(&c->jobs);
     return status == CLI_DONE && !is_written ? CLI_ERROR : status;
 }
 
 static int prepare_and_run(struct characterize *c) {
     const struct characterize_options *given = &c->given;
-    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
-        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
     int status = choose_tables(c);
     if (status == CLI_DONE)
         status = choose_machines(c);
@@ -462,12 +461,13 @@ static int prepare_and_run(struct characterize *c) {
         status = CLI_ERROR;
     if (status == CLI_DONE)
         status = find_programs(c);
+    if (status == CLI_DONE)
+        status = cli_open_outputs(given->json, &c->json, given->csv, &c->csv);
     if (status != CLI_DONE)
         return status;
-    if (!cli_open_output(given->json, &c->json) || !cli_open_output(given->csv, &c->csv))
-        return CLI_ERROR;
     make_jobs(c);
-    return show(c, cli_execute_with_progress(&c->jobs, given->is_quiet));
+    status = cli_execute_with_progress(&c->jobs, given->is_quiet);
+    return status == CLI_DONE ? show(c) : status;
 }
 
 int cli_characterize(int argc, char **argv) {

@@ -1,7 +1,6 @@
 /* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. Rows have
  * a fixed order whatever ends first, and everything but host times is the same from run to run. */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program_options.h"
+#include "cli/progress.h"
 #include "sched/sched.h"
 
 struct compare_options {
@@ -18,7 +18,7 @@ struct compare_options {
     struct cli_program_options program;
     bool is_quiet, is_verbose;
     unsigned color;
-    uint64_t jobs, max_cycles, max_instructions;
+    uint64_t threads, max_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv;
 };
@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
      "a machine; repeat it, or several in quotes; default " CLI_DEFAULT_MACHINE, FIELD(machines), 0, 0},
     CLI_SET_ROW(FIELD(machine)),
     CLI_DUMP_ROW(FIELD(machine)),
-    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    CLI_THREADS_ROW(FIELD(threads)),
     CLI_PROGRAM_ROWS(FIELD(program)),
     {"--json", 0, CLI_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
@@ -56,6 +56,10 @@ const struct cli_command cli_compare_command = {
             "is what its other rows are compared with. When nothing is given that makes more than one row,\n"
             "all schedulers are compared, the machine's own first. A result that differs from the CPU\n"
             "reference is shown in its row. Ctrl-C keeps the rows that are finished.\n"
+            "\n"
+            "Runs go on side by side, each with memory of its own; --threads says how many, and the output is\n"
+            "the same for any number. Where standard input is a file, every run reads all of it; otherwise\n"
+            "there is nothing to read.\n"
             "\n"
             "SIMD is the share of active lanes. The next columns say where the cycles of all SMs went: an\n"
             "instruction issued (active), or none did, because warps waited for memory, for a result, at a\n"
@@ -89,7 +93,7 @@ struct compare {
 
 /* ---- Targets ----------------------------------------------------------------------------------------------------- */
 
-/* The words of all values; none: one NULL, which stands for the default. */
+/* The words of all values; without a value one NULL, which stands for the default. */
 static struct cli_words split(const struct cli_words *values, struct base_arena *arena) {
     size_t most = 1;
     for (unsigned i = 0; i < values->count; i++)
@@ -98,7 +102,7 @@ static struct cli_words split(const struct cli_words *values, struct base_arena 
     for (unsigned i = 0; i < values->count; i++)
         for (const char *at = values->item[i]; *(at += strspn(at, " \t\n")); at += strcspn(at, " \t\n"))
             words.item[words.count++] = base_arena_copy(arena, at, strcspn(at, " \t\n"));
-    if (words.count == 0)
+    if (values->count == 0)
         words.item[words.count++] = NULL;
     return words;
 }
@@ -128,6 +132,11 @@ static int choose_targets(struct compare *compare) {
     struct cli_machine_options machine = given->machine;
     machine.machine = machines.item[0];
     int status = CLI_DONE;
+    if (!machines.count || !schedulers.count || !divergence.count)
+        return cli_fail(CLI_USAGE, "--%s has nothing but blanks",
+                        !machines.count     ? "machine"
+                        : !schedulers.count ? "scheduler"
+                                            : "divergence");
     if (!schedulers.item[0] && machines.count == 1 && divergence.count == 1 && !given->machine.dump)
         status = all_schedulers(compare, &machine, &schedulers);
     size_t most = (size_t)machines.count * schedulers.count * divergence.count;
@@ -177,13 +186,14 @@ static void make_jobs(struct compare *compare) {
             .timeout_seconds = given->timeout_seconds,
             .max_instructions = given->max_instructions,
             .keeps_errors = true,
+            .is_apart = true,
             .output = CLI_OUTPUT_DROPPED,
         };
         job[i].run.size = cli_program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }
     compare->jobs =
-        (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->jobs, .arena = &compare->arena};
+        (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &compare->arena};
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -254,15 +264,35 @@ static unsigned severity(int status) {
     return i;
 }
 
+/* The models are named where there are several. */
+static bool has_several_models(const struct compare *compare) {
+    for (unsigned i = 1; i < compare->n_targets; i++)
+        if (strcmp(compare->shown[i].divergence, compare->shown[0].divergence) != 0)
+            return true;
+    return false;
+}
+
+/* A line for each executable that runs as if there were no GPU: its rows are empty. */
+static void print_notes(const struct compare *compare) {
+    for (unsigned i = 0; i < compare->jobs.count; i += compare->n_targets) {
+        const struct cli_job *job = &compare->jobs.job[i];
+        if (cli_is_finished(job) && job->status == CLI_DONE && !job->run.has_results &&
+            job->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
+            cli_fail(CLI_DONE, "%s never called the CUDA driver", job->run.program);
+    }
+}
+
 /* One line for each run that failed; the exit status of the worst. */
 static int print_failures(const struct compare *compare) {
     int worst = CLI_DONE;
+    bool names_models = has_several_models(compare);
     for (unsigned i = 0; i < compare->jobs.count; i++) {
         const struct cli_job *job = &compare->jobs.job[i];
         if (!cli_is_finished(job))
             continue;
         if (job->run.error)
-            cli_fail(CLI_ERROR, "%s with %s on %s: %s", job->run.program, job->run.target->scheduler,
+            cli_fail(CLI_ERROR, "%s with %s%s%s on %s: %s", job->run.program, job->run.target->scheduler,
+                     names_models ? " and " : "", names_models ? job->run.target->divergence : "",
                      job->run.target->machine, job->run.error);
         if (severity(job->status) > severity(worst))
             worst = job->status;
@@ -270,15 +300,16 @@ static int print_failures(const struct compare *compare) {
     return worst;
 }
 
-static int show(struct compare *compare, int interrupt) {
+static int show(struct compare *compare) {
     struct report_comparison comparison = collect(compare);
     if (!compare->given.is_quiet && !cli_is_stdout(compare->given.json) && !cli_is_stdout(compare->given.csv))
         print_table(compare, &comparison);
     bool is_written = write_files(compare, &comparison);
+    if (!compare->given.is_quiet)
+        print_notes(compare);
     int status = print_failures(compare);
-    if (interrupt)
-        return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(interrupt),
-                        comparison.n_entries, compare->jobs.count);
+    if (compare->jobs.interrupt)
+        return cli_report_interrupt(&compare->jobs);
     return status == CLI_DONE && !is_written ? CLI_ERROR : status;
 }
 
@@ -289,8 +320,8 @@ static int check_options(const struct compare *compare) {
     if (compare->words.n_before == 0 && !given->machine.dump)
         return cli_fail(CLI_USAGE, "compare needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle "
                                    "help compare'");
-    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
-        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
+    if (given->machine.dump && (given->json || given->csv))
+        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", given->json ? "json" : "csv");
     return CLI_DONE;
 }
 
@@ -298,12 +329,13 @@ static int find_and_run(struct compare *compare) {
     if (!cli_find_place(&compare->place, &compare->arena))
         return CLI_ERROR;
     int status = find_programs(compare);
+    if (status == CLI_DONE)
+        status = cli_open_outputs(compare->given.json, &compare->json, compare->given.csv, &compare->csv);
     if (status != CLI_DONE)
         return status;
-    if (!cli_open_output(compare->given.json, &compare->json) || !cli_open_output(compare->given.csv, &compare->csv))
-        return CLI_ERROR;
     make_jobs(compare);
-    return show(compare, cli_execute_with_progress(&compare->jobs, compare->given.is_quiet));
+    status = cli_execute_with_progress(&compare->jobs, compare->given.is_quiet);
+    return status == CLI_DONE ? show(compare) : status;
 }
 
 static int prepare_and_run(struct compare *compare) {

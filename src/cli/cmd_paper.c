@@ -16,7 +16,7 @@
 
 struct paper_options {
     unsigned size; /* or CLI_SIZE_NOT_GIVEN */
-    uint64_t jobs;
+    uint64_t threads;
     bool is_quiet;
     const char *json, *csv;
 };
@@ -26,7 +26,7 @@ struct paper_options {
 static const struct cli_option options[] = {
     {"--size", 0, CLI_CHOICE, "small|medium|paper", "input of the workloads that are run, default medium", FIELD(size),
      0, 0},
-    {"--jobs", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each core", FIELD(jobs), 1, 1024},
+    CLI_THREADS_ROW(FIELD(threads)),
     {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the numbers as CSV, a line for each", FIELD(csv), 0, 0},
     {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
@@ -156,7 +156,7 @@ static int run_one(struct paper *paper, const struct cli_experiment *experiment)
     struct cli_results *results = BASE_ARENA_ARRAY(&paper->arena, struct cli_results, 1);
     results->arena = &paper->arena;
     results->size = given->size == CLI_SIZE_NOT_GIVEN ? CLI_SIZE_MEDIUM : given->size;
-    results->jobs = (unsigned)given->jobs;
+    results->n_threads = (unsigned)given->threads;
     results->is_quiet = given->is_quiet;
     int status = experiment->run(results);
     if (status != CLI_DONE)
@@ -187,18 +187,16 @@ static int check_words(const struct paper *paper) {
         if (given->size != CLI_SIZE_NOT_GIVEN && !experiment->has_sizes)
             return cli_fail(CLI_USAGE, "%s runs no workload: it takes no --size", name);
     }
-    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
-        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
     return CLI_DONE;
 }
 
 static int run_all(struct paper *paper) {
     const struct paper_options *given = &paper->given;
     int status = check_words(paper);
+    if (status == CLI_DONE)
+        status = cli_open_outputs(given->json, &paper->json, given->csv, &paper->csv);
     if (status != CLI_DONE)
         return status;
-    if (!cli_open_output(given->json, &paper->json) || !cli_open_output(given->csv, &paper->csv))
-        return CLI_ERROR;
     if (paper->csv)
         fputs("experiment,subject,measure,ours,paper,note\n", paper->csv);
     paper->all = json_array();

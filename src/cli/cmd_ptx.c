@@ -1,5 +1,4 @@
 /* `heddle ptx FILE`: checks a PTX file and shows what is in it, before anything runs. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/ptx_view.h"
 
 struct ptx_options {
@@ -189,22 +189,16 @@ enum format { FORMAT_JSON, FORMAT_DOT };
 static bool write_file(const char *path, enum format format, const struct cli_ptx_view *view) {
     if (!path)
         return true;
-    bool is_stdout = strcmp(path, "-") == 0, is_good = true;
-    FILE *file = is_stdout ? stdout : fopen(path, "w");
-    if (file && format == FORMAT_JSON)
+    FILE *file;
+    bool is_good = true;
+    if (!cli_open_output(path, &file))
+        return false;
+    if (format == FORMAT_JSON)
         is_good = cli_ptx_write_json(file, view);
-    else if (file)
+    else
         cli_ptx_write_dot(file, view);
-    if (file)
-        is_good &= ferror(file) == 0;
-    if (file && !is_stdout)
-        is_good &= fclose(file) == 0;
-    if (!file || !is_good)
-        cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
-    return file && is_good;
+    return cli_close_output(path, file, is_good && fflush(file) == 0 && !ferror(file));
 }
-
-static bool takes_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
 static int show_module(const struct ptx_module *module, const struct ptx_options *given, struct base_arena *arena) {
     struct ptx_messages messages = {0};
@@ -213,7 +207,7 @@ static int show_module(const struct ptx_module *module, const struct ptx_options
     if (given->kernel && view.n_functions == 0) {
         status = refuse_kernel(module, given->kernel);
     } else {
-        if (!takes_stdout(given->json) && !takes_stdout(given->dot))
+        if (!cli_is_stdout(given->json) && !cli_is_stdout(given->dot))
             cli_ptx_print(stdout, &view, given->is_verbose, arena);
         if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
             status = CLI_ERROR;
@@ -229,8 +223,9 @@ static int read_and_show(const char *path, const struct ptx_options *given, stru
     struct base_source source;
     struct base_diag diag = {0};
     if (!base_source_read(&source, arena, path, &diag)) {
-        fputs(diag.text, stderr);
-        return CLI_ERROR;
+        static const char prefix[] = "error: ";
+        diag.text[strcspn(diag.text, "\n")] = '\0';
+        return cli_fail(CLI_ERROR, "%s", diag.text + (strncmp(diag.text, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
     }
     struct ptx_messages messages = {0};
     struct ptx_module *module = ptx_parse(source.name, source.text, source.length, &messages);
@@ -250,7 +245,7 @@ int cli_ptx(int argc, char **argv) {
     if (cli_parse(&cli_ptx_command, argc, argv, &given, &words, &arena, &status)) {
         if (words.count != 1)
             status = cli_fail(CLI_USAGE, "ptx takes one file; see 'heddle help ptx'");
-        else if (takes_stdout(given.json) && takes_stdout(given.dot))
+        else if (cli_is_stdout(given.json) && cli_is_stdout(given.dot))
             status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
         else
             status = read_and_show(words.item[0], &given, &arena);

@@ -15,7 +15,7 @@ struct run_options {
     struct cli_program_options program;
     bool is_functional, is_quiet, is_verbose, has_branches;
     unsigned color;
-    uint64_t max_cycles, sample_cycles, max_instructions;
+    uint64_t threads, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv, *thread_map;
 };
@@ -41,6 +41,7 @@ static const struct cli_option options[] = {
      FIELD(has_branches), 0, 0},
     {"--thread-map", 0, CLI_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
      FIELD(thread_map), 0, 0},
+    {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result", FIELD(threads), 1, CLI_MOST_THREADS},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
@@ -117,8 +118,9 @@ static int check_options(const struct run *run) {
         return cli_fail(CLI_USAGE,
                         "run needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle help "
                         "run'");
-    if (run->given.json && run->given.csv && strcmp(run->given.json, run->given.csv) == 0)
-        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", run->given.json);
+    if (run->given.machine.dump && (run->given.json || run->given.csv))
+        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing",
+                        run->given.json ? "json" : "csv");
     return check_functional(&run->given);
 }
 
@@ -188,6 +190,7 @@ static int run_program(struct run *run) {
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
+    execution->n_threads = run->given.threads;
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
@@ -229,9 +232,8 @@ static int find_and_run(struct run *run) {
         return status;
     if (run->given.thread_map && !cli_check_thread_map(run->given.thread_map, &run->arena))
         return CLI_ERROR;
-    if (!cli_open_output(run->given.json, &run->json) || !cli_open_output(run->given.csv, &run->csv))
-        return CLI_ERROR;
-    return run_program(run);
+    status = cli_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
+    return status == CLI_DONE ? run_program(run) : status;
 }
 
 static int prepare_and_run(struct run *run) {

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ static const char *config_text(const struct cli_execution *execution, struct bas
     json_t *object = json_object();
     if (execution->sample_cycles)
         json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
+    if (execution->n_threads)
+        json_object_set_new(object, "threads", json_integer((json_int_t)execution->n_threads));
     if (execution->records_threads)
         json_object_set_new(object, "profile", json_true());
     if (execution->max_instructions)
@@ -112,14 +115,25 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* The driver may write beside the file and rename, so the file has a folder to itself. */
-static char *make_folder(struct base_arena *arena) {
+/* For the folders of all runs; NULL after one line. */
+static const char *make_common_folder(struct base_arena *arena) {
     const char *parent = getenv("TMPDIR");
-    char *path = base_arena_printf(arena, "%s/heddle-XXXXXX", parent && *parent ? parent : "/tmp");
+    if (!parent || !*parent)
+        parent = "/tmp";
+    char *path = base_arena_printf(arena, "%s/heddle-XXXXXX", parent);
     if (mkdtemp(path))
         return path;
-    cli_fail(CLI_ERROR, "cannot make a folder %s: %s", path, strerror(errno));
+    cli_fail(CLI_ERROR, "cannot make a folder in '%s': %s; TMPDIR can name another place", parent, strerror(errno));
     return NULL;
+}
+
+/* The driver may write beside the file and rename, so the file has a folder to itself. */
+static bool make_folder(struct cli_job *job, const struct cli_jobs *jobs) {
+    job->folder = base_arena_printf(jobs->arena, "%s/%zu", jobs->folder, (size_t)(job - jobs->job));
+    if (mkdir(job->folder, 0700) == 0)
+        return true;
+    job->run.error = base_arena_printf(jobs->arena, "cannot make a folder '%s': %s", job->folder, strerror(errno));
+    return false;
 }
 
 /* A program that was killed may have left the driver's file unfinished there. */
@@ -177,9 +191,9 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     struct cli_job *job = &jobs->job[i];
     const struct cli_execution *execution = &job->execution;
     job->run.program = execution->program.name;
-    job->folder = make_folder(jobs->arena);
-    if (!job->folder) {
-        job->has_ended = job->is_said = true;
+    job->started = cli_now_seconds();
+    if (!make_folder(job, jobs)) {
+        job->has_ended = true;
         job->status = CLI_ERROR;
         jobs->n_ended++;
         return false;
@@ -193,6 +207,7 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
         .errors = errors_path(job, jobs->arena),
         .timeout_seconds = execution->timeout_seconds,
         .output = execution->output,
+        .is_apart = execution->is_apart,
     };
     return true;
 }
@@ -216,6 +231,7 @@ static void end_job(void *context, unsigned i, const struct cli_end *end) {
     if (job->execution.keeps_errors)
         quote_program(job, jobs->arena);
     remove_folder(job->folder, jobs->arena);
+    job->seconds = cli_now_seconds() - job->started;
     job->has_ended = true;
     jobs->n_ended++;
 }
@@ -225,58 +241,52 @@ static void wait_for_jobs(void *context) {
     jobs->progress(jobs->context, jobs);
 }
 
-static unsigned count_cores(void) {
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
+/* Those that this process may use. The fixed set is too small for more than 1024. */
+static unsigned count_processors(void) {
+    cpu_set_t set;
+    long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    return n_online > 0 && n_online < CLI_MOST_THREADS ? (unsigned)n_online : CLI_MOST_THREADS;
 }
 
 int cli_execute_all(struct cli_jobs *jobs) {
-    unsigned at_once = jobs->at_once ? jobs->at_once : count_cores();
+    jobs->folder = make_common_folder(jobs->arena);
+    if (!jobs->folder)
+        return CLI_ERROR;
+    if (!jobs->at_once)
+        jobs->at_once = count_processors();
     struct cli_children children = {
         .count = jobs->count,
-        .at_once = at_once < jobs->count ? at_once : jobs->count,
+        .at_once = jobs->at_once < jobs->count ? jobs->at_once : jobs->count,
         .context = jobs,
         .start = start_job,
         .end = end_job,
         .wait = jobs->progress ? wait_for_jobs : NULL,
     };
-    return cli_children_run(&children);
-}
-
-static void show_progress(void *context, const struct cli_jobs *jobs) {
-    const double *started = context;
-    fprintf(stderr, "\r\033[Kheddle: %u of %u runs", jobs->n_ended, jobs->count);
-    if (jobs->n_ended) {
-        double spent = cli_now_seconds() - *started;
-        unsigned left = (unsigned)(spent / jobs->n_ended * (jobs->count - jobs->n_ended) + 0.5);
-        fprintf(stderr, ", about %u:%02u left", left / 60, left % 60);
-    }
-}
-
-int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet) {
-    bool shows_progress = !is_quiet && isatty(STDERR_FILENO);
-    double started = cli_now_seconds();
-    if (shows_progress) {
-        jobs->progress = show_progress;
-        jobs->context = &started;
-        show_progress(&started, jobs);
-    }
-    int interrupt = cli_execute_all(jobs);
-    if (shows_progress)
-        fputs("\r\033[K", stderr);
-    return interrupt;
+    jobs->interrupt = cli_children_run(&children);
+    rmdir(jobs->folder);
+    return CLI_DONE;
 }
 
 bool cli_is_finished(const struct cli_job *job) {
     return job->has_ended && !(job->run.stopped && strcmp(job->run.stopped, "interrupt") == 0);
 }
 
+int cli_report_interrupt(const struct cli_jobs *jobs) {
+    unsigned n_finished = 0;
+    for (unsigned i = 0; i < jobs->count; i++)
+        n_finished += cli_is_finished(&jobs->job[i]);
+    return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(jobs->interrupt), n_finished,
+                    jobs->count);
+}
+
 int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena,
                 bool *is_said) {
     struct cli_job job = {.execution = *execution, .run = *run};
     struct cli_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
-    cli_execute_all(&jobs);
+    int status = cli_execute_all(&jobs);
     *run = job.run;
-    *is_said = job.is_said;
-    return job.status;
+    *is_said = job.is_said || status != CLI_DONE;
+    return status == CLI_DONE ? job.status : status;
 }

@@ -31,9 +31,11 @@ struct cli_execution {
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
     uint64_t sample_cycles;          /* 0: no time series */
+    uint64_t n_threads;              /* of the host, in this run; 0: one */
     bool records_threads;            /* counts per thread and branch */
     bool shows_progress, is_verbose;
     bool keeps_errors; /* its standard error is not shown, but the first line of it is in the run's error */
+    bool is_apart;     /* as a child's, child.h */
     enum cli_output output;
 };
 
@@ -48,21 +50,33 @@ struct cli_job {
     bool has_ended;        /* false: an interrupt came before */
     int status;            /* as cli_execute gives it, once it has ended */
     bool is_said;
-    const char *folder; /* private */
+    double started, seconds; /* by cli_now_seconds(), 0: not yet; how long it took, once it has ended */
+    const char *folder;      /* private */
 };
 
 struct cli_jobs {
     struct cli_job *job;
-    unsigned count, at_once;                                      /* 0: one for each core */
+    unsigned count, at_once;                                      /* 0: one for each processor, which is filled in */
     void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
     void *context;
     struct base_arena *arena;
     unsigned n_ended;
+    int interrupt;      /* the signal that kept them from all running to their ends; 0: none */
+    const char *folder; /* private */
 };
 
-/* Runs all of them; the signal that kept it from doing so, or 0. */
+/* Runs all of them. CLI_DONE, however they ended, or CLI_ERROR after one line, when none could be started. */
 int cli_execute_all(struct cli_jobs *jobs);
-/* The same with a line on standard error meanwhile, if that is a terminal and `is_quiet` does not forbid it. */
-int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet);
 /* It ran, and not only until an interrupt came. */
 bool cli_is_finished(const struct cli_job *job);
+/* CLI_STOPPED, after one line about the signal and how many of the runs are finished. */
+int cli_report_interrupt(const struct cli_jobs *jobs);
+
+/* A row of a table of options, for commands with several runs; `at` is the offset of a uint64_t in the command's
+ * struct, 0 when it is not given. */
+enum { CLI_MOST_THREADS = 1024 };
+#define CLI_THREADS_ROW(at)                                                                                            \
+    {                                                                                                                  \
+        "--threads", 'j', CLI_NUMBER, "N", "runs at the same time, default one for each processor", (at), 1,           \
+            CLI_MOST_THREADS                                                                                           \
+    }

@@ -19,7 +19,7 @@ struct cli_result {
 struct cli_results {
     struct base_arena *arena;
     unsigned size;          /* of the workloads that are simulated, as --size numbers it */
-    unsigned jobs;          /* runs at once; 0: one for each core */
+    unsigned n_threads;     /* runs at once; 0: one for each processor */
     bool is_quiet;          /* no progress */
     const char *conditions; /* how it was measured, where that is not as in the paper; NULL: nothing to say */
     struct cli_result item[CLI_MAX_RESULTS];

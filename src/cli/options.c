@@ -37,15 +37,17 @@ static const struct cli_option *find_option(const struct cli_command *command, c
     return NULL;
 }
 
+/* The shortest that begins so, or the one that is spelt most like it. */
 static const char *nearest_option(const struct cli_command *command, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
+    const char *longer = NULL;
     for (unsigned i = 0; i < command->n_options; i++) {
         const char *offered = command->options[i].name;
-        if (strlen(name) > 3 && starts_with(offered, name))
-            return offered;
+        if (strlen(name) > 3 && starts_with(offered, name) && (!longer || strlen(offered) < strlen(longer)))
+            longer = offered;
         base_nearest_offer(&nearest, offered);
     }
-    return nearest.best;
+    return longer ? longer : nearest.best;
 }
 
 static bool refuse_unknown(struct parser *parser, const char *word) {
@@ -162,6 +164,10 @@ static bool read_option(struct parser *parser) {
             return false;
         }
         text = parser->argv[parser->at];
+    }
+    if (takes_value && !*text) {
+        parser->status = cli_fail(CLI_USAGE, "%s needs a value: %s", option->name, option->value);
+        return false;
     }
     return set_value(parser, option, text);
 }

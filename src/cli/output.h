@@ -10,6 +10,8 @@ bool cli_is_stdout(const char *path);
 /* Opens a file for writing, `-` being standard output, and does nothing for NULL. False after one line on standard
  * error. */
 bool cli_open_output(const char *path, FILE **file);
+/* The files of --json and --csv, which must not be the same. CLI_DONE, or the exit status after one line. */
+int cli_open_outputs(const char *json_path, FILE **json, const char *csv_path, FILE **csv);
 /* Closes it, unless it is standard output. False after one line on standard error, when that fails or !is_written. */
 bool cli_close_output(const char *path, FILE *file, bool is_written);
 

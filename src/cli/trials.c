@@ -1,12 +1,11 @@
 /* Runs of an experiment: processes of their own, a line of progress on a terminal. */
-#define _GNU_SOURCE
 #include "cli/trials.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/program_options.h"
+#include "cli/progress.h"
 
 /* The words of a text, spaces between. */
 static struct cli_words split(const char *text, struct base_arena *arena) {
@@ -39,6 +38,7 @@ static int make_job(struct cli_job *job, const struct cli_trial *trial, const st
         .arguments = cli_program_arguments(&program, &options, &words, arena),
         .target = target,
         .keeps_errors = true,
+        .is_apart = true,
         .output = CLI_OUTPUT_DROPPED,
     };
     job->run.size = cli_program_size(&program, &options);
@@ -50,7 +50,7 @@ int cli_run_trials(const struct cli_results *results, struct cli_trial *trial, u
     struct cli_place place;
     struct cli_jobs jobs = {.job = BASE_ARENA_ARRAY(results->arena, struct cli_job, count),
                             .count = count,
-                            .at_once = results->jobs,
+                            .at_once = results->n_threads,
                             .arena = results->arena};
     if (!cli_find_place(&place, results->arena))
         return CLI_ERROR;
@@ -59,15 +59,16 @@ int cli_run_trials(const struct cli_results *results, struct cli_trial *trial, u
         if (status != CLI_DONE)
             return status;
     }
-    int interrupt = cli_execute_with_progress(&jobs, results->is_quiet);
-    if (interrupt)
-        return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(interrupt), jobs.n_ended,
-                        count);
+    int status = cli_execute_with_progress(&jobs, results->is_quiet);
+    if (status != CLI_DONE)
+        return status;
+    if (jobs.interrupt)
+        return cli_report_interrupt(&jobs);
     for (unsigned i = 0; i < count; i++) {
         const struct cli_job *job = &jobs.job[i];
         if (job->status != CLI_DONE)
             return cli_fail(job->status, "%s %s on %s: %s", trial[i].workload, trial[i].arguments, trial[i].machine,
-                            job->run.error ? job->run.error : "it could not be started");
+                            job->run.error);
         trial[i].counters = job->run.total.counters;
     }
     return CLI_DONE;

@@ -131,6 +131,12 @@ static void the_list_of_workloads_shows_what_was_measured(void **state) {
     outcome_free(&outcome);
 }
 
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_count_as_long_by_where_they_go),
@@ -142,5 +148,5 @@ int main(void) {
         cmocka_unit_test(csv_has_a_line_for_each_program),
         cmocka_unit_test(the_list_of_workloads_shows_what_was_measured),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -119,6 +119,23 @@ static void a_run_that_hangs_is_stopped_alone(void **state) {
     outcome_free(&outcome);
 }
 
+static void failures_name_the_model_where_there_are_several(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("compare %s/timed -q -s lrr -d 'stack lwm' -- limit:lrr", programs());
+    expect_status(&outcome, 4);
+    expect_text(outcome.err, "/timed with lrr and stack on gtx480: stopped at the limit of cycles\n");
+    expect_text(outcome.err, "/timed with lrr and lwm on gtx480: stopped at the limit of cycles\n");
+    outcome_free(&outcome);
+}
+
+static void a_program_that_never_calls_the_driver_is_told_once(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("compare /bin/true -s 'lrr gto'");
+    expect_status(&outcome, 0);
+    expect_line(&outcome, "heddle: /bin/true never called the CUDA driver");
+    outcome_free(&outcome);
+}
+
 static void only_utf_8_gets_blocks(void **state) {
     (void)state;
     setenv("LC_ALL", "C", 1);
@@ -208,6 +225,8 @@ int main(void) {
         cmocka_unit_test(a_failed_check_is_shown_in_its_row),
         cmocka_unit_test(the_worst_end_decides_the_status),
         cmocka_unit_test(a_run_that_hangs_is_stopped_alone),
+        cmocka_unit_test(failures_name_the_model_where_there_are_several),
+        cmocka_unit_test(a_program_that_never_calls_the_driver_is_told_once),
         cmocka_unit_test(only_utf_8_gets_blocks),
         cmocka_unit_test(a_workload_is_checked_and_two_comparisons_are_equal),
         cmocka_unit_test(an_interrupt_keeps_the_rows_that_are_finished),

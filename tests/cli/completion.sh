@@ -39,7 +39,10 @@ completes compare b -- bfs blackscholes
 completes characterize b -- bfs bfs_1 blackscholes
 completes characterize --table m -- meng2010 malits2012
 completes compare bfs --scheduler two -- two-level two-level-active
-completes compare bfs --j -- --jobs --json
+completes compare bfs --th -- --threads --threads-per-block
+completes characterize --th -- --threads
+completes paper --th -- --threads
+completes run bfs --th -- --threads --thread-map
 completes list '' -- workloads aliases machines options schedulers divergence experiments stats
 completes list machines g -- gtx480
 completes list machines gtx480 --set l1.s -- l1.size=

@@ -105,6 +105,12 @@ static void mistakes_are_answered_with_what_would_be_right(void **state) {
     }
 }
 
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_are_those_of_the_papers),
@@ -113,5 +119,5 @@ int main(void) {
         cmocka_unit_test(csv_has_a_line_for_each),
         cmocka_unit_test(mistakes_are_answered_with_what_would_be_right),
     };
-    return cmocka_run_group_tests_name("cli/cost", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cli/cost", tests, NULL, clean_up);
 }

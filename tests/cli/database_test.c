@@ -50,6 +50,17 @@ static void an_index_can_have_any_number_of_levels(void **state) {
     verified("index --functional -- --queries 33", "33 queries");
 }
 
+/* Keys fill all leaves but the last ones; with 28,830 there is a group for those behind the last key. */
+static void an_index_is_made_whole_or_as_far_as_needed(void **state) {
+    (void)state;
+    verified("index --functional -- --keys 1000000 --queries 4096", "4096 queries, 1000000 keys, 5 levels");
+    verified("index --functional -- --keys 28830 --tree whole --code both", "28830 keys, 3 levels");
+    verified("index --functional -- --keys 28830 --tree needed", "28830 keys, 3 levels");
+    verified("index --functional -- --keys 1000000000 --queries 64", "64 queries, 1000000000 keys, 7 levels");
+    refused("index -- --tree half", "--tree is whole or needed, not 'half'");
+    refused("index -- --keys 1000000001", "--keys takes a number from 1 to 1000000000, not '1000000001'");
+}
+
 static void insertions_need_room(void **state) {
     (void)state;
     verified("insert -m narasiman2014-db -- --code extended", "512 updates, 512 insertions and 0 without room");
@@ -60,12 +71,19 @@ static void insertions_need_room(void **state) {
     refused("insert -- --keys 27705630 --leaf-keys 1", "need more than 923521 leaves");
 }
 
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aggregates_have_groups_or_none),
         cmocka_unit_test(joins_have_a_version_with_heddles_own_instructions),
         cmocka_unit_test(an_index_can_have_any_number_of_levels),
+        cmocka_unit_test(an_index_is_made_whole_or_as_far_as_needed),
         cmocka_unit_test(insertions_need_room),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -26,6 +27,7 @@ static void misspelt_names_get_the_nearest_right_one(void **state) {
     refused(1, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
     refused(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
     refused(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
+    refused(2, "run bfs --thread 5", "did you mean '--threads'?");
     refused(2, "run bfs --functional --size smal",
             "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
     refused(2, "list workload", "did you mean 'workloads'?");
@@ -58,11 +60,24 @@ static void values_are_checked(void **state) {
     (void)state;
     refused(2, "run bfs --functional --size", "--size needs a value: small|medium|paper");
     refused(2, "run bfs --functional=yes", "--functional takes no value");
+    refused(2, "run bfs --thread-map ''", "--thread-map needs a value: PREFIX");
+    refused(2, "run bfs --json=", "--json needs a value: FILE|-");
+    refused(2, "compare bfs -s ''", "--scheduler needs a value: NAME");
+    refused(2, "compare bfs -s ' '", "heddle: --scheduler has nothing but blanks");
+    refused(2, "compare bfs -d ' ' -s gto", "heddle: --divergence has nothing but blanks");
+    refused(2, "compare bfs -m ' '", "heddle: --machine has nothing but blanks");
     refused(2, "run bfs --functional --timeout 0", "a number of seconds above 0, not '0'");
     refused(2, "run bfs --functional --timeout 1x", "not '1x'");
     refused(2, "run bfs --functional --max-instructions -3", "not '-3'");
     refused(2, "run bfs --functional --seed 4294967296", "from 0 to 4294967295");
     refused(2, "bench --repeat 0", "from 1 to 1000");
+    refused(2, "compare bfs --threads 0", "heddle: --threads takes a whole number from 1 to 1024, not '0'");
+    refused(2, "compare bfs --threads x", "from 1 to 1024, not 'x'");
+    refused(2, "characterize --threads 100000", "from 1 to 1024, not '100000'");
+    refused(2, "paper --threads -1", "from 1 to 1024, not '-1'");
+    refused(2, "run bfs --threads 1.5", "from 1 to 1024, not '1.5'");
+    refused(2, "compare bfs -j", "--threads needs a value: N");
+    refused(2, "bench --threads 2", "unknown option '--threads'");
 }
 
 static void options_must_fit_the_program(void **state) {
@@ -75,6 +90,8 @@ static void options_must_fit_the_program(void **state) {
     refused(2, "compare -- bfs", "heddle: compare needs a program");
     refused(2, "compare bfs --dump-config -s 'gto lrr'", "--dump-config prints one machine");
     refused(2, "compare bfs --json - --csv -", "cannot both write");
+    refused(2, "compare bfs --dump-config -s gto --json -", "--json is about a run, and --dump-config runs nothing");
+    refused(2, "run --dump-config --csv x.csv", "--csv is about a run, and --dump-config runs nothing");
     refused(2, "compare bfs /bin/true --size small", "--size is for bundled workloads");
     refused(2, "run --functional", "heddle: run needs a program");
     refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files, and 'bfs' is none");
@@ -92,6 +109,8 @@ static void files_that_cannot_be_used_are_named(void **state) {
     refused(1, "run docs/ --functional", "'docs/' is a folder");
     refused(1, "run ./LICENSE --functional", "cannot run './LICENSE'");
     refused(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
+    refused(1, "ptx nothing.ptx", "heddle: cannot open 'nothing.ptx': No such file or directory");
+    refused(1, "ptx docs", "heddle: cannot read 'docs': Is a directory");
 }
 
 static void workloads_refuse_their_own_mistakes(void **state) {
@@ -102,10 +121,53 @@ static void workloads_refuse_their_own_mistakes(void **state) {
 
 static void output_that_cannot_be_written_is_an_error(void **state) {
     (void)state;
-    struct outcome outcome = heddle("list workloads >/dev/full");
-    expect_status(&outcome, 1);
-    expect_line(&outcome, "cannot write to standard output");
+    static const char *const to_stdout[] = {
+        "list workloads >/dev/full",
+        "compare vecadd -s gto >/dev/full",
+        "compare vecadd -s gto --json - >/dev/full",
+        "compare vecadd -s gto --csv - >/dev/full",
+        "ptx tests/cli/kernels.ptx --json - >/dev/full",
+        "cost --json - >/dev/full",
+    };
+    static const char *const to_file[] = {
+        "compare vecadd -s gto -q --json /dev/full",  "compare vecadd -s gto -q --csv /dev/full",
+        "run vecadd --functional -q --csv /dev/full", "characterize vecadd -t liu2023 --functional -q --json /dev/full",
+        "paper liu2023-fig1 -q --csv /dev/full",
+    };
+    for (size_t i = 0; i < sizeof to_stdout / sizeof to_stdout[0]; i++)
+        refused(1, to_stdout[i], "heddle: cannot write to standard output: No space left on device");
+    for (size_t i = 0; i < sizeof to_file / sizeof to_file[0]; i++) {
+        struct outcome outcome = heddle("%s", to_file[i]);
+        expect_status(&outcome, 1);
+        expect_line(&outcome, "heddle: cannot write '/dev/full': No space left on device");
+        outcome_free(&outcome);
+    }
+}
+
+static void one_file_is_not_written_twice_under_two_names(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run vecadd --functional --json %s/x --csv %s/./x", scratch(), scratch());
+    expect_status(&outcome, 2);
+    expect_line(&outcome, "heddle: --json and --csv cannot both write to '");
     outcome_free(&outcome);
+}
+
+/* Of all commands so far. */
+static double processor_seconds(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* A time beyond what the system's calls take is as good as none, and waiting for it takes no work. */
+static void a_very_long_time_is_a_time(void **state) {
+    (void)state;
+    double before = processor_seconds();
+    struct outcome outcome = heddle("run /bin/sleep 1 --functional --timeout 1e300 -q");
+    expect_status(&outcome, 0);
+    outcome_free(&outcome);
+    assert_true(processor_seconds() - before < 0.3);
 }
 
 /* The command succeeds and says this. */
@@ -175,6 +237,8 @@ int main(void) {
         cmocka_unit_test(files_that_cannot_be_used_are_named),
         cmocka_unit_test(workloads_refuse_their_own_mistakes),
         cmocka_unit_test(output_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(one_file_is_not_written_twice_under_two_names),
+        cmocka_unit_test(a_very_long_time_is_a_time),
         cmocka_unit_test(every_command_teaches),
         cmocka_unit_test(lists_are_for_people_and_for_programs),
     };

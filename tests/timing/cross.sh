@@ -6,7 +6,7 @@
 #                         a model must refuse is in refused.txt
 #     schedulers          every workload under a third of the schedulers, on a machine with each pipeline
 #     machines            every workload on every machine
-#     repeat              the same statistics twice
+#     repeat              the same statistics twice, the second time on several host threads
 set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -15,7 +15,7 @@ mapfile -t machines < <("$heddle" list machines --names)
 mapfile -t models < <("$heddle" list divergence --names)
 mapfile -t schedulers < <("$heddle" list schedulers --names)
 partners=(lrr gto lfws two-level) # the schedulers that models are run with
-variants=("scan --code cond_acc" "index --code both")
+variants=("scan --code cond_acc" "index --code both" "lps --code progress")
 # meng2010 holds 64 threads of a block and no shared memory
 small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
 
@@ -86,11 +86,12 @@ machines)
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
 repeat)
-    for workload in bfs histogram mergesort; do
-        first=$("$heddle" run "$workload" --json - 2>/dev/null | sed '/"host"/,$d')
-        second=$("$heddle" run "$workload" --json - 2>/dev/null | sed '/"host"/,$d')
+    for program in bfs histogram mergesort nqueens "$here/../../bench/fma.ptx --grid 64 --block 256 --arg buf:f32[16384] --arg u32:60"; do
+        read -r -a words <<<"$program"
+        first=$("$heddle" run "${words[@]}" --threads 1 --json - 2>/dev/null | sed '/"host"/,$d')
+        second=$("$heddle" run "${words[@]}" --threads 3 --json - 2>/dev/null | sed '/"host"/,$d')
         [[ -n $first && $first == "$second" ]]
-        echo "$workload: the same statistics twice"
+        echo "${words[0]##*/}: the same statistics twice"
     done
     ;;
 esac

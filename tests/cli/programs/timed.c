@@ -1,7 +1,8 @@
 /* Stands for a program and its driver: writes the results of one launch itself, with cycles that depend on the
  * scheduler alone (lrr 1000, gto 500, all others 2000). An argument WHAT:SCHEDULER makes it misbehave under that one:
  * `slow` ends last, `wrong` fails its check, `error` says something and fails, `hang` sleeps for long, `limit` has
- * reached the limit of cycles. */
+ * reached the limit of cycles, `signal` is ended by SIGKILL, `reads` adds the bytes of standard input to the cycles. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,13 @@ static int write_results(json_int_t cycles, int at_limit) {
     return failed;
 }
 
+static json_int_t input_bytes(void) {
+    json_int_t count = 0;
+    while (getchar() != EOF)
+        count++;
+    return count;
+}
+
 int main(int argc, char **argv) {
     json_t *config = json_loads(getenv("HEDDLE_CONFIG"), 0, NULL);
     const char *scheduler = json_string_value(json_object_get(config, "scheduler"));
@@ -50,8 +58,13 @@ int main(int argc, char **argv) {
         fputs("no such data\nand more\n", stderr);
         return 1;
     }
+    if (is_asked(argc, argv, "signal", scheduler))
+        raise(SIGKILL);
+    json_int_t cycles = strcmp(scheduler, "lrr") == 0 ? 1000 : strcmp(scheduler, "gto") == 0 ? 500 : 2000;
+    if (is_asked(argc, argv, "reads", scheduler))
+        cycles += input_bytes();
     int at_limit = is_asked(argc, argv, "limit", scheduler);
-    if (write_results(strcmp(scheduler, "lrr") == 0 ? 1000 : strcmp(scheduler, "gto") == 0 ? 500 : 2000, at_limit))
+    if (write_results(cycles, at_limit))
         return 1;
     puts("nobody sees this");
     int is_wrong = is_asked(argc, argv, "wrong", scheduler);

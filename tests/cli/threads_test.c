@@ -1,0 +1,310 @@
+/* `--threads`: runs side by side give the bytes that runs one after the other give, and leave nothing behind. Most
+ * tests run programs/timed.c, which says what it is told to. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static char *content_of(const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* What a comparison says in all its forms. */
+struct said {
+    struct outcome outcome;
+    char *json, *csv;
+};
+
+static struct said compare(const char *words, int n_threads) {
+    char json[64], csv[64];
+    snprintf(json, sizeof json, "%s/said.json", scratch());
+    snprintf(csv, sizeof csv, "%s/said.csv", scratch());
+    struct outcome outcome = heddle("compare --threads %d --json %s --csv %s %s", n_threads, json, csv, words);
+    return (struct said){outcome, content_of(json), content_of(csv)};
+}
+
+static void said_free(struct said *said) {
+    outcome_free(&said->outcome);
+    free(said->json);
+    free(said->csv);
+}
+
+/* One after the other and four at a time: the same everywhere. Gives the one of four. */
+static struct said expect_the_same(const char *words, int status) {
+    struct said one = compare(words, 1), four = compare(words, 4);
+    expect_status(&one.outcome, status);
+    expect_status(&four.outcome, status);
+    assert_string_equal(one.outcome.out, four.outcome.out);
+    assert_string_equal(one.outcome.err, four.outcome.err);
+    assert_string_equal(one.json, four.json);
+    assert_string_equal(one.csv, four.csv);
+    said_free(&one);
+    return four;
+}
+
+static unsigned count(const char *text, const char *part) {
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+        n++;
+    return n;
+}
+
+static void six_configurations_give_the_same_bytes(void **state) {
+    (void)state;
+    struct said said = expect_the_same("bfs -s 'lrr gto' -d 'stack lwm mimd'", 0);
+    assert_string_equal(said.outcome.err, "");
+    expect_text(said.outcome.out, "\nchecked: all results agree with the CPU reference\n");
+    assert_int_equal(count(said.csv, "\n"), 7);
+    said_free(&said);
+}
+
+/* The first ends last; programs say things on both of their outputs. */
+static void failures_are_told_once_each_and_in_order(void **state) {
+    (void)state;
+    char words[512];
+    snprintf(words, sizeof words,
+             "%s/timed -s 'lrr gto srr lfws lpi llos' -- slow:lrr error:lrr wrong:gto limit:srr signal:lfws slow:lpi",
+             programs());
+    struct said said = expect_the_same(words, 3);
+    static const char *const lines[] = {
+        "/timed with lrr on gtx480: ",
+        "/timed with gto on gtx480: the check failed",
+        "/timed with srr on gtx480: stopped at the limit of cycles",
+        "/timed with lfws on gtx480: ",
+    };
+    const char *at = said.outcome.err;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        expect_text(at, lines[i]);
+        assert_int_equal(count(said.outcome.err, lines[i]), 1);
+        at = strstr(at, lines[i]);
+    }
+    expect_text(said.outcome.err, "ended with exit status 1: no such data\n");
+    expect_text(said.outcome.err, "was ended by SIGKILL (Killed)\n");
+    assert_int_equal(count(said.outcome.err, "\n"), 4);
+    assert_null(strstr(said.outcome.out, "nobody sees this"));
+    said_free(&said);
+}
+
+static void a_limit_holds_for_each_run(void **state) {
+    (void)state;
+    struct said said = expect_the_same("bfs -s 'lrr gto srr lfws' --max-cycles 1000", 4);
+    assert_int_equal(count(said.outcome.err, "stopped at the limit of cycles\n"), 4);
+    said_free(&said);
+    char words[256];
+    snprintf(words, sizeof words, "%s/timed -s 'lrr gto srr' --timeout 0.1 -- hang:gto hang:lrr", programs());
+    said = expect_the_same(words, 4);
+    assert_int_equal(count(said.outcome.err, "stopped after 0.1 s\n"), 2);
+    said_free(&said);
+}
+
+static void every_run_reads_the_same_input(void **state) {
+    (void)state;
+    char path[64], words[512];
+    snprintf(path, sizeof path, "%s/input", scratch());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%-100000d", 1);
+    fclose(file);
+    snprintf(words, sizeof words, "%s/timed -s 'srr lfws lpi llos' <%s -- reads:srr reads:lfws reads:lpi reads:llos",
+             programs(), path);
+    struct said said = expect_the_same(words, 0);
+    assert_int_equal(count(said.outcome.out, "  102,000  "), 4);
+    said_free(&said);
+    snprintf(words, sizeof words, "%s/timed -s 'srr lfws' </dev/zero -- reads:srr reads:lfws", programs());
+    said = expect_the_same(words, 0);
+    assert_int_equal(count(said.outcome.out, "  2,000  "), 2);
+    said_free(&said);
+}
+
+static void expect_equal_output(const char *words, const char *text) {
+    struct outcome one = heddle("%s --threads 1", words), four = heddle("%s --threads 4", words);
+    expect_status(&one, 0);
+    expect_status(&four, 0);
+    expect_text(one.out, text);
+    assert_string_equal(one.out, four.out);
+    assert_string_equal(one.err, four.err);
+    outcome_free(&one);
+    outcome_free(&four);
+}
+
+static void other_commands_give_the_same_bytes(void **state) {
+    (void)state;
+    expect_equal_output("characterize blackjack vecadd", "this device has none\n");
+    expect_equal_output("characterize blackjack vecadd --json -", "\"outcome\": \"error\"");
+    expect_equal_output("paper narasiman2014-fig8.1 --size small --csv -", "\nnarasiman2014-fig8.1,cond_acc,");
+}
+
+static void a_single_run_takes_the_option(void **state) {
+    (void)state;
+    struct outcome one = heddle("run vecadd --threads 1 --csv -"), four = heddle("run vecadd --threads 4 --csv -");
+    expect_status(&one, 0);
+    expect_status(&four, 0);
+    assert_string_equal(one.out, four.out);
+    outcome_free(&one);
+    outcome_free(&four);
+}
+
+/* ---- Interrupts -------------------------------------------------------------------------------------------------- */
+
+static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); }
+
+static void wait_for_file(const char *path) {
+    for (int i = 0; i < 1000 && access(path, F_OK) != 0; i++)
+        nap();
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+/* Nobody may be there to take its end: a process that is only still listed counts as gone. */
+static bool is_gone(pid_t pid) {
+    char path[32], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+        fclose(file);
+    }
+    return state == 'Z' || state == 'X';
+}
+
+static void expect_gone(const char *path) {
+    int pid;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    for (int i = 0; i < 200 && !is_gone(pid); i++)
+        nap();
+    assert_true(is_gone(pid));
+}
+
+/* A program that is a script: under lrr it ends; under gto and srr it starts a process of its own, writes the number of
+ * that to a file, and waits for it; under the others it says so by a file and hangs. */
+static const char *make_script(const char *folder) {
+    static char path[64];
+    snprintf(path, sizeof path, "%s/script", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "#!/bin/sh\n"
+            "case $HEDDLE_CONFIG in\n"
+            "*'\"scheduler\":\"lrr\"'*) exec %s/timed ;;\n"
+            "*'\"scheduler\":\"gto\"'*) name=gto ;;\n"
+            "*'\"scheduler\":\"srr\"'*) name=srr ;;\n"
+            "*) touch %s/others; exec sleep 100 ;;\n"
+            "esac\n"
+            "sleep 100 &\n"
+            "echo $! >%s/new-$name\n"
+            "mv %s/new-$name %s/pid-$name\n"
+            "wait\n",
+            programs(), folder, folder, folder, folder);
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+    return path;
+}
+
+static pid_t start_compare(const char *script, const char *folder, const char *json) {
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char temporary[80];
+        snprintf(temporary, sizeof temporary, "%s/private", folder);
+        setenv("TMPDIR", temporary, 1);
+        signal(SIGINT, SIG_DFL); /* a test may itself run in the background */
+        execl(getenv("HEDDLE_COMMAND"), "heddle", "compare", script, "-q", "--threads", "3", "-s",
+              "gto lrr srr lfws lpi", "--json", json, (char *)NULL);
+        _exit(99);
+    }
+    return pid;
+}
+
+/* Two runs hang while the one between them ends; another hangs in its place, which shows that it has ended, and the
+ * last is never started. */
+static void an_interrupt_ends_all_runs_and_keeps_what_is_finished(void **state) {
+    (void)state;
+    char json[64], private[64], first[64], second[64], others[64];
+    snprintf(json, sizeof json, "%s/kept.json", scratch());
+    snprintf(private, sizeof private, "%s/private", scratch());
+    snprintf(first, sizeof first, "%s/pid-gto", scratch());
+    snprintf(second, sizeof second, "%s/pid-srr", scratch());
+    snprintf(others, sizeof others, "%s/others", scratch());
+    assert_int_equal(mkdir(private, 0700), 0);
+    pid_t pid = start_compare(make_script(scratch()), scratch(), json);
+    wait_for_file(first);
+    wait_for_file(second);
+    wait_for_file(others);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 4);
+    expect_gone(first);
+    expect_gone(second);
+    assert_int_equal(rmdir(private), 0); /* only an empty one can be removed */
+    json_t *object = json_load_file(json, 0, NULL);
+    assert_non_null(object);
+    json_t *runs = json_object_get(object, "runs");
+    assert_int_equal(json_array_size(runs), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(runs, 0), "scheduler")), "lrr");
+    json_decref(object);
+}
+
+static void what_a_program_leaves_running_ends_with_it(void **state) {
+    (void)state;
+    char words[512], pid[64];
+    snprintf(pid, sizeof pid, "%s/left", scratch());
+    snprintf(words, sizeof words, "compare /bin/sh -q -s 'lrr gto' --threads 2 -- -c 'sleep 100 & echo $! >%s'", pid);
+    struct outcome outcome = heddle("%s", words);
+    outcome_free(&outcome);
+    expect_gone(pid);
+}
+
+static void a_place_for_files_that_is_not_there_is_one_line(void **state) {
+    (void)state;
+    setenv("TMPDIR", "/nowhere", 1);
+    struct outcome outcome = heddle("compare bfs vecadd --threads 4");
+    unsetenv("TMPDIR");
+    expect_status(&outcome, 1);
+    assert_string_equal(outcome.out, "");
+    expect_line(&outcome, "heddle: cannot make a folder in '/nowhere': No such file or directory");
+    outcome_free(&outcome);
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(six_configurations_give_the_same_bytes),
+        cmocka_unit_test(failures_are_told_once_each_and_in_order),
+        cmocka_unit_test(a_limit_holds_for_each_run),
+        cmocka_unit_test(every_run_reads_the_same_input),
+        cmocka_unit_test(other_commands_give_the_same_bytes),
+        cmocka_unit_test(a_single_run_takes_the_option),
+        cmocka_unit_test(an_interrupt_ends_all_runs_and_keeps_what_is_finished),
+        cmocka_unit_test(what_a_program_leaves_running_ends_with_it),
+        cmocka_unit_test(a_place_for_files_that_is_not_there_is_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}
