@@ -221,10 +221,9 @@ static bool write_csv(FILE *file, const struct table *table) {
 
 static int show(const struct table *table, const struct cost_options *given) {
     FILE *json = NULL, *csv = NULL;
-    if (given->json && given->csv && strcmp(given->json, given->csv) == 0)
-        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", given->json);
-    if (!cli_open_output(given->json, &json) || !cli_open_output(given->csv, &csv))
-        return CLI_ERROR;
+    int status = cli_open_outputs(given->json, &json, given->csv, &csv);
+    if (status != CLI_DONE)
+        return status;
     if (!cli_is_stdout(given->json) && !cli_is_stdout(given->csv))
         print_table(table, cli_is_colored(given->color));
     bool is_written = true;
