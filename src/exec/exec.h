@@ -390,6 +390,12 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
 /* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions.
  */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
-/* Of the lanes in mask, which have just executed the instruction, those that went to global or local memory or to a
- * texture. A generic access counts by its first lane. */
-uint32_t exec_far_lanes(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
+/* cvta, isspacep and progress compute; everything else that leaves addresses goes to memory. */
+static inline bool exec_goes_to_memory(const struct exec_insn *insn) {
+    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
+           insn->opcode != PTX_OP_PROGRESS;
+}
+/* Where the lanes in mask went that have just executed a memory instruction; a generic access counts by its first lane,
+ * a texture as global. *lanes are those that did, none for a cond_acc without a hit. */
+enum ptx_space exec_accessed_space(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask,
+                                   uint32_t *lanes);

@@ -17,15 +17,13 @@ exec_act_fn *exec_select_memory(const struct exec_form *form) {
     }
 }
 
-uint32_t exec_far_lanes(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
-    if (!exec_has_addresses(insn->kind) || insn->opcode == PTX_OP_CVTA || insn->opcode == PTX_OP_ISSPACEP)
-        return 0;
-    uint32_t lanes = insn->kind == EXEC_KIND_WARP_MEMORY ? cx->touched : mask;
-    enum ptx_space space = (enum ptx_space)insn->access.space;
+enum ptx_space exec_accessed_space(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask,
+                                   uint32_t *lanes) {
     uint64_t offset;
+    *lanes = insn->kind == EXEC_KIND_WARP_MEMORY ? cx->touched : mask;
     if (ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE)
-        space = PTX_SPACE_GLOBAL;
-    else if (space == PTX_SPACE_GENERIC && lanes)
-        space = exec_generic_space(cx->address[__builtin_ctz(lanes)], &offset);
-    return space == PTX_SPACE_GLOBAL || space == PTX_SPACE_LOCAL ? lanes : 0;
+        return PTX_SPACE_GLOBAL;
+    if (insn->access.space == PTX_SPACE_GENERIC && *lanes)
+        return exec_generic_space(cx->address[__builtin_ctz(*lanes)], &offset);
+    return (enum ptx_space)insn->access.space;
 }

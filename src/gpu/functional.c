@@ -125,6 +125,20 @@ static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack
     warp->n_diverged = 0;
 }
 
+/* Parameters and constants come from a cache of their own, no memory: as in timed runs. */
+static void count_access(struct stats_counters *counters, const struct exec_context *cx, const struct exec_insn *insn,
+                         uint32_t mask) {
+    uint32_t lanes;
+    enum ptx_space space = exec_accessed_space(cx, insn, mask, &lanes);
+    if (!lanes || space == PTX_SPACE_PARAM || space == PTX_SPACE_CONST)
+        return;
+    counters->memory_instructions++;
+    if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_LOCAL)
+        return;
+    counters->long_instructions++;
+    counters->long_thread_instructions += (uint32_t)__builtin_popcount(lanes);
+}
+
 /* Runs row number `index` until it blocks, ends, or has used its turn. */
 static void run_row(struct engine *engine, struct resident *resident, uint32_t index) {
     const struct exec_insn *code = engine->grid->program->code;
@@ -133,7 +147,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     struct divergence_stack *stack = &resident->stack[index];
     struct warp *warp = &resident->warp[index];
     struct exec_profile *profile = engine->grid->profile;
-    uint64_t n_warp = 0, n_thread = 0, n_memory = 0, n_long = 0, n_long_thread = 0;
+    uint64_t n_warp = 0, n_thread = 0;
     uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0;
     const uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth && !cx->fault.kind) {
@@ -174,10 +188,8 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
             cx->time++;
             exec_row_insn(cx, row, insn, mask);
             if (insn->kind != EXEC_KIND_LANES) {
-                uint32_t far = exec_far_lanes(cx, insn, mask);
-                n_memory += exec_has_addresses(insn->kind);
-                n_long += far != 0;
-                n_long_thread += (uint32_t)__builtin_popcount(far);
+                if (exec_goes_to_memory(insn))
+                    count_access(engine->counters, cx, insn, mask);
                 if (cx->fault.kind)
                     break;
             }
@@ -186,9 +198,6 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     warp->n_executed += n_warp;
     engine->counters->warp_instructions += n_warp;
     engine->counters->thread_instructions += n_thread;
-    engine->counters->memory_instructions += n_memory;
-    engine->counters->long_instructions += n_long;
-    engine->counters->long_thread_instructions += n_long_thread;
     watch_for_spinning(warp, stack, n_warp, highest_pc - lowest_pc);
     uint64_t limit = engine->gpu->config.max_instructions;
     if (!cx->fault.kind && limit && warp->n_executed > limit && stack->depth)

@@ -126,12 +126,6 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     }
 }
 
-/* cvta, isspacep and progress compute; everything else with a context goes to memory. */
-static bool goes_to_memory(const struct exec_insn *insn) {
-    return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
-           insn->opcode != PTX_OP_PROGRESS;
-}
-
 /* The adders over a row's predicates stand before the pipeline's own work: cond_acc then adds and stores like any
  * store, tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
 static uint16_t prefix_cycles(const struct config_machine *machine, const struct exec_insn *insn) {
@@ -144,7 +138,7 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
-    if (goes_to_memory(insn)) {
+    if (exec_goes_to_memory(insn)) {
         cost_of_access(machine, insn, timing);
     } else if (insn->kind == EXEC_KIND_LANES && source) {
         cost_of_arithmetic(machine, source, timing);

@@ -93,5 +93,11 @@ repeat)
         [[ -n $first && $first == "$second" ]]
         echo "${words[0]##*/}: the same statistics twice"
     done
+    for workload in matmul reduction scan mum; do # what instructions do is the same with and without time
+        first=$("$heddle" run "$workload" --functional --json - 2>/dev/null | grep -E '"(thread|memory|long|long_thread)_instructions"')
+        second=$("$heddle" run "$workload" --json - 2>/dev/null | grep -E '"(thread|memory|long|long_thread)_instructions"')
+        [[ -n $first && $first == "$second" ]]
+        echo "$workload: the same instructions with and without time"
+    done
     ;;
 esac
