@@ -132,9 +132,9 @@ static void a_wrong_value_says_what_is_allowed(void **state) {
     expect_set_refused("clock=nan", "clock is 'nan', but takes a number from 0.001 to 10");
     expect_set_refused("clock=0x1", "clock is '0x1', but takes a number from 0.001 to 10");
     expect_set_refused("l1.perfect=maybe", "l1.perfect is 'maybe', but takes true or false");
-    expect_set_refused("dram.policy=frfcfs", "dram.policy is 'frfcfs', but takes fcfs or fr-fcfs");
-    expect_set_refused("dram.policy=fc", "dram.policy is 'fc', but takes fcfs or fr-fcfs");
-    expect_set_refused("dram.policy=", "dram.policy is '', but takes fcfs or fr-fcfs");
+    expect_set_refused("dram.policy=frfcfs", "dram.policy is 'frfcfs', but takes fcfs, fcfs-bank or fr-fcfs");
+    expect_set_refused("dram.policy=fc", "dram.policy is 'fc', but takes fcfs, fcfs-bank or fr-fcfs");
+    expect_set_refused("dram.policy=", "dram.policy is '', but takes fcfs, fcfs-bank or fr-fcfs");
     expect_set_refused("sm.pipeline=x", "sm.pipeline is 'x', but takes barrel, scoreboard or switch-on-access");
     expect_set_refused("name=a\tb", "name is 'a\tb', but takes up to 63 printable ASCII characters");
     expect_set_refused("divergence=0123456789012345678901234567890123456789012345678901234567890123",

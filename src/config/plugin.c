@@ -83,15 +83,15 @@ static bool next_choice(const char **choices, char *word, size_t size) {
     return true;
 }
 
-static bool set_choice(struct parser *parser, const struct config_parameter *option, const char *text) {
+/* The place of a word among the choices. */
+static bool find_choice(struct parser *parser, const struct config_parameter *option, const char *text,
+                        uint32_t *place) {
     char word[32], best[32] = "";
     struct base_nearest nearest = base_nearest_to(text);
-    uint32_t place = 0;
-    for (const char *rest = option->choices; next_choice(&rest, word, sizeof word); place++) {
-        if (strcmp(word, text) == 0) {
-            store(parser->values, option, place);
+    *place = 0;
+    for (const char *rest = option->choices; next_choice(&rest, word, sizeof word); ++*place) {
+        if (strcmp(word, text) == 0)
             return true;
-        }
         unsigned before = nearest.best_distance;
         base_nearest_offer(&nearest, word);
         if (nearest.best_distance < before)
@@ -102,6 +102,29 @@ static bool set_choice(struct parser *parser, const struct config_parameter *opt
         return refuse(parser, "%s: %s takes %s, not '%s'; did you mean '%s'?", name, option->name, option->choices,
                       text, best);
     return refuse(parser, "%s: %s takes %s, not '%s'", name, option->name, option->choices, text);
+}
+
+static bool set_choice(struct parser *parser, const struct config_parameter *option, const char *text) {
+    uint32_t place;
+    if (!find_choice(parser, option, text, &place))
+        return false;
+    store(parser->values, option, place);
+    return true;
+}
+
+/* Cuts the text up. */
+static bool set_set(struct parser *parser, const struct config_parameter *option, char *text) {
+    uint32_t members = 0, place;
+    for (char *next; text; text = next) {
+        next = strchr(text, '+');
+        if (next)
+            *next++ = '\0';
+        if (!find_choice(parser, option, text, &place))
+            return false;
+        members |= 1u << place;
+    }
+    store(parser->values, option, members);
+    return true;
 }
 
 static bool set_number(struct parser *parser, const struct config_parameter *option, const char *text) {
@@ -115,7 +138,7 @@ static bool set_number(struct parser *parser, const struct config_parameter *opt
 
 static bool refuse_no_value(struct parser *parser, const struct config_parameter *option) {
     const char *name = parser->plugin->name;
-    if (option->type == CONFIG_PARAMETER_CHOICE)
+    if (option->choices)
         return refuse(parser, "%s: %s needs a value: %s=%s", name, option->name, option->name, option->choices);
     return refuse(parser, "%s: %s needs a value, such as %s=%u", name, option->name, option->name,
                   option->default_value);
@@ -168,8 +191,14 @@ static bool set_option(struct parser *parser, char *word) {
     if (parser->given & bit)
         return refuse(parser, "%s: %s is given twice", plugin->name, option->name);
     parser->given |= bit;
-    return option->type == CONFIG_PARAMETER_CHOICE ? set_choice(parser, option, value)
-                                                   : set_number(parser, option, value);
+    switch (option->type) {
+    case CONFIG_PARAMETER_CHOICE:
+        return set_choice(parser, option, value);
+    case CONFIG_PARAMETER_SET:
+        return set_set(parser, option, value);
+    default:
+        return set_number(parser, option, value);
+    }
 }
 
 static bool set_options(struct parser *parser, char *text) {
@@ -218,20 +247,28 @@ bool config_plugin_parse(const char *kind, const struct config_plugin *list, siz
     return true;
 }
 
+void config_parameter_text(const struct config_parameter *parameter, uint32_t value, char *text, size_t size) {
+    if (parameter->type == CONFIG_PARAMETER_UINT) {
+        snprintf(text, size, "%u", value);
+        return;
+    }
+    char word[32];
+    uint32_t members = parameter->type == CONFIG_PARAMETER_SET ? value : 1u << value;
+    size_t length = 0;
+    text[0] = '\0';
+    for (const char *rest = parameter->choices; next_choice(&rest, word, sizeof word); members >>= 1)
+        if (members & 1 && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? "+" : "", word);
+}
+
 void config_plugin_describe(const struct config_plugin *plugin, const void *options, char *text, size_t size) {
     size_t length = (size_t)snprintf(text, size, "%s", plugin->name);
     for (const struct config_parameter *option = plugin->parameter; option && option->name && length < size; option++) {
         uint32_t value;
-        char word[32] = "";
+        char written[256];
         memcpy(&value, (const char *)options + option->offset, sizeof value);
-        if (option->type == CONFIG_PARAMETER_CHOICE) {
-            const char *rest = option->choices;
-            for (uint32_t i = 0; i <= value; i++)
-                next_choice(&rest, word, sizeof word);
-        } else {
-            snprintf(word, sizeof word, "%u", value);
-        }
+        config_parameter_text(option, value, written, sizeof written);
         length += (size_t)snprintf(text + length, size - length, "%c%s=%s", option == plugin->parameter ? ':' : ',',
-                                   option->name, word);
+                                   option->name, written);
     }
 }

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum config_parameter_type { CONFIG_PARAMETER_UINT, CONFIG_PARAMETER_CHOICE };
+enum config_parameter_type { CONFIG_PARAMETER_UINT, CONFIG_PARAMETER_CHOICE, CONFIG_PARAMETER_SET };
 
 /* One row per parameter. Values are stored as uint32_t at `offset` in the policy's options struct; a choice stores the
- * place of the word in `choices` (words separated by '|'). */
+ * place of the word in `choices` (words separated by '|'), a set, written `this+that`, a bit for each of its words. */
 struct config_parameter {
     const char *name;
     enum config_parameter_type type;
@@ -38,5 +38,7 @@ struct config_plugin {
  * values). `kind` is what the list holds, for messages: "scheduler". */
 bool config_plugin_parse(const char *kind, const struct config_plugin *list, size_t count, const char *text,
                          size_t *which, void **options, char *error, size_t error_size);
+/* A value of a parameter as it is written: `8`, `lazy`, `this+that`. */
+void config_parameter_text(const struct config_parameter *parameter, uint32_t value, char *text, size_t size);
 /* The text that config_plugin_parse() would read as these options, every parameter named. */
 void config_plugin_describe(const struct config_plugin *plugin, const void *options, char *text, size_t size);

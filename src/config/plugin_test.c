@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 struct options {
-    uint32_t size, mode, depth;
+    uint32_t size, mode, depth, colours;
 };
 
 static const struct config_parameter parameters[] = {
@@ -24,10 +24,15 @@ static const struct config_preset presets[] = {
     {"huge", "big,depth=9", "a preset made of another"},
     {.name = NULL},
 };
+static const struct config_parameter sets[] = {
+    {"of", CONFIG_PARAMETER_SET, offsetof(struct options, colours), 5, 0, 0, "red|green|blue", "several words"},
+    {.name = NULL},
+};
 static const struct config_plugin list[] = {
     {"plain", "has no options", NULL, NULL, 0},
     {"fancy", "has options and presets", parameters, presets, sizeof(struct options)},
     {"bare", "has options", parameters, NULL, sizeof(struct options)},
+    {"mixed", "takes several words", sets, NULL, sizeof(struct options)},
 };
 enum { N_PLUGINS = sizeof list / sizeof *list };
 
@@ -61,6 +66,19 @@ static void what_is_not_written_has_its_default(void **state) {
     reads_as("fancy:depth=4294967295,size=0x10", "fancy:size=16,mode=lazy,depth=4294967295");
 }
 
+/* In the order of the row, each once. */
+static void a_set_is_written_with_plus_signs(void **state) {
+    (void)state;
+    reads_as("mixed", "mixed:of=red+blue");
+    reads_as("mixed:of=green", "mixed:of=green");
+    reads_as("mixed:of=blue+green+red", "mixed:of=red+green+blue");
+    reads_as("mixed:of=blue+blue", "mixed:of=blue");
+    refused("mixed:of=red+blu", "mixed: of takes red|green|blue, not 'blu'; did you mean 'blue'?");
+    refused("mixed:of=red+", "mixed: of takes red|green|blue, not ''");
+    refused("mixed:of=+red", "mixed: of takes red|green|blue, not ''");
+    refused("mixed:of", "mixed: of needs a value: of=red|green|blue");
+}
+
 static void a_preset_stands_for_its_values(void **state) {
     (void)state;
     reads_as("fancy:big", "fancy:size=64,mode=aggress,depth=0");
@@ -88,8 +106,8 @@ static void what_is_described_reads_as_the_same(void **state) {
 static void an_unknown_name_is_answered_with_the_nearest_or_all(void **state) {
     (void)state;
     refused("fanzy", "no thing 'fanzy'; did you mean 'fancy'?");
-    refused("", "no thing ''; there are: plain, fancy, bare");
-    refused("something", "no thing 'something'; there are: plain, fancy, bare");
+    refused("", "no thing ''; there are: plain, fancy, bare, mixed");
+    refused("something", "no thing 'something'; there are: plain, fancy, bare, mixed");
     refused("fancy :big", "no thing 'fancy '; did you mean 'fancy'?");
 }
 
@@ -133,6 +151,7 @@ static void a_description_that_does_not_fit_is_cut(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_written_has_its_default),
+        cmocka_unit_test(a_set_is_written_with_plus_signs),
         cmocka_unit_test(a_preset_stands_for_its_values),
         cmocka_unit_test(a_written_value_wins_over_a_preset),
         cmocka_unit_test(what_is_described_reads_as_the_same),

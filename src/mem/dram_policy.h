@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define DRAM_NO_ROW UINT64_MAX
+enum { DRAM_MAX_BANKS = 1024 }; /* of a channel; config/options.def */
 
 struct dram_request {
     uint64_t row, arrival; /* arrival: the cycle it came into the queue */

@@ -50,6 +50,17 @@ static void banks_work_side_by_side(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
+/* Line 256 waits until 401 for its bank. Line 32 is for another bank: behind it, it starts at 405; when banks have
+ * queues of their own, in its turn at the bus's pace, at 105. Line 1 would hit the open row, but came after line 256:
+ * it waits for row 0 to be opened again. */
+static void fcfs_at_each_bank_passes_by_those_that_wait_for_another(void **state) {
+    (void)state;
+    const struct step strict[] = {{0, 405}, {256, 705}, {32, 709}, {1, 1005}};
+    const struct step by_bank[] = {{0, 405}, {256, 705}, {32, 409}, {1, 1005}};
+    play(with_policy(CONFIG_DRAM_FCFS), strict, 4);
+    play(with_policy(CONFIG_DRAM_FCFS_BANK), by_bank, 4);
+}
+
 /* FCFS closes row 0 for line 256 at 401 and opens it again for line 1 at 701. FR-FCFS takes line 1 first, at 301; its
  * data is ready at 401, and so the other row can be opened just as early. */
 static void fr_fcfs_takes_row_hits_before_older_conflicts(void **state) {
@@ -289,6 +300,7 @@ int main(void) {
         cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
         cmocka_unit_test(another_row_of_a_bank_waits_until_the_first_is_done),
         cmocka_unit_test(banks_work_side_by_side),
+        cmocka_unit_test(fcfs_at_each_bank_passes_by_those_that_wait_for_another),
         cmocka_unit_test(fr_fcfs_takes_row_hits_before_older_conflicts),
         cmocka_unit_test(fcfs_holds_all_behind_a_busy_bank),
         cmocka_unit_test(a_policy_sees_no_further_than_the_queue),

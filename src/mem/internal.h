@@ -4,7 +4,7 @@
  *
  * Without an L2 the banks have no tags: one per channel, they only pass requests on. An SM's part is touched by its own
  * accesses and by packets that reach it; the shared part only by packets that reach a bank. Nothing else crosses
- * between the two, so SMs may later run ahead of each other by the shortest way down (the L1's latency).
+ * between the two.
  *
  * Flow control: an SM may have so many misses (MSHRs), write-backs (twice the MSHRs) and stores, atomics and uncached
  * reads (MEM_SM_CREDITS) under way. Each bank's input holds all that can come, in two rings: requests, which may have

@@ -51,8 +51,12 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, ui
     if (group->warp_id == DIVERGENCE_NO_WARP)
         group->warp_id = s / sm->n_schedulers;
     sched_add(&sm->occupied, s);
-    sm->view_slot[s] =
-        (struct sched_slot){.age = sm->n_arrived++, .warp_id = group->warp_id, .block = group->home->slot};
+    sm->view_slot[s] = (struct sched_slot){
+        .age = sm->n_arrived++,
+        .warp_id = group->warp_id,
+        .block = group->home->slot,
+        .progress = group->row ? group->row->progress : 0,
+    };
     sm->view.cycle = cycle;
     sm->policy->arrive(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
 }

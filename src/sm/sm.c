@@ -212,7 +212,6 @@ uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
-bool sm_is_busy(const struct sm *sm) { return sm->n_residents != 0; }
 const struct sm_counters *sm_counters(const struct sm *sm) { return &sm->counters; }
 
 /* A place for a block; there are as many as blocks have been resident at once. */

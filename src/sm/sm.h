@@ -77,8 +77,6 @@ bool sm_has_room(const struct sm *sm);
 /* Models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
-bool sm_is_busy(const struct sm *sm); /* a block is resident, or an access is
-                                         still under way */
 /* One cycle. Gives the next cycle in which the SM has something to do;
  * SM_NEVER: only memory can wake it. */
 uint64_t sm_tick(struct sm *sm, uint64_t cycle);
