@@ -299,14 +299,10 @@ static json_t *option_json(const struct list *list, unsigned i) {
 
 /* ---- Schedulers -------------------------------------------------------------------------------------------------- */
 
-/* "8", or the word of a choice. */
 static const char *default_text(const struct config_parameter *option, struct base_arena *arena) {
-    if (option->type == CONFIG_PARAMETER_UINT)
-        return base_arena_printf(arena, "%u", option->default_value);
-    const char *word = option->choices;
-    for (uint32_t i = 0; i < option->default_value; i++)
-        word += strcspn(word, "|") + 1;
-    return base_arena_copy(arena, word, strcspn(word, "|"));
+    char text[256];
+    config_parameter_text(option, option->default_value, text, sizeof text);
+    return base_arena_copy(arena, text, strlen(text));
 }
 
 static const char *range_text(const struct config_parameter *option, struct base_arena *arena) {

@@ -19,7 +19,7 @@ static void every_scheduler_is_complete(void **state) {
         for (const struct config_parameter *option = ops->option; option && option->name; option++) {
             assert_true(option->offset + sizeof(uint32_t) <= ops->options_bytes);
             assert_non_null(option->help);
-            assert_int_equal(option->choices != NULL, option->type == CONFIG_PARAMETER_CHOICE);
+            assert_int_equal(option->choices != NULL, option->type != CONFIG_PARAMETER_UINT);
             assert_true(option->choices ||
                         (option->least <= option->default_value && option->default_value <= option->most));
         }
@@ -81,9 +81,9 @@ static void mistakes_are_named_with_what_would_be_right(void **state) {
     refused("gt0", "no scheduler 'gt0'; did you mean 'gto'?");
     refused("two_level", "no scheduler 'two_level'; did you mean 'two-level'?");
     refused("fifo", "no scheduler 'fifo'; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, "
-                    "lpi, llos, lfws, sticky-rr, majority, pdprio, pc");
+                    "lpi, llos, lfws, sticky-rr, majority, pdprio, pc, progress, adaptive");
     refused("", "no scheduler ''; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, lpi, "
-                "llos, lfws, sticky-rr, majority, pdprio, pc");
+                "llos, lfws, sticky-rr, majority, pdprio, pc, progress, adaptive");
     refused("two-level:grup=8", "two-level has no option 'grup'; did you mean 'group'?");
     refused("two-level:x=8", "two-level has no option 'x'; there are: group, switch, timeout, inner, outer");
     refused("gto:group=8", "gto has no options, so 'group' cannot be one");

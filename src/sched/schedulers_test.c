@@ -14,12 +14,17 @@ static const char *const variants[] = {
     "two-level-active:active=1",
     "two-level-active:active=2",
     "two-level-opt:active=3",
+    "progress:ties=gto",
+    "progress:among=block",
+    "progress:among=block,ties=gto",
+    "adaptive:window=20,phase=5",
+    "adaptive:window=1,phase=1,change=0,of=lrr+gto+two-level+two-level-stall+two-level-gto+llos+lfws+progress",
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
 
 struct machine {
     struct bench first, second; /* the second, when there, hears the same and must pick the same */
-    bool has_second, has_long;
+    bool has_second, has_marks; /* the latter: long operations and progress instructions */
     uint64_t seed, age;
     uint32_t blocks_left, instructions_left[N_SLOTS];
     uint64_t wakes_at[N_SLOTS];
@@ -41,13 +46,15 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
     } while (0)
 
 static void show_next(struct machine *machine, uint32_t slot) {
-    bool is_long = machine->has_long && random_below(machine, 3) == 0;
+    bool is_long = machine->has_marks && random_below(machine, 3) == 0;
     sched_put(&machine->first.next_long, slot, is_long);
     sched_put(&machine->first.next_load, slot, is_long && random_below(machine, 2));
     /* A step, or now and then a jump in a program of 16 instructions with a merge point. */
     struct sched_slot *seen = &machine->first.slot[slot];
     seen->pc = (random_below(machine, 4) ? seen->pc + 1 : random_below(machine, 16)) % 16;
     seen->passed += seen->pc == 11;
+    if (machine->has_marks && random_below(machine, 6) == 0)
+        seen->progress += random_below(machine, 3);
 }
 
 static void add_block(struct machine *machine, uint32_t block) {
@@ -138,9 +145,9 @@ static void pick_and_issue(struct machine *machine, uint64_t cycle) {
 }
 
 /* Runs until all blocks are done; a digest of the picks. `second` may be NULL. */
-static uint64_t simulate(const char *first, const char *second, bool has_long, uint32_t n_blocks, uint64_t seed) {
+static uint64_t simulate(const char *first, const char *second, bool has_marks, uint32_t n_blocks, uint64_t seed) {
     static struct machine machine;
-    machine = (struct machine){.seed = seed, .has_long = has_long, .blocks_left = n_blocks};
+    machine = (struct machine){.seed = seed, .has_marks = has_marks, .blocks_left = n_blocks};
     bench_start(&machine.first, first, N_SLOTS);
     if (second)
         bench_start(&machine.second, second, N_SLOTS);
@@ -174,9 +181,14 @@ static void schedulers_differ(void **state) {
     (void)state;
     size_t count;
     const struct sched_ops *const *list = sched_list(&count);
-    for (size_t i = 0; i < count; i++)
+    uint64_t picks[64];
+    assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++) {
+        picks[i] = simulate(list[i]->name, NULL, true, 90, 1); /* long enough for a second candidate of adaptive */
         for (size_t j = 0; j < i; j++)
-            assert_true(simulate(list[i]->name, NULL, true, 30, 1) != simulate(list[j]->name, NULL, true, 30, 1));
+            if (picks[i] == picks[j])
+                fail_msg("%s picks as %s does", list[i]->name, list[j]->name);
+    }
 }
 
 static void one_fetch_group_is_the_inner_policy(void **state) {
@@ -210,6 +222,31 @@ static void without_long_operations_their_priority_changes_nothing(void **state)
     }
 }
 
+static void without_the_instruction_least_progress_is_the_policy_of_ties(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        simulate("lrr", "progress", false, 30, seed);
+        simulate("gto", "progress:ties=gto", false, 30, seed);
+    }
+}
+
+static void adapting_to_one_candidate_is_that_candidate(void **state) {
+    (void)state;
+    static const char *const pair[][2] = {
+        {"lrr", "adaptive:of=lrr,window=7"},
+        {"gto", "adaptive:of=gto,window=7"},
+        {"two-level", "adaptive:of=two-level,window=7"},
+        {"two-level:switch=stall", "adaptive:of=two-level-stall,window=7"},
+        {"two-level:inner=gto,outer=gto", "adaptive:of=two-level-gto,window=7"},
+        {"llos", "adaptive:of=llos,window=7"},
+        {"lfws", "adaptive:of=lfws,window=7"},
+        {"progress", "adaptive:of=progress,window=7"},
+    };
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            simulate(pair[i][0], pair[i][1], true, 30, seed);
+}
+
 /* A slot that is always ready issues after at most `most` issues, whatever the others do. */
 static void nobody_starves(const char *scheduler, unsigned most) {
     static struct machine machine;
@@ -240,6 +277,7 @@ static void fair_schedulers_starve_nobody(void **state) {
     nobody_starves("two-level-active:active=24", N_SLOTS);
     nobody_starves("llos", N_SLOTS);
     nobody_starves("sticky-rr", N_SLOTS); /* one block */
+    nobody_starves("progress", N_SLOTS);  /* nobody makes any */
     nobody_starves("lpi", 2 * N_SLOTS);   /* last in one pass, first but one in the next */
 }
 
@@ -251,6 +289,8 @@ int main(void) {
         cmocka_unit_test(fetch_groups_as_large_as_blocks_are_sticky_round_robin),
         cmocka_unit_test(an_active_set_for_all_is_loose_round_robin),
         cmocka_unit_test(without_long_operations_their_priority_changes_nothing),
+        cmocka_unit_test(without_the_instruction_least_progress_is_the_policy_of_ties),
+        cmocka_unit_test(adapting_to_one_candidate_is_that_candidate),
         cmocka_unit_test(fair_schedulers_starve_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

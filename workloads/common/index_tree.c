@@ -12,7 +12,7 @@ uint32_t index_key_of_rank(const struct index_keys *keys, uint32_t rank) {
     if (keys->key)
         return keys->key[rank];
     uint64_t mixed = (rank + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15);
-    return rank * keys->stretch + (uint32_t)((mixed >> 32) % keys->stretch);
+    return rank * keys->stretch + (uint32_t)(mixed >> 32) % keys->stretch;
 }
 
 uint32_t index_rank_of_key(const struct index_keys *keys, uint32_t key) {
@@ -34,36 +34,46 @@ static uint64_t power(unsigned exponent) {
     return value;
 }
 
-uint64_t index_tree_n_leaves(const struct index_tree *tree) { return power(tree->n_levels - 1); }
+// The leaf where a rank has its place. The last of a full tree also has that behind all keys.
+static uint64_t leaf_of_rank(const struct index_tree *tree, uint64_t rank) {
+    uint64_t leaf = rank / tree->leaf_keys, last = power(tree->n_levels - 1) - 1;
+    return leaf < last ? leaf : last;
+}
+
+// Nodes of the lowest level below each root of a group.
+static uint64_t leaves_below(const struct index_tree *tree, unsigned group_level) {
+    return power(tree->n_levels - 1 - tree->n_levels % 2 - 2 * group_level);
+}
 
 struct index_tree index_tree_new(const struct workload *w, struct index_keys keys, unsigned leaf_keys) {
-    struct index_tree tree = {.keys = keys, .leaf_keys = leaf_keys, .n_levels = 1};
+    struct index_tree tree = {.keys = keys, .leaf_keys = leaf_keys, .n_levels = 1, .n_leaves = 1};
     while (power(tree.n_levels - 1) * leaf_keys < keys.n)
         tree.n_levels++;
-    unsigned is_odd = tree.n_levels % 2;
+    unsigned is_odd = tree.n_levels % 2, n_group_levels = tree.n_levels / 2;
+    uint64_t last_leaf = leaf_of_rank(&tree, keys.n);
     tree.n_groups = is_odd;
-    for (unsigned i = 0; i < tree.n_levels / 2; i++) {
+    for (unsigned i = 0; i < n_group_levels; i++) {
         tree.first[i] = tree.n_groups;
-        tree.n_groups += power(is_odd + 2 * i);
+        tree.count[i] = last_leaf / leaves_below(&tree, i) + 1;
+        tree.n_groups += tree.count[i];
+        tree.n_leaves = tree.count[i] * INDEX_CHILDREN;
     }
     tree.is_needed = workload_array(w, tree.n_groups, 1);
     size_t group_bytes = INDEX_GROUP_PLACES * sizeof(uint32_t);
     CUdeviceptr memory = workload_device_alloc(w, tree.n_groups * group_bytes);
-    tree.device = (struct index_device_tree){
-        .root = memory, .n_levels = tree.n_levels / 2, .has_single = is_odd, .n_keys = keys.n};
-    for (unsigned i = 0; i < tree.n_levels / 2; i++)
+    tree.device =
+        (struct index_device_tree){.root = memory, .n_levels = n_group_levels, .has_single = is_odd, .n_keys = keys.n};
+    for (unsigned i = 0; i < n_group_levels; i++)
         tree.device.groups[i] = memory + tree.first[i] * group_bytes;
     return tree;
 }
 
 // The groups from the root to the leaf with the place of this rank.
 static void need_rank(struct index_tree *tree, uint64_t rank) {
-    uint64_t leaf = rank / tree->leaf_keys, last = index_tree_n_leaves(tree) - 1;
-    leaf = leaf < last ? leaf : last;
-    unsigned is_odd = tree->n_levels % 2;
+    uint64_t leaf = leaf_of_rank(tree, rank);
     tree->is_needed[0] = 1;
     for (unsigned i = 0; i < tree->n_levels / 2; i++)
-        tree->is_needed[tree->first[i] + leaf / power(tree->n_levels - 1 - is_odd - 2 * i)] = 1;
+        tree->is_needed[tree->first[i] + leaf / leaves_below(tree, i)] = 1;
 }
 
 // A number that is no key may belong before or behind the key of its stretch.
@@ -97,28 +107,47 @@ static void fill(const struct index_tree *tree, uint32_t *node, unsigned level, 
         fill_inner(&tree->keys, node, number * INDEX_CHILDREN, power(tree->n_levels - 2 - level) * tree->leaf_keys);
 }
 
-static void upload_group(const struct workload *w, const struct index_tree *tree, uint64_t group,
-                         const uint32_t *places) {
+// Groups that are made together on the host and go to the device in one copy.
+enum { MOST_TOGETHER = 256 };
+
+static void upload_groups(const struct workload *w, const struct index_tree *tree, uint64_t first, unsigned count,
+                          const uint32_t *places) {
     size_t bytes = INDEX_GROUP_PLACES * sizeof *places;
-    WORKLOAD_CUDA(w, cuMemcpyHtoD(tree->device.root + group * bytes, places, bytes));
+    WORKLOAD_CUDA(w, cuMemcpyHtoD(tree->device.root + first * bytes, places, count * bytes));
+}
+
+// Neighbours from group g of a level of groups on that are all needed; 0: that one is not.
+static unsigned needed_from(const struct index_tree *tree, unsigned group_level, uint64_t g) {
+    const uint8_t *is_needed = tree->is_needed + tree->first[group_level];
+    unsigned count = 0;
+    while (count < MOST_TOGETHER && g + count < tree->count[group_level] && is_needed[g + count])
+        count++;
+    return count;
+}
+
+static void fill_group(const struct index_tree *tree, uint32_t *places, unsigned level, uint64_t g) {
+    fill(tree, places, level, g);
+    for (unsigned c = 0; c < INDEX_CHILDREN; c++)
+        fill(tree, places + (c + 1) * INDEX_NODE_PLACES, level + 1, g * INDEX_CHILDREN + c);
 }
 
 void index_tree_upload(const struct workload *w, const struct index_tree *tree) {
-    uint32_t group[INDEX_GROUP_PLACES] = {0};
+    uint32_t *places = workload_array(w, (size_t)MOST_TOGETHER * INDEX_GROUP_PLACES, sizeof *places);
     unsigned is_odd = tree->n_levels % 2;
     if (is_odd) {
-        fill(tree, group, 0, 0);
-        upload_group(w, tree, 0, group);
+        fill(tree, places, 0, 0);
+        upload_groups(w, tree, 0, 1, places);
     }
-    for (unsigned level = is_odd; level < tree->n_levels; level += 2)
-        for (uint64_t g = 0; g < power(level); g++) {
-            if (!tree->is_needed[tree->first[level / 2] + g])
-                continue;
-            fill(tree, group, level, g);
-            for (unsigned c = 0; c < INDEX_CHILDREN; c++)
-                fill(tree, group + (c + 1) * INDEX_NODE_PLACES, level + 1, g * INDEX_CHILDREN + c);
-            upload_group(w, tree, tree->first[level / 2] + g, group);
+    for (unsigned i = 0; i < tree->n_levels / 2; i++)
+        for (uint64_t g = 0; g < tree->count[i];) {
+            unsigned count = needed_from(tree, i, g);
+            for (unsigned k = 0; k < count; k++)
+                fill_group(tree, places + (size_t)k * INDEX_GROUP_PLACES, is_odd + 2 * i, g + k);
+            if (count)
+                upload_groups(w, tree, tree->first[i] + g, count, places);
+            g += count ? count : 1;
         }
+    free(places);
 }
 
 CUdeviceptr index_tree_leaf(const struct index_tree *tree, uint64_t leaf) {

@@ -11,7 +11,7 @@ enum {
     INDEX_MOST_GROUPS = 3,
 };
 #define INDEX_NO_KEY 0xffffffffu
-#define INDEX_MOST_KEYS 858874530u // 6 levels
+#define INDEX_MOST_KEYS 858874530u // of 6 levels, which are 3 of groups
 
 // Unique keys in order.
 struct index_keys {
@@ -36,12 +36,13 @@ struct index_tree {
     struct index_keys keys;
     unsigned leaf_keys; // keys in a leaf; the rest of it is room for others
     unsigned n_levels;  // of nodes
+    uint64_t n_leaves;  // whole groups of them, up to that where a key behind the last one belongs
     uint64_t n_groups;
-    uint64_t first[INDEX_MOST_GROUPS]; // group of each level of groups
-    uint8_t *is_needed;                // each group
+    uint64_t first[INDEX_MOST_GROUPS], count[INDEX_MOST_GROUPS]; // the groups of each level of groups
+    uint8_t *is_needed;                                          // each group
     struct index_device_tree device;
 };
-// Plans a tree and takes its place on the device.
+// Plans a tree and takes its place on the device. Groups behind the last key have no place: no search comes to them.
 struct index_tree index_tree_new(const struct workload *w, struct index_keys keys, unsigned leaf_keys);
 // Only groups that are needed are made and uploaded: those on the way to a key, whether it is in the index or not (of
 // keys that are not stored), or all.
@@ -50,5 +51,4 @@ void index_tree_need_all(struct index_tree *tree);
 void index_tree_upload(const struct workload *w, const struct index_tree *tree);
 // Where leaf number n begins on the device.
 CUdeviceptr index_tree_leaf(const struct index_tree *tree, uint64_t leaf);
-uint64_t index_tree_n_leaves(const struct index_tree *tree);
 void index_tree_free(const struct workload *w, struct index_tree *tree);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum { WARP = 32, ABSENT_EACH = 1024 };
+enum { MOST_KEYS = 1000000000, MOST_WHOLE = 30000000 }; // the second: of a tree that is made whole without being asked
 
-enum { OPTION_CODE, OPTION_KEYS, OPTION_QUERIES };
+enum { OPTION_CODE, OPTION_KEYS, OPTION_QUERIES, OPTION_TREE };
 
 static const struct workload_info info = {
     .name = "index",
@@ -15,8 +16,10 @@ static const struct workload_info info = {
     .options =
         {
             {"--code", "WHICH", "plain (default), or Heddle's own: traverse, hint or both", 0, 0},
-            {"--keys", "N", "keys of the index; only the part of it that queries touch is made", 1, INDEX_MOST_KEYS},
+            {"--keys", "N", "keys of the index", 1, MOST_KEYS},
             {"--queries", "N", "keys to look up", 1, 1u << 24},
+            {"--tree", "WHICH", "whole (default up to 30 million keys), or needed: the part that queries come to", 0,
+             0},
         },
 };
 
@@ -37,6 +40,24 @@ static const char *kernel_of(const struct workload *w) {
     workload_usage_error(w, "--code is plain, traverse, hint or both, not '%s'", code);
 }
 
+static bool is_whole(const struct workload *w, unsigned n_keys) {
+    const char *tree = w->option[OPTION_TREE].text;
+    if (!tree)
+        return n_keys <= MOST_WHOLE;
+    if (strcmp(tree, "whole") != 0 && strcmp(tree, "needed") != 0)
+        workload_usage_error(w, "--tree is whole or needed, not '%s'", tree);
+    return strcmp(tree, "whole") == 0;
+}
+
+static void make_tree(const struct workload *w, struct index_tree *tree, const uint32_t *queries, unsigned n_queries) {
+    if (is_whole(w, tree->keys.n))
+        index_tree_need_all(tree);
+    else
+        for (unsigned i = 0; i < n_queries; i++)
+            index_tree_need(tree, queries[i]);
+    index_tree_upload(w, tree);
+}
+
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
@@ -51,9 +72,7 @@ int main(int argc, char **argv) {
     struct index_tree tree = index_tree_new(&w, index_keys(n_keys), INDEX_NODE_KEYS);
     uint32_t *queries = make_queries(&w, &tree.keys, n_queries), *rows = workload_array(&w, n_queries, sizeof *rows);
     size_t bytes = n_queries * sizeof *rows;
-    for (unsigned i = 0; i < n_queries; i++)
-        index_tree_need(&tree, queries[i]);
-    index_tree_upload(&w, &tree);
+    make_tree(&w, &tree, queries, n_queries);
     CUdeviceptr device_queries = workload_upload(&w, queries, bytes), device_rows = workload_device_alloc(&w, bytes);
     workload_launch(&w, kernel, (struct workload_grid){blocks, 1, threads, 1, 0},
                     (void *[]){&tree.device, &device_queries, &n_queries, &device_rows});

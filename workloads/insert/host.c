@@ -70,7 +70,7 @@ static int compare_entries(const void *left, const void *right) {
 static uint64_t leaf_of(const struct index_tree *tree, uint32_t key) {
     uint32_t near = key / tree->keys.stretch;
     uint64_t rank = near < tree->keys.n && index_key_of_rank(&tree->keys, near) < key ? near + UINT64_C(1) : near;
-    uint64_t leaf = rank / tree->leaf_keys, last = index_tree_n_leaves(tree) - 1;
+    uint64_t leaf = rank / tree->leaf_keys, last = tree->n_leaves - 1;
     return leaf < last ? leaf : last;
 }
 
@@ -134,7 +134,7 @@ static void change(const struct workload *w, const struct index_tree *tree, cons
 // ---- Device -------------------------------------------------------------------------------------------------------
 
 static void fill_leaves(const struct index_tree *tree, uint32_t *keys, uint32_t *values) {
-    for (uint64_t leaf = 0; leaf < index_tree_n_leaves(tree); leaf++)
+    for (uint64_t leaf = 0; leaf < tree->n_leaves; leaf++)
         for (unsigned k = 0; k < INDEX_NODE_PLACES; k++) {
             uint64_t rank = leaf * tree->leaf_keys + k, at = leaf * INDEX_NODE_PLACES + k;
             bool is_used = k < tree->leaf_keys && rank < tree->keys.n;
@@ -151,7 +151,7 @@ static CUdeviceptr zeroes(const struct workload *w, size_t n) {
 
 static void launch(struct workload *w, struct index_tree *tree, const struct batch *batch, const char *kernel,
                    struct workload_grid grid, uint32_t *keys, uint32_t *values) {
-    uint64_t n_leaves = index_tree_n_leaves(tree);
+    uint64_t n_leaves = tree->n_leaves;
     size_t leaf_bytes = INDEX_NODE_PLACES * sizeof *keys, batch_bytes = batch->n * sizeof *batch->keys;
     struct device_batch b = {workload_upload(w, batch->keys, batch_bytes),
                              workload_upload(w, batch->numbers, batch_bytes), zeroes(w, batch->n), batch->n};
@@ -179,7 +179,7 @@ static bool is_extended(const struct workload *w) {
 
 static struct workload_diff compare(const struct workload *w, const struct index_tree *tree, const struct batch *batch,
                                     const uint32_t *keys, const uint32_t *values) {
-    size_t n = index_tree_n_leaves(tree) * INDEX_NODE_PLACES;
+    size_t n = tree->n_leaves * INDEX_NODE_PLACES;
     uint32_t *right_keys = workload_array(w, n, 4), *right_values = workload_array(w, n, 4);
     uint32_t *right_outcome = workload_array(w, batch->n, 4);
     fill_leaves(tree, right_keys, right_values);
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
                              WARP);
     struct index_tree tree = index_tree_new(&w, index_keys(n_keys), leaf_keys);
     struct batch batch = make_batch(&w, &tree.keys, n);
-    size_t n_places = index_tree_n_leaves(&tree) * INDEX_NODE_PLACES;
+    size_t n_places = tree.n_leaves * INDEX_NODE_PLACES;
     uint32_t *keys = workload_array(&w, n_places, 4), *values = workload_array(&w, n_places, 4);
     fill_leaves(&tree, keys, values);
     index_tree_need_all(&tree);

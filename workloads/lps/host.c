@@ -5,6 +5,7 @@
 #include "../common/workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TILE_X = 32, TILE_Y = 4 }; // as in kernel.cu
 enum { N_STEPS = 1 };
@@ -15,7 +16,17 @@ static const struct workload_info info = {
     .sizes = {"34 x 34 x 34 points", "64 x 64 x 64 points", "100 x 100 x 100 points"},
     .blocks_fixed = "there is a block for each tile of a plane",
     .threads_fixed = "a block is one tile of 32 x 4 threads",
+    .options = {{"--code", "WHICH", "plain (default), or progress: with Heddle's own instruction", 0, 0}},
 };
+
+static const char *kernel_of(const struct workload *w) {
+    const char *code = w->option[0].text;
+    if (!code || strcmp(code, "plain") == 0)
+        return "lps";
+    if (strcmp(code, "progress") == 0)
+        return "lps_progress";
+    workload_usage_error(w, "--code is plain or progress, not '%s'", code);
+}
 
 static void step_reference(const double *from, double *to, size_t n) {
     const size_t stride[] = {1, n, n * n};
@@ -53,7 +64,7 @@ static void solve(const struct workload *w, const float *start, float *result, i
     CUdeviceptr from = workload_upload(w, start, bytes), to = workload_device_alloc(w, bytes);
     for (int step = 0; step < N_STEPS; step++) {
         CUdeviceptr swap = from;
-        workload_launch(w, "lps", grid, (void *[]){&from, &to, &n, &n, &n});
+        workload_launch(w, kernel_of(w), grid, (void *[]){&from, &to, &n, &n, &n});
         from = to;
         to = swap;
     }

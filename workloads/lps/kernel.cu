@@ -6,8 +6,10 @@
 
 enum { TILE_X = 32, TILE_Y = 4 };
 
-extern "C" __global__ void lps(const float *from, float *to, int nx, int ny, int nz) {
-    __shared__ float tile[TILE_Y + 2][TILE_X + 2];
+typedef float tile_t[TILE_Y + 2][TILE_X + 2];
+
+template <bool HAS_PROGRESS>
+__device__ __forceinline__ void step(tile_t &tile, const float *from, float *to, int nx, int ny, int nz) {
     int tx = threadIdx.x, ty = threadIdx.y;
     int x = blockIdx.x * TILE_X + tx, y = blockIdx.y * TILE_Y + ty;
     int plane = nx * ny, at = y * nx + x;
@@ -18,6 +20,8 @@ extern "C" __global__ void lps(const float *from, float *to, int nx, int ny, int
         above = from[at];
 #pragma unroll 1
     for (int z = 0; z < nz; z++) {
+        if (HAS_PROGRESS)
+            __heddle_progress(z);
         below = here;
         here = above;
         if (inside) {
@@ -45,4 +49,14 @@ extern "C" __global__ void lps(const float *from, float *to, int nx, int ny, int
         __syncthreads();
         at += plane;
     }
+}
+
+extern "C" __global__ void lps(const float *from, float *to, int nx, int ny, int nz) {
+    __shared__ tile_t tile;
+    step<false>(tile, from, to, nx, ny, nz);
+}
+
+extern "C" __global__ void lps_progress(const float *from, float *to, int nx, int ny, int nz) {
+    __shared__ tile_t tile;
+    step<true>(tile, from, to, nx, ny, nz);
 }
