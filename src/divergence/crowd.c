@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "divergence/count.h"
@@ -21,8 +22,9 @@ uint32_t divergence_crowd_n_slots(const void *options, const struct config_machi
     return most_slots;
 }
 
-void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup) {
-    *crowd = (struct divergence_crowd){.setup = *setup};
+void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup, size_t team_bytes) {
+    *crowd = (struct divergence_crowd){.setup = *setup, .team_bytes = team_bytes};
+    crowd->all_lanes = setup->machine->warp_size == EXEC_LANES ? ~0u : (1u << setup->machine->warp_size) - 1;
 }
 
 void divergence_crowd_end(struct divergence_crowd *crowd) {
@@ -105,10 +107,12 @@ static uint32_t go_on_in_teams(struct divergence_crowd *crowd, const struct exec
             team->pc[at] = pc;
             mask &= ~(1u << team->lane[at]);
         }
-        if (team->waits != before && team->group.status == DIVERGENCE_WAITS) {
+        if (team->waits == before || (team->group.status != DIVERGENCE_WAITS && !crowd->keeps_waiting))
+            continue;
+        if (team->group.status == DIVERGENCE_WAITS)
             team->group.status = DIVERGENCE_DRAINS;
+        if (team != crowd->acting)
             crowd->setup.host->wake(crowd->setup.sm, &team->group, cycle);
-        }
     }
     return mask;
 }
@@ -153,14 +157,32 @@ struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd
         }
     if (!team) {
         make_room(crowd);
-        team = base_allocate(1, sizeof *team);
+        team = base_allocate(1, crowd->team_bytes);
     }
     team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     team->mask = team->waits = 0;
-    team->entered = 0;
-    team->issued = team->last = team->patience = 0;
+    team->older = team->younger = NULL;
+    team->is_together = false;
     crowd->live[crowd->n_live++] = team;
     return team;
+}
+
+static void unlink_team(struct divergence_crowd *crowd, struct divergence_team *team) {
+    if (team->older)
+        team->older->younger = team->younger;
+    if (team->younger)
+        team->younger->older = team->older;
+    else if (crowd->youngest == team)
+        crowd->youngest = team->older;
+    team->older = team->younger = NULL;
+}
+
+void divergence_crowd_set_youngest(struct divergence_crowd *crowd, struct divergence_team *team) {
+    unlink_team(crowd, team);
+    team->older = crowd->youngest;
+    if (crowd->youngest)
+        crowd->youngest->younger = team;
+    crowd->youngest = team;
 }
 
 void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_team *team, bool is_own, uint64_t cycle) {
@@ -169,6 +191,7 @@ void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_te
         i++;
     crowd->live[i] = crowd->live[--crowd->n_live];
     crowd->spare[crowd->n_spare++] = team;
+    unlink_team(crowd, team);
     team->group.status = DIVERGENCE_ENDED;
     if (!is_own)
         crowd->setup.host->evict(crowd->setup.sm, &team->group, cycle);
@@ -240,8 +263,7 @@ void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc) {
         team->pc[__builtin_ctz(left)] = pc;
 }
 
-/* The row that these threads are lanes of, each in its own; NULL: not so. */
-static struct exec_row *row_of(const struct divergence_team *team, uint32_t mask) {
+struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask) {
     if (!mask)
         return NULL;
     struct exec_row *row = team->row[__builtin_ctz(mask)];
@@ -254,24 +276,24 @@ static struct exec_row *row_of(const struct divergence_team *team, uint32_t mask
 }
 
 void divergence_team_show(struct divergence_team *team) {
-    team->group.row = row_of(team, team->mask);
+    team->group.row = divergence_team_row(team, team->mask);
     team->group.mask = team->mask;
     team->group.n_threads = (uint32_t)__builtin_popcount(team->mask);
 }
 
-void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_context *cx,
-                            struct divergence_bundle *bundle) {
+void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_row *row,
+                            struct exec_context *cx, struct divergence_bundle *bundle) {
     const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
     bundle->mask = mask;
-    bundle->row = row_of(team, mask);
-    if (bundle->row) {
-        bundle->mask = divergence_guard(bundle->row, insn, mask);
+    bundle->row = row;
+    if (row) {
+        bundle->mask = divergence_guard(row, insn, mask);
         return;
     }
-    for (uint32_t left = mask; left; left &= left - 1) {
+    memcpy(cx->row_of, team->row, sizeof cx->row_of); /* all lanes: cheaper than to pick those with a thread */
+    memcpy(cx->lane_of, team->lane, sizeof cx->lane_of);
+    for (uint32_t left = insn->guard.offset ? mask : 0; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        cx->row_of[at] = team->row[at];
-        cx->lane_of[at] = team->lane[at];
         if (!divergence_guard(team->row[at], insn, 1u << team->lane[at]))
             bundle->mask &= ~(1u << at);
     }
@@ -350,23 +372,45 @@ static void control_row(struct divergence_crowd *crowd, struct divergence_team *
     }
 }
 
-void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask, uint32_t pc,
-                              uint64_t cycle) {
+/* Threads have executed a branch: they have their next pcs. */
+static void count_branch(const struct divergence_crowd *crowd, const struct divergence_team *team, uint32_t mask,
+                         uint32_t pc, bool is_divergent) {
+    divergence_count_branch(&crowd->setup, pc, is_divergent);
+    for (uint32_t left = is_divergent ? mask : 0; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        divergence_count_split(&crowd->setup, team->row[i], 1u << team->lane[i]);
+    }
+}
+
+/* The guard says it all, whatever the rows. */
+static void branch(const struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask, uint32_t taken,
+                   uint32_t pc) {
+    uint32_t target = crowd->setup.cx->grid->program->code[pc].target;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        team->pc[i] = taken >> i & 1 ? target : pc + 1;
+    }
+    count_branch(crowd, team, mask, pc, taken && taken != mask && target != pc + 1);
+}
+
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask,
+                              uint32_t taken, uint32_t pc, uint64_t cycle) {
     const struct exec_context *cx = crowd->setup.cx;
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint8_t at[EXEC_LANES];
+    crowd->acting = team;
+    if (insn->kind == EXEC_KIND_BRANCH) {
+        branch(crowd, team, mask, taken, pc);
+        return;
+    }
     for (uint32_t left = mask, lanes; left && !cx->fault.kind;) {
         struct exec_row *row = next_row(team, &left, at, &lanes);
         control_row(crowd, team, row, pc, lanes, at, cycle);
     }
-    if (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED) {
+    if (insn->kind == EXEC_KIND_BRANCH_INDEXED) {
         uint32_t there;
         divergence_team_lowest(team, mask, &there);
-        divergence_count_branch(&crowd->setup, pc, there != mask);
-        for (uint32_t left = there != mask ? mask : 0; left; left &= left - 1) {
-            uint32_t i = (uint32_t)__builtin_ctz(left);
-            divergence_count_split(&crowd->setup, team->row[i], 1u << team->lane[i]);
-        }
+        count_branch(crowd, team, mask, pc, there != mask);
     }
     crowd->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
 }

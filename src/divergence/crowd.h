@@ -10,14 +10,13 @@ struct divergence_team {
     struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_team_show() */
     uint32_t mask;                 /* lanes that have a thread */
     /* Of those: they wait for others (sync.h). A team of which all do keeps its slot and has the status WAITS; set free
-     * it is to DRAIN. Where only some do, those leave when nothing is under way. */
+     * it is to DRAIN. Where only some do, those leave when nothing is under way, or stay (keeps_waiting). */
     uint32_t waits;
     struct exec_row *row[EXEC_LANES];
-    uint8_t lane[EXEC_LANES]; /* where each thread lives in its row */
-    uint32_t pc[EXEC_LANES];  /* of each thread, when they may differ: after control instructions */
-    uint64_t entered;         /* dwf: when it entered the pool */
-    uint32_t issued, last;    /* mimd: lanes that have issued in this cycle, and those of the last bundle */
-    uint32_t patience;        /* mimd: instructions until it tries again to be regrouped */
+    uint8_t lane[EXEC_LANES];                /* where each thread lives in its row */
+    uint32_t pc[EXEC_LANES];                 /* of each thread, when they may differ: after control instructions */
+    struct divergence_team *older, *younger; /* dwf: in the list of the pool */
+    bool is_together;                        /* dwf: it retires with one pc for all, that of the group */
     bool is_queued;
 };
 
@@ -30,6 +29,10 @@ struct divergence_set {
 
 struct divergence_crowd {
     struct divergence_setup setup;
+    size_t team_bytes;
+    uint32_t all_lanes;                   /* the mask of a full team */
+    bool keeps_waiting;                   /* the others of a team go on without those that wait */
+    const struct divergence_team *acting; /* the one whose control instruction is executed, or was last */
     struct divergence_team **live, **spare;
     uint32_t n_live, n_spare, capacity;
     struct divergence_team **queue; /* a ring of `capacity` */
@@ -38,6 +41,7 @@ struct divergence_crowd {
     uint32_t n_blocks, block_capacity;
     struct divergence_set *loose; /* set free by others, and for the model to take: it sets n_loose to 0 */
     uint32_t n_loose, loose_capacity;
+    struct divergence_team *youngest; /* dwf: of those in the list of the pool */
 };
 
 struct divergence_crowd_block {
@@ -48,7 +52,8 @@ struct divergence_crowd_block {
 /* For n_slots(): groups may be as many as threads, so as many slots as there can be. */
 uint32_t divergence_crowd_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
                                   uint32_t most_slots);
-void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup);
+/* team_bytes: a model's own struct, whose first member is the team. */
+void divergence_crowd_start(struct divergence_crowd *crowd, const struct divergence_setup *setup, size_t team_bytes);
 void divergence_crowd_end(struct divergence_crowd *crowd);
 
 /* new_block() and free_block() of a model that uses a crowd. */
@@ -57,8 +62,10 @@ void divergence_crowd_free_block(void *model, void *state);
 /* A block begins: its rows are in the loose sets. */
 void divergence_crowd_admit(struct divergence_crowd *crowd, struct divergence_block *block);
 
-/* A team without threads. */
+/* A team without threads; what a model keeps behind the team (team_bytes) is what it was. */
 struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd);
+/* The team is the youngest of the pool's list now. divergence_crowd_leave() takes it out. */
+void divergence_crowd_set_youngest(struct divergence_crowd *crowd, struct divergence_team *team);
 /* A team that runs gets a free slot, that of a team that waits (which is dissolved), or a place in the queue. Not while
  * the team whose hook runs has the status WAITS. */
 void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle);
@@ -84,16 +91,19 @@ int divergence_team_room(const struct divergence_team *team, uint32_t lane, bool
 void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc);
 /* Makes the group what the SM sees of the team: lanes of one row, or a number of threads. */
 void divergence_team_show(struct divergence_team *team);
-/* The bundle of the team's threads in `mask` at bundle->pc. */
-void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_context *cx,
-                            struct divergence_bundle *bundle);
+/* The row that these threads are lanes of, each in its own; NULL: not so. */
+struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask);
+/* The bundle of the team's threads in `mask` at bundle->pc, when that is their row. */
+void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_row *row,
+                            struct exec_context *cx, struct divergence_bundle *bundle);
 /* The lowest pc of the team's threads in `mask`, and which of them are there. */
 uint32_t divergence_team_lowest(const struct divergence_team *team, uint32_t mask, uint32_t *there);
-/* Executes the control instruction at pc for the team's threads in `mask`: their pcs are the next ones, ended threads
+/* Executes the control instruction at pc for the team's threads in `mask`, of which those in `taken` have a true guard:
+ * their pcs are the next ones, ended threads
  * are gone, those that have to wait are in team->waits. Threads that are in no team and have been set free by these are
  * in the loose sets. */
-void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask, uint32_t pc,
-                              uint64_t cycle);
+void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_team *team, uint32_t mask,
+                              uint32_t taken, uint32_t pc, uint64_t cycle);
 /* The team's waiting threads leave it. */
 static inline void divergence_team_dismiss(struct divergence_team *team) {
     team->mask &= ~team->waits;

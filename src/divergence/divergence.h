@@ -54,10 +54,11 @@ struct divergence_bundle {
     uint32_t pc;
     uint32_t mask; /* lanes that execute, the guard applied; may be 0 */
     struct exec_row
-        *row;     /* they are lanes of this row; NULL: cx->row_of and lane_of have been set for the lanes in mask */
-    uint32_t tag; /* handed back by memory() and complete() */
-    bool is_last; /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
-                   * of the group takes the scheduler's next turn, and nobody else does. */
+        *row;       /* they are lanes of this row; NULL: cx->row_of and lane_of have been set for the lanes in mask */
+    uint32_t tag;   /* handed back by memory() and complete() */
+    uint32_t ready; /* with lane_pcs(): of the group's lanes, those that may execute; set before bundle() is called */
+    bool is_last;   /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
+                     * of the group takes the scheduler's next turn, and nobody else does. */
     /* (mimd) Another bundle goes in the same cycle, and counts as one with it. Each is a whole instruction: control()
      * is called for those that are control instructions; pc does not move, and after the last of them meet() is called.
      */
@@ -163,6 +164,9 @@ struct divergence_ops {
     void (*admit)(void *model, struct divergence_block *block, uint64_t cycle);
     /* Without a row: the next bundle of the instruction at group->pc, which *bundle has already; the rest is 0. */
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
+    /* (mimd) Every lane fetches an instruction of its own: the next one of each lane that has one, and which these are.
+     * On machines with a scoreboard there is then one for each lane. NULL: one for the group. */
+    uint32_t (*lane_pcs)(void *model, const struct divergence_group *group, uint32_t pc[EXEC_LANES]);
     /* Groups with a row. leads(): the group has been picked; may others at its pc issue with it, in the same cycle and
      * as parts of one instruction? follows(): asked for one after the other that is ready there under the same
      * scheduler, when those before it have issued: does it? To its own group and slot each part is a whole instruction.

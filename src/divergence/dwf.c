@@ -32,7 +32,6 @@ struct model {
     struct divergence_crowd crowd;
     bool is_free;         /* threads may change lanes */
     bool retires_always;  /* not only where basic blocks begin */
-    uint64_t n_entered;   /* warps that entered the pool; gives each its age */
     uint32_t *next_block; /* by pc: the first instruction behind it that begins a basic block */
     uint32_t n_insns;
 };
@@ -51,7 +50,7 @@ static const char *refuses(const void *options, const struct config_machine *mac
 
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
-    divergence_crowd_start(&model->crowd, setup);
+    divergence_crowd_start(&model->crowd, setup, sizeof(struct divergence_team));
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
     model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
     return model;
@@ -97,22 +96,18 @@ static void begin_grid(void *user) {
 /* --- the pool --- */
 
 static bool is_full(const struct model *model, const struct divergence_team *warp) {
-    return (uint32_t)__builtin_popcount(warp->mask) == model->crowd.setup.machine->warp_size;
+    return warp->mask == model->crowd.all_lanes;
 }
 
 /* The youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
 static struct divergence_team *youngest_at(const struct model *model, uint32_t pc, const struct divergence_team *self,
                                            uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_team *youngest = NULL;
-    for (uint32_t i = 0; i < model->crowd.n_live; i++) {
-        struct divergence_team *warp = model->crowd.live[i];
+    for (struct divergence_team *warp = model->crowd.youngest; warp; warp = warp->older)
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
-            (!youngest || warp->entered > youngest->entered) &&
             !setup->host->is_under_way(setup->sm, &warp->group, cycle))
-            youngest = warp;
-    }
-    return youngest;
+            return warp;
+    return NULL;
 }
 
 static bool has_room_for(const struct model *model, const struct divergence_team *warp,
@@ -125,7 +120,7 @@ static void set_running(struct model *model, struct divergence_team *warp, uint3
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
     warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
-    warp->entered = ++model->n_entered;
+    divergence_crowd_set_youngest(&model->crowd, warp);
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
@@ -205,7 +200,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
     const struct divergence_team *warp = (const struct divergence_team *)group;
     bundle->pc = group->pc;
     bundle->is_last = true;
-    divergence_team_bundle(warp, warp->mask, model->crowd.setup.cx, bundle);
+    divergence_team_bundle(warp, warp->mask, group->row, model->crowd.setup.cx, bundle);
 }
 
 /* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
@@ -218,17 +213,16 @@ static void go_on(struct model *model, struct divergence_team *warp, uint64_t cy
         if (!youngest || !has_room_for(model, youngest, warp))
             return;
     }
-    divergence_team_set_pcs(warp, warp->group.pc);
+    warp->is_together = true;
     warp->group.status = DIVERGENCE_DRAINS;
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
-    (void)mask;
     struct model *model = user;
     struct divergence_team *warp = (struct divergence_team *)group;
     uint32_t before = warp->mask, there;
     group->status = DIVERGENCE_DRAINS; /* not in the pool while the others are */
-    divergence_crowd_control(&model->crowd, warp, before, pc, cycle);
+    divergence_crowd_control(&model->crowd, warp, before, mask, pc, cycle);
     take_loose(model, cycle);
     uint32_t next = divergence_team_lowest(warp, warp->mask, &there);
     if (!warp->mask) {
@@ -247,10 +241,27 @@ static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
     go_on(user, (struct divergence_team *)group, cycle);
 }
 
+/* A warp retires with one next instruction for all, and finds no warp that it could fill. True: it goes on. */
+static bool stays_alone(struct model *model, struct divergence_team *warp, uint64_t cycle) {
+    bool is_together = warp->is_together;
+    warp->is_together = false;
+    if (!is_together)
+        return false;
+    const struct divergence_team *youngest = youngest_at(model, warp->group.pc, warp, cycle);
+    if (youngest && has_room_for(model, youngest, warp)) {
+        divergence_team_set_pcs(warp, warp->group.pc);
+        return false;
+    }
+    set_running(model, warp, warp->group.pc);
+    return true;
+}
+
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_team *warp = (struct divergence_team *)group;
+    if (stays_alone(model, warp, cycle))
+        return;
     divergence_team_dismiss(warp);
     struct divergence_team retired = *warp;
     struct divergence_team *own = warp;

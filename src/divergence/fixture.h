@@ -442,7 +442,7 @@ static inline struct divergence_bundle fixture_row_bundle(const struct fixture *
 /* One bundle. True when another one belongs to it: of the same instruction, or of the same cycle (shares_issue). */
 static inline bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence_group *group, bool *is_shared) {
     struct fixture *f = sm->f;
-    struct divergence_bundle bundle = {.pc = group->pc};
+    struct divergence_bundle bundle = {.pc = group->pc, .ready = ~0u};
     if (group->row)
         bundle = fixture_row_bundle(f, group);
     else

@@ -5,23 +5,44 @@
  * Source: Malits 2012, 3.2.
  *
  * Ours: threads stay in their group while it is full. When regrouping the incomplete ones gives fewer groups, each of
- * them waits for its results after its next instruction, and then those that wait to be picked are put together. On a
- * scoreboard machine, where that wait costs time, a group that found nobody tries again after RETRY_AFTER instructions.
- * In one cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
+ * them waits for its results after its next instruction, and then those that wait to be picked are put together. In one
+ * cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
  *
- * The SM keeps one scoreboard for a group. On barrel and switch-on-access machines, where a group waits for its results
- * in any case, that changes little; on a scoreboard machine a thread that waits for a load holds up the other threads
- * of its group, and a model that splits groups may do better. */
+ * On a scoreboard machine, where that wait would cost time, every lane has a scoreboard of its own: a group issues
+ * those of its threads that can go, and other groups theirs in the lanes that are left. Groups stay as they are. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "divergence/crowd.h"
 
-enum { RETRY_AFTER = 16, MOST_REGROUPED = 64 };
+enum { MOST_REGROUPED = 64 };
+
+/* Threads of a team with one pc. */
+struct part {
+    uint32_t pc, mask;
+    struct exec_row *row; /* they are lanes of it, each in its own; NULL: not so */
+};
+
+/* In parts, the lowest pc first: they issue in this order, in one cycle. A team of one part has the pc of its group,
+ * which the SM moves. The pcs of single threads (team.pc) are set where parts may change: after control instructions,
+ * and when teams are put together. */
+struct mixed_team {
+    struct divergence_team team;
+    struct part part[EXEC_LANES];
+    uint32_t n_parts;
+    uint32_t n_issued;   /* parts that have issued in this cycle */
+    uint32_t controlled; /* threads that have executed a control instruction there: team.pc has their next pcs */
+    /* With scoreboards, instead of the parts: team.pc has all pcs. */
+    uint32_t issued, last; /* threads that have issued in this cycle, and those of the last bundle */
+    bool shares_issue;     /* several bundles go in this cycle */
+};
 
 struct model {
     struct divergence_crowd crowd;
-    uint32_t retry_after;
+    bool has_scoreboards;  /* one for each lane: threads go on by themselves */
+    bool pays;             /* what regrouping_pays() found last */
+    bool may_have_changed; /* and threads have come, gone or waited since */
 };
 
 static const char *refuses(const void *options, const struct config_machine *machine,
@@ -32,8 +53,8 @@ static const char *refuses(const void *options, const struct config_machine *mac
 
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
-    divergence_crowd_start(&model->crowd, setup);
-    model->retry_after = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD ? RETRY_AFTER : 0;
+    divergence_crowd_start(&model->crowd, setup, sizeof(struct mixed_team));
+    model->crowd.keeps_waiting = model->has_scoreboards = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     return model;
 }
 
@@ -42,61 +63,176 @@ static void free_model(void *user) {
     free(user);
 }
 
+static struct mixed_team *mixed(struct divergence_team *team) { return (struct mixed_team *)team; }
+
 static uint32_t n_threads(const struct divergence_team *team) { return (uint32_t)__builtin_popcount(team->mask); }
 
 static bool is_full(const struct model *model, const struct divergence_team *team) {
-    return n_threads(team) == model->crowd.setup.machine->warp_size;
+    return team->mask == model->crowd.all_lanes;
+}
+
+/* --- parts --- */
+
+/* Threads with this pc, which are lanes of `row` (NULL: of no one row), join those that have it already. */
+static void add_part(struct mixed_team *team, uint32_t pc, uint32_t mask, struct exec_row *row) {
+    uint32_t at = team->n_parts;
+    while (at > 0 && team->part[at - 1].pc > pc)
+        at--;
+    struct part *part = &team->part[at];
+    if (at > 0 && part[-1].pc == pc) {
+        part[-1].mask |= mask;
+        part[-1].row = part[-1].row == row ? row : NULL;
+        return;
+    }
+    memmove(part + 1, part, (team->n_parts++ - at) * sizeof *part);
+    *part = (struct part){pc, mask, row};
+}
+
+/* Adds parts for these threads, each with its own pc; all are lanes of `row`, or that is not known (NULL). */
+static void add_threads(struct mixed_team *team, uint32_t mask, struct exec_row *row) {
+    const uint32_t *pc = team->team.pc;
+    for (uint32_t left = mask, there; left; left &= ~there) {
+        uint32_t first = (uint32_t)__builtin_ctz(left);
+        there = 0;
+        for (uint32_t rest = left; rest; rest &= rest - 1)
+            there |= (uint32_t)(pc[__builtin_ctz(rest)] == pc[first]) << __builtin_ctz(rest);
+        add_part(team, pc[first], there, row ? row : divergence_team_row(&team->team, there));
+    }
+}
+
+/* Some threads have executed control instructions, or ended. */
+static void find_parts_again(struct mixed_team *team) {
+    struct part old[EXEC_LANES];
+    uint32_t n = team->n_parts;
+    memcpy(old, team->part, n * sizeof *old);
+    team->n_parts = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (old[i].mask & team->controlled)
+            add_threads(team, old[i].mask & team->team.mask, old[i].row);
+        else
+            add_part(team, old[i].pc, old[i].mask, old[i].row);
+    }
+}
+
+/* Gives every thread the pc of its part. */
+static void set_pcs(struct mixed_team *team) {
+    if (team->n_parts == 1 && !team->n_issued)
+        team->part[0].pc = team->team.group.pc;
+    for (uint32_t i = 0; i < team->n_parts; i++)
+        for (uint32_t left = team->part[i].mask & ~team->controlled; left; left &= left - 1)
+            team->team.pc[__builtin_ctz(left)] = team->part[i].pc;
+    team->controlled = 0;
 }
 
 /* --- what the SM sees --- */
 
-static bool is_mixed(const struct divergence_team *team) {
-    uint32_t there;
-    divergence_team_lowest(team, team->mask, &there);
-    return there != team->mask;
+/* The pc of a team with several: of a memory instruction, if there is one (of several, that of the last thread), since
+ * the load/store unit must have room; else the lowest. */
+static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_team *team) {
+    uint32_t pc = team->part[0].pc;
+    int last = -1;
+    for (uint32_t i = 0; i < team->n_parts; i++) {
+        int lane = 31 - __builtin_clz(team->part[i].mask);
+        if (lane < last || !exec_has_addresses(code[team->part[i].pc].kind))
+            continue;
+        pc = team->part[i].pc;
+        last = lane;
+    }
+    return pc;
 }
 
-/* The team goes on. With different pcs the group has the one of a memory instruction, if there is one: the load/store
- * unit must have room; else the lowest. */
-static void set_running(struct model *model, struct divergence_team *team) {
-    const struct exec_insn *code = model->crowd.setup.cx->grid->program->code;
-    struct divergence_group *group = &team->group;
-    uint32_t there, lowest = divergence_team_lowest(team, team->mask, &there);
-    team->issued = 0;
-    divergence_team_show(team);
+/* The team goes on, with the parts that it has. */
+static void run_parts(const struct model *model, struct mixed_team *team) {
+    struct divergence_group *group = &team->team.group;
+    uint32_t lowest = team->part[0].pc;
+    team->n_issued = team->controlled = 0;
     group->status = DIVERGENCE_RUNS;
     group->pc = lowest;
-    group->meet = is_full(model, team) ? (uint32_t)EXEC_NO_PC : group->pc + 1;
-    if (there == team->mask)
-        return;
+    group->meet = is_full(model, &team->team) ? (uint32_t)EXEC_NO_PC : lowest + 1;
+    if (team->n_parts > 1)
+        group->pc = pc_to_show(model->crowd.setup.cx->grid->program->code, team);
+}
+
+/* The same, with new parts. */
+static void show_parts(const struct model *model, struct mixed_team *team) {
+    struct divergence_group *group = &team->team.group;
+    group->row = team->n_parts == 1 ? team->part[0].row : NULL;
+    group->mask = team->team.mask;
+    group->n_threads = n_threads(&team->team);
+    run_parts(model, team);
+}
+
+/* Those that do not wait go on, with scoreboards of their own. */
+static void run_lanes(struct mixed_team *team) {
+    struct divergence_group *group = &team->team.group;
+    uint32_t there;
+    team->issued = 0;
+    team->shares_issue = false;
     group->row = NULL;
-    for (uint32_t left = team->mask; left; left &= left - 1)
-        if (exec_has_addresses(code[team->pc[__builtin_ctz(left)]].kind))
-            group->pc = team->pc[__builtin_ctz(left)];
+    group->mask = team->team.mask;
+    group->n_threads = n_threads(&team->team);
+    group->status = DIVERGENCE_RUNS;
+    group->pc = divergence_team_lowest(&team->team, team->team.mask & ~team->team.waits, &there);
+    group->meet = group->pc + 1;
+}
+
+/* The team goes on with other threads, whose pcs are set. */
+static void set_running(const struct model *model, struct divergence_team *team) {
+    if (model->has_scoreboards) {
+        run_lanes(mixed(team));
+        return;
+    }
+    mixed(team)->n_parts = 0;
+    add_threads(mixed(team), team->mask, NULL);
+    show_parts(model, mixed(team));
+}
+
+static uint32_t lane_pcs(void *user, const struct divergence_group *group, uint32_t pc[EXEC_LANES]) {
+    (void)user;
+    const struct divergence_team *team = (const struct divergence_team *)group;
+    memcpy(pc, team->pc, sizeof team->pc);
+    return team->mask & ~team->waits;
+}
+
+static bool moves_on(const struct exec_insn *insn) {
+    return insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind);
+}
+
+/* Of the threads that are ready, those with the lowest pc. */
+static void bundle_ready(struct mixed_team *team, struct exec_context *cx, struct divergence_bundle *bundle) {
+    struct divergence_team *threads = &team->team;
+    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued);
+    bundle->pc = divergence_team_lowest(threads, left, &team->last);
+    bundle->shares_issue = left != team->last;
+    team->shares_issue |= bundle->shares_issue;
+    team->issued |= team->last;
+    divergence_team_bundle(threads, team->last, divergence_team_row(threads, team->last), cx, bundle);
+    if (moves_on(&cx->grid->program->code[bundle->pc]))
+        for (uint32_t moved = team->last; moved; moved &= moved - 1)
+            threads->pc[__builtin_ctz(moved)]++;
 }
 
 static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
     struct exec_context *cx = model->crowd.setup.cx;
-    struct divergence_team *team = (struct divergence_team *)group;
-    uint32_t issued = team->issued, mask, pc = divergence_team_lowest(team, team->mask & ~issued, &mask);
-    bundle->is_last = true;
-    bundle->shares_issue = (team->mask & ~issued) != mask;
-    if (!issued && !bundle->shares_issue) { /* all at one pc: the SM moves it */
-        bundle->pc = group->pc;
-        team->last = mask;
-        divergence_team_bundle(team, mask, cx, bundle);
+    struct mixed_team *team = (struct mixed_team *)group;
+    if (model->has_scoreboards) {
+        bundle->is_last = true;
+        bundle_ready(team, cx, bundle);
         return;
     }
-    bundle->pc = pc;
-    team->issued |= mask;
-    team->last = mask;
-    divergence_team_bundle(team, mask, cx, bundle);
-    const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
-    if (insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind))
-        for (uint32_t left = mask; left; left &= left - 1)
-            team->pc[__builtin_ctz(left)]++;
+    struct part *part = &team->part[team->n_issued];
+    bundle->is_last = true;
+    if (team->n_parts == 1) { /* the SM moves the pc */
+        bundle->pc = group->pc;
+        divergence_team_bundle(&team->team, part->mask, part->row, cx, bundle);
+        return;
+    }
+    bundle->pc = part->pc;
+    bundle->shares_issue = ++team->n_issued < team->n_parts;
+    divergence_team_bundle(&team->team, part->mask, part->row, cx, bundle);
+    part->pc += moves_on(&cx->grid->program->code[bundle->pc]);
 }
 
 /* --- regrouping --- */
@@ -107,7 +243,9 @@ static bool is_fewer(const struct model *model, uint32_t n_teams, uint32_t n) {
 }
 
 /* Whether the incomplete teams would be fewer if they went together. */
-static bool regrouping_pays(const struct model *model) {
+static bool regrouping_pays(struct model *model) {
+    if (!model->may_have_changed)
+        return model->pays;
     uint32_t n_teams = 0, n = 0;
     for (uint32_t i = 0; i < model->crowd.n_live; i++) {
         const struct divergence_team *team = model->crowd.live[i];
@@ -116,13 +254,8 @@ static bool regrouping_pays(const struct model *model) {
         n_teams++;
         n += n_threads(team);
     }
-    return is_fewer(model, n_teams, n);
-}
-
-/* While a team runs with one pc for all, the SM moves that. */
-static void take_pcs(struct divergence_team *team) {
-    if (!is_mixed(team))
-        divergence_team_set_pcs(team, team->group.pc);
+    model->may_have_changed = false;
+    return model->pays = is_fewer(model, n_teams, n);
 }
 
 static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from) {
@@ -162,13 +295,11 @@ static void regroup(struct model *model, struct divergence_team *self, uint64_t 
     uint32_t n = find_at_rest(model, self, cycle, team), sum = 0;
     for (uint32_t i = 0; i < n; i++)
         sum += n_threads(team[i]);
-    if (!is_fewer(model, n, sum)) {
-        self->patience = model->retry_after;
+    if (!is_fewer(model, n, sum))
         return;
-    }
     for (uint32_t i = 0; i < n; i++)
         if (team[i] != self)
-            take_pcs(team[i]);
+            set_pcs(mixed(team[i]));
     for (uint32_t to = 0, from = n - 1; to < from;) {
         if (is_full(model, team[to])) {
             to++;
@@ -198,14 +329,14 @@ static void take_loose(struct model *model, uint64_t cycle) {
     for (uint32_t k = 0; k < crowd->n_loose; k++) {
         const struct divergence_set set = crowd->loose[k];
         bool is_whole = (uint32_t)__builtin_popcount(set.mask) == crowd->setup.machine->warp_size;
-        struct divergence_team *team = is_whole ? divergence_crowd_new_team(crowd) : shared;
+        struct divergence_team *team = is_whole ? divergence_crowd_new_team(&model->crowd) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
             if (!team || (is_full(model, team) && !is_whole)) {
                 if (team) {
                     set_running(model, team);
                     divergence_crowd_enter(crowd, team, cycle);
                 }
-                team = shared = divergence_crowd_new_team(crowd);
+                team = shared = divergence_crowd_new_team(&model->crowd);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
             int at = divergence_team_room(team, lane, true, crowd->setup.machine->warp_size);
@@ -229,49 +360,81 @@ static void take_loose(struct model *model, uint64_t cycle) {
 static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     struct model *model = user;
     divergence_crowd_admit(&model->crowd, block);
+    model->may_have_changed = true;
     take_loose(model, cycle);
 }
 
+/* Threads that wait stay where they are, and the others go on without them. */
+static void finish_lanes(struct model *model, struct mixed_team *team) {
+    if (team->team.waits == team->team.mask)
+        team->team.group.status = model->crowd.queue_length ? DIVERGENCE_DRAINS : DIVERGENCE_WAITS;
+    else
+        run_lanes(team);
+}
+
 /* Every thread of the team has executed an instruction. */
-static void finish(struct model *model, struct divergence_team *team, uint64_t cycle) {
+static void finish(struct model *model, struct mixed_team *mixed_team, uint64_t cycle) {
+    struct divergence_team *team = &mixed_team->team;
     if (!team->mask) {
         divergence_crowd_leave(&model->crowd, team, true, cycle);
         return;
     }
-    bool tries = !is_full(model, team) && !team->patience && regrouping_pays(model);
+    if (model->has_scoreboards) {
+        finish_lanes(model, mixed_team);
+        return;
+    }
+    bool tries = !is_full(model, team) && regrouping_pays(model);
+    if (!tries && !mixed_team->controlled) { /* nobody has come or gone */
+        run_parts(model, mixed_team);
+        return;
+    }
     if (team->waits || tries) {
-        team->issued = 0;
+        set_pcs(mixed_team);
+        mixed_team->n_issued = 0;
+        model->may_have_changed = true;
         team->group.status =
             team->waits == team->mask && !model->crowd.queue_length ? DIVERGENCE_WAITS : DIVERGENCE_DRAINS;
         return;
     }
-    team->patience -= team->patience > 0;
-    set_running(model, team);
+    find_parts_again(mixed_team);
+    show_parts(model, mixed_team);
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
-    (void)mask;
     struct model *model = user;
-    struct divergence_team *team = (struct divergence_team *)group;
-    bool shares_issue = team->issued != 0; /* meet() follows */
-    divergence_crowd_control(&model->crowd, team, shares_issue ? team->last : team->mask, pc, cycle);
+    struct mixed_team *team = (struct mixed_team *)group;
+    if (model->has_scoreboards) {
+        divergence_crowd_control(&model->crowd, &team->team, team->last, mask, pc, cycle);
+        take_loose(model, cycle);
+        if (!team->shares_issue) /* else meet() follows */
+            finish(model, team, cycle);
+        return;
+    }
+    bool shares_issue = team->n_issued != 0; /* meet() follows */
+    const struct part *part = &team->part[shares_issue ? team->n_issued - 1 : 0];
+    team->controlled |= part->mask;
+    if (model->crowd.setup.cx->grid->program->code[pc].kind != EXEC_KIND_BRANCH)
+        model->may_have_changed = true;
+    divergence_crowd_control(&model->crowd, &team->team, part->mask, mask, pc, cycle);
     take_loose(model, cycle);
     if (!shares_issue)
         finish(model, team, cycle);
 }
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct divergence_team *team = (struct divergence_team *)group;
-    if (!team->issued)
-        divergence_team_set_pcs(team, group->pc);
+    struct mixed_team *team = (struct mixed_team *)group;
+    if (!team->n_issued) /* with scoreboards of no meaning, like the parts */
+        team->part[0].pc = group->pc;
     finish(user, team, cycle);
 }
 
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_team *team = (struct divergence_team *)group;
-    divergence_team_dismiss(team);
-    if (team->mask && !is_full(model, team))
+    model->may_have_changed = true;
+    if (!model->has_scoreboards || team->waits == team->mask)
+        divergence_team_dismiss(team);
+    if (!model->has_scoreboards && team->mask && !is_full(model, team))
         regroup(model, team, cycle);
     if (team->mask)
         set_running(model, team);
@@ -279,7 +442,11 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
         divergence_crowd_leave(&model->crowd, team, true, cycle);
 }
 
-static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }
+static void refill(void *user, uint64_t cycle) {
+    struct model *model = user;
+    model->may_have_changed = true;
+    divergence_crowd_refill(&model->crowd, cycle);
+}
 
 static void visit(const void *user, const struct divergence_block *block,
                   void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
@@ -299,6 +466,7 @@ const struct divergence_ops divergence_mimd = {
     .new_block = divergence_crowd_new_block,
     .free_block = divergence_crowd_free_block,
     .admit = admit,
+    .lane_pcs = lane_pcs,
     .bundle = bundle,
     .control = control,
     .meet = meet,

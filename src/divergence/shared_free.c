@@ -1,15 +1,34 @@
-/* Backwards over the control flow of all functions, to a fixed point. A generic address may be a shared one. See
- * shared_free.h. */
+/* Backwards over the control flow of all functions, to a fixed point. A generic address may be a shared one; a function
+ * returns behind any call that may be one of it. See shared_free.h. */
 #include "divergence/shared_free.h"
 
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "divergence/threads.h"
+
+typedef bool does_fn(const struct exec_insn *insn);
 
 static bool accesses_shared(const struct exec_insn *insn) {
     if (!exec_has_addresses(insn->kind))
         return false;
     return insn->access.space == PTX_SPACE_SHARED || insn->access.space == PTX_SPACE_GENERIC;
+}
+
+static bool waits_for_others(const struct exec_insn *insn) {
+    return insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn);
+}
+
+/* Behind a call that the return at pc may come from. */
+static bool caller_does(const struct exec_program *program, const uint8_t *reaches, uint32_t pc) {
+    for (uint32_t call = 0; call + 1 < program->n_insns; call++) {
+        const struct exec_insn *insn = &program->code[call];
+        bool may_be = insn->kind == EXEC_KIND_CALL_INDIRECT ||
+                      (insn->kind == EXEC_KIND_CALL && program->function_of[insn->target] == program->function_of[pc]);
+        if (may_be && reaches[call + 1])
+            return true;
+    }
+    return false;
 }
 
 static bool successor_does(const struct exec_program *program, const uint8_t *reaches, uint32_t pc) {
@@ -29,8 +48,8 @@ static bool successor_does(const struct exec_program *program, const uint8_t *re
         for (uint32_t i = 0; i < program->n_functions; i++)
             falls |= reaches[program->function[i].first_pc];
         return falls;
-    case EXEC_KIND_RETURN: /* what follows the call counts there */
-        return false;
+    case EXEC_KIND_RETURN:
+        return (insn->guard.offset && falls) || caller_does(program, reaches, pc);
     case EXEC_KIND_EXIT:
         return insn->guard.offset && falls;
     default:
@@ -38,10 +57,10 @@ static bool successor_does(const struct exec_program *program, const uint8_t *re
     }
 }
 
-void divergence_find_shared_free(const struct exec_program *program, uint8_t *is_free) {
+static void find_free(const struct exec_program *program, does_fn *does, uint8_t *is_free) {
     uint8_t *reaches = base_allocate(program->n_insns, 1);
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
-        reaches[pc] = accesses_shared(&program->code[pc]);
+        reaches[pc] = does(&program->code[pc]);
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
         for (uint32_t pc = program->n_insns; pc-- > 0;)
@@ -51,4 +70,12 @@ void divergence_find_shared_free(const struct exec_program *program, uint8_t *is
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
         is_free[pc] = !reaches[pc];
     free(reaches);
+}
+
+void divergence_find_shared_free(const struct exec_program *program, uint8_t *is_free) {
+    find_free(program, accesses_shared, is_free);
+}
+
+void divergence_find_sync_free(const struct exec_program *program, uint8_t *is_free) {
+    find_free(program, waits_for_others, is_free);
 }

@@ -1,6 +1,7 @@
 /* Squads. See squad.h. */
 #include "divergence/squad.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "divergence/control.h"
@@ -15,26 +16,48 @@ uint32_t divergence_squad_piece(const struct divergence_squad *squad, uint32_t m
     return piece;
 }
 
-void divergence_squad_add(const struct divergence_squad *squad, uint32_t mask, uint32_t *over_rows) {
-    for (uint32_t left = mask; left; left &= left - 1)
-        over_rows[squad->row[__builtin_ctz(left)]] |= 1u << __builtin_ctz(left);
+uint32_t divergence_squad_lanes(const struct divergence_squad *squad, uint32_t piece) {
+    uint32_t lanes = 0;
+    if (!squad->is_crossed)
+        return piece;
+    for (uint32_t left = piece; left; left &= left - 1)
+        lanes |= 1u << squad->lane[__builtin_ctz(left)];
+    return lanes;
 }
 
-uint32_t divergence_squad_muster(struct divergence_squad *squad, const uint32_t *mask, uint32_t n_rows, uint32_t pc,
-                                 bool is_packed) {
+void divergence_squad_add(const struct divergence_squad *squad, uint32_t mask, uint32_t *over_rows) {
+    for (uint32_t left = mask; left; left &= left - 1)
+        over_rows[squad->row[__builtin_ctz(left)]] |= 1u << squad->lane[__builtin_ctz(left)];
+}
+
+static void take_pack(struct divergence_squad *squad, struct exec_row *rows, const struct divergence_pack *pack,
+                      uint32_t pc) {
+    *squad = (struct divergence_squad){.pc = pc, .mask = pack->mask};
+    memcpy(squad->row, pack->row, sizeof pack->row);
+    memcpy(squad->lane, pack->lane, sizeof pack->lane);
+    for (uint32_t left = pack->mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        squad->row_of[lane] = &rows[pack->row[lane]];
+        squad->is_crossed |= pack->lane[lane] != lane;
+    }
+}
+
+uint32_t divergence_squad_muster(struct divergence_squad *squad, struct exec_row *rows, const uint32_t *mask,
+                                 uint32_t n_rows, uint32_t pc, enum divergence_arrangement arrangement,
+                                 uint32_t n_lanes) {
     uint32_t left[EXEC_MAX_ROWS], n = 0;
     memcpy(left, mask, n_rows * sizeof *left);
-    for (uint32_t i = 0; !is_packed && i < n_rows; i++) {
-        if (!left[i])
-            continue;
-        squad[n] = (struct divergence_squad){.pc = pc, .mask = left[i]};
-        memset(squad[n++].row, (int)i, EXEC_LANES);
-    }
-    while (is_packed && !divergence_wide_is_empty(left, n_rows)) {
+    for (uint32_t first = 0; first < n_rows;) {
         struct divergence_pack pack;
-        divergence_pack_columns(left, NULL, n_rows, &pack);
-        squad[n] = (struct divergence_squad){.pc = pc, .mask = pack.mask};
-        memcpy(squad[n++].row, pack.row, sizeof pack.row);
+        if (!left[first]) {
+            first++;
+            continue;
+        }
+        if (arrangement == DIVERGENCE_IN_ORDER)
+            divergence_pack_any(left, NULL, n_rows, n_lanes, &pack);
+        else
+            divergence_pack_columns(left, NULL, arrangement == DIVERGENCE_IN_ROWS ? first + 1 : n_rows, &pack);
+        take_pack(&squad[n++], rows, &pack, pc);
     }
     return n;
 }
@@ -43,39 +66,49 @@ bool divergence_squad_splits_rows(const struct divergence_squad *squad, uint32_t
     for (uint32_t i = 0; i < n_squads; i++)
         for (uint32_t left = squad[i].mask, piece; left; left &= ~piece) {
             piece = divergence_squad_piece(&squad[i], left);
-            if (mask[squad[i].row[__builtin_ctz(piece)]] != piece)
+            if (squad[i].is_crossed || mask[squad[i].row[__builtin_ctz(piece)]] != piece)
                 return true;
         }
     return false;
 }
 
-void divergence_squad_bundle(const struct divergence_squad *squad, struct exec_row *rows, struct exec_context *cx,
-                             uint32_t pc, struct divergence_bundle *bundle) {
+void divergence_squad_bundle(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
+                             struct divergence_bundle *bundle) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
-    *bundle = (struct divergence_bundle){.pc = pc, .is_last = true};
-    for (uint32_t left = squad->mask; left; left &= left - 1) {
+    *bundle = (struct divergence_bundle){.pc = pc, .mask = squad->mask, .is_last = true};
+    memcpy(cx->row_of, squad->row_of, sizeof cx->row_of); /* all lanes: cheaper than to pick those with a thread */
+    memcpy(cx->lane_of, squad->lane, sizeof cx->lane_of);
+    for (uint32_t left = insn->guard.offset ? squad->mask : 0; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        cx->row_of[lane] = &rows[squad->row[lane]];
-        cx->lane_of[lane] = (uint8_t)lane;
-        bundle->mask |= divergence_guard(cx->row_of[lane], insn, 1u << lane);
+        if (!divergence_guard(squad->row_of[lane], insn, 1u << squad->lane[lane]))
+            bundle->mask &= ~(1u << lane);
     }
 }
 
-void divergence_squad_execute(const struct divergence_squad *squad, struct exec_row *rows, struct exec_context *cx,
-                              uint32_t pc, uint32_t mask) {
+void divergence_squad_execute(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
+                              uint32_t mask) {
     for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
         piece = divergence_squad_piece(squad, left);
-        exec_row_insn(cx, divergence_squad_row(squad, rows, piece), &cx->grid->program->code[pc], piece);
+        struct exec_row *row = divergence_squad_row(squad, piece);
+        exec_row_insn(cx, row, &cx->grid->program->code[pc], divergence_squad_lanes(squad, piece));
+        if (cx->fault.kind) { /* told of a lane of the row, and looked up as one of the bundle */
+            cx->row_of[cx->fault.lane] = row;
+            cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
+        }
     }
 }
 
-bool divergence_squad_diverges(const struct divergence_squad *squad, struct exec_row *rows, struct exec_context *cx,
-                               uint32_t pc) {
+bool divergence_squad_diverges(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
+                               uint32_t taken) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    if (insn->kind == EXEC_KIND_BRANCH)
+        return taken && taken != squad->mask && insn->target != pc + 1;
     uint32_t first = EXEC_NO_PC, next[EXEC_LANES], waits;
     for (uint32_t left = squad->mask, piece; left; left &= ~piece) {
         piece = divergence_squad_piece(squad, left);
-        divergence_next_pcs(cx, divergence_squad_row(squad, rows, piece), pc, piece, next, &waits);
-        for (uint32_t lanes = piece; lanes; lanes &= lanes - 1) {
+        uint32_t lanes = divergence_squad_lanes(squad, piece);
+        divergence_next_pcs(cx, divergence_squad_row(squad, piece), pc, lanes, next, &waits);
+        for (; lanes; lanes &= lanes - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(lanes);
             first = first == EXEC_NO_PC ? next[lane] : first;
             if (next[lane] != first)
@@ -85,14 +118,15 @@ bool divergence_squad_diverges(const struct divergence_squad *squad, struct exec
     return false;
 }
 
-bool divergence_squad_release(struct divergence_squad *squad, struct exec_row *rows, const struct exec_context *cx,
+bool divergence_squad_release(struct divergence_squad *squad, const struct exec_context *cx,
                               const struct exec_barrier *barrier, uint32_t number) {
     const struct exec_insn *insn = &cx->grid->program->code[squad->pc];
     if (!squad->at_barrier)
         return false;
+    assert(!squad->is_crossed);
     for (uint32_t left = squad->at_barrier, piece; left; left &= ~piece) {
         piece = divergence_squad_piece(squad, left);
-        struct exec_row *row = divergence_squad_row(squad, rows, piece);
+        struct exec_row *row = divergence_squad_row(squad, piece);
         if (divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(piece)) != number)
             continue;
         divergence_barrier_result(row, insn, barrier, piece);

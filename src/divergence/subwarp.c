@@ -144,22 +144,26 @@ static void take(struct divergence_subwarps *subwarps, const uint32_t *busy, str
         divergence_pack_columns(subwarps->left, busy, subwarps->n_rows, pack);
 }
 
-/* Threads of a sub-warp, lane by lane: those whose guard is false do not execute. */
+/* Threads of a sub-warp, lane by lane. Of control instructions, those whose guard is false do not execute; others were
+ * packed by their guard. */
 static void scatter(const struct divergence_subwarps *subwarps, const struct divergence_pack *pack,
-                    struct exec_context *cx, struct divergence_bundle *bundle, uint32_t *packed) {
-    for (uint32_t left = pack->mask; left; left &= left - 1) {
-        uint32_t at = (uint32_t)__builtin_ctz(left), row = pack->row[at], lane = pack->lane[at];
-        cx->row_of[at] = &subwarps->row[row];
-        cx->lane_of[at] = (uint8_t)lane;
-        packed[row] |= 1u << lane;
-        bundle->mask |= (subwarps->takes[row] >> lane & 1) << at;
+                    struct exec_context *cx, struct divergence_bundle *bundle) {
+    memcpy(cx->lane_of, pack->lane, sizeof cx->lane_of);
+    for (uint32_t left = pack->mask; left; left &= left - 1)
+        cx->row_of[__builtin_ctz(left)] = &subwarps->row[pack->row[__builtin_ctz(left)]];
+    bundle->mask = pack->mask;
+    bool is_packed_by_guard = !subwarps->insn->guard.offset || !moves_pc(subwarps->insn->kind);
+    for (uint32_t left = is_packed_by_guard ? 0 : pack->mask; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+        if (!(subwarps->takes[pack->row[at]] >> pack->lane[at] & 1))
+            bundle->mask &= ~(1u << at);
     }
 }
 
 void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *busy,
                               struct divergence_bundle *bundle, uint32_t *packed) {
     struct divergence_pack pack;
-    memset(packed, 0, subwarps->n_rows * sizeof *packed);
+    memcpy(packed, subwarps->left, subwarps->n_rows * sizeof *packed);
     bundle->mask = 0;
     bundle->row = subwarps->insn->kind >= EXEC_KIND_BRANCH ? NULL : subwarps->row;
     if (divergence_wide_is_empty(subwarps->left, subwarps->n_rows)) { /* nobody's guard is true */
@@ -168,13 +172,13 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
     }
     take(subwarps, busy, &pack);
     assert(pack.mask);
+    divergence_wide_remove(packed, subwarps->left, subwarps->n_rows);
     if (pack.is_row && bundle->row) {
-        uint32_t row = pack.row[__builtin_ctz(pack.mask)];
-        packed[row] = bundle->mask = pack.mask; /* what is no control instruction was packed by its guard */
-        bundle->row = &subwarps->row[row];
+        bundle->mask = pack.mask; /* what is no control instruction was packed by its guard */
+        bundle->row = &subwarps->row[pack.row[__builtin_ctz(pack.mask)]];
     } else {
         bundle->row = NULL;
-        scatter(subwarps, &pack, cx, bundle, packed);
+        scatter(subwarps, &pack, cx, bundle);
     }
     if (subwarps->shape == DIVERGENCE_SUBWARP_SCALAR)
         execute_rest(subwarps, cx);

@@ -74,112 +74,135 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
 
 /* --- scattered --- */
 
-/* Lane l of the bundle is lane home[l] of the row whose registers begin at base[l]. For lanes without a
- * thread another one stands in, so that loops run over all lanes and the compiler needs no masks; what they compute
- * goes nowhere. */
+/* Threads from anywhere, one behind the other: thread t is lane home[t] of a row whose lanes (registers, or what an
+ * operand's base is) begin at base[t], and takes lane to[t] of the scratch lanes. Other scratch lanes keep what they
+ * had: what is computed there goes nowhere. */
 struct scattered {
     unsigned char *base[EXEC_LANES];
-    uint8_t home[EXEC_LANES];
-    uint32_t mask;
+    const uint8_t *home, *to; /* those below, or, when every lane has a thread, what needs no copy */
+    uint8_t some_home[EXEC_LANES], some_to[EXEC_LANES];
+    unsigned n;
 };
 
-static void place_lanes(const struct exec_context *cx, uint32_t mask, enum exec_base base, struct scattered *at) {
-    unsigned first = (unsigned)__builtin_ctz(mask);
-    at->mask = mask;
-    for (unsigned lane = 0; lane < EXEC_LANES; lane++) {
-        unsigned who = mask >> lane & 1 ? lane : first;
-        at->base[lane] = cx->row_of[who]->base[base];
-        at->home[lane] = cx->lane_of[who];
+static const uint8_t own_lane[EXEC_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+static void place_threads(const struct exec_context *cx, uint32_t mask, enum exec_base base, struct scattered *at) {
+    if (mask == ~0u) {
+        for (unsigned lane = 0; lane < EXEC_LANES; lane++)
+            at->base[lane] = cx->row_of[lane]->base[base];
+        at->home = cx->lane_of;
+        at->to = own_lane;
+        at->n = EXEC_LANES;
+        return;
     }
+    unsigned n = 0;
+    for (uint32_t left = mask; left; left &= left - 1, n++) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        at->base[n] = cx->row_of[lane]->base[base];
+        at->some_home[n] = cx->lane_of[lane];
+        at->some_to[n] = (uint8_t)lane;
+    }
+    at->home = at->some_home;
+    at->to = at->some_to;
+    at->n = n;
 }
 
 #define GATHER(bits)                                                                                                   \
-    static void gather_##bits(const struct scattered *at, uint32_t offset, void *to) {                                 \
-        for (unsigned lane = 0; lane < EXEC_LANES; lane++)                                                             \
-            ((uint##bits##_t *)to)[lane] = ((const uint##bits##_t *)(at->base[lane] + offset))[at->home[lane]];        \
+    static void gather_##bits(const struct scattered *at, uint32_t offset, void *lanes) {                              \
+        for (unsigned t = 0; t < at->n; t++)                                                                           \
+            ((uint##bits##_t *)lanes)[at->to[t]] = ((const uint##bits##_t *)(at->base[t] + offset))[at->home[t]];      \
     }                                                                                                                  \
-    static void scatter_##bits(const struct scattered *at, uint32_t offset, const void *from) {                        \
-        for (uint32_t left = at->mask; left; left &= left - 1) {                                                       \
-            unsigned lane = (unsigned)__builtin_ctz(left);                                                             \
-            ((uint##bits##_t *)(at->base[lane] + offset))[at->home[lane]] = ((const uint##bits##_t *)from)[lane];      \
-        }                                                                                                              \
+    static void scatter_##bits(const struct scattered *at, uint32_t offset, const void *lanes) {                       \
+        for (unsigned t = 0; t < at->n; t++)                                                                           \
+            ((uint##bits##_t *)(at->base[t] + offset))[at->home[t]] = ((const uint##bits##_t *)lanes)[at->to[t]];      \
     }
 GATHER(16)
 GATHER(32)
 GATHER(64)
 
-static void gather_predicate(const struct scattered *at, uint32_t offset, uint32_t *to) {
+static void gather_predicate(const struct scattered *at, uint32_t offset, uint32_t *lanes) {
     uint32_t bits = 0;
-    for (unsigned lane = 0; lane < EXEC_LANES; lane++)
-        bits |= (*(const uint32_t *)(at->base[lane] + offset) >> at->home[lane] & 1) << lane;
-    *to = bits;
+    for (unsigned t = 0; t < at->n; t++)
+        bits |= (*(const uint32_t *)(at->base[t] + offset) >> at->home[t] & 1) << at->to[t];
+    *lanes = bits;
 }
 
 static void scatter_predicate(const struct scattered *at, uint32_t offset, uint32_t bits) {
-    for (uint32_t left = at->mask; left; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(left), home = at->home[lane];
-        uint32_t *place = (uint32_t *)(at->base[lane] + offset);
-        *place = (*place & ~(1u << home)) | (bits >> lane & 1) << home;
+    for (unsigned t = 0; t < at->n; t++) {
+        uint32_t *place = (uint32_t *)(at->base[t] + offset), bit = 1u << at->home[t];
+        *place = bits >> at->to[t] & 1 ? *place | bit : *place & ~bit;
     }
 }
 
-static void gather(const struct scattered *at, struct exec_operand operand, void *to) {
+static void gather(const struct scattered *at, struct exec_operand operand, void *lanes) {
     switch ((enum ptx_width)operand.width) {
     case PTX_WIDTH_PRED:
-        gather_predicate(at, operand.offset, to);
+        gather_predicate(at, operand.offset, lanes);
         break;
     case PTX_WIDTH_16:
-        gather_16(at, operand.offset, to);
+        gather_16(at, operand.offset, lanes);
         break;
     case PTX_WIDTH_32:
-        gather_32(at, operand.offset, to);
+        gather_32(at, operand.offset, lanes);
         break;
     default:
-        gather_64(at, operand.offset, to);
+        gather_64(at, operand.offset, lanes);
         break;
     }
 }
 
-static void scatter(const struct scattered *at, struct exec_operand operand, const void *from) {
+static void scatter(const struct scattered *at, struct exec_operand operand, const void *lanes) {
     switch ((enum ptx_width)operand.width) {
     case PTX_WIDTH_PRED:
-        scatter_predicate(at, operand.offset, *(const uint32_t *)from);
+        scatter_predicate(at, operand.offset, *(const uint32_t *)lanes);
         break;
     case PTX_WIDTH_16:
-        scatter_16(at, operand.offset, from);
+        scatter_16(at, operand.offset, lanes);
         break;
     case PTX_WIDTH_32:
-        scatter_32(at, operand.offset, from);
+        scatter_32(at, operand.offset, lanes);
         break;
     default:
-        scatter_64(at, operand.offset, from);
+        scatter_64(at, operand.offset, lanes);
         break;
     }
 }
 
-static void gather_source(const struct exec_context *cx, const struct scattered *registers, struct exec_operand operand,
-                          void *to) {
+/* Of constants only the rows of %laneid and %lanemask_* have lanes that differ: the first from the last. */
+static bool is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
+    return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
+}
+
+/* Where the operand's lanes are: gathered into `scratch`, but for immediates, which are the same for all threads. */
+static void *source_lanes(const struct exec_context *cx, const struct scattered *registers, uint32_t mask,
+                          struct exec_operand operand, void *scratch) {
+    if (operand.base == EXEC_BASE_REGISTERS) {
+        gather(registers, operand, scratch);
+        return scratch;
+    }
+    void *first = lanes_of(cx->row_of[__builtin_ctz(mask)], operand);
+    if (is_broadcast(operand, first))
+        return first;
     struct scattered at;
-    if (operand.base != EXEC_BASE_REGISTERS) {
-        place_lanes(cx, registers->mask, (enum exec_base)operand.base, &at);
-        registers = &at;
-    }
-    gather(registers, operand, to);
+    place_threads(cx, mask, (enum exec_base)operand.base, &at);
+    gather(&at, operand, scratch);
+    return scratch;
 }
 
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
-    struct exec_operands o = {.mask = mask, .imm = insn->imm};
+    struct exec_operands o;
     struct scattered registers;
+    o.mask = mask;
+    o.imm = insn->imm;
     cx->row = NULL;
     cx->insn = insn;
     if (insn->flags & EXEC_FLAG_READS_CLOCK)
         for (uint32_t left = mask; left; left &= left - 1)
             refresh_clock(cx, cx->row_of[__builtin_ctz(left)]);
-    place_lanes(cx, mask, EXEC_BASE_REGISTERS, &registers);
-    for (unsigned i = 0; i < insn->n_src; i++) {
-        o.src[i] = cx->scratch[EXEC_MAX_DST + i];
-        gather_source(cx, &registers, insn->operand[insn->n_dst + i], cx->scratch[EXEC_MAX_DST + i]);
-    }
+    place_threads(cx, mask, EXEC_BASE_REGISTERS, &registers);
+    for (unsigned i = 0; i < insn->n_src; i++)
+        o.src[i] = source_lanes(cx, &registers, mask, insn->operand[insn->n_dst + i], cx->scratch[EXEC_MAX_DST + i]);
     for (unsigned i = 0; i < insn->n_dst; i++)
         o.dst[i] = cx->scratch[i];
     if (insn->kind == EXEC_KIND_LANES)

@@ -11,43 +11,45 @@ struct majority {
     uint32_t pc; /* chosen last */
 };
 
-/* Those of `set` that are at pc. */
-static struct sched_set slots_at(const struct sched_view *view, const struct sched_set *set, uint32_t pc) {
-    struct sched_set there = *set, left = *set;
-    for (int slot; (slot = sched_first(&left)) != SCHED_NONE; sched_remove(&left, (uint32_t)slot))
-        if (view->slot[slot].pc != pc)
-            sched_remove(&there, (uint32_t)slot);
-    return there;
+/* The oldest of `set` that is at pc, or SCHED_NONE. */
+static int oldest_at(const struct sched_view *view, const struct sched_set *set, uint32_t pc) {
+    int oldest = SCHED_NONE;
+    for (uint32_t word = 0; word < SCHED_WORDS; word++)
+        for (uint64_t left = set->word[word]; left; left &= left - 1) {
+            int slot = (int)(word * 64) + __builtin_ctzll(left);
+            bool is_older = oldest == SCHED_NONE || view->slot[slot].age < view->slot[oldest].age;
+            if (view->slot[slot].pc == pc && is_older)
+                oldest = slot;
+        }
+    return oldest;
 }
 
 static uint32_t most_common_pc(const struct sched_view *view, const struct sched_set *set) {
-    uint32_t most = 0, pc = 0;
-    struct sched_set left = *set;
-    for (int slot; (slot = sched_first(&left)) != SCHED_NONE;) {
-        struct sched_set there = slots_at(view, &left, view->slot[slot].pc);
-        uint32_t count = sched_count(&there);
-        if (count > most || (count == most && view->slot[slot].pc < pc)) {
-            most = count;
-            pc = view->slot[slot].pc;
+    uint32_t pc[SCHED_MAX_SLOTS], count[SCHED_MAX_SLOTS], n = 0, best = 0;
+    for (uint32_t word = 0; word < SCHED_WORDS; word++)
+        for (uint64_t left = set->word[word]; left; left &= left - 1) {
+            uint32_t own = view->slot[word * 64 + (uint32_t)__builtin_ctzll(left)].pc, at = 0;
+            while (at < n && pc[at] != own)
+                at++;
+            if (at == n) {
+                pc[n] = own;
+                count[n++] = 0;
+            }
+            count[at]++;
         }
-        left = sched_and_not(&left, &there);
-    }
-    return pc;
-}
-
-static uint32_t no_key(const struct sched_slot *slot) {
-    (void)slot;
-    return 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (count[i] > count[best] || (count[i] == count[best] && pc[i] < pc[best]))
+            best = i;
+    return pc[best];
 }
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
     struct majority *majority = state;
-    struct sched_set there = slots_at(view, candidates, majority->pc);
-    if (sched_is_empty(&there)) {
-        majority->pc = most_common_pc(view, candidates);
-        there = slots_at(view, candidates, majority->pc);
-    }
-    return sched_least(view, &there, no_key);
+    int oldest = oldest_at(view, candidates, majority->pc);
+    if (oldest != SCHED_NONE)
+        return oldest;
+    majority->pc = most_common_pc(view, candidates);
+    return oldest_at(view, candidates, majority->pc);
 }
 
 static void start(void *state, const void *options, uint32_t n_slots) {

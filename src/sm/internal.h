@@ -74,7 +74,7 @@ struct sm {
     void *model;
     enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
     bool is_scoreboard;
-    bool is_separate; /* its model has nothing to do with other SMs or the grid's blocks */
+    bool is_separate; /* its model has nothing to do with other SMs or the grid's blocks, and groups have one pc */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
     struct sm_dispatcher dispatcher;
@@ -118,6 +118,7 @@ struct sm {
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
+    uint64_t *lane_ready; /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
 
     int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
@@ -144,6 +145,15 @@ void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* 
 /* slots.c */
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
+/* lanes.c: when sm->lane_ready is there. Of the lanes in mask: */
+void sm_lanes_clear(struct sm *sm, uint32_t slot);
+void sm_lanes_set_results(struct sm *sm, uint32_t slot, const struct sm_timing *timing, uint32_t mask, uint64_t cycle);
+void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cycle);
+/* When the first lane has what its instruction needs, not before `cycle`, and that instruction: of several, rather one
+ * that does not need the load/store unit. SM_NEVER: memory has to answer first, or nobody has an instruction. */
+uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t slot, uint64_t cycle, uint32_t *pc);
+/* Those in mask that have it by now, and whose unit is in `units` (bits by enum sm_unit). */
+uint32_t sm_lanes_ready(const struct sm *sm, uint32_t slot, uint32_t units, uint32_t mask, uint64_t cycle);
 /* ldst.c */
 /* An instruction that finds room may bring a request for every lane (mimd). */
 static inline bool sm_ldst_has_room(const struct sm *sm) {

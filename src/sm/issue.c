@@ -58,13 +58,40 @@ static void sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake
     sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;
 }
 
+static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
+
+/* What the schedulers and units see of the slot: its next instruction. */
+static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
+    struct sm_slot *slot = &sm->slot[s];
+    const struct divergence_group *group = slot->group;
+    struct sched_slot *view = &sm->view_slot[s];
+    const struct sm_timing *timing = &sm->program->timing[pc];
+    view->pc = pc;
+    if (slot->traits != timing->traits) {
+        slot->traits = timing->traits;
+        sched_remove(&sm->of_unit[slot->unit], s);
+        sched_add(&sm->of_unit[timing->unit], s);
+        slot->unit = timing->unit;
+        sched_put(&sm->next_long, s, timing->is_far);
+        sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
+        sched_put(&sm->next_shared, s, timing->is_shared);
+    }
+    view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
+    view->passed = group->passed;
+}
+
 /* The instruction is known: from when may it issue? */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle;
-    if (sm->is_scoreboard)
+    if (sm->lane_ready) {
+        uint32_t pc = group->pc;
+        uint64_t earliest = sm_lanes_earliest(sm, s, cycle + 1, &pc);
+        operands = earliest > operands ? earliest : operands;
+        classify(sm, s, pc);
+    } else if (sm->is_scoreboard)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[timing->reg[i]];
             operands = ready > operands ? ready : operands;
@@ -119,27 +146,6 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     return true;
 }
 
-static uint32_t lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
-
-static void classify(struct sm *sm, uint32_t s) {
-    struct sm_slot *slot = &sm->slot[s];
-    const struct divergence_group *group = slot->group;
-    struct sched_slot *view = &sm->view_slot[s];
-    const struct sm_timing *timing = &sm->program->timing[group->pc];
-    view->pc = group->pc;
-    if (slot->traits != timing->traits) {
-        slot->traits = timing->traits;
-        sched_remove(&sm->of_unit[slot->unit], s);
-        sched_add(&sm->of_unit[timing->unit], s);
-        slot->unit = timing->unit;
-        sched_put(&sm->next_long, s, timing->is_far);
-        sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
-        sched_put(&sm->next_shared, s, timing->is_shared);
-    }
-    view->active_lanes = group->row ? lanes_in(group->mask) : group->n_threads;
-    view->passed = group->passed;
-}
-
 static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_set_state(sm, s, SM_SLOT_BARRIER);
     tell_stall(sm, s, cycle, false, true);
@@ -182,7 +188,7 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     case DIVERGENCE_RUNS:
         break;
     }
-    classify(sm, s);
+    classify(sm, s, sm->slot[s].group->pc);
     if (fetch(sm, s, cycle))
         wait_for_operands(sm, s, cycle);
 }
@@ -207,15 +213,32 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
 
 /* Units and results of a bundle. */
 static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
-                           uint64_t cycle) {
+                           uint32_t mask, uint64_t cycle) {
+    uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
-        slot->fetch_ready = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
+        slot->fetch_ready = fetched;
     sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
+    if (sm->lane_ready) {
+        slot->fetch_ready = cycle + 1;
+        sm_lanes_set_fetch(sm, (uint32_t)slot->group->slot, mask, fetched);
+        sm_lanes_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
+        return;
+    }
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = result;
+}
+
+/* Of several rows: the least. */
+static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle) {
+    struct sched_slot *view = &sm->view_slot[s];
+    view->progress = bundle->row ? bundle->row->progress : UINT32_MAX;
+    for (uint32_t left = bundle->row ? 0 : bundle->mask; left; left &= left - 1) {
+        uint32_t progress = sm->cx.row_of[__builtin_ctz(left)]->progress;
+        view->progress = progress < view->progress ? progress : view->progress;
+    }
 }
 
 /* What an instruction with a context leaves behind besides values. */
@@ -225,8 +248,8 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
     else if (sm->program->timing[bundle->pc].access != SM_ACCESS_NONE)
         sm_ldst_issue(sm, s, bundle, cycle);
     sm->cx.has_changed = false;
-    if (bundle->row && sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
-        sm->view_slot[s].progress = bundle->row->progress;
+    if (sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
+        show_progress(sm, s, bundle);
 }
 
 static void call_control(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
@@ -245,7 +268,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     if (sm->is_watched)
         sm_watch_bundle(sm, bundle);
     sm->lanes_at[bundle->pc] += lanes_in(bundle->mask);
-    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], cycle);
+    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->mask, cycle);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
     if (bundle->row)
@@ -268,13 +291,14 @@ static void complete(struct sm *sm, struct divergence_group *group, const struct
 
 /* A group that is no row: its model says who executes. Gives the lanes that did, and whether the instruction has no
  * bundles left. */
-static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, bool *is_last, uint64_t cycle) {
+static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_t ready, bool *is_last,
+                              uint64_t cycle) {
     struct divergence_group *group = sm->slot[s].group;
     struct divergence_bundle bundle;
     uint32_t lanes = 0;
     bool is_mixed = false;
     do {
-        bundle = (struct divergence_bundle){.pc = group->pc};
+        bundle = (struct divergence_bundle){.pc = group->pc, .ready = ready};
         sm->divergence->bundle(sm->model, group, &bundle, cycle);
         lanes += lanes_in(bundle.mask);
         is_mixed |= bundle.shares_issue;
@@ -301,7 +325,7 @@ static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, 
     }
     uint32_t lanes = lanes_in(mask);
     sm->lanes_at[pc] += lanes;
-    reserve(sm, scheduler, slot, timing, cycle);
+    reserve(sm, scheduler, slot, timing, mask, cycle);
     group->passed += timing->is_meeting;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)
@@ -348,7 +372,7 @@ static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t 
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
     uint32_t lanes =
-        slot->group->row ? issue_row(sm, scheduler, s, cycle) : issue_bundles(sm, scheduler, s, &is_last, cycle);
+        slot->group->row ? issue_row(sm, scheduler, s, cycle) : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (has_fault(sm))
         return lanes;
     if (is_first) {
@@ -363,11 +387,48 @@ static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t 
     return lanes;
 }
 
+static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    uint32_t units = 0;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        units |= (uint32_t)(sm->unit_free[unit][unit == SM_UNIT_ALU ? scheduler : 0] <= cycle) << unit;
+    return units;
+}
+
+/* With a scoreboard for each lane: those of the picked group that can go, and in the lanes that are left those of the
+ * other ready groups. The policy hears of the picked one. */
+static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
+    uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
+    struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
+    for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
+        bool is_last;
+        uint32_t ready = 0;
+        sched_remove(&groups, (uint32_t)s);
+        if (sm->slot[s].state == SM_SLOT_READY) /* what others do may change that */
+            ready = sm_lanes_ready(sm, (uint32_t)s, units, left, cycle);
+        if (!ready)
+            continue;
+        lanes += issue_bundles(sm, scheduler, (uint32_t)s, ready, &is_last, cycle);
+        left &= ~ready;
+        if (has_fault(sm))
+            return;
+        if ((uint32_t)s == picked) {
+            sm->view.cycle = cycle;
+            sm->policy->issued(sm->policy_state[scheduler], &sm->view, picked);
+        }
+        sm_prepare(sm, (uint32_t)s, cycle);
+    }
+    count(sm, lanes);
+}
+
 static void issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     const struct divergence_group *group = sm->slot[s].group;
     uint32_t pc = group->pc;
     bool leads = sm->divergence->leads && group->row && sm->divergence->leads(sm->model, group);
     sm->cx.time = cycle;
+    if (sm->lane_ready) {
+        issue_lanes(sm, scheduler, s, cycle);
+        return;
+    }
     uint32_t lanes = issue_picked(sm, scheduler, s, cycle);
     if (leads && !has_fault(sm))
         lanes += issue_followers(sm, scheduler, pc, cycle);

@@ -38,21 +38,27 @@ static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timin
 /* A store's result, which only cond_acc has, does not wait for its access. */
 static bool has_result(const struct sm_timing *timing) { return timing->n_destinations && !timing->is_store; }
 
-static void set_destinations(struct sm_slot *slot, const struct sm_timing *timing, uint64_t ready) {
+static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t ready) {
+    struct sm_slot *slot = &sm->slot[s];
     if (!has_result(timing))
         return;
+    if (sm->lane_ready) {
+        sm_lanes_set_results(sm, s, timing, mask, ready);
+        return;
+    }
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = ready;
 }
 
-static void access_shared(struct sm *sm, struct sm_slot *slot, const struct sm_timing *timing,
-                          const struct exec_insn *insn, uint32_t mask, uint64_t cycle) {
+static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
+                          uint32_t mask, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
     uint64_t extra = passes > timing->occupancy_cycles ? passes : timing->occupancy_cycles;
     uint64_t ready = cycle + sm->machine->shared_cycles + extra - timing->occupancy_cycles;
     sm->unit_free[SM_UNIT_LDST][0] = cycle + extra;
-    set_destinations(slot, timing, ready);
+    set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
         slot->fetch_ready += extra - timing->occupancy_cycles;
@@ -86,7 +92,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
         return;
     sm->counters.memory_instructions++;
     if (access == SM_ACCESS_SHARED) {
-        access_shared(sm, slot, timing, insn, mask, cycle);
+        access_shared(sm, s, timing, insn, mask, cycle);
         return;
     }
     uint32_t number = take_request(sm);
@@ -120,7 +126,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
     slot->n_accesses++;
     slot->n_loads = (uint16_t)(slot->n_loads + has_result(timing));
-    set_destinations(slot, timing, SM_NEVER);
+    set_destinations(sm, s, timing, mask, SM_NEVER);
     sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
 }
 
@@ -146,7 +152,7 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
-    bool has_scoreboard = sm->is_scoreboard && has_owner(sm, request) && !slot->group->row;
+    bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request) && !slot->group->row;
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
     give_back_request(sm, request);
     if (!has_owner(sm, request))
@@ -154,14 +160,15 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     slot->n_accesses--;
     slot->n_loads = (uint16_t)(slot->n_loads - has_result(timing));
     if (is_last)
-        set_destinations(slot, timing, request->ready);
+        set_destinations(sm, request->slot, timing, request->lanes, request->ready);
     if (has_result(timing) && request->ready > slot->result_ready)
         slot->result_ready = request->ready;
     if (!sm->is_scoreboard && request->ready > slot->fetch_ready && !slot->group->overlaps)
         slot->fetch_ready = request->ready;
     if (sm->divergence->complete)
         sm->divergence->complete(sm->model, slot->group, request->tag, cycle);
-    if (slot->state == SM_SLOT_MEMORY || slot->group->status != DIVERGENCE_RUNS)
+    bool may_wake_sooner = sm->lane_ready && slot->state == SM_SLOT_DEPENDENCY;
+    if (slot->state == SM_SLOT_MEMORY || slot->group->status != DIVERGENCE_RUNS || may_wake_sooner)
         sm_prepare(sm, request->slot, cycle);
 }
 

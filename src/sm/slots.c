@@ -47,6 +47,8 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, ui
         .traits = SM_NO_TRAITS,
     };
     memset(registers, 0, (sm->program->n_registers + 1) * sizeof *registers);
+    if (sm->lane_ready)
+        sm_lanes_clear(sm, s);
     group->slot = (int)s;
     if (group->warp_id == DIVERGENCE_NO_WARP)
         group->warp_id = s / sm->n_schedulers;

@@ -22,7 +22,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
-    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks;
+    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks && !sm->divergence->lane_pcs;
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
@@ -163,6 +163,9 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
+    if (sm->is_scoreboard && sm->divergence->lane_pcs)
+        sm->lane_ready =
+            base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
     for (uint32_t k = 0; k < sm->n_schedulers; k++) {
@@ -201,8 +204,9 @@ void sm_end_grid(struct sm *sm) {
     }
     free(sm->resident);
     free(sm->register_memory);
+    free(sm->lane_ready);
     sm->resident = NULL;
-    sm->register_memory = NULL;
+    sm->register_memory = sm->lane_ready = NULL;
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm->model_wake = SM_NEVER;
 }

@@ -39,8 +39,12 @@ none_faster() {
 case $law in
 rows) "$heddle" compare "${workloads[@]}" -m gtx480 -m narasiman2011 -d stack -d lwm:size=32 --csv - | same_rows ;;
 mimd)
-    "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort -m malits2012 -d mimd -d stack -d multi-pc -d dwf \
-        -d dwf:lanes=free -d tbc -d lwm -d lwm:perfect_rf=on -d dws -d slip --csv - | none_faster
+    for machine in "malits2012 -s lrr" "gtx480 -s gto"; do # barrel and scoreboard
+        read -r -a words <<<"$machine"
+        "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort mergesort needleman -m "${words[@]}" --set memory.perfect=true \
+            -d mimd -d stack -d multi-pc -d dwf -d dwf:lanes=free -d tbc -d lwm -d lwm:perfect_rf=on -d dws -d slip --csv - |
+            none_faster
+    done
     ;;
 *)
     echo "laws.sh: no law '$law'" >&2

@@ -1,0 +1,99 @@
+/* What the files of odgs share. odgs.c has the model's rules. */
+#pragma once
+
+#include "divergence/compact.h"
+#include "divergence/pdom.h"
+#include "divergence/pool.h"
+#include "divergence/sync.h"
+
+enum divergence_odgs_shared {
+    DIVERGENCE_ODGS_SHARED_OFF,
+    DIVERGENCE_ODGS_SHARED_AFTER_LAST,
+    DIVERGENCE_ODGS_SHARED_ON
+};
+enum divergence_odgs_local { DIVERGENCE_ODGS_LOCAL_NONE, DIVERGENCE_ODGS_LOCAL_DWF, DIVERGENCE_ODGS_LOCAL_TBC };
+
+struct divergence_odgs_options {
+    uint32_t latency, shared, short_length, local;
+};
+
+struct divergence_odgs_sm;
+
+struct divergence_odgs_warp {
+    struct divergence_group group;
+    struct divergence_thread thread[EXEC_LANES];
+    struct exec_row *row_of[EXEC_LANES]; /* of these threads, as bundles need them */
+    uint8_t lane_of[EXEC_LANES];
+    struct divergence_stack stack;     /* of lanes; the group is its top */
+    uint32_t next_pc[EXEC_LANES];      /* of a warp that leaves */
+    uint32_t lanes;                    /* that hold a live thread of this warp */
+    uint64_t due;                      /* latency: in the pool from then on */
+    struct divergence_odgs_warp *next; /* in a list */
+    struct divergence_odgs_sm *on;     /* the SM it is on, NULL: none */
+    uint32_t number;                   /* in chip->warp */
+    bool is_used;
+};
+
+struct divergence_odgs_queue {
+    struct divergence_odgs_warp *first, **last;
+};
+
+/* What all SMs share. */
+struct divergence_odgs_chip {
+    struct divergence_odgs_options options;
+    uint32_t warp_size, n_sms;
+    struct divergence_odgs_sm **model; /* per SM */
+    struct divergence_pool pool;
+    struct divergence_odgs_queue full, fresh; /* full warps from the pool; new ones of the grid */
+    struct divergence_odgs_warp **warp;       /* all there are */
+    uint32_t n_warps;
+    struct divergence_odgs_warp *unused;
+    const struct exec_program *program;
+    uint8_t *may_regroup; /* per pc */
+    uint8_t *may_leave;   /* per pc, local=tbc: threads may regroup and nobody waits for them */
+    uint32_t block_rows;
+};
+
+struct divergence_odgs_sm {
+    struct divergence_setup setup;
+    struct divergence_odgs_chip *chip;
+    struct divergence_odgs_queue leaving; /* diverged, in their slots until due */
+    struct divergence_odgs_queue ended;   /* to be used again when they have left their slots */
+    struct divergence_odgs_warp **here;   /* local=dwf: warps in its slots, by number; some may have left since */
+    uint32_t n_here;
+    struct divergence_compact compact; /* local=tbc */
+    uint32_t n_held; /* latency: slots whose threads have left the block and are not in the pool yet */
+};
+
+struct divergence_odgs_block {
+    struct divergence_sync *sync;
+    struct divergence_compact_block *compact; /* local=tbc */
+};
+
+enum { DIVERGENCE_ODGS_NOWHERE = UINT16_MAX }; /* the SM of a thread that has not run yet */
+
+/* --- odgs_warps.c: warps, and threads that become some --- */
+
+void divergence_odgs_queue_start(struct divergence_odgs_queue *queue);
+void divergence_odgs_queue_push(struct divergence_odgs_queue *queue, struct divergence_odgs_warp *warp);
+struct divergence_odgs_warp *divergence_odgs_queue_pop(struct divergence_odgs_queue *queue);
+/* A warp without threads, in no slot. give_back(): it may be used again. */
+struct divergence_odgs_warp *divergence_odgs_new_warp(struct divergence_odgs_chip *chip);
+void divergence_odgs_give_back(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp);
+/* The group is what the top of the warp's stack says. */
+void divergence_odgs_show_top(struct divergence_odgs_warp *warp);
+void divergence_odgs_set_thread(struct divergence_odgs_warp *warp, uint32_t lane, struct divergence_thread thread);
+/* The threads [0, n) of warp->thread, all at pc, are the warp. */
+void divergence_odgs_form(struct divergence_odgs_warp *warp, uint32_t pc, uint32_t n);
+/* A thread comes to the pool; those that fill a warp are a full one. */
+void divergence_odgs_add_thread(struct divergence_odgs_chip *chip, uint32_t pc, struct divergence_thread thread);
+/* A row's lanes at pc, which are nowhere else now: a full row is a warp of its own, in `queue`. */
+void divergence_odgs_add_row(struct divergence_odgs_chip *chip, struct exec_row *row, uint32_t mask, uint32_t pc,
+                             uint16_t sm, struct divergence_odgs_queue *queue);
+
+/* --- odgs_slots.c: who gets a slot, and who leaves one --- */
+
+/* The threads of a warp go on elsewhere, each at its next_pc; the warp is no more. */
+void divergence_odgs_leave(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle);
+/* Warps whose latency is over leave, and free slots of all SMs are filled. */
+void divergence_odgs_refill(struct divergence_odgs_sm *model, uint64_t cycle);
