@@ -56,7 +56,8 @@ struct divergence_bundle {
     struct exec_row
         *row;       /* they are lanes of this row; NULL: cx->row_of and lane_of have been set for the lanes in mask */
     uint32_t tag;   /* handed back by memory() and complete() */
-    uint32_t ready; /* with lane_pcs(): of the group's lanes, those that may execute; set before bundle() is called */
+    uint32_t ready; /* with lane_pcs(): those of the group's lanes that may execute; from bundle() on, those that do,
+                     * whatever their guards */
     bool is_last;   /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
                      * of the group takes the scheduler's next turn, and nobody else does. */
     /* (mimd) Another bundle goes in the same cycle, and counts as one with it. Each is a whole instruction: control()

@@ -206,6 +206,7 @@ static void bundle_ready(struct mixed_team *team, struct exec_context *cx, struc
     bundle->shares_issue = left != team->last;
     team->shares_issue |= bundle->shares_issue;
     team->issued |= team->last;
+    bundle->ready = team->last;
     divergence_team_bundle(threads, team->last, divergence_team_row(threads, team->last), cx, bundle);
     if (moves_on(&cx->grid->program->code[bundle->pc]))
         for (uint32_t moved = team->last; moved; moved &= moved - 1)

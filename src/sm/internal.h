@@ -154,6 +154,13 @@ void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cy
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t slot, uint64_t cycle, uint32_t *pc);
 /* Those in mask that have it by now, and whose unit is in `units` (bits by enum sm_unit). */
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t slot, uint32_t units, uint32_t mask, uint64_t cycle);
+/* How long the bundle's unit takes nothing else: where lanes go by themselves, as long as these few need. */
+static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_timing *timing, uint32_t mask) {
+    if (!sm->lane_ready)
+        return timing->occupancy_cycles;
+    uint32_t n = (uint32_t)__builtin_popcount(mask), all = sm->machine->warp_size;
+    return (timing->occupancy_cycles * n + all - 1) / all;
+}
 /* ldst.c */
 /* An instruction that finds room may bring a request for every lane (mimd). */
 static inline bool sm_ldst_has_room(const struct sm *sm) {

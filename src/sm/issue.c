@@ -217,7 +217,8 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] = cycle + timing->occupancy_cycles;
+    sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] =
+        cycle + sm_occupancy_cycles(sm, timing, mask);
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
@@ -268,7 +269,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     if (sm->is_watched)
         sm_watch_bundle(sm, bundle);
     sm->lanes_at[bundle->pc] += lanes_in(bundle->mask);
-    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->mask, cycle);
+    reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
     if (bundle->row)

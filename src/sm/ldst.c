@@ -55,13 +55,14 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     struct sm_slot *slot = &sm->slot[s];
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
-    uint64_t extra = passes > timing->occupancy_cycles ? passes : timing->occupancy_cycles;
-    uint64_t ready = cycle + sm->machine->shared_cycles + extra - timing->occupancy_cycles;
+    uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
+    uint64_t extra = passes > occupancy ? passes : occupancy;
+    uint64_t ready = cycle + sm->machine->shared_cycles + extra - occupancy;
     sm->unit_free[SM_UNIT_LDST][0] = cycle + extra;
     set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
-        slot->fetch_ready += extra - timing->occupancy_cycles;
+        slot->fetch_ready += extra - occupancy;
 }
 
 static uint32_t take_request(struct sm *sm) {

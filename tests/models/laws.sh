@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # laws.sh LAW HEDDLE: what models are to each other by construction, on the bundled workloads at size small.
 #     rows    a large warp of one row is a warp with a stack: every statistic is the same, on two machines
-#     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd; beyond 2 %, which the
-#             order of the last warps to end makes up for
+#     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd; beyond 2 % on a barrel
+#             machine and 5 % on one with scoreboards, which the order in which threads get their turns makes up for
 set -euo pipefail
 law=$1 heddle=$2
 mapfile -t workloads < <("$heddle" list workloads --names)
@@ -26,25 +26,26 @@ same_rows() {
         END { print n " pairs"; exit bad || !n }'
 }
 
-# none_faster CSV: the first row of a program is that of mimd
+# none_faster TOLERANCE: the first row of a program is that of mimd
 none_faster() {
-    awk -F, '
+    awk -F, -v tolerance="$1" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cycles") at = i; next }
         !($1 in best) { best[$1] = $at; next }
         { n++ }
-        $at * 1.02 < best[$1] { print $1 ": " $at " cycles with " $5 ", " best[$1] " with mimd"; bad = 1 }
+        $at * tolerance < best[$1] { print $1 ": " $at " cycles with " $5 ", " best[$1] " with mimd"; bad = 1 }
         END { print n " runs"; exit bad || !n }'
 }
 
 case $law in
 rows) "$heddle" compare "${workloads[@]}" -m gtx480 -m narasiman2011 -d stack -d lwm:size=32 --csv - | same_rows ;;
 mimd)
-    for machine in "malits2012 -s lrr" "gtx480 -s gto"; do # barrel and scoreboard
-        read -r -a words <<<"$machine"
-        "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort mergesort needleman -m "${words[@]}" --set memory.perfect=true \
+    compare_bound() { # TOLERANCE OPTION...
+        "$heddle" compare bfs ray nn lps cp mum nqueens spmv sort mergesort needleman --set memory.perfect=true "${@:2}" \
             -d mimd -d stack -d multi-pc -d dwf -d dwf:lanes=free -d tbc -d lwm -d lwm:perfect_rf=on -d dws -d slip --csv - |
-            none_faster
-    done
+            none_faster "$1"
+    }
+    compare_bound 1.02 -m malits2012 -s lrr
+    compare_bound 1.05 -m gtx480 -s gto
     ;;
 *)
     echo "laws.sh: no law '$law'" >&2
