@@ -102,6 +102,45 @@ static void exits_leave_every_entry(void **state) {
     divergence_stack_free(&stack);
 }
 
+/* A path whose lanes end one after the other empties itself and the join inside it; lanes at the outer join go on. */
+static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, D, 0x3, B); /* lanes 0 and 1 wait at D */
+    divergence_stack_diverge(&stack, E, C, 0x4, E); /* lane 3 waits at E for lane 2 */
+    assert_int_equal(stack.depth, 3);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xf);
+    expect(&stack, 1, E, D, 0xc);
+    expect(&stack, 2, C, E, 0x4);
+    divergence_stack_remove(&stack, 0x4, false);
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xb);
+    expect(&stack, 1, E, D, 0x8);
+    assert_false(stack.entry[1].is_join);
+    divergence_stack_remove(&stack, 0x8, false);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0x3);
+    assert_false(stack.entry[0].is_join);
+    divergence_stack_free(&stack);
+}
+
+/* Lanes end on their way to a join that others wait at, and those end there. */
+static void a_join_that_ends_empty_it_leaves_nothing(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    reach(&stack, D);
+    expect(&stack, 1, C, D, 0xc);
+    divergence_stack_remove(&stack, 0xc, false);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0x3);
+    divergence_stack_remove(&stack, 0x3, false);
+    assert_int_equal(stack.depth, 0);
+    divergence_stack_free(&stack);
+}
+
 static void a_waiting_path_gives_way_to_its_sibling(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -156,6 +195,8 @@ int main(void) {
         cmocka_unit_test(a_divergent_loop_does_not_grow_the_stack),
         cmocka_unit_test(returns_leave_the_call_and_nothing_else),
         cmocka_unit_test(exits_leave_every_entry),
+        cmocka_unit_test(ends_empty_every_entry_down_to_the_join_that_still_has_lanes),
+        cmocka_unit_test(a_join_that_ends_empty_it_leaves_nothing),
         cmocka_unit_test(a_waiting_path_gives_way_to_its_sibling),
         cmocka_unit_test(paths_that_never_meet_give_way_to_each_other_however_nested),
         cmocka_unit_test(lanes_that_wait_for_a_spinning_path_can_go_on),

@@ -100,6 +100,48 @@ static void the_end_of_a_warp_completes_a_barrier(void **state) {
     fixture_close(f);
 }
 
+/* Odd lanes go through the if of a loop of two trips; lane 3 ends there in the first, lane 1 in the second. The others
+ * meet at the if's end in every trip. Written as a guarded exit, and as a jump to the kernel's return. */
+#define ENDS_IN_A_LOOP(ending)                                                                                         \
+    PROGRAM_HEAD PROGRAM_BEGIN                                                                                         \
+        "mov.u32 %r4, 0; mov.u32 %r7, 0; and.b32 %r5, %r0, 1; setp.eq.u32 %p1, %r5, 0; shr.u32 %r5, %r0, 1;\n"         \
+        "LOOP: add.u32 %r7, %r7, 1; @%p1 bra SKIP;\n"                                                                  \
+        "sub.u32 %r6, 2, %r7; setp.eq.u32 %p2, %r5, %r6; " ending " mul.lo.u32 %r4, %r4, 3;\n"                         \
+        "SKIP: xor.b32 %r4, %r4, 1; setp.lt.u32 %p3, %r7, 2; @%p3 bra LOOP;\n"                                         \
+        "st.global.u32 [%rd1], %r4; END: ret; }\n"
+
+static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
+    (void)state;
+    static const char *const text[] = {ENDS_IN_A_LOOP("@%p2 exit;"), ENDS_IN_A_LOOP("@%p2 bra END;")};
+    for (unsigned jumps = 0; jumps < 2; jumps++) {
+        struct fixture *f = open_model(text[jumps], &(struct fixture_shape){.block = 4, .warp_size = 4});
+        uint32_t end = pc_of(f, jumps ? PTX_OP_BRA : PTX_OP_EXIT, jumps), skip = pc_of(f, PTX_OP_XOR, 0);
+        uint32_t last = pc_of(f, PTX_OP_RET, 0);
+        step_to(f, 0, end);
+        expect(f, end, 0xa, skip); /* the first trip: lanes 1 and 3 are in the if, 0 and 2 wait at its end */
+        fixture_step(&f->sm[0], 0);
+        if (jumps) {
+            expect(f, last, 0x8, end + 1); /* lane 3 ends while lane 1 waits */
+            fixture_step(&f->sm[0], 0);
+        }
+        expect(f, end + 1, 0x2, skip);
+        step_to(f, 0, skip);
+        expect(f, skip, 0x7, EXEC_NO_PC);
+        step_to(f, 0, end);
+        expect(f, end, 0x2, skip); /* the second trip: lane 1 ends, and nobody is left in the if */
+        fixture_step(&f->sm[0], 0);
+        if (jumps) {
+            expect(f, last, 0x2, skip);
+            fixture_step(&f->sm[0], 0);
+        }
+        expect(f, skip, 0x5, EXEC_NO_PC);
+        step_to(f, 0, last);
+        expect(f, last, 0x5, EXEC_NO_PC);
+        fixture_run(f);
+        fixture_close(f);
+    }
+}
+
 /* Lane 0 spins until another lane of its warp has written: without help the others wait at the join for ever. */
 static void a_lane_that_spins_on_its_neighbour_lets_it_go_on(void **state) {
     (void)state;
@@ -137,6 +179,7 @@ int main(void) {
         cmocka_unit_test(the_papers_example_goes_through_the_papers_states),
         cmocka_unit_test(warps_of_a_block_wait_for_each_other_at_a_barrier),
         cmocka_unit_test(the_end_of_a_warp_completes_a_barrier),
+        cmocka_unit_test(lanes_meet_behind_an_if_in_a_loop_where_others_end),
         cmocka_unit_test(a_lane_that_spins_on_its_neighbour_lets_it_go_on),
         cmocka_unit_test(a_fault_of_a_control_instruction_stays_in_the_context),
         cmocka_unit_test(every_program_computes_the_same),

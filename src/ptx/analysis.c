@@ -21,6 +21,10 @@ struct ptx_analysis *ptx_analyze(const struct ptx_function *function) {
     ptx_compute_liveness(&passes);
     ptx_assign_slots(&passes);
     ptx_find_uniform(&passes);
+    if (passes.needs_uniformity) {
+        ptx_set_reconvergence(&passes);
+        ptx_find_uniform(&passes);
+    }
     base_arena_free(&scratch);
     return passes.analysis;
 }

@@ -13,8 +13,8 @@ struct ptx_block {
     uint32_t *predecessor;
     uint32_t n_predecessors;
     uint32_t dominator;      /* immediate dominator, PTX_NO_BLOCK for the entry and unreachable blocks */
-    uint32_t post_dominator; /* immediate post-dominator, PTX_NO_BLOCK only for the exit; see reconvergence.c for blocks
-                                that never reach the exit */
+    uint32_t post_dominator; /* immediate post-dominator, PTX_NO_BLOCK only for the exit; see reconvergence.c for ways
+                                that end early and blocks that never reach the exit */
     uint32_t loop_header;    /* innermost loop's header block (a header's own id for itself), or PTX_NO_BLOCK */
     uint32_t loop_depth;     /* number of loops around the block, 0 outside all */
     bool is_reachable;

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "ptx/dead_ends_reference.h"
+
 enum { N_FUNCTIONS = 4000, MAX_INSTRUCTIONS = 96, MAX_REGISTERS = 14, N_LANES = 4, MAX_TARGETS = 3 };
 
 static uint64_t mix(uint64_t x) {
@@ -160,12 +162,14 @@ static void emit_structured(struct builder *b, uint32_t depth) {
         uint32_t kind = depth == 0 ? 0 : pick(b, 6);
         if (kind < 2)
             emit_plain(b);
+        else if (pick(b, 40) == 0)
+            emit(b, PTX_OP_BAR, 0);
         else if (kind < 4)
             emit_condition(b, depth);
         else if (kind == 4)
             emit_loop(b, depth);
-        else
-            maybe_guard(b, emit(b, pick(b, 2) ? PTX_OP_RET : PTX_OP_EXIT, 0), 1);
+        else /* often guarded; else what follows is entered by jumps, or never */
+            maybe_guard(b, emit(b, pick(b, 2) ? PTX_OP_RET : PTX_OP_EXIT, 0), 1 + pick(b, 2));
     }
 }
 
@@ -284,7 +288,9 @@ static void note_flow(struct reference *ref, uint32_t i) {
             ref->next[i][(*n_next)++] = instruction->target[t];
         break;
     case PTX_OP_RET:
-    case PTX_OP_EXIT:
+    case PTX_OP_EXIT: /* in a function that is called, a thread's end is not the function's */
+        ref->aborts[i] = instruction->opcode == PTX_OP_EXIT && !ref->builder->function.is_entry &&
+                         !(falls_through && i + 1 == ref->n);
         ref->next[i][(*n_next)++] = ref->n;
         break;
     case PTX_OP_TRAP:
@@ -457,13 +463,14 @@ static void check_post_dominators(const struct ptx_analysis *analysis, const str
         aborts[b] = ref->aborts[analysis->block[b].first + analysis->block[b].count - 1];
     for (uint32_t b = 0; b < n; b++)
         returns[b] = reaches((struct block_walk){analysis, NULL, aborts, PTX_NO_BLOCK, {0}}, b, n - 1);
+    struct edges_reference edges;
+    edges_refer(&edges, analysis, aborts, returns);
     memset(above, 0, sizeof above);
-    for (uint32_t b = 0; b < n; b++)
-        for (uint32_t a = 0; a < n && returns[b]; a++)
-            above[b][a] = a != b && returns[a] &&
-                          (a == n - 1 || !reaches((struct block_walk){analysis, returns, aborts, a, {0}}, b, n - 1));
+    for (uint32_t b = 0; b + 1 < n; b++)
+        for (uint32_t a = 0; a < n && edges.goes_on[b]; a++)
+            above[b][a] = a != b && edges.goes_on[a] && (a == n - 1 || !edges_from(&edges, b, a).seen[n - 1]);
     for (uint32_t b = 0; b < n; b++) {
-        if (returns[b])
+        if (edges.goes_on[b])
             assert_int_equal(analysis->block[b].post_dominator, nearest_above(above, n, b));
         uint32_t at = b, n_steps = 0;
         while (at != n - 1 && n_steps++ < n)
@@ -651,6 +658,15 @@ static void retire(struct machine *machine, uint32_t lanes) {
         machine->stack[d].mask &= ~lanes;
 }
 
+/* Meeting points are nested: what runs does not come past one where lanes below it on the stack wait, unless to end. */
+static void check_nesting(const struct machine *machine, uint32_t pc) {
+    const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
+    bool is_end =
+        (instruction->opcode == PTX_OP_RET || instruction->opcode == PTX_OP_EXIT) && instruction->guard == PTX_NO_INDEX;
+    for (uint32_t d = 0; d + 1 < machine->depth && !is_end; d++)
+        assert_int_not_equal(machine->stack[d].meeting, pc);
+}
+
 static void step(struct machine *machine) {
     struct stack_entry *top = &machine->stack[machine->depth - 1];
     uint32_t pc = top->pc, mask = top->mask;
@@ -658,6 +674,8 @@ static void step(struct machine *machine) {
         machine->depth--;
         return;
     }
+    if (pc < machine->ref->n)
+        check_nesting(machine, pc);
     check_reads(machine, pc, mask);
     if (pc == machine->ref->n) {
         retire(machine, mask);

@@ -110,8 +110,8 @@ static void collect_successors(struct ptx_passes *passes, uint32_t block, struct
         for (uint32_t t = 0; t < last->n_targets; t++)
             add_edge(list, block, block_at(analysis, last->target[t]));
     } else {
-        bool is_return = last->opcode == PTX_OP_RET || last->opcode == PTX_OP_EXIT;
-        passes->aborts[block] = !is_return && list->seen_from[exit] != block + 1;
+        bool ends_function = last->opcode == PTX_OP_RET || (last->opcode == PTX_OP_EXIT && passes->function->is_entry);
+        passes->aborts[block] = !ends_function && list->seen_from[exit] != block + 1;
         add_edge(list, block, exit);
     }
 }

@@ -17,8 +17,12 @@ struct ptx_passes {
     struct base_arena *scratch;    /* dies with the analysis run */
     struct ptx_access *access;     /* instruction i: access_start[i] up to access_start[i + 1] */
     uint32_t *access_start;
-    bool *aborts;      /* per block: its edge to the exit is a trap or a call that never returns */
-    uint32_t *meeting; /* per block: the block where its paths meet again; the exit when nowhere earlier */
+    bool *aborts; /* per block: its edge to the exit is a trap, a call that never returns or, when the function is
+                   * no kernel, an exit: the function does not end */
+    uint32_t *first_edge;  /* per block: the number of its first edge; its edges are numbered as its successors are */
+    bool *is_left_out;     /* per edge: a dead end that post-dominators do not look at */
+    bool needs_uniformity; /* where paths meet depends on which branches are uniform */
+    uint32_t *meeting;     /* per block: the block where its paths meet again; the exit when nowhere earlier */
 };
 
 /* A directed graph in compressed rows: node i's successors are successor[start[i] .. start[i + 1]). */
@@ -37,9 +41,25 @@ struct ptx_graph ptx_build_graph(struct base_arena *arena, uint32_t n_nodes, con
 /* dominator[node] = immediate dominator seen from root; PTX_NO_BLOCK for the root and what it does not reach. */
 void ptx_find_dominators(struct base_arena *scratch, const struct ptx_graph *graph, uint32_t root, uint32_t *dominator);
 
+/* Whether the edge from a block to its successor number s counts. */
+typedef bool ptx_edge_fn(const void *user, uint32_t block, uint32_t s);
+/* block[0] is the one that a search from the entry comes upon first. */
+typedef void ptx_group_fn(void *user, const uint32_t *block, uint32_t n_blocks);
+/* Calls found() for every group of blocks that is not left along edges that count. */
+void ptx_find_final_groups(struct ptx_passes *passes, ptx_edge_fn *counts, ptx_group_fn *found, void *user);
+
 void ptx_collect_accesses(struct ptx_passes *passes);
 void ptx_build_blocks(struct ptx_passes *passes);
 void ptx_set_dominators(struct ptx_passes *passes);
+/* Numbers the edges and marks dead ends. returns: per block, whether it reaches the exit by returning. */
+void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns);
+/* The block is the exit, or nothing but a return. */
+bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block);
+/* Threads may wait for others in the block: it has a barrier, or a call of a function that may have one. */
+bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block);
+/* The branch at the block's end may send threads different ways. False while that is not known; who asks is asked again
+ * when it is. */
+bool ptx_is_divergent(struct ptx_passes *passes, uint32_t block);
 void ptx_set_reconvergence(struct ptx_passes *passes);
 void ptx_find_loops(struct ptx_passes *passes);
 void ptx_compute_liveness(struct ptx_passes *passes);

@@ -1,126 +1,168 @@
 /* Post-dominators, and from them the instruction where the paths of a branch meet again.
  *
- * Paths that never return do not delay the others: a block that can reach a return looks only at successors that can,
- * so that the branch around a trap or an endless loop still meets where its other paths meet. Blocks that cannot reach
- * a return get a way to the exit of their own: from the trap, or, for a group of blocks that is never left, from a
- * stand-in before the group's first block. That keeps branches inside an endless loop meeting inside it, at the latest
- * where the next trip begins. The stand-in is no block, so `post_dominator` names the exit instead and stays a tree. */
+ * Paths that end before do not delay the others. There are three kinds of them:
+ * - dead ends, where threads end without having met others again (dead_ends.c): a block that has other ways on looks
+ *   only at those, so that lanes meet behind the if in which some of them have ended. A loop that is left by dead ends
+ *   only keeps those that every trip comes by, or all of them when there are none: they are the way out of the loop,
+ *   and lanes that leave it wait there for the others, if these do not wait for them;
+ * - traps, calls that never return, and exits in a function that is called: a block that can reach a return looks only
+ *   at successors that can;
+ * - endless loops, in the same way.
+ * Such a path never comes to a meeting point of what is around it, so paths that do are properly nested.
+ *
+ * Blocks that do not reach a return in this sense get a way to the exit of their own: from the trap, or, for a group of
+ * blocks that is never left, from a stand-in before the group's first block. That keeps branches inside an endless loop
+ * meeting inside it, at the latest where the next trip begins. The stand-in is no block, so `post_dominator` names the
+ * exit instead and stays a tree. */
 #include "ptx/passes.h"
 
 struct way_out {
+    struct ptx_passes *passes;
     const struct ptx_analysis *analysis;
-    const bool *aborts;
-    bool *returns;      /* per block: reaches the exit by returning */
+    bool *returns;      /* per block: reaches the exit by returning, */
+    bool *goes_on;      /* and along edges that are not left out */
     bool *escapes;      /* per block: returns, or reaches a trap */
     uint32_t *stand_in; /* per block: the node before it, or 0 */
     uint32_t n_nodes;
+    uint32_t *stack; /* of blocks, for walks */
+    bool *is_seen;
 };
 
-/* Marks the block and whatever leads to it. */
-static void mark_leading_to(struct ptx_passes *passes, uint32_t block, bool *is_marked, bool follows_aborts) {
-    const struct ptx_analysis *analysis = passes->analysis;
-    uint32_t *stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, analysis->n_blocks), depth = 0;
-    is_marked[block] = true;
-    stack[depth++] = block;
+/* --- which edges count --- */
+
+static bool is_abort(const struct way_out *way, uint32_t block, uint32_t s) {
+    return way->analysis->block[block].successor[s] == way->analysis->n_blocks - 1 && way->passes->aborts[block];
+}
+
+static bool *left_out(const struct way_out *way, uint32_t block, uint32_t s) {
+    return &way->passes->is_left_out[way->passes->first_edge[block] + s];
+}
+
+static bool is_any(const void *user, uint32_t block, uint32_t s) {
+    (void)user, (void)block, (void)s;
+    return true;
+}
+
+static bool is_return(const void *user, uint32_t block, uint32_t s) { return !is_abort(user, block, s); }
+
+static bool is_way_on(const void *user, uint32_t block, uint32_t s) {
+    return !is_abort(user, block, s) && !*left_out(user, block, s);
+}
+
+/* A block looks at successors of its own kind: those that go on, those that return, all. */
+static bool counts(const void *user, uint32_t block, uint32_t s) {
+    const struct way_out *way = user;
+    uint32_t to = way->analysis->block[block].successor[s];
+    if (!way->returns[block])
+        return true;
+    return way->returns[to] && is_way_on(way, block, s) && (way->goes_on[to] || !way->goes_on[block]);
+}
+
+static uint32_t successor_number(const struct ptx_block *block, uint32_t to) {
+    uint32_t s = 0;
+    while (block->successor[s] != to)
+        s++;
+    return s;
+}
+
+/* Marks the exit and whatever leads to it along such edges. */
+static bool *mark_leading_out(const struct way_out *way, ptx_edge_fn *is_followed) {
+    const struct ptx_analysis *analysis = way->analysis;
+    bool *is_marked = BASE_ARENA_ARRAY(way->passes->scratch, bool, analysis->n_blocks);
+    uint32_t depth = 0;
+    is_marked[analysis->n_blocks - 1] = true;
+    way->stack[depth++] = analysis->n_blocks - 1;
     while (depth > 0) {
-        uint32_t at = stack[--depth];
+        uint32_t at = way->stack[--depth];
         for (uint32_t p = 0; p < analysis->block[at].n_predecessors; p++) {
             uint32_t from = analysis->block[at].predecessor[p];
-            bool is_abort = at == analysis->n_blocks - 1 && passes->aborts[from];
-            if (is_marked[from] || (is_abort && !follows_aborts))
+            if (is_marked[from] || !is_followed(way, from, successor_number(&analysis->block[from], at)))
                 continue;
             is_marked[from] = true;
-            stack[depth++] = from;
+            way->stack[depth++] = from;
         }
     }
+    return is_marked;
 }
 
-/* Tarjan's strongly connected components. */
-struct component_search {
-    uint32_t *number; /* per block: order of discovery from 1; 0 not seen */
-    uint32_t *low;
-    uint32_t *path, path_depth;   /* blocks being explored */
-    uint32_t *group, group_depth; /* blocks whose component is still open */
-    uint32_t *next;               /* per block: the successor to look at next */
-    bool *is_open;
-    uint32_t n_seen;
-};
+/* --- loops that are left by dead ends only --- */
 
-static void open_block(struct component_search *search, uint32_t block) {
-    search->number[block] = search->low[block] = ++search->n_seen;
-    search->is_open[block] = true;
-    search->path[search->path_depth++] = block;
-    search->group[search->group_depth++] = block;
-}
-
-/* Takes the component that starts with `root` off the open blocks; true when no edge leaves it. A component is popped
- * after all it leads to, so an edge to a closed block outside it leaves it. */
-static bool close_component(const struct ptx_analysis *analysis, struct component_search *search, uint32_t root) {
-    uint32_t first = search->group_depth;
-    while (search->group[--first] != root)
-        ;
-    bool is_final = true;
-    for (uint32_t i = first; i < search->group_depth; i++) {
-        const struct ptx_block *block = &analysis->block[search->group[i]];
-        for (uint32_t s = 0; s < block->n_successors; s++)
-            is_final &=
-                search->is_open[block->successor[s]] && search->number[block->successor[s]] >= search->number[root];
-    }
-    for (uint32_t i = first; i < search->group_depth; i++)
-        search->is_open[search->group[i]] = false;
-    search->group_depth = first;
-    return is_final;
-}
-
-static void search_from(struct way_out *way, struct component_search *search, uint32_t start) {
-    const struct ptx_analysis *analysis = way->analysis;
-    open_block(search, start);
-    while (search->path_depth > 0) {
-        uint32_t at = search->path[search->path_depth - 1];
-        const struct ptx_block *block = &analysis->block[at];
-        if (search->next[at] < block->n_successors) {
-            uint32_t to = block->successor[search->next[at]++];
-            if (search->number[to] == 0)
-                open_block(search, to);
-            else if (search->is_open[to] && search->number[to] < search->low[at])
-                search->low[at] = search->number[to];
-            continue;
+/* Whether no way leads from the group's first block back to it without passing this one. */
+static bool is_on_every_trip(const struct way_out *way, const uint32_t *group, uint32_t n, uint32_t block) {
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < n; i++)
+        way->is_seen[group[i]] = false;
+    if (block != group[0])
+        way->stack[depth++] = group[0];
+    while (depth > 0) {
+        uint32_t at = way->stack[--depth];
+        for (uint32_t s = 0; s < way->analysis->block[at].n_successors; s++) {
+            uint32_t to = way->analysis->block[at].successor[s];
+            if (!counts(way, at, s) || way->is_seen[to] || to == block)
+                continue;
+            way->is_seen[to] = true;
+            way->stack[depth++] = to;
         }
-        search->path_depth--;
-        if (search->path_depth > 0 && search->low[at] < search->low[search->path[search->path_depth - 1]])
-            search->low[search->path[search->path_depth - 1]] = search->low[at];
-        bool is_final = search->low[at] == search->number[at] && close_component(analysis, search, at);
-        if (is_final && !way->escapes[at])
-            way->stand_in[at] = way->n_nodes++;
     }
+    return !way->is_seen[group[0]];
+}
+
+/* Lets dead ends of a group of blocks count again: those that every trip comes by, or all. Where threads wait for
+ * others in the group, threads that a branch sends straight to their end must not wait there for those. */
+static uint32_t keep_ways_out(const struct way_out *way, const uint32_t *group, uint32_t n, bool keeps_all) {
+    uint32_t n_kept = 0;
+    bool may_wait = false;
+    for (uint32_t i = 0; i < n; i++)
+        may_wait |= ptx_may_wait(way->passes, group[i]);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t s = 0; s < way->analysis->block[group[i]].n_successors; s++) {
+            bool is_end = ptx_ends_threads(way->passes, way->analysis->block[group[i]].successor[s]);
+            if (!*left_out(way, group[i], s) || !(keeps_all || is_on_every_trip(way, group, n, group[i])) ||
+                (may_wait && is_end && ptx_is_divergent(way->passes, group[i])))
+                continue;
+            *left_out(way, group[i], s) = false;
+            n_kept++;
+        }
+    return n_kept;
+}
+
+static void open_group(void *user, const uint32_t *group, uint32_t n) {
+    struct way_out *way = user;
+    if (way->returns[group[0]] && !way->goes_on[group[0]] && keep_ways_out(way, group, n, false) == 0)
+        keep_ways_out(way, group, n, true);
+}
+
+static void set_ways_on(struct way_out *way) {
+    way->goes_on = mark_leading_out(way, is_way_on);
+    for (uint32_t b = 0; b < way->analysis->n_blocks; b++)
+        if (way->returns[b] && !way->goes_on[b]) { /* behind it is a group that is left by dead ends only */
+            ptx_find_final_groups(way->passes, counts, open_group, way);
+            way->goes_on = mark_leading_out(way, is_way_on);
+            return;
+        }
+}
+
+/* --- the tree --- */
+
+static bool needs_stand_in(const struct way_out *way, uint32_t block) {
+    return way->returns[block] ? !way->goes_on[block] : !way->escapes[block];
+}
+
+static void add_stand_in(void *user, const uint32_t *group, uint32_t n) {
+    (void)n;
+    struct way_out *way = user;
+    if (needs_stand_in(way, group[0]))
+        way->stand_in[group[0]] = way->n_nodes++;
 }
 
 /* Every group of blocks that is never left gets a stand-in before the block where the search, which starts at the
  * entry, came upon it. */
-static void add_stand_ins(struct ptx_passes *passes, struct way_out *way) {
-    uint32_t n = way->analysis->n_blocks;
-    struct component_search search = {.number = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                                      .low = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                                      .path = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                                      .group = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                                      .next = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                                      .is_open = BASE_ARENA_ARRAY(passes->scratch, bool, n)};
-    for (uint32_t b = 0; b < n; b++)
-        if (search.number[b] == 0)
-            search_from(way, &search, b);
-}
-
-static bool all_escape(const struct way_out *way) {
+static void add_stand_ins(struct way_out *way) {
     for (uint32_t b = 0; b < way->analysis->n_blocks; b++)
-        if (!way->escapes[b])
-            return false;
-    return true;
-}
-
-static bool counts(const struct way_out *way, uint32_t from, uint32_t to) {
-    if (!way->returns[from])
-        return true;
-    return way->returns[to] && !(to == way->analysis->n_blocks - 1 && way->aborts[from]);
+        if (needs_stand_in(way, b)) {
+            ptx_find_final_groups(way->passes, counts, add_stand_in, way);
+            return;
+        }
 }
 
 /* The flow graph turned around, with stand-ins. */
@@ -133,7 +175,7 @@ static struct ptx_graph reversed_graph(struct ptx_passes *passes, const struct w
     for (uint32_t b = 0; b < n; b++) {
         for (uint32_t s = 0; s < analysis->block[b].n_successors; s++) {
             uint32_t to = analysis->block[b].successor[s];
-            if (counts(way, b, to))
+            if (counts(way, b, s))
                 edge[n_edges++] = (struct ptx_edge){way->stand_in[to] ? way->stand_in[to] : to, b};
         }
         if (way->stand_in[b]) {
@@ -178,16 +220,17 @@ static uint32_t reconvergence_of(const struct ptx_passes *passes, uint32_t i) {
 void ptx_set_reconvergence(struct ptx_passes *passes) {
     struct ptx_analysis *analysis = passes->analysis;
     uint32_t n = analysis->n_blocks;
-    struct way_out way = {.analysis = analysis,
-                          .aborts = passes->aborts,
-                          .returns = BASE_ARENA_ARRAY(passes->scratch, bool, n),
-                          .escapes = BASE_ARENA_ARRAY(passes->scratch, bool, n),
+    struct way_out way = {.passes = passes,
+                          .analysis = analysis,
                           .stand_in = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                          .n_nodes = n};
-    mark_leading_to(passes, n - 1, way.returns, false);
-    mark_leading_to(passes, n - 1, way.escapes, true);
-    if (!all_escape(&way))
-        add_stand_ins(passes, &way);
+                          .n_nodes = n,
+                          .stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
+                          .is_seen = BASE_ARENA_ARRAY(passes->scratch, bool, n)};
+    way.returns = mark_leading_out(&way, is_return);
+    way.escapes = mark_leading_out(&way, is_any);
+    ptx_find_dead_ends(passes, way.returns);
+    set_ways_on(&way);
+    add_stand_ins(&way);
     struct ptx_graph graph = reversed_graph(passes, &way);
     uint32_t *dominator = BASE_ARENA_ARRAY(passes->scratch, uint32_t, way.n_nodes);
     ptx_find_dominators(passes->scratch, &graph, n - 1, dominator);

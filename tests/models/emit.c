@@ -278,10 +278,24 @@ static void emit_graph(struct emitter *e, const struct statement *statement, str
     e->level--;
 }
 
+/* A guarded end, a jump to the kernel's last return, or an end that a branch leads around. */
 static void emit_exit(struct emitter *e, struct random *random) {
+    bool is_return = random_chance(random, 50), leads_around = random_chance(random, 50);
+    const char *end = is_return && !e->in_function ? "ret" : "exit";
     emit_condition(e, random);
+    if (leads_around) {
+        unsigned on = label(e);
+        line(e, "@!%%q bra L%u;", on);
+        line(e, "st.global.u32 [%%slice+28], %%r%u;", value(random));
+        line(e, "%s;", end);
+        text_add(e->text, "L%u:\n", on);
+        return;
+    }
     line(e, "@%%q st.global.u32 [%%slice+28], %%r%u;", value(random));
-    line(e, "@%%q %s;", !e->in_function && random_chance(random, 50) ? "ret" : "exit");
+    if (!e->in_function && random_chance(random, 50))
+        line(e, "@%%q bra END;");
+    else
+        line(e, "@%%q %s;", end);
 }
 
 static void emit_return(struct emitter *e, struct random *random) {
@@ -406,7 +420,7 @@ static void emit_warp(struct emitter *e, struct random *random) {
         line(e, "bar.warp.sync -1;");
         break;
     default:
-        if (e->program->may_end_outside) {
+        if (e->program->may_end_outside || e->program->may_end_anywhere) {
             line(e, "vote.sync.uni.pred %%p%u, %%p%u, -1;", p, p);
             return;
         }
@@ -592,8 +606,7 @@ static void emit_kernel(struct emitter *e) {
     emit_block(e, e->program->kernel);
     for (unsigned i = 0; i + 1 < SLICE_WORDS / 2; i++) /* word 7 is for those that end before */
         line(e, "st.global.u32 [%%slice+%u], %%r%u;", 4 * i, i);
-    if (e->program->uses_shared &&
-        !e->program->may_end_anywhere) { /* what became of tally: each block has its own words behind the slices */
+    if (e->program->uses_shared) { /* what became of tally: each block has its own words behind the slices */
         line(e, "bar.sync 0;");
         line(e, "setp.lt.u32 %%q, %%me, %u;", N_SUMS);
         line(e, "@!%%q ret;");
@@ -609,6 +622,7 @@ static void emit_kernel(struct emitter *e) {
         line(e, "mad.wide.u32 %%b, %%me, 4, %%b;");
         line(e, "st.global.u32 [%%b], %%r0;");
     }
+    text_add(e->text, "END:\n");
     line(e, "ret;");
     text_add(e->text, "}\n");
 }

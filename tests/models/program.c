@@ -70,9 +70,9 @@ static void fill(struct statement *statement, struct place place) {
 static const struct {
     enum statement_kind kind;
     unsigned weight;
-} weights[] = {{COMPUTE, 18}, {MEMORY, 16}, {ATOMIC, 6},  {IF, 17},  {LOOP, 9},   {BREAK, 5},
-               {CONTINUE, 3}, {SWITCH, 4},  {GRAPH, 4},   {EXIT, 2}, {CALL, 4},   {CALL_INDIRECT, 2},
-               {RECURSE, 1},  {RETURN, 2},  {BARRIER, 3}, {WARP, 2}, {MASKED, 1}, {SPLIT_BARRIER, 1}};
+} weights[] = {{COMPUTE, 15}, {MEMORY, 16}, {ATOMIC, 6},  {IF, 17},  {LOOP, 9},   {BREAK, 5},
+               {CONTINUE, 3}, {SWITCH, 4},  {GRAPH, 4},   {EXIT, 4}, {CALL, 4},   {CALL_INDIRECT, 2},
+               {RECURSE, 1},  {RETURN, 2},  {BARRIER, 3}, {WARP, 3}, {MASKED, 1}, {SPLIT_BARRIER, 1}};
 
 static enum statement_kind draw_kind(struct random *random) {
     unsigned draw = random_below(random, 100);
@@ -110,12 +110,11 @@ static bool is_allowed(enum statement_kind kind, const struct place *place) {
     case RETURN:
         return place->in_function;
     case BARRIER:
-        return place->is_uniform && !place->in_function;
     case SPLIT_BARRIER:
-        return place->is_uniform && !place->in_function && !program->may_end_anywhere;
+        return place->is_uniform && !place->in_function;
     case WARP:
     case MASKED:
-        return place->is_uniform && !place->in_function && program->uses_warps && !program->may_end_anywhere;
+        return place->is_uniform && !place->in_function && program->uses_warps;
     default:
         return true;
     }

@@ -6,7 +6,8 @@
  *   - each thread writes its own words of `out`, its own local array and, between barriers, its own word of `pot`;
  *   - what all threads write (`sums`, `tally`) is written by atomics, one kind of them for each word;
  *   - loops count down, and so does the fuel of what jumps about;
- *   - barriers and warp-wide instructions stand where all threads that have not ended come by, or name who comes. */
+ *   - barriers and warp-wide instructions stand where all threads that have not ended come by, or name who comes; the
+ *     lanes of a warp that have not ended come there together, whatever ended in branches and loops before. */
 #pragma once
 
 #include <stdbool.h>
@@ -51,8 +52,7 @@ struct statement {
 struct program {
     uint64_t seed, number;
     bool uses_shared, uses_warps;
-    /* Threads may end early: anywhere, and then nobody waits for others in this program; or before a statement of the
-     * kernel itself, outside all branches and loops. */
+    /* Threads may end early: anywhere, or before a statement of the kernel itself, outside all branches and loops. */
     bool may_end_anywhere, may_end_outside;
     bool is_single_path;     /* all threads of a block go the same way, and none waits for another */
     uint32_t block[3], grid; /* threads of a block, blocks */

@@ -45,7 +45,7 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 static struct gpu_config config_for(const struct target *target, struct config_machine *machine, uint32_t check_every) {
     struct gpu_config config = gpu_default_config();
     config.memory_bytes = 64u << 20;
-    config.max_instructions = 10 * MOST_INSTRUCTIONS;
+    config.max_instructions = ENDLESS_INSTRUCTIONS;
     config.records_threads = true;
     if (!target->machine)
         return config;

@@ -1,0 +1,148 @@
+/* Dead ends: edges of a kernel behind which threads end without having met any others again.
+ *
+ * The lanes that live on are to meet where they would meet if those threads had never come, as on hardware: an exit
+ * takes its lanes out of every mask that a reconvergence point waits for, and compilers place these points without
+ * looking at ways that end. So where a branch has dead ends and other ways, the dead ends do not count
+ * (reconvergence.c). An edge is one when it ends the thread, by a guarded exit or by a jump to a block that is nothing
+ * but a return; or when all that can be reached behind it is reached through it alone, so that every way from there
+ * ends without a join. Where all edges of a branch are dead ends, nothing behind it meets, and they stay.
+ *
+ * A dead end in which threads may wait at a barrier counts as ever, since they may wait for those at the meeting point.
+ * The other dead ends of its branch must not count then: threads that have nothing left to do but to end would not do
+ * it before the others have come to the end, and these would wait for them. That is so for a branch that is not
+ * uniform.
+ *
+ * In a function that is called, a return is no end: its thread goes on in the caller, and there all meet. An exit in it
+ * is like a trap (cfg.c). */
+#include "ptx/passes.h"
+
+bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
+    const struct ptx_block *range = &passes->analysis->block[block];
+    if (range->count != 1)
+        return range->count == 0;
+    const struct ptx_instruction *only = &passes->function->instruction[range->first];
+    return (only->opcode == PTX_OP_RET || only->opcode == PTX_OP_EXIT) && only->guard == PTX_NO_INDEX;
+}
+
+static bool is_barrier(const struct ptx_instruction *instruction) {
+    return (instruction->opcode == PTX_OP_BAR || instruction->opcode == PTX_OP_BARRIER) &&
+           !ptx_has(instruction, PTX_MOD_WARP);
+}
+
+/* All but functions that call nobody, whose instructions are there to see. */
+static bool callee_may_wait(const struct ptx_call *call) {
+    if (call->target.kind != PTX_OPERAND_FUNCTION || !call->target.function->has_body)
+        return true;
+    const struct ptx_function *callee = call->target.function;
+    for (uint32_t i = 0; i < callee->n_instructions; i++)
+        if (callee->instruction[i].opcode == PTX_OP_CALL || is_barrier(&callee->instruction[i]))
+            return true;
+    return false;
+}
+
+bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block) {
+    const struct ptx_block *range = &passes->analysis->block[block];
+    for (uint32_t i = range->first; i < range->first + range->count; i++) {
+        const struct ptx_instruction *instruction = &passes->function->instruction[i];
+        if (is_barrier(instruction) || (instruction->opcode == PTX_OP_CALL && callee_may_wait(instruction->call)))
+            return true;
+    }
+    return false;
+}
+
+bool ptx_is_divergent(struct ptx_passes *passes, uint32_t block) {
+    const struct ptx_block *range = &passes->analysis->block[block];
+    passes->needs_uniformity = true;
+    return passes->analysis->is_uniform_branch && !passes->analysis->is_uniform_branch[range->first + range->count - 1];
+}
+
+struct dead_ends {
+    struct ptx_passes *passes;
+    const struct ptx_analysis *analysis;
+    const bool *returns;
+    bool *leads_elsewhere; /* per block: an edge leads from what it dominates to what it does not */
+    bool *may_wait;        /* per block: it dominates one that may */
+};
+
+static bool is_way(const struct dead_ends *ends, uint32_t block, uint32_t s) {
+    uint32_t to = ends->analysis->block[block].successor[s];
+    return ends->returns[to] && !(to == ends->analysis->n_blocks - 1 && ends->passes->aborts[block]);
+}
+
+/* The edge leaves what is dominated by the source and by its dominators, up to one that dominates the target too. */
+static void note_edge(struct dead_ends *ends, uint32_t from, uint32_t to) {
+    uint32_t common = ends->analysis->block[to].dominator;
+    for (uint32_t at = from; at != to && at != common; at = ends->analysis->block[at].dominator)
+        ends->leads_elsewhere[at] = true;
+}
+
+static void note_block(struct dead_ends *ends, uint32_t block) {
+    const struct ptx_block *range = &ends->analysis->block[block];
+    for (uint32_t s = 0; s < range->n_successors; s++)
+        if (is_way(ends, block, s) && !ptx_ends_threads(ends->passes, range->successor[s]))
+            note_edge(ends, block, range->successor[s]);
+    uint32_t at = ptx_may_wait(ends->passes, block) ? block : PTX_NO_BLOCK;
+    for (; at != PTX_NO_BLOCK && !ends->may_wait[at]; at = ends->analysis->block[at].dominator)
+        ends->may_wait[at] = true;
+}
+
+/* Whether the block is entered by the edge from its dominator alone, apart from edges back to it. */
+static bool has_one_entry(const struct dead_ends *ends, uint32_t block) {
+    const struct ptx_block *entered = &ends->analysis->block[block];
+    for (uint32_t p = 0; p < entered->n_predecessors; p++) {
+        uint32_t at = entered->predecessor[p];
+        if (at == entered->dominator || !ends->analysis->block[at].is_reachable)
+            continue;
+        while (at != block && at != entered->dominator)
+            at = ends->analysis->block[at].dominator;
+        if (at != block)
+            return false;
+    }
+    return true;
+}
+
+/* Whether what is behind the edge is reached through it alone. */
+static bool is_closed(const struct dead_ends *ends, uint32_t from, uint32_t to) {
+    return ptx_ends_threads(ends->passes, to) ||
+           (ends->analysis->block[to].dominator == from && !ends->leads_elsewhere[to] && has_one_entry(ends, to));
+}
+
+static void leave_out(struct dead_ends *ends, uint32_t block) {
+    const struct ptx_block *from = &ends->analysis->block[block];
+    bool *is_left_out = &ends->passes->is_left_out[ends->passes->first_edge[block]];
+    uint32_t n_joining = 0, n_waiting = 0;
+    for (uint32_t s = 0; s < from->n_successors; s++) {
+        uint32_t to = from->successor[s];
+        bool is_dead = is_way(ends, block, s) && is_closed(ends, block, to);
+        n_joining += is_way(ends, block, s) && !is_dead;
+        n_waiting += is_dead && ends->may_wait[to];
+        is_left_out[s] = is_dead && !ends->may_wait[to];
+    }
+    bool leaves_out = n_joining > 0 || (n_waiting > 0 && ptx_is_divergent(ends->passes, block));
+    for (uint32_t s = 0; s < from->n_successors && !leaves_out; s++)
+        is_left_out[s] = false;
+}
+
+void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns) {
+    const struct ptx_analysis *analysis = passes->analysis;
+    uint32_t n = analysis->n_blocks, n_edges = 0;
+    passes->first_edge = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n);
+    for (uint32_t b = 0; b < n; b++) {
+        passes->first_edge[b] = n_edges;
+        n_edges += analysis->block[b].n_successors;
+    }
+    passes->is_left_out = BASE_ARENA_ARRAY(passes->scratch, bool, n_edges);
+    if (!passes->function->is_entry)
+        return;
+    struct dead_ends ends = {.passes = passes,
+                             .analysis = analysis,
+                             .returns = returns,
+                             .leads_elsewhere = BASE_ARENA_ARRAY(passes->scratch, bool, n),
+                             .may_wait = BASE_ARENA_ARRAY(passes->scratch, bool, n)};
+    for (uint32_t b = 0; b < n; b++)
+        if (analysis->block[b].is_reachable)
+            note_block(&ends, b);
+    for (uint32_t b = 0; b < n; b++)
+        if (analysis->block[b].is_reachable && analysis->block[b].n_successors > 1)
+            leave_out(&ends, b);
+}
