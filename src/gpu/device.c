@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "gpu/internal.h"
+#include "gpu/sampler.h"
 #include "gpu/timed.h"
 
 struct gpu_config gpu_default_config(void) {

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "gpu/livelock.h"
 #include "gpu/progress.h"
+#include "gpu/sampler.h"
 #include "gpu/team.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
@@ -40,8 +41,6 @@ enum {
     WORTH_A_TEAM = 32,   /* ticks ahead that take longer than handing them to another thread */
 };
 
-struct snapshot;
-
 struct ahead {
     uint32_t sm;
     uint64_t n_ticks;
@@ -61,9 +60,7 @@ struct run {
     uint64_t mean_ahead; /* ticks ahead of an SM, lately */
     struct gpu_progress progress;
     struct gpu_livelock *livelock;
-    struct gpu_series *series;
-    uint64_t next_sample;
-    struct snapshot *last; /* what the last sample had counted */
+    struct gpu_sampler *sampler; /* NULL: no samples */
 };
 
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
@@ -205,84 +202,6 @@ static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
 static void block_ended(void *user) {
     struct gpu_timed *timed = user;
     timed->run->n_finished++;
-}
-
-/* --- samples --- */
-
-/* Counts since the start of what a sample shows. */
-struct snapshot {
-    uint64_t *thread_instructions, *channel_busy;
-    uint64_t active_lanes[EXEC_LANES + 1];
-};
-
-static void *grow(void *memory, uint64_t count, size_t bytes) {
-    void *larger = realloc(memory, count * bytes);
-    if (!larger)
-        abort();
-    return larger;
-}
-
-static void add_active_lanes(const struct gpu_timed *timed, uint64_t sum[EXEC_LANES + 1]) {
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
-        for (int lanes = 0; lanes <= EXEC_LANES; lanes++)
-            sum[lanes] += sm_counters(timed->sm[i])->active_lanes[lanes];
-}
-
-static uint32_t since(uint64_t now, uint64_t *last) {
-    uint64_t difference = now - *last;
-    *last = now;
-    return (uint32_t)difference;
-}
-
-static void take_sample(struct run *run) {
-    struct gpu_series *series = run->series;
-    struct snapshot *last = run->last;
-    if (series->n_samples == series->capacity) {
-        series->capacity = series->capacity ? 2 * series->capacity : 256;
-        series->thread_instructions =
-            grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->channel_busy = grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
-        series->active_lanes = grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
-    }
-    uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
-    const uint64_t *busy;
-    mem_channel_busy(run->timed->mem, &busy);
-    for (uint32_t i = 0; i < series->n_sms; i++)
-        series->thread_instructions[at * series->n_sms + i] =
-            since(sm_counters(run->timed->sm[i])->thread_instructions, &last->thread_instructions[i]);
-    for (uint32_t i = 0; i < series->n_channels; i++)
-        series->channel_busy[at * series->n_channels + i] = since(busy[i], &last->channel_busy[i]);
-    add_active_lanes(run->timed, lanes);
-    for (int i = 0; i <= EXEC_LANES; i++)
-        series->active_lanes[at][i] = since(lanes[i], &last->active_lanes[i]);
-}
-
-/* Everything up to `cycle` has happened: takes the samples that are due. */
-static void take_samples(struct run *run, uint64_t cycle) {
-    for (; cycle >= run->next_sample; run->next_sample += run->series->every_cycles)
-        take_sample(run);
-}
-
-static void start_series(struct run *run, struct gpu_series *series, struct snapshot *last) {
-    const uint64_t *busy;
-    *series = (struct gpu_series){.every_cycles = run->gpu->config.sample_cycles, .n_sms = run->timed->machine.n_sms};
-    series->n_channels = mem_channel_busy(run->timed->mem, &busy);
-    last->thread_instructions = grow(NULL, series->n_sms, sizeof(uint64_t));
-    last->channel_busy = grow(NULL, series->n_channels + 1, sizeof(uint64_t));
-    for (uint32_t i = 0; i < series->n_sms; i++)
-        last->thread_instructions[i] = sm_counters(run->timed->sm[i])->thread_instructions;
-    for (uint32_t i = 0; i < series->n_channels; i++)
-        last->channel_busy[i] = busy[i];
-    add_active_lanes(run->timed, last->active_lanes);
-    run->series = series;
-    run->last = last;
-    run->next_sample = run->first_cycle + series->every_cycles;
-}
-
-void gpu_series_free(struct gpu_series *series) {
-    free(series->thread_instructions);
-    free(series->channel_busy);
-    free(series->active_lanes);
 }
 
 /* --- limits, faults --- */
@@ -458,8 +377,8 @@ static bool tick_all(struct run *run, bool is_new_window) {
 /* No SM runs ahead beyond this cycle. */
 static uint64_t last_ahead(const struct run *run, uint64_t cycle, uint64_t most_cycles) {
     uint64_t last = cycle + MOST_AHEAD;
-    if (run->series && run->next_sample < last)
-        last = run->next_sample;
+    if (run->sampler && run->sampler->next < last)
+        last = run->sampler->next;
     return last - run->first_cycle > most_cycles ? run->first_cycle + most_cycles : last;
 }
 
@@ -476,8 +395,8 @@ static bool run_clock(struct run *run) {
             timed->cycle = run->first_cycle + most_cycles;
             return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
         }
-        if (run->series)
-            take_samples(run, next - 1);
+        if (run->sampler)
+            gpu_sampler_advance(run->sampler, next - 1);
         timed->cycle = next;
         if (mem_next_event(timed->mem) <= next)
             mem_advance(timed->mem, next);
@@ -567,7 +486,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
                    struct gpu_launch_record *record, struct gpu_error *error) {
     struct sm_program *program = sm_program_new(grid->program, &timed->machine);
     struct stats_counters before = {0};
-    struct snapshot last = {NULL, NULL, {0}};
+    struct gpu_sampler sampler;
     uint64_t lanes_before[EXEC_LANES + 1] = {0};
     struct run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
@@ -581,9 +500,12 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     if (!is_done)
         error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
     collect(timed, &before);
-    add_active_lanes(timed, lanes_before);
-    if (gpu->config.sample_cycles)
-        start_series(&run, &record->series, &last);
+    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, lanes_before);
+    if (gpu->config.sample_cycles) {
+        run.sampler = &sampler;
+        gpu_sampler_start(&sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run.first_cycle,
+                          gpu->config.sample_cycles);
+    }
     if (is_done) {
         fill(&run);
         is_done = run_clock(&run);
@@ -599,20 +521,18 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         sm_end_grid(timed->sm[i]);
         timed->wake[i] = SM_NEVER;
     }
-    if (run.series)
-        take_sample(&run); /* the rest */
+    if (run.sampler)
+        gpu_sampler_end(run.sampler);
     mem_flush_l1(timed->mem, timed->cycle);
     collect(timed, &record->counters);
 #define STATS_COUNTER(name, when, meaning) record->counters.name -= before.name;
 #include "stats/counters.def"
 #undef STATS_COUNTER
     gpu_count_energy(&timed->machine.energy, &record->counters);
-    add_active_lanes(timed, record->active_lanes);
+    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
         record->active_lanes[i] -= lanes_before[i];
     free(run.ahead);
-    free(last.thread_instructions);
-    free(last.channel_busy);
     sm_program_free(program);
     return is_done;
 }

@@ -12,7 +12,6 @@ struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char
                                 size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
-void gpu_series_free(struct gpu_series *series);
 /* Fills the record's counters, histogram and series. */
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error);

@@ -1,6 +1,7 @@
 /* Inside sm: the multiprocessor's state. */
 #pragma once
 
+#include "base/bits.h"
 #include "sm/sm.h"
 
 enum {
@@ -136,10 +137,41 @@ struct sm {
     char broken[160];        /* what a check has found; empty: nothing */
 };
 
-/* issue.c */
+/* prepare.c */
 /* Finds the group's next instruction and when it may issue, from the cycle after `cycle` on. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
-void sm_set_state(struct sm *sm, uint32_t slot, enum sm_state state);
+void sm_sleep_until(struct sm *sm, uint32_t slot, uint64_t cycle, uint64_t wake);
+/* issue.c */
+void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
+
+static inline void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) {
+    struct sm_slot *slot = &sm->slot[s];
+    sm->n_in_state[slot->state]--;
+    sm->n_in_state[state]++;
+    slot->state = (uint8_t)state;
+    if (state == SM_SLOT_READY)
+        sched_add(&sm->ready, s);
+    else
+        sched_remove(&sm->ready, s);
+}
+
+/* Calls of the model that may place, wake or end groups leave a fault behind like instructions do. */
+static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
+
+static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
+    if (!sm->slot[s].is_stalled)
+        return;
+    sched_remove(&sm->waits_long, s);
+    sched_remove(&sm->pending, s);
+    sm->slot[s].is_stalled = false;
+    if (!sm->policy_hears_waits)
+        return;
+    sm->view.cycle = cycle;
+    sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
+}
+
+static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
+
 /* check.c */
 void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* when is_watched */
 /* slots.c */

@@ -1,0 +1,203 @@
+/* One cycle of an SM: wake, load/store, pick, issue; and which cycle is the next. */
+#include <string.h>
+
+#include "sm/internal.h"
+
+/* A group that had to sleep until now. */
+static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
+        return;               /* waits for something else by now */
+    if (slot->wake > cycle) { /* further ahead than the wheel reaches, or put off since */
+        sm_sleep_until(sm, s, cycle, slot->wake);
+        return;
+    }
+    if (slot->is_draining) {
+        sm_tell_wake(sm, s, cycle);
+        slot->is_draining = false;
+        sm->divergence->resume(sm->model, slot->group, cycle);
+        sm_prepare(sm, s, cycle - 1);
+        return;
+    }
+    __builtin_prefetch(slot->group);
+    sm_set_state(sm, s, SM_SLOT_READY);
+    sm_tell_wake(sm, s, cycle);
+}
+
+/* What is woken may place or wake groups that go in this very cycle: until nobody is left. */
+static void wake_slots(struct sm *sm, uint64_t cycle) {
+    uint32_t at = (uint32_t)(cycle % SM_WHEEL);
+    struct sched_set refused = sm->refused; /* ask again, in their turn among the others, until the port is taken */
+    while (sm->wheel_used[at / 64] >> at % 64 & 1 || !sched_is_empty(&refused)) {
+        sm->wheel_used[at / 64] &= ~(1ull << at % 64);
+        struct sched_set woken = sm->wheel[at];
+        memset(&sm->wheel[at], 0, sizeof woken);
+        for (uint32_t word = 0; word < sm->n_words; word++)
+            for (uint64_t left = woken.word[word] | refused.word[word]; left; left &= left - 1) {
+                uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+                if (!sched_has(&sm->refused, s))
+                    wake_slot(sm, s, cycle);
+                else if (sched_has(&refused, s) && sm->fetch_cycle != cycle)
+                    sm_prepare(sm, s, cycle - 1);
+            }
+        memset(&refused, 0, sizeof refused);
+    }
+}
+
+/* Ready slots whose unit takes an instruction in this cycle. */
+static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    struct sched_set set = {{0}};
+    bool ldst_is_full = !sm_ldst_has_room(sm);
+    for (uint32_t word = 0; word < sm->n_words; word++) {
+        uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word];
+        for (int unit = 0; left && unit < SM_N_UNITS; unit++) {
+            bool is_taken = sm->unit_free[unit][unit == SM_UNIT_ALU ? scheduler : 0] > cycle ||
+                            (unit == SM_UNIT_LDST && ldst_is_full);
+            if (is_taken)
+                left &= ~sm->of_unit[unit].word[word];
+        }
+        set.word[word] = left;
+    }
+    return set;
+}
+
+static bool schedule(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    struct sched_set candidates = candidates_of(sm, scheduler, cycle);
+    if (sched_is_empty(&candidates))
+        return false;
+    int continued = sm->continued[scheduler];
+    if (continued != SM_NO_SLOT) {
+        bool is_candidate = sched_has(&candidates, (uint32_t)continued);
+        if (is_candidate)
+            sm_issue(sm, scheduler, (uint32_t)continued, cycle);
+        return is_candidate;
+    }
+    sm->view.cycle = cycle;
+    int picked = sm->policy->pick(sm->policy_state[scheduler], &sm->view, &candidates);
+    if (picked == SCHED_NONE)
+        return false;
+    sm_issue(sm, scheduler, (uint32_t)picked, cycle);
+    return true;
+}
+
+/* Ready groups that cannot issue wait for a unit; or, when all of them are stopped by a full load/store queue, for the
+ * memory behind it. */
+static enum sm_stall why_not_issued(const struct sm *sm) {
+    if (sm_ldst_has_room(sm))
+        return SM_STALL_STRUCTURAL;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        if (sm->ready.word[word] & ~sm->of_unit[SM_UNIT_LDST].word[word])
+            return SM_STALL_STRUCTURAL;
+    return SM_STALL_MEMORY;
+}
+
+static enum sm_stall why_idle(const struct sm *sm) {
+    static const enum sm_stall by_state[] = {SM_STALL_MEMORY, SM_STALL_DEPENDENCY, SM_STALL_FETCH, SM_STALL_BARRIER};
+    if (sm->n_in_state[SM_SLOT_READY])
+        return why_not_issued(sm);
+    for (int state = SM_SLOT_MEMORY; state < SM_N_STATES; state++)
+        if (sm->n_in_state[state])
+            return by_state[state - SM_SLOT_MEMORY];
+    return SM_STALL_EMPTY;
+}
+
+static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
+    for (uint32_t ahead = 1; ahead < SM_WHEEL;) {
+        uint32_t at = (uint32_t)((cycle + ahead) % SM_WHEEL);
+        uint64_t left = sm->wheel_used[at / 64] >> at % 64;
+        if (left)
+            return cycle + ahead + (uint64_t)__builtin_ctzll(left);
+        ahead += 64 - at % 64;
+    }
+    return SM_NEVER;
+}
+
+/* When a ready group may find its unit free; SM_NEVER: all of them wait for room in the load/store queue. */
+static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
+    bool ldst_is_full = !sm_ldst_has_room(sm);
+    uint64_t next = SM_NEVER;
+    for (uint32_t k = 0; k < sm->n_schedulers; k++)
+        for (int unit = 0; unit < SM_N_UNITS; unit++) {
+            uint64_t any = 0;
+            for (uint32_t word = 0; word < sm->n_words; word++)
+                any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->of_unit[unit].word[word];
+            if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
+                continue;
+            uint64_t free = sm->unit_free[unit][unit == SM_UNIT_ALU ? k : 0];
+            next = free < next ? free : next;
+        }
+    return next > cycle ? next : cycle + 1;
+}
+
+static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
+    if (has_issued || (sm->queue_length && !sm->ldst_is_refused) || !sched_is_empty(&sm->refused))
+        return cycle + 1;
+    uint64_t next = next_on_wheel(sm, cycle);
+    if (sm->n_in_state[SM_SLOT_READY]) {
+        uint64_t issue = sm->policy->is_strict ? cycle + 1 : next_issue(sm, cycle);
+        next = issue < next ? issue : next;
+    }
+    return sm->model_wake < next ? sm->model_wake : next;
+}
+
+/* Slots have become free, or the model wanted to be asked now. */
+static void refill(struct sm *sm, uint64_t cycle) {
+    if (!sm->has_freed_slot && sm->model_wake > cycle)
+        return;
+    sm->has_freed_slot = false;
+    if (sm->model_wake <= cycle)
+        sm->model_wake = SM_NEVER;
+    if (sm->divergence->refill)
+        sm->divergence->refill(sm->model, cycle);
+}
+
+/* Everybody waits for memory or for others: the model may have a use for the time. */
+static void use_idle_time(struct sm *sm, uint64_t cycle) {
+    if (!sm->divergence->idle || sm->n_in_state[SM_SLOT_READY] || sm->n_in_state[SM_SLOT_DEPENDENCY] ||
+        sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
+        return;
+    sm->divergence->idle(sm->model, cycle);
+}
+
+bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
+    const struct sched_set *woken = &sm->wheel[cycle % SM_WHEEL];
+    if (!sm->is_separate || !sm->n_residents || sm->n_fetches || sm->n_free_requests != sm->n_requests ||
+        sm->model_wake <= cycle || sm_has_fault(sm))
+        return false;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        if (sm->next_shared.word[word] & (sm->ready.word[word] | woken->word[word] | sm->refused.word[word]))
+            return false;
+    return true;
+}
+
+uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
+    if (cycle > sm->last_cycle + 1)
+        sm_catch_up(sm, cycle - 1);
+    sm->tick_cycle = cycle;
+    if (sm->done != SM_NO_REQUEST)
+        sm_ldst_collect(sm, cycle);
+    sm->is_waking = true;
+    wake_slots(sm, cycle);
+    refill(sm, cycle);
+    sm->is_waking = false;
+    if (sm->queue_length)
+        sm_ldst_tick(sm, cycle);
+    bool has_issued = false;
+    for (uint32_t k = 0; k < sm->n_schedulers && !sm_has_fault(sm); k++)
+        has_issued |= schedule(sm, k, cycle);
+    refill(sm, cycle);
+    if (!has_issued)
+        use_idle_time(sm, cycle);
+    uint64_t next = next_cycle(sm, cycle, has_issued);
+    if (!has_issued || next > cycle + 1)
+        sm->sleeps_for = why_idle(sm);
+    if (cycle > sm->last_cycle) {
+        sm->counters.cycles++;
+        if (has_issued)
+            sm->counters.active_cycles++;
+        else
+            sm->counters.stall[sm->sleeps_for]++;
+        sm->last_cycle = cycle;
+    }
+    return next;
+}

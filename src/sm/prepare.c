@@ -1,0 +1,160 @@
+/* From when a group may issue. That is worked out once, when its next instruction becomes known: the latest of its
+ * fetch and of the registers it needs. A group sleeps on the wheel until then, or off it while a load has no answer.
+ *
+ * The three pipelines differ only in that rule. barrel: a group may be fetched again when its instruction has left the
+ * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow.
+ * switch-on-access: every result is there in the next cycle, except memory's, for which the group waits (Meng). */
+#include <assert.h>
+
+#include "sm/internal.h"
+
+void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
+    uint64_t at = wake - cycle < SM_WHEEL ? wake : cycle + SM_WHEEL - 1;
+    assert(wake > sm->last_cycle); /* or it would sleep until the wheel has turned */
+    sm->slot[s].wake = wake;
+    sched_add(&sm->wheel[at % SM_WHEEL], s);
+    sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;
+}
+
+static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, bool is_pending) {
+    sched_put(&sm->waits_long, s, is_long);
+    sched_put(&sm->pending, s, is_pending);
+    sm->slot[s].is_stalled = true;
+    if (!sm->policy_hears_waits)
+        return;
+    sm->view.cycle = cycle;
+    sm->policy->stall(sm->policy_state[s % sm->n_schedulers], &sm->view, s, is_long);
+}
+
+/* What the schedulers and units see of the slot: its next instruction. */
+static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
+    struct sm_slot *slot = &sm->slot[s];
+    const struct divergence_group *group = slot->group;
+    struct sched_slot *view = &sm->view_slot[s];
+    const struct sm_timing *timing = &sm->program->timing[pc];
+    view->pc = pc;
+    if (slot->traits != timing->traits) {
+        slot->traits = timing->traits;
+        sched_remove(&sm->of_unit[slot->unit], s);
+        sched_add(&sm->of_unit[timing->unit], s);
+        slot->unit = timing->unit;
+        sched_put(&sm->next_long, s, timing->is_far);
+        sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
+        sched_put(&sm->next_shared, s, timing->is_shared);
+    }
+    view->active_lanes = group->row ? sm_lanes_in(group->mask) : group->n_threads;
+    view->passed = group->passed;
+}
+
+/* The instruction is known: from when may it issue? */
+static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    const struct divergence_group *group = slot->group;
+    const struct sm_timing *timing = &sm->program->timing[group->pc];
+    uint64_t operands = group->ready_cycle;
+    if (sm->lane_ready) {
+        uint32_t pc = group->pc;
+        uint64_t earliest = sm_lanes_earliest(sm, s, cycle + 1, &pc);
+        operands = earliest > operands ? earliest : operands;
+        classify(sm, s, pc);
+    } else if (sm->is_scoreboard)
+        for (unsigned i = 0; i < timing->n_registers; i++) {
+            uint64_t ready = slot->register_ready[timing->reg[i]];
+            operands = ready > operands ? ready : operands;
+        }
+    bool waits_for_all = slot->n_accesses && (timing->is_fence || timing->is_barrier ||
+                                              (!sm->is_scoreboard && (!group->overlaps || timing->is_control)));
+    if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
+        sm_set_state(sm, s, SM_SLOT_MEMORY);
+        tell_stall(sm, s, cycle, true, timing->is_fence);
+        return;
+    }
+    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle fetched for all */
+    uint64_t wake = operands > fetched ? operands : fetched;
+    if (wake <= cycle)
+        wake = cycle + 1;
+    if (wake > cycle + 1)
+        tell_stall(sm, s, cycle, false, false);
+    sm_set_state(sm, s, operands > fetched ? SM_SLOT_DEPENDENCY : SM_SLOT_FETCH);
+    sm_sleep_until(sm, s, cycle, wake);
+}
+
+/* True when the instruction is at hand or on its way at a known time. */
+static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    uint32_t line = slot->group->pc >> sm->line_shift;
+    if (line == slot->fetch_line || !sm->has_icache)
+        return true;
+    uint32_t line_bytes = sm->machine->icache.line_bytes;
+    uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
+    uint64_t now =
+        cycle < sm->tick_cycle ? sm->tick_cycle : cycle; /* before the schedulers pick, it is the one before */
+    enum mem_answer answer = MEM_REFUSED;
+    if (sm->fetch_cycle != now)
+        answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
+    if (answer == MEM_REFUSED) {
+        slot->wake = SM_NEVER;
+        sm_set_state(sm, s, SM_SLOT_FETCH);
+        sched_add(&sm->refused, s);
+        return false;
+    }
+    if (sm->machine->icache.banks <= 1)
+        sm->fetch_cycle = now;
+    slot->fetch_line = line;
+    if (answer == MEM_MISS) {
+        sm->n_fetches++;
+        slot->fetch_ready = slot->wake = SM_NEVER;
+        sm_set_state(sm, s, SM_SLOT_FETCH);
+        return false;
+    }
+    if (ready > slot->fetch_ready)
+        slot->fetch_ready = ready;
+    return true;
+}
+
+static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
+    sm_set_state(sm, s, SM_SLOT_BARRIER);
+    tell_stall(sm, s, cycle, false, true);
+}
+
+/* To be re-formed: sleeps until its last result is there; wake_slots() then calls resume(). */
+static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct sm_slot *slot = &sm->slot[s];
+    bool waits_for_all = !sm->is_scoreboard;
+    if (waits_for_all ? slot->n_accesses : slot->n_loads) {
+        sm_set_state(sm, s, SM_SLOT_MEMORY);
+        tell_stall(sm, s, cycle, true, false);
+        return;
+    }
+    uint64_t wake = waits_for_all || slot->fetch_ready > slot->result_ready ? slot->fetch_ready : slot->result_ready;
+    if (wake <= cycle)
+        wake = cycle + 1;
+    if (wake > cycle + 1)
+        tell_stall(sm, s, cycle, false, false);
+    slot->is_draining = true;
+    sched_add(&sm->next_shared, s); /* what it will do is not known */
+    slot->traits = SM_NO_TRAITS;
+    sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
+    sm_sleep_until(sm, s, cycle, wake);
+}
+
+void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
+    sm->slot[s].is_draining = false;
+    sched_remove(&sm->refused, s);
+    switch (sm->slot[s].group->status) {
+    case DIVERGENCE_ENDED:
+        sm_finish_slot(sm, s);
+        return;
+    case DIVERGENCE_WAITS:
+        wait_for_others(sm, s, cycle);
+        return;
+    case DIVERGENCE_DRAINS:
+        drain(sm, s, cycle);
+        return;
+    case DIVERGENCE_RUNS:
+        break;
+    }
+    classify(sm, s, sm->slot[s].group->pc);
+    if (fetch(sm, s, cycle))
+        wait_for_operands(sm, s, cycle);
+}
