@@ -167,7 +167,7 @@ struct divergence_ops {
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
     /* (mimd) Every lane fetches an instruction of its own: the next one of each lane that has one, and which these are.
      * On machines with a scoreboard there is then one for each lane. NULL: one for the group. */
-    uint32_t (*lane_pcs)(void *model, const struct divergence_group *group, uint32_t pc[EXEC_LANES]);
+    const uint32_t *(*lane_pcs)(void *model, const struct divergence_group *group, uint32_t *mask);
     /* Groups with a row. leads(): the group has been picked; may others at its pc issue with it, in the same cycle and
      * as parts of one instruction? follows(): asked for one after the other that is ready there under the same
      * scheduler, when those before it have issued: does it? To its own group and slot each part is a whole instruction.

@@ -165,14 +165,13 @@ static void show_parts(const struct model *model, struct mixed_team *team) {
 /* Those that do not wait go on, with scoreboards of their own. */
 static void run_lanes(struct mixed_team *team) {
     struct divergence_group *group = &team->team.group;
-    uint32_t there;
     team->issued = 0;
     team->shares_issue = false;
     group->row = NULL;
     group->mask = team->team.mask;
     group->n_threads = n_threads(&team->team);
     group->status = DIVERGENCE_RUNS;
-    group->pc = divergence_team_lowest(&team->team, team->team.mask & ~team->team.waits, &there);
+    group->pc = team->team.pc[__builtin_ctz(team->team.mask & ~team->team.waits)];
     group->meet = group->pc + 1;
 }
 
@@ -187,22 +186,25 @@ static void set_running(const struct model *model, struct divergence_team *team)
     show_parts(model, mixed(team));
 }
 
-static uint32_t lane_pcs(void *user, const struct divergence_group *group, uint32_t pc[EXEC_LANES]) {
+static const uint32_t *lane_pcs(void *user, const struct divergence_group *group, uint32_t *mask) {
     (void)user;
     const struct divergence_team *team = (const struct divergence_team *)group;
-    memcpy(pc, team->pc, sizeof team->pc);
-    return team->mask & ~team->waits;
+    *mask = team->mask & ~team->waits;
+    return team->pc;
 }
 
 static bool moves_on(const struct exec_insn *insn) {
     return insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind);
 }
 
-/* Of the threads that are ready, those with the lowest pc. */
+/* Of the threads that are ready, the first and those with the same pc. */
 static void bundle_ready(struct mixed_team *team, struct exec_context *cx, struct divergence_bundle *bundle) {
     struct divergence_team *threads = &team->team;
-    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued);
-    bundle->pc = divergence_team_lowest(threads, left, &team->last);
+    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued), same = 0;
+    bundle->pc = threads->pc[__builtin_ctz(left)];
+    for (uint32_t i = 0; i < EXEC_LANES; i++)
+        same |= (uint32_t)(threads->pc[i] == bundle->pc) << i;
+    team->last = same & left;
     bundle->shares_issue = left != team->last;
     team->shares_issue |= bundle->shares_issue;
     team->issued |= team->last;

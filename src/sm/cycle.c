@@ -16,6 +16,8 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         sm_tell_wake(sm, s, cycle);
         slot->is_draining = false;
         sm->divergence->resume(sm->model, slot->group, cycle);
+        if (sm->lane_ready)
+            sm_lanes_changed(sm, s, ~0u);
         sm_prepare(sm, s, cycle - 1);
         return;
     }

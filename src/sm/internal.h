@@ -119,7 +119,9 @@ struct sm {
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
-    uint64_t *lane_ready; /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
+    uint64_t *lane_ready;              /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
+    uint64_t (*lane_when)[EXEC_LANES]; /* of each slot: when its lanes can issue */
+    uint32_t *lane_changed;            /* lanes for which that is to be found out again */
 
     int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
@@ -179,6 +181,7 @@ extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
 /* lanes.c: when sm->lane_ready is there. Of the lanes in mask: */
 void sm_lanes_clear(struct sm *sm, uint32_t slot);
+void sm_lanes_changed(struct sm *sm, uint32_t slot, uint32_t mask); /* they have other instructions now */
 void sm_lanes_set_results(struct sm *sm, uint32_t slot, const struct sm_timing *timing, uint32_t mask, uint64_t cycle);
 void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cycle);
 /* When the first lane has what its instruction needs, not before `cycle`, and that instruction: of several, rather one

@@ -10,6 +10,7 @@ static uint64_t *entry(const struct sm *sm, uint32_t s, uint32_t reg) {
 
 void sm_lanes_clear(struct sm *sm, uint32_t s) {
     memset(entry(sm, s, 0), 0, (sm->program->n_registers + 1) * EXEC_LANES * sizeof *sm->lane_ready);
+    sm->lane_changed[s] = ~0u;
 }
 
 static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
@@ -20,10 +21,12 @@ static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
 void sm_lanes_set_results(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
     for (unsigned i = 0; i < timing->n_destinations; i++)
         set(entry(sm, s, timing->reg[i]), mask, cycle);
+    sm->lane_changed[s] |= mask;
 }
 
 void sm_lanes_set_fetch(struct sm *sm, uint32_t s, uint32_t mask, uint64_t cycle) {
     set(entry(sm, s, sm->program->n_registers), mask, cycle);
+    sm->lane_changed[s] |= mask;
 }
 
 static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, uint32_t pc) {
@@ -36,24 +39,39 @@ static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, uint32_t pc
     return ready;
 }
 
+void sm_lanes_changed(struct sm *sm, uint32_t s, uint32_t mask) { sm->lane_changed[s] |= mask; }
+
+/* Brings the slot's lanes up to date; those that have an instruction, and these. */
+static uint32_t look(const struct sm *sm, uint32_t s, const uint32_t **pc) {
+    uint32_t mask;
+    *pc = sm->divergence->lane_pcs(sm->model, sm->slot[s].group, &mask);
+    for (uint32_t left = mask & sm->lane_changed[s]; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        sm->lane_when[s][lane] = when(sm, s, lane, (*pc)[lane]);
+    }
+    sm->lane_changed[s] &= ~mask;
+    return mask;
+}
+
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t s, uint64_t cycle, uint32_t *first_pc) {
-    uint32_t pc[EXEC_LANES];
-    uint64_t earliest = SM_NEVER, ready[EXEC_LANES];
-    uint32_t mask = sm->divergence->lane_pcs(sm->model, sm->slot[s].group, pc);
+    const uint32_t *pc;
+    const uint32_t mask = look(sm, s, &pc);
+    const uint64_t *ready = sm->lane_when[s];
+    uint64_t earliest = SM_NEVER;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        ready[lane] = when(sm, s, lane, pc[lane]);
-        ready[lane] = ready[lane] > cycle ? ready[lane] : cycle;
         earliest = ready[lane] < earliest ? ready[lane] : earliest;
     }
+    earliest = earliest > cycle ? earliest : cycle;
     bool is_found = false;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        bool goes_to_memory = sm->program->timing[pc[lane]].unit == SM_UNIT_LDST;
-        if (ready[lane] != earliest || (is_found && goes_to_memory))
+        if (ready[lane] > earliest)
             continue;
+        bool goes_to_memory = sm->program->timing[pc[lane]].unit == SM_UNIT_LDST;
+        if (!is_found || !goes_to_memory)
+            *first_pc = pc[lane];
         is_found = true;
-        *first_pc = pc[lane];
         if (!goes_to_memory)
             break;
     }
@@ -61,13 +79,14 @@ uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t s, uint64_t cycle, uint
 }
 
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t s, uint32_t units, uint32_t mask, uint64_t cycle) {
-    uint32_t pc[EXEC_LANES], ready = 0;
+    const uint32_t *pc;
+    uint32_t ready = 0;
     if (!sm_ldst_has_room(sm))
         units &= ~(1u << SM_UNIT_LDST);
-    for (uint32_t left = mask & sm->divergence->lane_pcs(sm->model, sm->slot[s].group, pc); left; left &= left - 1) {
+    for (uint32_t left = mask & look(sm, s, &pc); left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        bool is_ready = units >> sm->program->timing[pc[lane]].unit & 1 && when(sm, s, lane, pc[lane]) <= cycle;
-        ready |= (uint32_t)is_ready << lane;
+        if (sm->lane_when[s][lane] <= cycle)
+            ready |= (units >> sm->program->timing[pc[lane]].unit & 1) << lane;
     }
     return ready;
 }

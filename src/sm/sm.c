@@ -163,9 +163,12 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
-    if (sm->is_scoreboard && sm->divergence->lane_pcs)
+    if (sm->is_scoreboard && sm->divergence->lane_pcs) {
         sm->lane_ready =
             base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
+        sm->lane_when = base_allocate(sm->n_slots, sizeof *sm->lane_when);
+        sm->lane_changed = base_allocate(sm->n_slots, sizeof *sm->lane_changed);
+    }
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
     for (uint32_t k = 0; k < sm->n_schedulers; k++) {
@@ -205,8 +208,12 @@ void sm_end_grid(struct sm *sm) {
     free(sm->resident);
     free(sm->register_memory);
     free(sm->lane_ready);
+    free(sm->lane_when);
+    free(sm->lane_changed);
     sm->resident = NULL;
     sm->register_memory = sm->lane_ready = NULL;
+    sm->lane_when = NULL;
+    sm->lane_changed = NULL;
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm->model_wake = SM_NEVER;
 }
