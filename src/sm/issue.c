@@ -203,7 +203,7 @@ static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cyc
 
 /* With a scoreboard for each lane: those of the picked group that can go, and in the lanes that are left those of the
  * other ready groups. The policy hears of the picked one. */
-static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
+static __attribute__((noinline)) void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
     uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
     struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
     for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
@@ -227,17 +227,23 @@ static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint
     count(sm, lanes);
 }
 
-void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+/* For models some of whose groups issue with others. */
+static __attribute__((noinline)) void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     const struct divergence_group *group = sm->slot[s].group;
     uint32_t pc = group->pc;
-    bool leads = sm->divergence->leads && group->row && sm->divergence->leads(sm->model, group);
-    sm->cx.time = cycle;
-    if (sm->lane_ready) {
-        issue_lanes(sm, scheduler, s, cycle);
-        return;
-    }
+    bool leads = group->row && sm->divergence->leads(sm->model, group);
     uint32_t lanes = issue_picked(sm, scheduler, s, cycle);
     if (leads && !sm_has_fault(sm))
         lanes += issue_followers(sm, scheduler, pc, cycle);
     count(sm, lanes);
+}
+
+void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    sm->cx.time = cycle;
+    if (sm->lane_ready)
+        issue_lanes(sm, scheduler, s, cycle);
+    else if (sm->divergence->leads)
+        issue_together(sm, scheduler, s, cycle);
+    else
+        count(sm, issue_picked(sm, scheduler, s, cycle));
 }

@@ -46,18 +46,14 @@ static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
     view->passed = group->passed;
 }
 
-/* The instruction is known: from when may it issue? */
-static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t cycle) {
+/* The instruction is known: from when may it issue? `lanes`: not before the first of its lanes, where these have
+ * scoreboards of their own. */
+static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
-    uint64_t operands = group->ready_cycle;
-    if (sm->lane_ready) {
-        uint32_t pc = group->pc;
-        uint64_t earliest = sm_lanes_earliest(sm, s, cycle + 1, &pc);
-        operands = earliest > operands ? earliest : operands;
-        classify(sm, s, pc);
-    } else if (sm->is_scoreboard)
+    uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
+    if (sm->is_scoreboard && !sm->lane_ready)
         for (unsigned i = 0; i < timing->n_registers; i++) {
             uint64_t ready = slot->register_ready[timing->reg[i]];
             operands = ready > operands ? ready : operands;
@@ -154,7 +150,9 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     case DIVERGENCE_RUNS:
         break;
     }
-    classify(sm, s, sm->slot[s].group->pc);
+    uint32_t pc = sm->slot[s].group->pc;
+    uint64_t lanes = sm->lane_ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
+    classify(sm, s, pc);
     if (fetch(sm, s, cycle))
-        wait_for_operands(sm, s, cycle);
+        wait_for_operands(sm, s, lanes, cycle);
 }

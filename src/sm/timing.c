@@ -7,6 +7,7 @@
 #include "sm/timing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SEQUENCE = 4 };
 
@@ -212,9 +213,10 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
     if (!program)
         abort();
     program->exec = exec;
-    program->timing = calloc(exec->n_insns, sizeof *program->timing);
+    program->timing = aligned_alloc(sizeof *program->timing, (exec->n_insns + 1) * sizeof *program->timing);
     if (!program->timing)
         abort();
+    memset(program->timing, 0, exec->n_insns * sizeof *program->timing);
     for (uint32_t f = 0; f < exec->n_functions; f++) {
         const struct exec_function *function = &exec->function[f];
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {

@@ -38,7 +38,9 @@ struct sm_timing {
     bool is_far;     /* to global, local or texture space: long-latency */
     bool is_shared;  /* touches what other SMs see: global memory, the dispatcher of blocks, the host */
     bool is_meeting; /* a post-dominator of some branch */
+    uint8_t reserved[4];
 };
+_Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 
 struct sm_program {
     const struct exec_program *exec;
