@@ -41,7 +41,8 @@ static const struct cli_option options[] = {
      FIELD(has_branches), 0, 0},
     {"--thread-map", 0, CLI_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
      FIELD(thread_map), 0, 0},
-    {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result", FIELD(threads), 1, CLI_MOST_THREADS},
+    {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
+     FIELD(threads), 1, CLI_MOST_THREADS},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
@@ -182,6 +183,13 @@ static void say_what_runs(const struct run *run) {
     fprintf(stderr, "\nheddle: with the driver of %s\n", run->place.cuda);
 }
 
+/* More would seldom find something to do. */
+static unsigned usual_threads(void) {
+    enum { MOST = 8 };
+    unsigned n = cli_count_processors();
+    return n < MOST ? n : MOST;
+}
+
 static int run_program(struct run *run) {
     struct cli_execution *execution = &run->execution;
     const struct cli_program *program = &execution->program;
@@ -190,7 +198,7 @@ static int run_program(struct run *run) {
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
-    execution->n_threads = run->given.threads;
+    execution->n_threads = run->given.threads ? run->given.threads : usual_threads();
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);

@@ -241,8 +241,8 @@ static void wait_for_jobs(void *context) {
     jobs->progress(jobs->context, jobs);
 }
 
-/* Those that this process may use. The fixed set is too small for more than 1024. */
-static unsigned count_processors(void) {
+/* The fixed set is too small for more than 1024. */
+unsigned cli_count_processors(void) {
     cpu_set_t set;
     long n_online = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof set, &set) == 0)
@@ -255,7 +255,7 @@ int cli_execute_all(struct cli_jobs *jobs) {
     if (!jobs->folder)
         return CLI_ERROR;
     if (!jobs->at_once)
-        jobs->at_once = count_processors();
+        jobs->at_once = cli_count_processors();
     struct cli_children children = {
         .count = jobs->count,
         .at_once = jobs->at_once < jobs->count ? jobs->at_once : jobs->count,

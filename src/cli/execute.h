@@ -43,6 +43,9 @@ struct cli_execution {
  * the exit status. `is_said` comes back true when the program itself has told the user what is wrong. */
 int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena, bool *is_said);
 
+/* Those that this process may use. */
+unsigned cli_count_processors(void);
+
 /* One of several. */
 struct cli_job {
     struct cli_execution execution;
