@@ -7,10 +7,10 @@
  * but a return; or when all that can be reached behind it is reached through it alone, so that every way from there
  * ends without a join. Where all edges of a branch are dead ends, nothing behind it meets, and they stay.
  *
- * A dead end in which threads may wait at a barrier counts as ever, since they may wait for those at the meeting point.
- * The other dead ends of its branch must not count then: threads that have nothing left to do but to end would not do
- * it before the others have come to the end, and these would wait for them. That is so for a branch that is not
- * uniform.
+ * A dead end in which threads may wait at a barrier or a warp-wide instruction counts as ever, since they may wait for
+ * those at the meeting point. The other dead ends of its branch must not count then: threads that have nothing left to
+ * do but to end would not do it before the others have come to the end, and these would wait for them. That is so for a
+ * branch that is not uniform.
  *
  * In a function that is called, a return is no end: its thread goes on in the caller, and there all meet. An exit in it
  * is like a trap (cfg.c). */
@@ -24,9 +24,21 @@ bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
     return (only->opcode == PTX_OP_RET || only->opcode == PTX_OP_EXIT) && only->guard == PTX_NO_INDEX;
 }
 
-static bool is_barrier(const struct ptx_instruction *instruction) {
-    return (instruction->opcode == PTX_OP_BAR || instruction->opcode == PTX_OP_BARRIER) &&
-           !ptx_has(instruction, PTX_MOD_WARP);
+/* Of the block or, in models that let lanes run apart, of the warp. */
+static bool waits_for_others(const struct ptx_instruction *instruction) {
+    switch (instruction->opcode) {
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+    case PTX_OP_VOTE:
+    case PTX_OP_SHFL:
+    case PTX_OP_MATCH:
+    case PTX_OP_REDUX:
+    case PTX_OP_COND_ACC:
+    case PTX_OP_TREE_TRAVERSE:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* All but functions that call nobody, whose instructions are there to see. */
@@ -35,7 +47,7 @@ static bool callee_may_wait(const struct ptx_call *call) {
         return true;
     const struct ptx_function *callee = call->target.function;
     for (uint32_t i = 0; i < callee->n_instructions; i++)
-        if (callee->instruction[i].opcode == PTX_OP_CALL || is_barrier(&callee->instruction[i]))
+        if (callee->instruction[i].opcode == PTX_OP_CALL || waits_for_others(&callee->instruction[i]))
             return true;
     return false;
 }
@@ -44,7 +56,7 @@ bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block) {
     const struct ptx_block *range = &passes->analysis->block[block];
     for (uint32_t i = range->first; i < range->first + range->count; i++) {
         const struct ptx_instruction *instruction = &passes->function->instruction[i];
-        if (is_barrier(instruction) || (instruction->opcode == PTX_OP_CALL && callee_may_wait(instruction->call)))
+        if (waits_for_others(instruction) || (instruction->opcode == PTX_OP_CALL && callee_may_wait(instruction->call)))
             return true;
     }
     return false;

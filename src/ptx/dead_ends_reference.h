@@ -68,7 +68,7 @@ static inline bool edges_waits(const struct edges_reference *edges, uint32_t b) 
     const struct ptx_block *block = &edges->analysis->block[b];
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         enum ptx_opcode opcode = edges->analysis->function->instruction[i].opcode;
-        if (opcode == PTX_OP_BAR || opcode == PTX_OP_CALL)
+        if (opcode == PTX_OP_BAR || opcode == PTX_OP_CALL || opcode == PTX_OP_VOTE || opcode == PTX_OP_SHFL)
             return true;
     }
     return false;
