@@ -48,24 +48,29 @@ static void a_bounds_check_meets_at_the_return(void **state) {
     close_subject(&subject);
 }
 
-/* With a barrier behind it they must not wait there, as those behind the barrier wait for them; unless all go there. */
+/* With a barrier behind it they must not wait there, as those behind the barrier wait for them; unless all go there. So
+ * with warp-wide instructions, for which lanes wait that run apart. */
 static void a_bounds_check_before_a_barrier_ends_threads_at_once(void **state) {
     (void)state;
     static const struct {
-        const char *source;
+        const char *source, *barrier;
         uint32_t meeting;
-    } cases[] = {{"%tid.x", 3}, {"%ctaid.x", 5}};
+    } cases[] = {{"%tid.x", "bar.sync 0", 3},
+                 {"%ctaid.x", "bar.sync 0", 5},
+                 {"%tid.x", "bar.warp.sync -1", 3},
+                 {"%tid.x", "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1", 3},
+                 {"%tid.x", "add.u32 %r1, %r0, 1", 5}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char body[300];
         snprintf(body, sizeof body,
                  "    mov.u32 %%r0, %s;\n"
                  "    setp.gt.u32 %%p0, %%r0, 20;\n"
                  "    @%%p0 bra END;\n"
-                 "    bar.sync 0;\n"
+                 "    %s;\n"
                  "    st.global.u32 [%%d0], %%r0;\n"
                  "END:\n"
                  "    ret;\n",
-                 cases[c].source);
+                 cases[c].source, cases[c].barrier);
         struct subject subject = open_kernel(body);
         assert_int_equal(subject.analysis->reconvergence[2], cases[c].meeting);
         close_subject(&subject);
