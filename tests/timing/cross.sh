@@ -15,7 +15,8 @@ mapfile -t machines < <("$heddle" list machines --names)
 mapfile -t models < <("$heddle" list divergence --names)
 mapfile -t schedulers < <("$heddle" list schedulers --names)
 partners=(lrr gto lfws two-level) # the schedulers that models are run with
-variants=("scan --code cond_acc" "index --code both" "lps --code progress")
+variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hashjoin --code cond_acc" "indexjoin --code extended"
+    "insert --code extended")
 # meng2010 holds 64 threads of a block and no shared memory
 small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
 
