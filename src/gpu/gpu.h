@@ -35,6 +35,7 @@ struct gpu_config {
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
+    bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
     uint32_t check_every; /* timed, for tests: groups are looked through after so many ticks of SMs; 0: never */
 };
 

@@ -376,7 +376,7 @@ static bool tick_all(struct run *run, bool is_new_window) {
 
 /* No SM runs ahead beyond this cycle. */
 static uint64_t last_ahead(const struct run *run, uint64_t cycle, uint64_t most_cycles) {
-    uint64_t last = cycle + MOST_AHEAD;
+    uint64_t last = run->gpu->config.keeps_step ? cycle : cycle + MOST_AHEAD;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
     return last - run->first_cycle > most_cycles ? run->first_cycle + most_cycles : last;

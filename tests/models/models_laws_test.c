@@ -87,6 +87,22 @@ static void two_levels_with_one_group_are_loose_round_robin(void **state) {
     assert_true(n_compared > N_PROGRAMS / 2);
 }
 
+/* SMs that go ahead of others do what they would have done in step with them. */
+static void running_ahead_changes_no_statistic(void **state) {
+    (void)state;
+    static const char *const models[] = {"stack", "dws:revive", "lwm", "tbc", "dwf", "slip", "multi-pc", "mimd"};
+    enum { N_MODELS = sizeof models / sizeof *models };
+    unsigned n_compared = 0;
+    for (uint64_t i = 0; i < 4 * N_PROGRAMS; i++) {
+        const char *machine = machines.machine[i % machines.count].name;
+        struct target ahead = target_of(machine, i & 1 ? "gto" : "lrr", models[i / machines.count % N_MODELS]);
+        struct target in_step = ahead;
+        in_step.keeps_step = true;
+        expect_same(program_make, i, &ahead, &in_step, &n_compared);
+    }
+    assert_true(n_compared > N_PROGRAMS);
+}
+
 /* With one SM; with several, the global scheduler spreads the warps of a block over them. */
 static void on_a_single_path_the_global_scheduler_is_a_stack(void **state) {
     (void)state;
@@ -190,6 +206,7 @@ static int load(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_large_warp_of_one_row_is_a_warp_with_a_stack),
+        cmocka_unit_test(running_ahead_changes_no_statistic),
         cmocka_unit_test(two_levels_with_one_group_are_loose_round_robin),
         cmocka_unit_test(on_a_single_path_the_global_scheduler_is_a_stack),
         cmocka_unit_test(on_a_single_path_blocks_below_the_global_scheduler_are_compacted_blocks),

@@ -58,6 +58,7 @@ static struct gpu_config config_for(const struct target *target, struct config_m
     config.blocks_per_sm = machine->blocks_per_sm;
     config.threads_per_block = machine->threads_per_block;
     config.check_every = check_every;
+    config.keeps_step = target->keeps_step;
     return config;
 }
 
