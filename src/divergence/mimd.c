@@ -153,12 +153,15 @@ static void run_parts(const struct model *model, struct mixed_team *team) {
         group->pc = pc_to_show(model->crowd.setup.cx->grid->program->code, team);
 }
 
+static void show(struct divergence_team *team, struct exec_row *row) {
+    team->group.row = row;
+    team->group.mask = team->mask;
+    team->group.n_threads = n_threads(team);
+}
+
 /* The same, with new parts. */
 static void show_parts(const struct model *model, struct mixed_team *team) {
-    struct divergence_group *group = &team->team.group;
-    group->row = team->n_parts == 1 ? team->part[0].row : NULL;
-    group->mask = team->team.mask;
-    group->n_threads = n_threads(&team->team);
+    show(&team->team, team->n_parts == 1 ? team->part[0].row : NULL);
     run_parts(model, team);
 }
 
@@ -167,9 +170,7 @@ static void run_lanes(struct mixed_team *team) {
     struct divergence_group *group = &team->team.group;
     team->issued = 0;
     team->shares_issue = false;
-    group->row = NULL;
-    group->mask = team->team.mask;
-    group->n_threads = n_threads(&team->team);
+    show(&team->team, NULL);
     group->status = DIVERGENCE_RUNS;
     group->pc = team->team.pc[__builtin_ctz(team->team.mask & ~team->team.waits)];
     group->meet = group->pc + 1;
@@ -220,13 +221,12 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
     struct model *model = user;
     struct exec_context *cx = model->crowd.setup.cx;
     struct mixed_team *team = (struct mixed_team *)group;
+    bundle->is_last = true;
     if (model->has_scoreboards) {
-        bundle->is_last = true;
         bundle_ready(team, cx, bundle);
         return;
     }
     struct part *part = &team->part[team->n_issued];
-    bundle->is_last = true;
     if (team->n_parts == 1) { /* the SM moves the pc */
         bundle->pc = group->pc;
         divergence_team_bundle(&team->team, part->mask, part->row, cx, bundle);
@@ -332,14 +332,14 @@ static void take_loose(struct model *model, uint64_t cycle) {
     for (uint32_t k = 0; k < crowd->n_loose; k++) {
         const struct divergence_set set = crowd->loose[k];
         bool is_whole = (uint32_t)__builtin_popcount(set.mask) == crowd->setup.machine->warp_size;
-        struct divergence_team *team = is_whole ? divergence_crowd_new_team(&model->crowd) : shared;
+        struct divergence_team *team = is_whole ? divergence_crowd_new_team(crowd) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
             if (!team || (is_full(model, team) && !is_whole)) {
                 if (team) {
                     set_running(model, team);
                     divergence_crowd_enter(crowd, team, cycle);
                 }
-                team = shared = divergence_crowd_new_team(&model->crowd);
+                team = shared = divergence_crowd_new_team(crowd);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
             int at = divergence_team_room(team, lane, true, crowd->setup.machine->warp_size);

@@ -322,7 +322,7 @@ static void go_ahead(void *user, uint32_t k) {
     uint64_t n_ticks = 0;
     for (; may_go_ahead(run, i); n_ticks++) {
         tick(run->timed, i, run->timed->wake[i]);
-        if (run->gpu->config.check_every && !check(run, run->timed->sm[i]))
+        if (!check(run, run->timed->sm[i]))
             break;
     }
     run->ahead[k].n_ticks = n_ticks;

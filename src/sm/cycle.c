@@ -17,7 +17,7 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
         slot->is_draining = false;
         sm->divergence->resume(sm->model, slot->group, cycle);
         if (sm->lane_ready)
-            sm_lanes_changed(sm, s, ~0u);
+            sm_lanes_changed(sm, s);
         sm_prepare(sm, s, cycle - 1);
         return;
     }
@@ -53,8 +53,8 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     for (uint32_t word = 0; word < sm->n_words; word++) {
         uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word];
         for (int unit = 0; left && unit < SM_N_UNITS; unit++) {
-            bool is_taken = sm->unit_free[unit][unit == SM_UNIT_ALU ? scheduler : 0] > cycle ||
-                            (unit == SM_UNIT_LDST && ldst_is_full);
+            bool is_taken =
+                sm->unit_free[unit][sm_unit_owner(unit, scheduler)] > cycle || (unit == SM_UNIT_LDST && ldst_is_full);
             if (is_taken)
                 left &= ~sm->of_unit[unit].word[word];
         }
@@ -125,7 +125,7 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
                 any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->of_unit[unit].word[word];
             if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
                 continue;
-            uint64_t free = sm->unit_free[unit][unit == SM_UNIT_ALU ? k : 0];
+            uint64_t free = sm->unit_free[unit][sm_unit_owner(unit, k)];
             next = free < next ? free : next;
         }
     return next > cycle ? next : cycle + 1;

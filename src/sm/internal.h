@@ -172,6 +172,9 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
 }
 
+/* Where unit_free has a scheduler's unit. */
+static inline uint32_t sm_unit_owner(int unit, uint32_t scheduler) { return unit == SM_UNIT_ALU ? scheduler : 0; }
+
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
 /* check.c */
@@ -181,7 +184,7 @@ extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
 /* lanes.c: when sm->lane_ready is there. Of the lanes in mask: */
 void sm_lanes_clear(struct sm *sm, uint32_t slot);
-void sm_lanes_changed(struct sm *sm, uint32_t slot, uint32_t mask); /* they have other instructions now */
+void sm_lanes_changed(struct sm *sm, uint32_t slot); /* they may have other instructions now */
 void sm_lanes_set_results(struct sm *sm, uint32_t slot, const struct sm_timing *timing, uint32_t mask, uint64_t cycle);
 void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cycle);
 /* When the first lane has what its instruction needs, not before `cycle`, and that instruction: of several, rather one

@@ -23,8 +23,7 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
     if (!slot->is_continued || timing->is_control || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm->unit_free[timing->unit][timing->unit == SM_UNIT_ALU ? scheduler : 0] =
-        cycle + sm_occupancy_cycles(sm, timing, mask);
+    sm->unit_free[timing->unit][sm_unit_owner(timing->unit, scheduler)] = cycle + sm_occupancy_cycles(sm, timing, mask);
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
@@ -197,7 +196,7 @@ static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t 
 static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     uint32_t units = 0;
     for (int unit = 0; unit < SM_N_UNITS; unit++)
-        units |= (uint32_t)(sm->unit_free[unit][unit == SM_UNIT_ALU ? scheduler : 0] <= cycle) << unit;
+        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(unit, scheduler)] <= cycle) << unit;
     return units;
 }
 
@@ -217,7 +216,7 @@ static __attribute__((noinline)) void issue_lanes(struct sm *sm, uint32_t schedu
         lanes += issue_bundles(sm, scheduler, (uint32_t)s, ready, &is_last, cycle);
         left &= ~ready;
         if (sm_has_fault(sm))
-            return;
+            break;
         if ((uint32_t)s == picked) {
             sm->view.cycle = cycle;
             sm->policy->issued(sm->policy_state[scheduler], &sm->view, picked);

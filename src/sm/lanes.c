@@ -39,7 +39,7 @@ static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, uint32_t pc
     return ready;
 }
 
-void sm_lanes_changed(struct sm *sm, uint32_t s, uint32_t mask) { sm->lane_changed[s] |= mask; }
+void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lane_changed[s] = ~0u; }
 
 /* Brings the slot's lanes up to date; those that have an instruction, and these. */
 static uint32_t look(const struct sm *sm, uint32_t s, const uint32_t **pc) {

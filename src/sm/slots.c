@@ -81,7 +81,7 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
         return;
     settle(sm, cycle);
     if (sm->lane_ready)
-        sm_lanes_changed(sm, (uint32_t)group->slot, ~0u);
+        sm_lanes_changed(sm, (uint32_t)group->slot);
     sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
     ask_for_tick(sm, cycle);
 }
