@@ -10,7 +10,7 @@
 // every later GPU and driver accepts it. --cuda-path keeps clang from looking for a toolkit, so that the PTX is the
 // same on every computer. The two flags before -O2 keep basic blocks in the order of the source: without them clang
 // puts a loop's end before its beginning and every trip costs one branch more than in nvcc's PTX.
-// Under nvcc this header steps aside and the same kernel compiles there.
+// Under nvcc this header steps aside, but for Heddle's own instructions, and the same kernel compiles there.
 //
 // Meanings follow the CUDA C++ Programming Guide, instructions the PTX ISA manual. With 32-bit floats, `/` and sqrtf
 // round correctly, a * b + c may become one fused multiply-add, and subnormal numbers are kept.
@@ -243,105 +243,14 @@ HEDDLE_ATOMIC_CAS(long long, __nvvm_atom_cas_gen_ll, long long)
 HEDDLE_ATOMIC_CAS(unsigned long long, __nvvm_atom_cas_gen_ll, long long)
 #undef HEDDLE_ATOMIC_CAS
 
-// ---- Heddle's own instructions (docs/isa.md), which no GPU has -----------------------------------------------------
+// ---- Addresses inside a window, as instructions with a state space take them ---------------------------------------
 
-// All threads of the warp that have not ended take part in cond_acc and tree_traverse.
-
-// Addresses inside a window, as instructions with a state space take them.
 HEDDLE_DEVICE size_t __cvta_generic_to_shared(const void *pointer) {
     return (size_t)(const __attribute__((address_space(3))) void *)pointer;
 }
 HEDDLE_DEVICE size_t __cvta_generic_to_global(const void *pointer) {
     return (size_t)(const __attribute__((address_space(1))) void *)pointer;
 }
-
-// cond_acc: the threads of the warp whose predicate is true write their values side by side from base on, in the order
-// of the lanes; all get the number written. base is the same in all threads: a pointer to global memory, or an address
-// of shared memory, which saves conversions in loops.
-//
-// Inline assembly cannot take a predicate, so that a bool comes as a number and is compared with 0: two instructions
-// more, which an assembler for a real machine would remove. The functions that end in _eq, _lt, ... have the comparison
-// of a with b in them and are without.
-#define HEDDLE_COND_ACC(name, space, bits, base_type, address, in, value_type, constraint, as)                         \
-    HEDDLE_DEVICE unsigned name(base_type base, bool predicate, value_type value) {                                    \
-        unsigned count;                                                                                                \
-        asm volatile("{ .reg .pred %%cond_acc; setp.ne.u32 %%cond_acc, %2, 0; " space bits                             \
-                     " %0, [%1], %%cond_acc, %3, -1; }"                                                                \
-                     : "=r"(count)                                                                                     \
-                     : in(address(base)), "r"((unsigned)predicate), constraint((as)value)                              \
-                     : "memory");                                                                                      \
-        return count;                                                                                                  \
-    }
-#define HEDDLE_COND_ACC_BOTH(bits, type, constraint, as)                                                               \
-    HEDDLE_COND_ACC(__heddle_cond_acc_global, "cond_acc.sync.global", bits, type *, __cvta_generic_to_global, "l",     \
-                    type, constraint, as)                                                                              \
-    HEDDLE_COND_ACC(__heddle_cond_acc_shared, "cond_acc.sync.shared", bits, unsigned, , "r", type, constraint, as)
-HEDDLE_COND_ACC_BOTH(".b8", unsigned char, "h", unsigned short)
-HEDDLE_COND_ACC_BOTH(".b16", unsigned short, "h", unsigned short)
-HEDDLE_COND_ACC_BOTH(".b32", unsigned, "r", unsigned)
-HEDDLE_COND_ACC_BOTH(".b64", unsigned long long, "l", unsigned long long)
-#undef HEDDLE_COND_ACC_BOTH
-#undef HEDDLE_COND_ACC
-
-#define HEDDLE_COND_ACC_COMPARED(name, space, comparison, base_type, address, in)                                      \
-    HEDDLE_DEVICE unsigned name##_##comparison(base_type base, unsigned a, unsigned b, unsigned value) {               \
-        unsigned count;                                                                                                \
-        asm volatile("{ .reg .pred %%cond_acc; setp." #comparison ".u32 %%cond_acc, %2, %3; " space                    \
-                     ".b32 %0, [%1], %%cond_acc, %4, -1; }"                                                            \
-                     : "=r"(count)                                                                                     \
-                     : in(address(base)), "r"(a), "r"(b), "r"(value)                                                   \
-                     : "memory");                                                                                      \
-        return count;                                                                                                  \
-    }
-#define HEDDLE_COND_ACC_BOTH(comparison)                                                                               \
-    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_global, "cond_acc.sync.global", comparison, unsigned *,                 \
-                             __cvta_generic_to_global, "l")                                                            \
-    HEDDLE_COND_ACC_COMPARED(__heddle_cond_acc_shared, "cond_acc.sync.shared", comparison, unsigned, , "r")
-HEDDLE_COND_ACC_BOTH(eq)
-HEDDLE_COND_ACC_BOTH(ne)
-HEDDLE_COND_ACC_BOTH(lt)
-HEDDLE_COND_ACC_BOTH(le)
-HEDDLE_COND_ACC_BOTH(gt)
-HEDDLE_COND_ACC_BOTH(ge)
-#undef HEDDLE_COND_ACC_BOTH
-#undef HEDDLE_COND_ACC_COMPARED
-
-// tree_traverse: base + (number of threads whose predicate is true) * node_bytes; node_bytes is a power of two.
-// The second has the predicate a > b in it.
-HEDDLE_DEVICE size_t __heddle_tree_traverse(size_t base, bool predicate, unsigned node_bytes) {
-    size_t next;
-    asm volatile(
-        "{ .reg .pred %%traverse; setp.ne.u32 %%traverse, %2, 0; tree_traverse.sync.u64 %0, %1, %%traverse, %3, -1; }"
-        : "=l"(next)
-        : "l"(base), "r"((unsigned)predicate), "r"(node_bytes));
-    return next;
-}
-HEDDLE_DEVICE unsigned __heddle_tree_traverse_gt(unsigned base, unsigned a, unsigned b, unsigned node_bytes) {
-    unsigned next;
-    asm volatile(
-        "{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.sync.u32 %0, %1, %%traverse, %4, -1; }"
-        : "=r"(next)
-        : "r"(base), "r"(a), "r"(b), "r"(node_bytes));
-    return next;
-}
-HEDDLE_DEVICE size_t __heddle_tree_traverse_gt(size_t base, unsigned a, unsigned b, unsigned node_bytes) {
-    size_t next;
-    asm volatile(
-        "{ .reg .pred %%traverse; setp.gt.u32 %%traverse, %2, %3; tree_traverse.sync.u64 %0, %1, %%traverse, %4, -1; }"
-        : "=l"(next)
-        : "l"(base), "r"(a), "r"(b), "r"(node_bytes));
-    return next;
-}
-
-// A load from global memory that tells DRAM to keep the row open: another access to it follows soon.
-HEDDLE_DEVICE unsigned __heddle_load_row(const unsigned *address) {
-    unsigned value;
-    asm volatile("ld.global.heddle::row.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)));
-    return value;
-}
-
-// How far this warp has come, for schedulers that look at it.
-HEDDLE_DEVICE void __heddle_progress(unsigned value) { asm volatile("progress.u32 %0;" ::"r"(value)); }
 
 // ---- Read-only loads (ld.global.nc) --------------------------------------------------------------------------------
 
@@ -446,3 +355,5 @@ HEDDLE_CONVERT(ull, unsigned long long, double, double, __nvvm_ull2d)
 #include "device_math.h"
 
 #endif // __NVCC__
+
+#include "extensions.h"
