@@ -247,7 +247,7 @@ static void reach_barrier(struct divergence_compact *compact, struct divergence_
             block->n_barred += !warp->squad.at_barrier;
             warp->squad.at_barrier |= piece;
         }
-        const struct exec_row *row = divergence_squad_row(&warp->squad, piece);
+        struct exec_row *row = divergence_squad_row(&warp->squad, piece);
         int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
         if (complete != DIVERGENCE_NO_BARRIER)
             release(compact, block, warp, (uint32_t)complete, cycle);
@@ -415,12 +415,6 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
     divergence_compact_form(compact, block, &block->warp[0], cycle);
 }
 
-void divergence_compact_bundle(const struct divergence_compact *compact, const struct divergence_group *group,
-                               struct divergence_bundle *bundle) {
-    const struct divergence_compact_warp *warp = (const struct divergence_compact_warp *)group;
-    divergence_squad_bundle(&warp->squad, compact->setup.cx, group->pc, bundle);
-}
-
 const char *divergence_compact_refuses(const struct exec_program *program, const char *model, char *text, size_t size) {
     for (uint32_t pc = 0; program && pc < program->n_insns; pc++) {
         char name[80];
@@ -448,7 +442,7 @@ void divergence_compact_visit(const struct divergence_compact_block *block,
         divergence_squad_add(&warp->squad, warp->squad.mask, running);
         for (uint32_t left = warp->squad.mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            thread(user, &warp->group, &block->stack.row[warp->squad.row[lane]], warp->squad.lane[lane]);
+            thread(user, &warp->group, &block->stack.row[warp->squad.row[lane]], warp->squad.threads.lane[lane]);
         }
     }
     for (uint32_t r = 0; r < block->n_rows; r++)

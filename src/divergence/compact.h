@@ -30,8 +30,6 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
                               struct divergence_block *place, const uint32_t *threads, uint64_t cycle);
 /* Whether the group is one of the block's warps; the hooks below are for those. */
 bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group);
-void divergence_compact_bundle(const struct divergence_compact *compact, const struct divergence_group *group,
-                               struct divergence_bundle *bundle);
 void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
                                 uint32_t mask, uint64_t cycle);
 void divergence_compact_meet(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);

@@ -9,11 +9,12 @@
 /* The group is its squad. */
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp) {
     struct divergence_group *group = &warp->group;
-    const struct divergence_squad *squad = &warp->squad;
+    struct divergence_squad *squad = &warp->squad;
     bool is_row = !squad->is_crossed && divergence_squad_piece(squad, squad->mask) == squad->mask;
     group->pc = squad->pc;
     group->meet = divergence_wide_top(&block->stack)->reconvergence;
     group->row = is_row ? divergence_squad_row(squad, squad->mask) : NULL;
+    group->threads = &squad->threads;
     group->mask = squad->mask;
     group->n_threads = (uint32_t)__builtin_popcount(squad->mask);
     group->ready_cycle = block->resolved;

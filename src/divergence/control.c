@@ -185,12 +185,13 @@ bool divergence_barrier_is_complete(const struct exec_context *cx, const struct 
     return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
 }
 
-int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, const struct exec_row *row, uint32_t pc,
+int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
     bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
     uint32_t expected = 0, predicate = 0;
+    cx->row = row;
     if (insn->n_src > 1u + reduces) {
         expected = ((const uint32_t *)lanes_of(row, insn->operand[insn->n_dst + 1]))[lane];
         if (expected == 0 || expected % EXEC_LANES)

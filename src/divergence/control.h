@@ -24,7 +24,7 @@ uint64_t divergence_after_exit(struct divergence_stack *stack, struct exec_conte
 
 /* Barriers without the stack. A row's lanes arrive at the instruction at pc; gives the number of the barrier when that
  * completes it, or DIVERGENCE_NO_BARRIER. The caller releases who waits and calls exec_barrier_reset(). */
-int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, const struct exec_row *row, uint32_t pc,
+int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask);
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number);
 /* Writes bar.red's result for lanes that waited at the instruction. */

@@ -101,11 +101,11 @@ static uint32_t go_on_in_teams(struct divergence_crowd *crowd, const struct exec
         uint32_t before = team->waits;
         for (uint32_t left = before; left; left &= left - 1) {
             uint32_t at = (uint32_t)__builtin_ctz(left);
-            if (team->row[at] != row || !(mask >> team->lane[at] & 1))
+            if (team->threads.row[at] != row || !(mask >> team->threads.lane[at] & 1))
                 continue;
             team->waits &= ~(1u << at);
             team->pc[at] = pc;
-            mask &= ~(1u << team->lane[at]);
+            mask &= ~(1u << team->threads.lane[at]);
         }
         if (team->waits == before || (team->group.status != DIVERGENCE_WAITS && !crowd->keeps_waiting))
             continue;
@@ -161,37 +161,40 @@ struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd
     }
     team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     team->mask = team->waits = 0;
-    team->older = team->younger = NULL;
+    exec_threads_clear(&team->threads);
     team->is_together = false;
+    team->number = crowd->n_live;
     crowd->live[crowd->n_live++] = team;
     return team;
 }
 
-static void unlink_team(struct divergence_crowd *crowd, struct divergence_team *team) {
+static void unlink_team(struct divergence_team *team) {
+    if (!team->list)
+        return;
     if (team->older)
         team->older->younger = team->younger;
     if (team->younger)
         team->younger->older = team->older;
-    else if (crowd->youngest == team)
-        crowd->youngest = team->older;
-    team->older = team->younger = NULL;
+    else
+        *team->list = team->older;
+    team->list = NULL;
 }
 
-void divergence_crowd_set_youngest(struct divergence_crowd *crowd, struct divergence_team *team) {
-    unlink_team(crowd, team);
-    team->older = crowd->youngest;
-    if (crowd->youngest)
-        crowd->youngest->younger = team;
-    crowd->youngest = team;
+void divergence_team_set_youngest(struct divergence_team *team, struct divergence_team **list) {
+    unlink_team(team);
+    team->list = list;
+    team->younger = NULL;
+    team->older = *list;
+    if (*list)
+        (*list)->younger = team;
+    *list = team;
 }
 
 void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_team *team, bool is_own, uint64_t cycle) {
-    uint32_t i = 0;
-    while (crowd->live[i] != team)
-        i++;
-    crowd->live[i] = crowd->live[--crowd->n_live];
+    crowd->live[team->number] = crowd->live[--crowd->n_live];
+    crowd->live[team->number]->number = team->number;
     crowd->spare[crowd->n_spare++] = team;
-    unlink_team(crowd, team);
+    unlink_team(team);
     team->group.status = DIVERGENCE_ENDED;
     if (!is_own)
         crowd->setup.host->evict(crowd->setup.sm, &team->group, cycle);
@@ -200,7 +203,7 @@ void divergence_crowd_leave(struct divergence_crowd *crowd, struct divergence_te
 /* A slot for the team: where there is none, that of a team all of whose threads wait. */
 static bool place(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle) {
     const struct divergence_setup *setup = &crowd->setup;
-    team->group.home = block_of(crowd, team->row[__builtin_ctz(team->mask)]);
+    team->group.home = block_of(crowd, team->threads.row[__builtin_ctz(team->mask)]);
     if (setup->host->place(setup->sm, &team->group, cycle))
         return true;
     uint32_t i = 0;
@@ -241,8 +244,8 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
     for (uint32_t i = 0; i < crowd->n_live; i++)
         for (uint32_t left = crowd->live[i]->mask & ~crowd->live[i]->waits; left; left &= left - 1) {
             uint32_t at = (uint32_t)__builtin_ctz(left);
-            if (crowd->live[i]->row[at]->block == &block->cta->block)
-                thread(user, &crowd->live[i]->group, crowd->live[i]->row[at], crowd->live[i]->lane[at]);
+            if (crowd->live[i]->threads.row[at]->block == &block->cta->block)
+                thread(user, &crowd->live[i]->group, crowd->live[i]->threads.row[at], crowd->live[i]->threads.lane[at]);
         }
     for (uint32_t i = 0; i < block->cta->n_rows; i++)
         for (uint32_t left = state->sync->waiting[i]; left; left &= left - 1)
@@ -266,10 +269,10 @@ void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc) {
 struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask) {
     if (!mask)
         return NULL;
-    struct exec_row *row = team->row[__builtin_ctz(mask)];
+    struct exec_row *row = team->threads.row[__builtin_ctz(mask)];
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        if (team->row[at] != row || team->lane[at] != at)
+        if (team->threads.row[at] != row || team->threads.lane[at] != at)
             return NULL;
     }
     return row;
@@ -277,26 +280,23 @@ struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_
 
 void divergence_team_show(struct divergence_team *team) {
     team->group.row = divergence_team_row(team, team->mask);
+    team->group.threads = &team->threads;
     team->group.mask = team->mask;
     team->group.n_threads = (uint32_t)__builtin_popcount(team->mask);
 }
 
-void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_row *row,
-                            struct exec_context *cx, struct divergence_bundle *bundle) {
+void divergence_team_bundle(struct divergence_team *team, uint32_t mask, struct exec_row *row, struct exec_context *cx,
+                            struct divergence_bundle *bundle) {
     const struct exec_insn *insn = &cx->grid->program->code[bundle->pc];
-    bundle->mask = mask;
     bundle->row = row;
     if (row) {
         bundle->mask = divergence_guard(row, insn, mask);
         return;
     }
-    memcpy(cx->row_of, team->row, sizeof cx->row_of); /* all lanes: cheaper than to pick those with a thread */
-    memcpy(cx->lane_of, team->lane, sizeof cx->lane_of);
-    for (uint32_t left = insn->guard.offset ? mask : 0; left; left &= left - 1) {
-        uint32_t at = (uint32_t)__builtin_ctz(left);
-        if (!divergence_guard(team->row[at], insn, 1u << team->lane[at]))
-            bundle->mask &= ~(1u << at);
-    }
+    if (mask == team->mask)
+        exec_threads_pack(&team->threads, mask);
+    exec_use_threads(cx, &team->threads);
+    bundle->mask = exec_threads_guard(&team->threads, insn, mask);
 }
 
 /* --- control instructions --- */
@@ -319,14 +319,14 @@ uint32_t divergence_team_lowest(const struct divergence_team *team, uint32_t mas
  * they are. They are taken out of *left. */
 static struct exec_row *next_row(const struct divergence_team *team, uint32_t *left, uint8_t at[EXEC_LANES],
                                  uint32_t *lanes) {
-    struct exec_row *row = team->row[__builtin_ctz(*left)];
+    struct exec_row *row = team->threads.row[__builtin_ctz(*left)];
     *lanes = 0;
     for (uint32_t rest = *left; rest; rest &= rest - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if (team->row[i] != row)
+        if (team->threads.row[i] != row)
             continue;
-        at[team->lane[i]] = (uint8_t)i;
-        *lanes |= 1u << team->lane[i];
+        at[team->threads.lane[i]] = (uint8_t)i;
+        *lanes |= 1u << team->threads.lane[i];
         *left &= ~(1u << i);
     }
     return row;
@@ -366,10 +366,6 @@ static void control_row(struct divergence_crowd *crowd, struct divergence_team *
         arrive(crowd, team, row, pc, waits, cycle);
     if (row->live != live)
         after_exit(crowd, block_of(crowd, row), cycle);
-    if (cx->fault.kind != EXEC_FAULT_NONE) { /* told of a lane of the bundle; here lanes are those of rows */
-        cx->row_of[cx->fault.lane] = row;
-        cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
-    }
 }
 
 /* Threads have executed a branch: they have their next pcs. */
@@ -378,7 +374,7 @@ static void count_branch(const struct divergence_crowd *crowd, const struct dive
     divergence_count_branch(&crowd->setup, pc, is_divergent);
     for (uint32_t left = is_divergent ? mask : 0; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        divergence_count_split(&crowd->setup, team->row[i], 1u << team->lane[i]);
+        divergence_count_split(&crowd->setup, team->threads.row[i], 1u << team->threads.lane[i]);
     }
 }
 

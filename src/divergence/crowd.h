@@ -5,6 +5,7 @@
 
 #include "divergence/divergence.h"
 #include "divergence/sync.h"
+#include "exec/scattered.h"
 
 struct divergence_team {
     struct divergence_group group; /* pc and status are the model's; row, mask and n_threads: divergence_team_show() */
@@ -12,10 +13,11 @@ struct divergence_team {
     /* Of those: they wait for others (sync.h). A team of which all do keeps its slot and has the status WAITS; set free
      * it is to DRAIN. Where only some do, those leave when nothing is under way, or stay (keeps_waiting). */
     uint32_t waits;
-    struct exec_row *row[EXEC_LANES];
-    uint8_t lane[EXEC_LANES];                /* where each thread lives in its row */
+    struct exec_threads threads;
     uint32_t pc[EXEC_LANES];                 /* of each thread, when they may differ: after control instructions */
-    struct divergence_team *older, *younger; /* dwf: in the list of the pool */
+    struct divergence_team **list;           /* dwf: the list it is in, by its youngest team; NULL: in none */
+    struct divergence_team *older, *younger; /* there */
+    uint32_t number;                         /* in crowd->live */
     bool is_together;                        /* dwf: it retires with one pc for all, that of the group */
     bool is_queued;
 };
@@ -41,7 +43,6 @@ struct divergence_crowd {
     uint32_t n_blocks, block_capacity;
     struct divergence_set *loose; /* set free by others, and for the model to take: it sets n_loose to 0 */
     uint32_t n_loose, loose_capacity;
-    struct divergence_team *youngest; /* dwf: of those in the list of the pool */
 };
 
 struct divergence_crowd_block {
@@ -64,8 +65,8 @@ void divergence_crowd_admit(struct divergence_crowd *crowd, struct divergence_bl
 
 /* A team without threads; what a model keeps behind the team (team_bytes) is what it was. */
 struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd);
-/* The team is the youngest of the pool's list now. divergence_crowd_leave() takes it out. */
-void divergence_crowd_set_youngest(struct divergence_crowd *crowd, struct divergence_team *team);
+/* The team is the youngest of this list now, and in no other. divergence_crowd_leave() takes it out. */
+void divergence_team_set_youngest(struct divergence_team *team, struct divergence_team **list);
 /* A team that runs gets a free slot, that of a team that waits (which is dissolved), or a place in the queue. Not while
  * the team whose hook runs has the status WAITS. */
 void divergence_crowd_enter(struct divergence_crowd *crowd, struct divergence_team *team, uint64_t cycle);
@@ -81,8 +82,15 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
 static inline void divergence_team_put(struct divergence_team *team, uint32_t at, struct exec_row *row, uint32_t lane,
                                        uint32_t pc) {
     team->mask |= 1u << at;
-    team->row[at] = row;
-    team->lane[at] = (uint8_t)lane;
+    exec_threads_put(&team->threads, at, row, lane);
+    team->pc[at] = pc;
+}
+
+/* Thread i of another team. */
+static inline void divergence_team_take(struct divergence_team *team, uint32_t at, const struct divergence_team *from,
+                                        uint32_t i, uint32_t pc) {
+    team->mask |= 1u << at;
+    exec_threads_copy(&team->threads, at, &from->threads, i);
     team->pc[at] = pc;
 }
 
@@ -94,8 +102,8 @@ void divergence_team_show(struct divergence_team *team);
 /* The row that these threads are lanes of, each in its own; NULL: not so. */
 struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask);
 /* The bundle of the team's threads in `mask` at bundle->pc, when that is their row. */
-void divergence_team_bundle(const struct divergence_team *team, uint32_t mask, struct exec_row *row,
-                            struct exec_context *cx, struct divergence_bundle *bundle);
+void divergence_team_bundle(struct divergence_team *team, uint32_t mask, struct exec_row *row, struct exec_context *cx,
+                            struct divergence_bundle *bundle);
 /* The lowest pc of the team's threads in `mask`, and which of them are there. */
 uint32_t divergence_team_lowest(const struct divergence_team *team, uint32_t mask, uint32_t *there);
 /* Executes the control instruction at pc for the team's threads in `mask`, of which those in `taken` have a true guard:

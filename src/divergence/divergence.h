@@ -16,6 +16,7 @@
 #include "config/machine.h"
 #include "config/plugin.h"
 #include "exec/cta.h"
+#include "exec/scattered.h"
 
 enum { DIVERGENCE_NO_SLOT = -1, DIVERGENCE_NO_BARRIER = -1 };
 #define DIVERGENCE_NO_WARP UINT32_MAX
@@ -29,33 +30,35 @@ enum divergence_status {
 
 /* What the SM sees of a group. The first member of a model's own group structs; the model owns the memory. */
 struct divergence_group {
-    uint32_t pc;          /* its next instruction */
-    uint32_t meet;        /* meet() is called when pc has come here; EXEC_NO_PC: never. pc + 1 means after each. */
-    struct exec_row *row; /* the group is the lanes `mask` of this row; NULL: the SM asks bundle() who executes */
-    uint32_t mask;        /* with a row; never 0 while the group runs */
-    enum divergence_status status;
+    uint32_t pc;   /* its next instruction */
+    uint32_t meet; /* meet() is called when pc has come here; EXEC_NO_PC: never. pc + 1 means after each. */
+    /* The group is the lanes `mask` of this row or, where that is NULL, of these threads. Both NULL: the SM asks
+     * bundle() who executes. */
+    struct exec_row *row;
+    struct exec_threads *threads;
+    uint32_t mask;      /* never 0 while the group runs */
     uint32_t n_threads; /* without a row: threads in the group, for schedulers */
     /* Number for fetch groups and id order, below the SM's slots: splits of one warp share it. DIVERGENCE_NO_WARP
      * before place(): the SM numbers it by its slot. */
     uint32_t warp_id;
     uint32_t passed; /* post-dominators passed: bumped by the SM, for the scheduler pdprio */
     int slot;        /* the SM's; DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
-    struct divergence_block *home; /* the block it counts to, for schedulers; with threads of several: any of them */
-    uint64_t ready_cycle;          /* not before this cycle; 0: no such bound */
+    uint8_t status;  /* enum divergence_status */
     /* Bundles of the next instruction may issue while some of this one are under way; the model keeps busy threads back
      * (lwm with refetch=first). Control instructions wait all the same. */
     bool overlaps;
     bool is_blocked; /* all threads that are left for this instruction are busy: wait until an access ends */
+    struct divergence_block *home; /* the block it counts to, for schedulers; with threads of several: any of them */
+    uint64_t ready_cycle;          /* not before this cycle; 0: no such bound */
 };
 _Static_assert(sizeof(struct divergence_group) <= 64, "a group is a cache line at most");
 
 /* What enters the SIMD pipeline at once: at most one thread a lane. */
 struct divergence_bundle {
     uint32_t pc;
-    uint32_t mask; /* lanes that execute, the guard applied; may be 0 */
-    struct exec_row
-        *row;       /* they are lanes of this row; NULL: cx->row_of and lane_of have been set for the lanes in mask */
-    uint32_t tag;   /* handed back by memory() and complete() */
+    uint32_t mask;        /* lanes that execute, the guard applied; may be 0 */
+    struct exec_row *row; /* they are lanes of this row; NULL: of cx->threads */
+    uint32_t tag;         /* handed back by memory() and complete() */
     uint32_t ready; /* with lane_pcs(): those of the group's lanes that may execute; from bundle() on, those that do,
                      * whatever their guards */
     bool is_last;   /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
@@ -109,7 +112,7 @@ struct divergence_host {
     uint32_t (*arrived)(void *sm, const struct divergence_group *group);
     /* Every other group in a slot waits for memory or for others: without this one the SM would stand still. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);
-    uint32_t (*free_slots)(void *sm);
+    uint32_t (*free_slots)(const void *sm);
     /* Cycles so far in which the SM issued, and in which it waited for memory: for models that adapt. */
     void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
     /* Calls refill() in that cycle. Only the earliest is kept; refill() asks anew for what is later. */
@@ -163,7 +166,8 @@ struct divergence_ops {
     void (*free_block)(void *model, void *state);
     /* A block begins: form its groups and place them. There is a slot for every `warp_size` threads. */
     void (*admit)(void *model, struct divergence_block *block, uint64_t cycle);
-    /* Without a row: the next bundle of the instruction at group->pc, which *bundle has already; the rest is 0. */
+    /* Without a row or threads: the next bundle of the instruction at group->pc, which *bundle has already; the rest is
+     * 0. May be NULL: there are no such groups. */
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
     /* (mimd) Every lane fetches an instruction of its own: the next one of each lane that has one, and which these are.
      * On machines with a scoreboard there is then one for each lane. NULL: one for the group. */

@@ -33,6 +33,9 @@ struct model {
     bool is_free;         /* threads may change lanes */
     bool retires_always;  /* not only where basic blocks begin */
     uint32_t *next_block; /* by pc: the first instruction behind it that begins a basic block */
+    /* By pc: the warps that were set running there last, the youngest first. Some may have moved on, behind it and not
+     * as far as to where they are asked again. */
+    struct divergence_team **youngest;
     uint32_t n_insns;
 };
 
@@ -60,6 +63,7 @@ static void free_model(void *user) {
     struct model *model = user;
     divergence_crowd_end(&model->crowd);
     free(model->next_block);
+    free(model->youngest);
     free(model);
 }
 
@@ -69,10 +73,10 @@ static void begin_grid(void *user) {
     const struct exec_program *program = model->crowd.setup.cx->grid->program;
     model->n_insns = program->n_insns;
     free(model->next_block);
-    model->next_block = malloc((program->n_insns + 1) * sizeof *model->next_block);
-    bool *begins = calloc(program->n_insns + 1, sizeof *begins);
-    if (!model->next_block || !begins)
-        abort();
+    free(model->youngest);
+    model->next_block = base_allocate(program->n_insns + 1, sizeof *model->next_block);
+    model->youngest = base_allocate(program->n_insns + 1, sizeof(struct divergence_team *));
+    bool *begins = base_allocate(program->n_insns + 1, sizeof *begins);
     for (uint32_t pc = 0; pc < program->n_insns; pc++) {
         const struct exec_insn *insn = &program->code[pc];
         if (insn->kind == EXEC_KIND_BRANCH)
@@ -103,7 +107,7 @@ static bool is_full(const struct model *model, const struct divergence_team *war
 static struct divergence_team *youngest_at(const struct model *model, uint32_t pc, const struct divergence_team *self,
                                            uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
-    for (struct divergence_team *warp = model->crowd.youngest; warp; warp = warp->older)
+    for (struct divergence_team *warp = model->youngest[pc]; warp; warp = warp->older)
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
             !setup->host->is_under_way(setup->sm, &warp->group, cycle))
             return warp;
@@ -120,7 +124,7 @@ static void set_running(struct model *model, struct divergence_team *warp, uint3
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
     warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
-    divergence_crowd_set_youngest(&model->crowd, warp);
+    divergence_team_set_youngest(warp, &model->youngest[pc]);
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
@@ -129,16 +133,16 @@ static void move_threads(struct model *model, struct divergence_team *to, const 
     uint32_t n_lanes = model->crowd.setup.machine->warp_size;
     for (uint32_t left = *mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_team_room(to, model->is_free ? i : from->lane[i], model->is_free, n_lanes);
+        int at = divergence_team_room(to, model->is_free ? i : from->threads.lane[i], model->is_free, n_lanes);
         if (at < 0)
             continue;
-        divergence_team_put(to, (uint32_t)at, from->row[i], from->lane[i], pc);
+        divergence_team_take(to, (uint32_t)at, from, i, pc);
         *mask &= ~(1u << i);
     }
 }
 
-/* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the group to use for a new warp,
- * if it must be; NULL: make one. True: it has been used. */
+/* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the retired warp, to be used for
+ * a new one if it must be, its threads being where they are; NULL: make one. True: it has been used. */
 static bool enter_pool(struct model *model, const struct divergence_team *from, uint32_t mask, uint32_t pc,
                        struct divergence_team *own, uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
@@ -158,10 +162,9 @@ static bool enter_pool(struct model *model, const struct divergence_team *from, 
     if (!mask)
         return false;
     struct divergence_team *warp = own ? own : divergence_crowd_new_team(&model->crowd);
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        divergence_team_put(warp, i, from->row[i], from->lane[i], pc);
-    }
+    for (uint32_t left = own ? 0 : mask; left; left &= left - 1)
+        divergence_team_take(warp, (uint32_t)__builtin_ctz(left), from, (uint32_t)__builtin_ctz(left), pc);
+    warp->mask = mask;
     set_running(model, warp, pc);
     divergence_team_show(warp);
     if (!own) {
@@ -192,15 +195,6 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     struct model *model = user;
     divergence_crowd_admit(&model->crowd, block);
     take_loose(model, cycle);
-}
-
-static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
-    (void)cycle;
-    struct model *model = user;
-    const struct divergence_team *warp = (const struct divergence_team *)group;
-    bundle->pc = group->pc;
-    bundle->is_last = true;
-    divergence_team_bundle(warp, warp->mask, group->row, model->crowd.setup.cx, bundle);
 }
 
 /* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
@@ -263,14 +257,13 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     if (stays_alone(model, warp, cycle))
         return;
     divergence_team_dismiss(warp);
-    struct divergence_team retired = *warp;
     struct divergence_team *own = warp;
-    uint32_t n_paths = 0, those;
+    uint32_t n_paths = 0, those, all = warp->mask;
     warp->mask = 0;
-    for (uint32_t left = retired.mask; left; left &= ~those) {
-        uint32_t pc = divergence_team_lowest(&retired, left, &those);
+    for (uint32_t left = all; left; left &= ~those) {
+        uint32_t pc = divergence_team_lowest(warp, left, &those);
         n_paths++;
-        if (enter_pool(model, &retired, those, pc, own, cycle))
+        if (enter_pool(model, warp, those, pc, own, cycle))
             own = NULL;
     }
     model->crowd.setup.counters->warp_splits += n_paths > 1;
@@ -316,7 +309,6 @@ const struct divergence_ops divergence_dwf = {
     .new_block = divergence_crowd_new_block,
     .free_block = divergence_crowd_free_block,
     .admit = admit,
-    .bundle = bundle,
     .control = control,
     .meet = meet,
     .resume = resume,

@@ -230,8 +230,8 @@ static inline bool fixture_others_wait(void *handle, const struct divergence_gro
     return true;
 }
 
-static inline uint32_t fixture_free_slots(void *handle) {
-    struct fixture_sm *sm = handle;
+static inline uint32_t fixture_free_slots(const void *handle) {
+    const struct fixture_sm *sm = handle;
     uint32_t n = 0;
     for (uint32_t s = 0; s < sm->f->n_slots; s++)
         n += !sm->slot[s].group;
@@ -427,12 +427,14 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
         f->ops->complete(sm->model, group, bundle->tag, f->cycle);
 }
 
-/* The bundle that a group with a row is. */
-static inline struct divergence_bundle fixture_row_bundle(const struct fixture *f,
-                                                          const struct divergence_group *group) {
-    const struct exec_insn *insn = &f->program->code[group->pc];
+/* The bundle that a group with a row or threads is. */
+static inline struct divergence_bundle fixture_own_bundle(struct fixture_sm *sm, const struct divergence_group *group) {
+    const struct exec_insn *insn = &sm->f->program->code[group->pc];
     uint32_t mask = group->mask;
-    if (insn->guard.offset) {
+    if (!group->row) {
+        mask = exec_threads_guard(group->threads, insn, mask);
+        exec_use_threads(&sm->cx, group->threads);
+    } else if (insn->guard.offset) {
         uint32_t predicate = *(const uint32_t *)(group->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
         mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
     }
@@ -443,8 +445,8 @@ static inline struct divergence_bundle fixture_row_bundle(const struct fixture *
 static inline bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence_group *group, bool *is_shared) {
     struct fixture *f = sm->f;
     struct divergence_bundle bundle = {.pc = group->pc, .ready = ~0u};
-    if (group->row)
-        bundle = fixture_row_bundle(f, group);
+    if (group->row || group->threads)
+        bundle = fixture_own_bundle(sm, group);
     else
         f->ops->bundle(sm->model, group, &bundle, f->cycle);
     if (f->watch)

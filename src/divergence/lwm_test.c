@@ -1,5 +1,6 @@
 /* Large warps: the sub-warps of the paper's example, what each option changes, and every program's results. */
 #include "divergence/programs.h"
+#include "exec/scattered.h"
 
 extern const struct divergence_ops divergence_lwm, divergence_stack;
 
@@ -25,7 +26,7 @@ static void watch(void *user, const struct divergence_group *group, const struct
     struct seen *seen = &log->seen[log->n++];
     *seen = (struct seen){.pc = group->pc, .mask = bundle->mask, .cycle = log->f->cycle};
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
-        const struct exec_row *row = bundle->row ? bundle->row : log->f->sm[0].cx.row_of[lane];
+        const struct exec_row *row = bundle->row ? bundle->row : log->f->sm[0].cx.threads->row[lane];
         seen->row[lane] = bundle->mask >> lane & 1 ? (int)row->index : -1;
     }
 }

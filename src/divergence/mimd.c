@@ -201,11 +201,11 @@ static bool moves_on(const struct exec_insn *insn) {
 /* Of the threads that are ready, the first and those with the same pc. */
 static void bundle_ready(struct mixed_team *team, struct exec_context *cx, struct divergence_bundle *bundle) {
     struct divergence_team *threads = &team->team;
-    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued), same = 0;
+    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued);
     bundle->pc = threads->pc[__builtin_ctz(left)];
-    for (uint32_t i = 0; i < EXEC_LANES; i++)
-        same |= (uint32_t)(threads->pc[i] == bundle->pc) << i;
-    team->last = same & left;
+    team->last = 0;
+    for (uint32_t rest = left; rest; rest &= rest - 1)
+        team->last |= (uint32_t)(threads->pc[__builtin_ctz(rest)] == bundle->pc) << __builtin_ctz(rest);
     bundle->shares_issue = left != team->last;
     team->shares_issue |= bundle->shares_issue;
     team->issued |= team->last;
@@ -264,10 +264,10 @@ static bool regrouping_pays(struct model *model) {
 static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from) {
     for (uint32_t left = from->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_team_room(to, from->lane[i], true, model->crowd.setup.machine->warp_size);
+        int at = divergence_team_room(to, from->threads.lane[i], true, model->crowd.setup.machine->warp_size);
         if (at < 0)
             return;
-        divergence_team_put(to, (uint32_t)at, from->row[i], from->lane[i], from->pc[i]);
+        divergence_team_take(to, (uint32_t)at, from, i, from->pc[i]);
         from->mask &= ~(1u << i);
     }
 }

@@ -95,7 +95,8 @@ static void leave_block(void *user, struct exec_row *rows, const struct divergen
     struct divergence_odgs_warp *warp = chip->options.latency ? divergence_odgs_new_warp(chip) : NULL;
     for (uint32_t left = squad->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        struct divergence_thread thread = {&rows[squad->row[lane]], squad->lane[lane], (uint16_t)setup->sm_index};
+        struct divergence_thread thread = {&rows[squad->row[lane]], squad->threads.lane[lane],
+                                           (uint16_t)setup->sm_index};
         if (warp) {
             warp->thread[lane] = thread;
             warp->next_pc[lane] = squad->pc;
@@ -233,27 +234,6 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
 static void refill(void *user, uint64_t cycle) { divergence_odgs_refill(user, cycle); }
 
 /* --- instructions --- */
-
-static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
-    (void)cycle;
-    struct divergence_odgs_sm *model = user;
-    if (is_local(group)) {
-        divergence_compact_bundle(&model->compact, group, bundle);
-        return;
-    }
-    const struct divergence_odgs_warp *warp = (const struct divergence_odgs_warp *)group;
-    struct exec_context *cx = model->setup.cx;
-    const struct exec_insn *insn = &model->chip->program->code[group->pc];
-    memcpy(cx->row_of, warp->row_of, sizeof cx->row_of); /* all lanes: cheaper than to pick those with a thread */
-    memcpy(cx->lane_of, warp->lane_of, sizeof cx->lane_of);
-    bundle->mask = group->mask;
-    for (uint32_t left = insn->guard.offset ? group->mask : 0; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (!divergence_guard(warp->row_of[lane], insn, 1u << warp->lane_of[lane]))
-            bundle->mask &= ~(1u << lane);
-    }
-    bundle->is_last = true;
-}
 
 /* The threads of the group's top that live in the row of `lane`: as lanes of that row; *lanes as lanes of the warp. */
 static uint32_t row_part(const struct divergence_odgs_warp *warp, uint32_t among, uint32_t lane, uint32_t *lanes) {
@@ -535,7 +515,6 @@ const struct divergence_ops divergence_odgs = {
     .new_block = new_block,
     .free_block = free_block,
     .admit = admit,
-    .bundle = bundle,
     .control = control,
     .meet = meet,
     .resume = resume,

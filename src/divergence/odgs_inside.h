@@ -5,6 +5,7 @@
 #include "divergence/pdom.h"
 #include "divergence/pool.h"
 #include "divergence/sync.h"
+#include "exec/scattered.h"
 
 enum divergence_odgs_shared {
     DIVERGENCE_ODGS_SHARED_OFF,
@@ -22,8 +23,7 @@ struct divergence_odgs_sm;
 struct divergence_odgs_warp {
     struct divergence_group group;
     struct divergence_thread thread[EXEC_LANES];
-    struct exec_row *row_of[EXEC_LANES]; /* of these threads, as bundles need them */
-    uint8_t lane_of[EXEC_LANES];
+    struct exec_threads threads;       /* the same, as bundles need them */
     struct divergence_stack stack;     /* of lanes; the group is its top */
     uint32_t next_pc[EXEC_LANES];      /* of a warp that leaves */
     uint32_t lanes;                    /* that hold a live thread of this warp */

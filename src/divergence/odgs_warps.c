@@ -38,10 +38,12 @@ struct divergence_odgs_warp *divergence_odgs_new_warp(struct divergence_odgs_chi
         warp->number = chip->n_warps;
         chip->warp[chip->n_warps++] = warp;
     }
-    struct divergence_stack stack = warp->stack;
-    *warp = (struct divergence_odgs_warp){.is_used = true, .stack = stack, .number = warp->number};
-    warp->group.slot = DIVERGENCE_NO_SLOT;
-    warp->group.warp_id = DIVERGENCE_NO_WARP;
+    warp->group = (struct divergence_group){.slot = DIVERGENCE_NO_SLOT, .warp_id = DIVERGENCE_NO_WARP};
+    warp->lanes = 0;
+    warp->due = 0;
+    warp->next = NULL;
+    warp->on = NULL;
+    warp->is_used = true;
     return warp;
 }
 
@@ -70,8 +72,7 @@ void divergence_odgs_show_top(struct divergence_odgs_warp *warp) {
 
 void divergence_odgs_set_thread(struct divergence_odgs_warp *warp, uint32_t lane, struct divergence_thread thread) {
     warp->thread[lane] = thread;
-    warp->row_of[lane] = thread.row;
-    warp->lane_of[lane] = thread.lane;
+    exec_threads_put(&warp->threads, lane, thread.row, thread.lane);
 }
 
 /* The threads [0, n) of warp->thread, all at pc. Threads of one row in their own lanes run in place. */
@@ -87,6 +88,7 @@ void divergence_odgs_form(struct divergence_odgs_warp *warp, uint32_t pc, uint32
         divergence_odgs_set_thread(warp, is_row ? old[i].lane : i, old[i]);
     warp->lanes = is_row ? own : n == EXEC_LANES ? ~0u : (1u << n) - 1;
     warp->group.row = is_row ? row : NULL;
+    warp->group.threads = &warp->threads;
     warp->group.home = divergence_block_of(row);
     divergence_stack_start(&warp->stack, pc, warp->lanes);
     divergence_odgs_show_top(warp);

@@ -526,6 +526,7 @@ static void do_rows(struct divergence_splits *splits, struct divergence_split *s
     for (uint32_t i = 0; i < warp->n_rows; i++) {
         if (!taken[i])
             continue;
+        splits->setup.cx->row = &warp->row[i]; /* whose lanes a fault is told of */
         if (insn->kind == EXEC_KIND_CALL_BUILTIN)
             exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
         else if (insn->kind == EXEC_KIND_TRAP)

@@ -21,23 +21,25 @@ uint32_t divergence_squad_lanes(const struct divergence_squad *squad, uint32_t p
     if (!squad->is_crossed)
         return piece;
     for (uint32_t left = piece; left; left &= left - 1)
-        lanes |= 1u << squad->lane[__builtin_ctz(left)];
+        lanes |= 1u << squad->threads.lane[__builtin_ctz(left)];
     return lanes;
 }
 
 void divergence_squad_add(const struct divergence_squad *squad, uint32_t mask, uint32_t *over_rows) {
     for (uint32_t left = mask; left; left &= left - 1)
-        over_rows[squad->row[__builtin_ctz(left)]] |= 1u << squad->lane[__builtin_ctz(left)];
+        over_rows[squad->row[__builtin_ctz(left)]] |= 1u << squad->threads.lane[__builtin_ctz(left)];
 }
 
 static void take_pack(struct divergence_squad *squad, struct exec_row *rows, const struct divergence_pack *pack,
                       uint32_t pc) {
-    *squad = (struct divergence_squad){.pc = pc, .mask = pack->mask};
+    squad->pc = pc;
+    squad->mask = pack->mask;
+    squad->at_barrier = 0;
+    squad->has_come = squad->is_crossed = false;
     memcpy(squad->row, pack->row, sizeof pack->row);
-    memcpy(squad->lane, pack->lane, sizeof pack->lane);
     for (uint32_t left = pack->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        squad->row_of[lane] = &rows[pack->row[lane]];
+        exec_threads_put(&squad->threads, lane, &rows[pack->row[lane]], pack->lane[lane]);
         squad->is_crossed |= pack->lane[lane] != lane;
     }
 }
@@ -72,29 +74,12 @@ bool divergence_squad_splits_rows(const struct divergence_squad *squad, uint32_t
     return false;
 }
 
-void divergence_squad_bundle(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
-                             struct divergence_bundle *bundle) {
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    *bundle = (struct divergence_bundle){.pc = pc, .mask = squad->mask, .is_last = true};
-    memcpy(cx->row_of, squad->row_of, sizeof cx->row_of); /* all lanes: cheaper than to pick those with a thread */
-    memcpy(cx->lane_of, squad->lane, sizeof cx->lane_of);
-    for (uint32_t left = insn->guard.offset ? squad->mask : 0; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (!divergence_guard(squad->row_of[lane], insn, 1u << squad->lane[lane]))
-            bundle->mask &= ~(1u << lane);
-    }
-}
-
 void divergence_squad_execute(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
                               uint32_t mask) {
     for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
         piece = divergence_squad_piece(squad, left);
         struct exec_row *row = divergence_squad_row(squad, piece);
         exec_row_insn(cx, row, &cx->grid->program->code[pc], divergence_squad_lanes(squad, piece));
-        if (cx->fault.kind) { /* told of a lane of the row, and looked up as one of the bundle */
-            cx->row_of[cx->fault.lane] = row;
-            cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
-        }
     }
 }
 

@@ -3,15 +3,15 @@
 #pragma once
 
 #include "divergence/divergence.h"
+#include "exec/scattered.h"
 
 struct divergence_squad {
     uint32_t pc, mask;
-    struct exec_row *row_of[EXEC_LANES]; /* of the thread in each lane, */
-    uint8_t row[EXEC_LANES];             /* and its number in the block */
-    uint8_t lane[EXEC_LANES];            /* of the thread in its row; the same lane unless crossed */
-    uint32_t at_barrier;                 /* lanes that wait at the barrier instruction at pc; never crossed */
-    bool has_come;                       /* to where all squads meet */
-    bool is_crossed;                     /* some thread is not in its own lane */
+    struct exec_threads threads; /* those in mask */
+    uint8_t row[EXEC_LANES];     /* of each, the number of its row in the block */
+    uint32_t at_barrier;         /* lanes that wait at the barrier instruction at pc; never crossed */
+    bool has_come;               /* to where all squads meet */
+    bool is_crossed;             /* some thread is not in its own lane */
 };
 
 enum divergence_arrangement {
@@ -25,7 +25,7 @@ uint32_t divergence_squad_piece(const struct divergence_squad *squad, uint32_t m
 /* As lanes of that row. */
 uint32_t divergence_squad_lanes(const struct divergence_squad *squad, uint32_t piece);
 static inline struct exec_row *divergence_squad_row(const struct divergence_squad *squad, uint32_t piece) {
-    return squad->row_of[__builtin_ctz(piece)];
+    return squad->threads.row[__builtin_ctz(piece)];
 }
 /* Adds these lanes' threads to a mask over the rows. */
 void divergence_squad_add(const struct divergence_squad *squad, uint32_t mask, uint32_t *over_rows);
@@ -37,9 +37,6 @@ uint32_t divergence_squad_muster(struct divergence_squad *squad, struct exec_row
 /* Threads of one row are in several of the squads that hold the threads `mask`, or not in their lanes. */
 bool divergence_squad_splits_rows(const struct divergence_squad *squad, uint32_t n_squads, const uint32_t *mask);
 
-/* What the squad executes at pc. */
-void divergence_squad_bundle(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
-                             struct divergence_bundle *bundle);
 /* A warp-wide instruction or a built-in function, piece by piece. */
 void divergence_squad_execute(const struct divergence_squad *squad, struct exec_context *cx, uint32_t pc,
                               uint32_t mask);

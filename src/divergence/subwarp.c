@@ -146,11 +146,14 @@ static void take(struct divergence_subwarps *subwarps, const uint32_t *busy, str
 
 /* Threads of a sub-warp, lane by lane. Of control instructions, those whose guard is false do not execute; others were
  * packed by their guard. */
-static void scatter(const struct divergence_subwarps *subwarps, const struct divergence_pack *pack,
-                    struct exec_context *cx, struct divergence_bundle *bundle) {
-    memcpy(cx->lane_of, pack->lane, sizeof cx->lane_of);
-    for (uint32_t left = pack->mask; left; left &= left - 1)
-        cx->row_of[__builtin_ctz(left)] = &subwarps->row[pack->row[__builtin_ctz(left)]];
+static void scatter(struct divergence_subwarps *subwarps, const struct divergence_pack *pack, struct exec_context *cx,
+                    struct divergence_bundle *bundle) {
+    struct exec_threads *threads = &subwarps->threads;
+    for (uint32_t left = pack->mask; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+        exec_threads_put(threads, at, &subwarps->row[pack->row[at]], pack->lane[at]);
+    }
+    exec_use_threads(cx, threads);
     bundle->mask = pack->mask;
     bool is_packed_by_guard = !subwarps->insn->guard.offset || !moves_pc(subwarps->insn->kind);
     for (uint32_t left = is_packed_by_guard ? 0 : pack->mask; left; left &= left - 1) {
@@ -199,10 +202,10 @@ bool divergence_subwarps_access(const struct divergence_subwarps *subwarps, cons
         return true;
     /* A generic access goes where its first lane points. */
     uint32_t at = (uint32_t)__builtin_ctz(bundle->mask);
-    const struct exec_row *row = bundle->row ? bundle->row : cx->row_of[at];
+    const struct exec_row *row = bundle->row ? bundle->row : cx->threads->row[at];
     const unsigned char *lanes = row->base[insn->operand[insn->n_dst].base] + insn->operand[insn->n_dst].offset;
     uint64_t address;
-    memcpy(&address, lanes + (bundle->row ? at : cx->lane_of[at]) * sizeof address, sizeof address);
+    memcpy(&address, lanes + (bundle->row ? at : cx->threads->lane[at]) * sizeof address, sizeof address);
     address += (uint64_t)(int64_t)(int32_t)insn->imm;
     return address - EXEC_SHARED_WINDOW >= EXEC_WINDOW_BYTES && address - EXEC_PARAM_WINDOW >= EXEC_WINDOW_BYTES;
 }

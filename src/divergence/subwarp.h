@@ -3,6 +3,7 @@
 #pragma once
 
 #include "divergence/divergence.h"
+#include "exec/scattered.h"
 
 struct divergence_subwarp_rules {
     bool memopt;     /* accesses to global memory go row by row, unpacked */
@@ -29,6 +30,7 @@ struct divergence_subwarps {
     bool is_free;                  /* packed whatever the columns */
     uint32_t takes[EXEC_MAX_ROWS]; /* threads whose guard holds */
     uint32_t left[EXEC_MAX_ROWS];  /* threads not yet in a sub-warp */
+    struct exec_threads threads;   /* the sub-warp last made, unless it is a part of a row */
 };
 
 /* The instruction `insn` begins for the threads `active`. Those whose guard is false are left out, except where the
@@ -36,10 +38,10 @@ struct divergence_subwarps {
 void divergence_subwarps_begin(struct divergence_subwarps *subwarps, const struct divergence_subwarp_rules *rules,
                                const struct exec_insn *insn, struct exec_row *rows, uint32_t n_rows,
                                const uint32_t *active);
-/* The next sub-warp; threads in `busy` (may be NULL) stay. Fills in bundle->mask, row and is_last, and cx->row_of and
- * lane_of where row is NULL (control instructions: always). packed[] gets the threads that are in it, guard true or
- * not. Somebody must be able to go: at least one thread that is not busy (WHOLE: one row, SCALAR: all threads), or none
- * is left at all. */
+/* The next sub-warp; threads in `busy` (may be NULL) stay. Fills in bundle->mask, row and is_last, and cx->threads
+ * where row is NULL (control instructions: always). packed[] gets the threads that are in it, guard true or not.
+ * Somebody must be able to go: at least one thread that is not busy (WHOLE: one row, SCALAR: all threads), or none is
+ * left at all. */
 void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *busy,
                               struct divergence_bundle *bundle, uint32_t *packed);
 /* Whether the bundle just formed will go through the L1 (and its group be told when that has ended). */

@@ -29,11 +29,6 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     divergence_compact_admit(user, place->state, place, threads, cycle);
 }
 
-static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
-    (void)cycle;
-    divergence_compact_bundle(user, group, bundle);
-}
-
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     divergence_compact_control(user, group, pc, mask, cycle);
 }
@@ -71,7 +66,6 @@ const struct divergence_ops divergence_tbc = {
     .new_block = new_block,
     .free_block = free_block,
     .admit = admit,
-    .bundle = bundle,
     .control = control,
     .meet = meet,
     .resume = resume,

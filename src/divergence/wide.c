@@ -204,21 +204,11 @@ static const void *lanes_of(const struct exec_row *row, struct exec_operand oper
     return row->base[operand.base] + operand.offset;
 }
 
-/* Whose fault it was: without a row, lanes are told by the context. */
-static void blame(struct exec_context *cx, struct exec_row *row) {
-    if (!cx->fault.kind)
-        return;
-    cx->row_of[cx->fault.lane] = row;
-    cx->lane_of[cx->fault.lane] = (uint8_t)cx->fault.lane;
-}
-
 static void call(struct divergence_wide_stack *stack, struct exec_context *cx, uint32_t pc, uint32_t callee,
                  const uint32_t *mask) {
-    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++) {
+    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++)
         if (mask[i])
             exec_enter_function(cx, &stack->row[i], pc, callee, mask[i]);
-        blame(cx, &stack->row[i]);
-    }
     push(stack, cx->grid->program->function[callee].first_pc, mask)->is_call = true;
 }
 
@@ -242,8 +232,8 @@ static void call_indirect(struct divergence_wide_stack *stack, struct exec_conte
         uint32_t first = 0;
         while (!same[first])
             first++;
+        cx->row = &stack->row[first];
         exec_fault_set(cx, EXEC_FAULT_BAD_CALL, (unsigned)__builtin_ctz(same[first]), 0, 0, "%s", "");
-        blame(cx, &stack->row[first]);
     }
 }
 
@@ -303,13 +293,13 @@ static void each_row(const struct divergence_wide_stack *stack, struct exec_cont
     for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++) {
         if (!mask[i])
             continue;
+        cx->row = &stack->row[i];
         if (insn->kind == EXEC_KIND_CALL_BUILTIN)
             exec_row_insn(cx, &stack->row[i], insn, mask[i]);
         else if (insn->kind == EXEC_KIND_RETURN)
             exec_leave_function(cx, &stack->row[i], mask[i]);
         else
             exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(mask[i]), 0, 0, "%s", "");
-        blame(cx, &stack->row[i]);
     }
 }
 
@@ -412,7 +402,6 @@ uint64_t divergence_wide_arrive(struct divergence_wide_stack *stack, uint32_t n_
             top->wait_mask[i] = mask[i];
         }
         int complete = divergence_barrier_arrive(cx, cta, &own->row[i], pc, mask[i]);
-        blame(cx, &own->row[i]);
         if (complete != DIVERGENCE_NO_BARRIER)
             released |= release(stack, n_stacks, cx, cta, (uint32_t)complete);
     }

@@ -291,15 +291,16 @@ struct exec_row {
     uint32_t globaltimer_lo[EXEC_LANES], globaltimer_hi[EXEC_LANES];
 };
 
-/* Everything act() may look at. For a contiguous bundle row_of[] is unused and `row` is the row; for a scattered one
- * row is NULL. */
+struct exec_threads;
+
+/* Everything act() may look at. For a contiguous bundle `row` is the row; for a scattered one it is NULL, and `threads`
+ * (scattered.h) are who executes. */
 struct exec_context {
     const struct exec_insn *insn;
     const struct exec_grid *grid;
     struct exec_row *row;
-    struct exec_row *row_of[EXEC_LANES];
-    uint8_t lane_of[EXEC_LANES];
-    struct exec_fault fault;
+    const struct exec_threads *threads;
+    struct exec_fault fault; /* of a lane of `row`, or, where that is NULL, of the threads */
     uint64_t
         address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
     uint32_t touched;        /* WARP_MEMORY only: the lanes whose address was touched, of those that were active */
@@ -309,13 +310,6 @@ struct exec_context {
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
-
-static inline struct exec_row *exec_row_at(const struct exec_context *cx, unsigned lane) {
-    return cx->row ? cx->row : cx->row_of[lane];
-}
-static inline unsigned exec_lane_at(const struct exec_context *cx, unsigned lane) {
-    return cx->row ? lane : cx->lane_of[lane];
-}
 
 /* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for
  * tests. */
@@ -387,8 +381,7 @@ void exec_barrier_reset(struct exec_barrier *barrier);
 /* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask (guard already applied, mask not
  * 0). */
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
-/* The same for threads from anywhere: cx->row_of and lane_of are set for the lanes in mask. Not for WARP instructions.
- */
+/* The same for those of cx->threads that are in these lanes. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
 /* cvta, isspacep and progress compute; everything else that leaves addresses goes to memory. */
 static inline bool exec_goes_to_memory(const struct exec_insn *insn) {

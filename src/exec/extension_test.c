@@ -166,10 +166,11 @@ static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
     fixture_act(&f, exec_select_extension(&f.form));
     assert_int_equal(f.row.progress, 53);
     /* threads of two rows together: each row's lowest */
-    struct exec_row other = {.progress = 0};
-    f.cx.row = NULL;
+    struct exec_row other = {.base = {f.row.base[EXEC_BASE_REGISTERS]}, .progress = 0};
+    static struct exec_threads threads;
     for (unsigned l = 0; l < EXEC_LANES; l++)
-        f.cx.row_of[l] = l % 2 ? &f.row : &other;
+        exec_threads_put(&threads, l, l % 2 ? &f.row : &other, l);
+    exec_use_threads(&f.cx, &threads);
     f.o.mask = 0x0ffffff0;
     fixture_act(&f, exec_select_extension(&f.form));
     assert_int_equal(f.row.progress, 55);

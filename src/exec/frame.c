@@ -93,6 +93,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
     const struct exec_insn *insn = &program->code[pc];
     const struct exec_call_site *site = &program->call_site[insn->imm];
     const struct exec_function *caller = &program->function[site->caller];
+    cx->row = row; /* whose lanes a fault is told of */
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         unsigned char *local = thread_local_memory(row, lane);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "exec/exec.h"
+#include "exec/scattered.h"
 
 #define EXEC_INLINE static inline __attribute__((always_inline))
 

@@ -305,11 +305,11 @@ static void threads_from_anywhere_reach_their_own_memory(void **state) {
     static struct exec_block other_block;
     static unsigned char shared[FIXTURE_SHARED], local[EXEC_LANES * FIXTURE_LOCAL];
     other_block = (struct exec_block){.grid = &f.grid, .shared = shared};
-    other = (struct exec_row){.block = &other_block, .local = local};
-    f.cx.row = NULL;
+    other = (struct exec_row){.base = {f.row.base[EXEC_BASE_REGISTERS]}, .block = &other_block, .local = local};
+    static struct exec_threads threads;
+    exec_use_threads(&f.cx, &threads);
     for (unsigned l = 0; l < EXEC_LANES; l++) {
-        f.cx.row_of[l] = l & 1 ? &other : &f.row;
-        f.cx.lane_of[l] = (uint8_t)(31 - l);
+        exec_threads_put(&threads, l, l & 1 ? &other : &f.row, 31 - l);
     }
     store_words(PTX_SPACE_SHARED, 0, 4);
     assert_int_equal(((uint32_t *)shared)[5], 1005);

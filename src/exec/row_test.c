@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "exec/exec.h"
+#include "exec/scattered.h"
 
 enum { N_ROWS = 3, N_THREADS = N_ROWS * EXEC_LANES, MEMORY_BYTES = 4096 };
 
@@ -137,15 +137,18 @@ static void run_scattered(struct machine *m, bool in_halves) {
     for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++)
         for (uint32_t bundle = 0; bundle < N_ROWS; bundle++) {
             uint32_t mask = 0, of_row[N_ROWS] = {0};
+            struct exec_threads threads;
             for (uint32_t i = 0; i < EXEC_LANES; i++) {
                 uint32_t thread = (bundle * EXEC_LANES + i + 11) % N_THREADS, lane = i * 5 % EXEC_LANES;
                 struct exec_row *row = &m->row[thread / EXEC_LANES];
                 uint32_t is_true = guard_of(row, insn) >> thread % EXEC_LANES & 1;
-                m->cx.row_of[lane] = row;
-                m->cx.lane_of[lane] = (uint8_t)(thread % EXEC_LANES);
+                exec_threads_put(&threads, lane, row, thread % EXEC_LANES);
                 mask |= is_true << lane;
                 of_row[thread / EXEC_LANES] |= is_true << thread % EXEC_LANES;
             }
+            if (bundle % 2)
+                exec_threads_pack(&threads, mask);
+            m->cx.threads = &threads;
             for (uint32_t r = 0; bundle == N_ROWS - 1 && r < N_ROWS; r++)
                 if (of_row[r])
                     exec_row_insn(&m->cx, &m->row[r], insn, of_row[r]);

@@ -3,9 +3,9 @@
  * sleeps, time jumps to the next event. The order is fixed (memory first, then
  * SMs by number), so every run is the same.
  *
- * An SM that has nothing to do with the others for a while (sm_is_alone) runs ahead of them: its registers and slots
- * then stay in the host's caches. That is no other order for anybody who could tell, and several may do it at once, on
- * as many host threads as config.n_threads says. */
+ * An SM that has nothing to do with the others for a while (sm_is_alone) runs ahead of them: its registers and
+ * slots then stay in the host's caches. That is no other order for anybody who could tell, and several may do it at
+ * once, on as many host threads as config.n_threads says. */
 #include "gpu/timed.h"
 
 #include <inttypes.h>
@@ -63,25 +63,24 @@ struct run {
     struct gpu_sampler *sampler; /* NULL: no samples */
 };
 
+static void wake_by(struct gpu_timed *timed, uint32_t sm, uint64_t cycle) {
+    if (cycle < timed->wake[sm])
+        timed->wake[sm] = cycle;
+}
+
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
     struct gpu_timed *timed = user;
     sm_memory_done(timed->sm[sm], token, cycle);
-    if (timed->wake[sm] > cycle)
-        timed->wake[sm] = cycle;
+    wake_by(timed, sm, cycle);
 }
 
 static void memory_changed(void *user, uint32_t sm, uint64_t cycle) {
     struct gpu_timed *timed = user;
     sm_memory_changed(timed->sm[sm]);
-    if (timed->wake[sm] > cycle)
-        timed->wake[sm] = cycle;
+    wake_by(timed, sm, cycle);
 }
 
-static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
-    struct gpu_timed *timed = user;
-    if (timed->wake[sm] > cycle)
-        timed->wake[sm] = cycle;
-}
+static void wake_sm(void *user, uint32_t sm, uint64_t cycle) { wake_by(user, sm, cycle); }
 
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
 static void block_ended(void *user);
@@ -289,11 +288,12 @@ static uint64_t next_cycle(const struct gpu_timed *timed) {
     return next;
 }
 
-static void tick(struct gpu_timed *timed, uint32_t i, uint64_t cycle) {
-    timed->wake[i] = SM_NEVER; /* calls during the tick may set it */
-    uint64_t next = sm_tick(timed->sm[i], cycle);
-    if (next < timed->wake[i])
-        timed->wake[i] = next;
+/* An SM has been ticked in this cycle and wants to be in `next`. What calls during the tick asked for counts, too, but
+ * nobody has two ticks in a cycle. */
+static void wake_after(struct gpu_timed *timed, uint32_t i, uint64_t cycle, uint64_t next) {
+    if (timed->wake[i] <= cycle)
+        timed->wake[i] = cycle + 1;
+    wake_by(timed, i, next);
 }
 
 /* Ticks an SM in the common cycle; gives it a new block for each that has ended. False on a fault. */
@@ -301,7 +301,8 @@ static bool tick_together(struct run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
     uint64_t before = run->n_finished;
     run->n_ticks++;
-    tick(timed, i, timed->cycle);
+    timed->wake[i] = SM_NEVER;
+    wake_after(timed, i, timed->cycle, sm_tick(timed->sm[i], timed->cycle));
     if (report_fault(run, timed->sm[i]) || !check(run, timed->sm[i]))
         return false;
     bool starts_blocks = run->n_finished != before && !timed->divergence->pulls_blocks;
@@ -318,11 +319,18 @@ static bool may_go_ahead(const struct run *run, uint32_t i) {
 /* Ticks an SM in the cycles that are its own affair. */
 static void go_ahead(void *user, uint32_t k) {
     struct run *run = user;
+    struct gpu_timed *timed = run->timed;
     uint32_t i = run->ahead[k].sm;
-    uint64_t n_ticks = 0;
-    for (; may_go_ahead(run, i); n_ticks++) {
-        tick(run->timed, i, run->timed->wake[i]);
-        if (!check(run, run->timed->sm[i]))
+    uint64_t n_ticks = 0, next = 0;
+    for (bool is_alone = true; is_alone && may_go_ahead(run, i); n_ticks += is_alone) {
+        uint64_t cycle = timed->wake[i];
+        timed->wake[i] = SM_NEVER;
+        is_alone = sm_tick_alone(timed->sm[i], cycle, &next);
+        if (is_alone)
+            wake_after(timed, i, cycle, next);
+        else
+            timed->wake[i] = cycle;
+        if (!check(run, timed->sm[i]))
             break;
     }
     run->ahead[k].n_ticks = n_ticks;

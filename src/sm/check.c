@@ -21,7 +21,7 @@ __attribute__((format(printf, 3, 4))) static bool broken(char *text, size_t size
 static void count_scattered(const struct sm *sm, uint32_t mask) {
     for (; mask; mask &= mask - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
-        exec_profile_path(sm->grid->profile, sm->cx.row_of[lane], 1u << sm->cx.lane_of[lane]);
+        exec_profile_path(sm->grid->profile, sm->cx.threads->row[lane], 1u << sm->cx.threads->lane[lane]);
     }
 }
 
@@ -34,12 +34,12 @@ static bool check_bundle(const struct sm *sm, const struct divergence_bundle *bu
         return broken(text, size, "pc %u: ended threads execute", bundle->pc);
     for (uint32_t left = bundle->row ? 0 : bundle->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const struct exec_row *row = sm->cx.row_of[lane];
-        if (!(row->live >> sm->cx.lane_of[lane] & 1))
+        const struct exec_row *row = sm->cx.threads->row[lane];
+        if (!(row->live >> sm->cx.threads->lane[lane] & 1))
             return broken(text, size, "pc %u: an ended thread executes in lane %u", bundle->pc, lane);
         for (uint32_t rest = left & (left - 1); rest; rest &= rest - 1) {
             uint32_t other = (uint32_t)__builtin_ctz(rest);
-            if (sm->cx.row_of[other] == row && sm->cx.lane_of[other] == sm->cx.lane_of[lane])
+            if (sm->cx.threads->row[other] == row && sm->cx.threads->lane[other] == sm->cx.threads->lane[lane])
                 return broken(text, size, "pc %u: lanes %u and %u have the same thread", bundle->pc, lane, other);
         }
     }

@@ -1,4 +1,5 @@
 /* One cycle of an SM: wake, load/store, pick, issue; and which cycle is the next. */
+#include <assert.h>
 #include <string.h>
 
 #include "sm/internal.h"
@@ -26,11 +27,16 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm_tell_wake(sm, s, cycle);
 }
 
-/* What is woken may place or wake groups that go in this very cycle: until nobody is left. */
-static void wake_slots(struct sm *sm, uint64_t cycle) {
+static bool is_wheel_used(const struct sm *sm, uint64_t cycle) {
     uint32_t at = (uint32_t)(cycle % SM_WHEEL);
-    struct sched_set refused = sm->refused; /* ask again, in their turn among the others, until the port is taken */
-    while (sm->wheel_used[at / 64] >> at % 64 & 1 || !sched_is_empty(&refused)) {
+    return sm->wheel_used[at / 64] >> at % 64 & 1;
+}
+
+/* What is woken may place or wake groups that go in this very cycle: until nobody is left. `refused` ask again, in
+ * their turn among the others, until the I-cache's port is taken. */
+static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
+    uint32_t at = (uint32_t)(cycle % SM_WHEEL);
+    while (is_wheel_used(sm, cycle) || !sched_is_empty(&refused)) {
         sm->wheel_used[at / 64] &= ~(1ull << at % 64);
         struct sched_set woken = sm->wheel[at];
         memset(&sm->wheel[at], 0, sizeof woken);
@@ -63,22 +69,37 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     return set;
 }
 
-static bool schedule(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+/* The slot whose turn it is; SM_NO_SLOT: nobody's. */
+static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
-    if (sched_is_empty(&candidates))
-        return false;
     int continued = sm->continued[scheduler];
-    if (continued != SM_NO_SLOT) {
-        bool is_candidate = sched_has(&candidates, (uint32_t)continued);
-        if (is_candidate)
-            sm_issue(sm, scheduler, (uint32_t)continued, cycle);
-        return is_candidate;
-    }
+    if (sched_is_empty(&candidates))
+        return SM_NO_SLOT;
+    if (continued != SM_NO_SLOT)
+        return sched_has(&candidates, (uint32_t)continued) ? continued : SM_NO_SLOT;
     sm->view.cycle = cycle;
     int picked = sm->policy->pick(sm->policy_state[scheduler], &sm->view, &candidates);
-    if (picked == SCHED_NONE)
-        return false;
-    sm_issue(sm, scheduler, (uint32_t)picked, cycle);
+    return picked == SCHED_NONE ? SM_NO_SLOT : picked;
+}
+
+/* Every scheduler in its turn. False: it is that of a group which does what others can notice, and is to go on when
+ * this cycle is everybody's. */
+static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
+    struct sm_turn turn = sm->turn;
+    for (; turn.scheduler < sm->n_schedulers && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
+        if (!turn.has_picked)
+            turn.picked = pick(sm, turn.scheduler, cycle);
+        if (turn.picked == SM_NO_SLOT)
+            continue;
+        turn.has_picked = true;
+        if (is_alone && sched_has(&sm->next_shared, (uint32_t)turn.picked)) {
+            sm->turn = turn;
+            return false;
+        }
+        sm_issue(sm, turn.scheduler, (uint32_t)turn.picked, cycle);
+        turn.has_issued = true;
+    }
+    sm->turn.has_issued = turn.has_issued;
     return true;
 }
 
@@ -143,9 +164,9 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
 }
 
 /* Slots have become free, or the model wanted to be asked now. */
+static bool is_refill_due(const struct sm *sm, uint64_t cycle) { return sm->has_freed_slot || sm->model_wake <= cycle; }
+
 static void refill(struct sm *sm, uint64_t cycle) {
-    if (!sm->has_freed_slot && sm->model_wake > cycle)
-        return;
     sm->has_freed_slot = false;
     if (sm->model_wake <= cycle)
         sm->model_wake = SM_NEVER;
@@ -161,45 +182,62 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
     sm->divergence->idle(sm->model, cycle);
 }
 
-bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
-    const struct sched_set *woken = &sm->wheel[cycle % SM_WHEEL];
-    if (!sm->is_separate || !sm->n_residents || sm->n_fetches || sm->n_free_requests != sm->n_requests ||
-        sm->model_wake <= cycle || sm_has_fault(sm))
-        return false;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        if (sm->next_shared.word[word] & (sm->ready.word[word] | woken->word[word] | sm->refused.word[word]))
-            return false;
-    return true;
-}
-
-uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
+/* What comes before the schedulers. */
+static void begin_cycle(struct sm *sm, uint64_t cycle) {
+    assert(cycle > sm->last_cycle); /* or a scheduler would issue twice in a cycle */
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
-    sm->tick_cycle = cycle;
+    sm->turn = (struct sm_turn){.cycle = cycle};
     if (sm->done != SM_NO_REQUEST)
         sm_ldst_collect(sm, cycle);
     sm->is_waking = true;
-    wake_slots(sm, cycle);
-    refill(sm, cycle);
+    wake_slots(sm, sm->refused, cycle);
+    if (is_refill_due(sm, cycle)) {
+        refill(sm, cycle);
+        wake_slots(sm, (struct sched_set){{0}}, cycle); /* whom it has placed */
+    }
     sm->is_waking = false;
     if (sm->queue_length)
         sm_ldst_tick(sm, cycle);
-    bool has_issued = false;
-    for (uint32_t k = 0; k < sm->n_schedulers && !sm_has_fault(sm); k++)
-        has_issued |= schedule(sm, k, cycle);
-    refill(sm, cycle);
+}
+
+/* And after them: gives the next cycle. */
+static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
+    bool has_issued = sm->turn.has_issued;
+    if (is_refill_due(sm, cycle))
+        refill(sm, cycle);
     if (!has_issued)
         use_idle_time(sm, cycle);
     uint64_t next = next_cycle(sm, cycle, has_issued);
     if (!has_issued || next > cycle + 1)
         sm->sleeps_for = why_idle(sm);
-    if (cycle > sm->last_cycle) {
-        sm->counters.cycles++;
-        if (has_issued)
-            sm->counters.active_cycles++;
-        else
-            sm->counters.stall[sm->sleeps_for]++;
-        sm->last_cycle = cycle;
-    }
+    sm->counters.cycles++;
+    if (has_issued)
+        sm->counters.active_cycles++;
+    else
+        sm->counters.stall[sm->sleeps_for]++;
+    sm->last_cycle = cycle;
     return next;
 }
+
+__attribute__((noinline)) static bool tick(struct sm *sm, bool is_alone, uint64_t cycle, uint64_t *next) {
+    if (sm->turn.cycle != cycle) /* else it was begun alone */
+        begin_cycle(sm, cycle);
+    if (!schedule(sm, is_alone, cycle))
+        return false;
+    *next = end_cycle(sm, cycle);
+    return true;
+}
+
+uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
+    uint64_t next = SM_NEVER;
+    tick(sm, false, cycle, &next);
+    return next;
+}
+
+bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
+    return sm->is_separate && sm->n_residents && !sm->n_fetches && sm->n_free_requests == sm->n_requests &&
+           sm->model_wake > cycle && sm->turn.cycle != cycle && !sm_has_fault(sm);
+}
+
+bool sm_tick_alone(struct sm *sm, uint64_t cycle, uint64_t *next) { return tick(sm, true, cycle, next); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/bits.h"
+#include "exec/scattered.h"
 #include "sm/sm.h"
 
 enum {
@@ -61,6 +62,23 @@ struct sm_request {
     bool is_used;
 };
 
+/* What lanes with scoreboards of their own can do. */
+struct sm_lanes {
+    uint64_t when[EXEC_LANES];    /* they can issue */
+    uint64_t at, next;            /* `ready` is right from cycle `at` until before `next` */
+    uint32_t ready;               /* those that can */
+    uint32_t of_unit[SM_N_UNITS]; /* by their instruction's unit */
+    uint32_t changed;             /* for which all this is to be found out again */
+};
+
+/* How far a cycle has come that has begun. */
+struct sm_turn {
+    uint64_t cycle;
+    uint32_t scheduler; /* whose turn it is */
+    int picked;         /* what it has picked, if it has */
+    bool has_picked, has_issued;
+};
+
 struct sm_resident {
     struct divergence_block block; /* first: the model hands it back */
     bool is_busy;
@@ -95,7 +113,7 @@ struct sm {
     struct sched_set occupied, ready, next_long, next_load, waits_long, pending; /* what the schedulers see */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS]; /* slots by their next instruction's unit */
-    struct sched_set next_shared;         /* slots whose next instruction others may notice, or is not known */
+    struct sched_set next_shared;         /* slots whose next instruction others may notice */
     struct sched_view view;               /* the sets above, by address */
     uint32_t n_words;                     /* of a set that are in use */
     void *policy_state[SM_MAX_SCHEDULERS];
@@ -119,14 +137,13 @@ struct sm {
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
-    uint64_t *lane_ready;              /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
-    uint64_t (*lane_when)[EXEC_LANES]; /* of each slot: when its lanes can issue */
-    uint32_t *lane_changed;            /* lanes for which that is to be found out again */
+    uint64_t *lane_ready;   /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
+    struct sm_lanes *lanes; /* then, by slot */
 
     int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
     bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
-    uint64_t tick_cycle;              /* of the tick under way, or the last one */
+    struct sm_turn turn;              /* in the cycle under way, or the last one */
     bool has_freed_slot;              /* refill() is due at the end of the cycle */
 
     uint64_t last_change; /* sm.h */

@@ -9,12 +9,9 @@ static void count(struct sm *sm, uint32_t lanes) {
 
 static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     sm->fault_pc = bundle->pc;
-    sm->fault_row = bundle->row;
-    if (!bundle->row) {
-        uint32_t lane = sm->cx.fault.lane;
-        sm->fault_row = sm->cx.row_of[lane];
-        sm->cx.fault.lane = sm->cx.lane_of[lane];
-    }
+    uint32_t lane = sm->cx.fault.lane;
+    sm->fault_row = bundle->row ? bundle->row : exec_row_at(&sm->cx, lane);
+    sm->cx.fault.lane = bundle->row ? lane : exec_lane_at(&sm->cx, lane);
 }
 
 /* Units and results of a bundle. */
@@ -42,7 +39,7 @@ static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bun
     struct sched_slot *view = &sm->view_slot[s];
     view->progress = bundle->row ? bundle->row->progress : UINT32_MAX;
     for (uint32_t left = bundle->row ? 0 : bundle->mask; left; left &= left - 1) {
-        uint32_t progress = sm->cx.row_of[__builtin_ctz(left)]->progress;
+        uint32_t progress = sm->cx.threads->row[__builtin_ctz(left)]->progress;
         view->progress = progress < view->progress ? progress : view->progress;
     }
 }
@@ -95,8 +92,8 @@ static void complete(struct sm *sm, struct divergence_group *group, const struct
         sm->divergence->meet(sm->model, group, cycle);
 }
 
-/* A group that is no row: its model says who executes. Gives the lanes that did, and whether the instruction has no
- * bundles left. */
+/* A group that does not say itself who executes: its model does. Gives the lanes that did, and whether the instruction
+ * has no bundles left. */
 static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_t ready, bool *is_last,
                               uint64_t cycle) {
     struct divergence_group *group = sm->slot[s].group;
@@ -118,26 +115,44 @@ static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uin
     return lanes;
 }
 
-/* The common case: the lanes of a row. The same as a bundle of it, without going through one. */
-static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+/* Lanes of the group for which the guard holds. */
+static inline uint32_t guard(struct exec_context *cx, const struct divergence_group *group, struct exec_row *row,
+                             const struct exec_insn *insn) {
+    if (!row) {
+        exec_threads_pack(group->threads, group->mask);
+        exec_use_threads(cx, group->threads);
+        return exec_threads_guard(group->threads, insn, group->mask);
+    }
+    if (!insn->guard.offset)
+        return group->mask;
+    uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
+    return group->mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
+}
+
+static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    if (row)
+        exec_row_insn(cx, row, insn, mask);
+    else
+        exec_scattered_insn(cx, insn, mask);
+}
+
+/* A group that says itself who executes: lanes of its row or, without one, of its threads. */
+static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, struct exec_row *row, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
-    uint32_t pc = group->pc, mask = group->mask;
+    uint32_t pc = group->pc;
     const struct exec_insn *insn = &sm->program->exec->code[pc];
     const struct sm_timing *timing = &sm->program->timing[pc];
-    if (insn->guard.offset) {
-        uint32_t predicate = *(const uint32_t *)(group->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-        mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
-    }
+    uint32_t mask = guard(&sm->cx, group, row, insn);
     uint32_t lanes = sm_lanes_in(mask);
     sm->lanes_at[pc] += lanes;
     reserve(sm, scheduler, slot, timing, mask, cycle);
     group->passed += timing->is_meeting;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)
-            exec_row_insn(&sm->cx, group->row, insn, mask);
+            execute(&sm->cx, row, insn, mask);
     } else {
-        struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = group->row};
+        struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = row};
         if (sm->is_watched)
             sm_watch_bundle(sm, &bundle);
         if (insn->kind >= sm->first_model_kind) {
@@ -145,13 +160,21 @@ static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, 
             return lanes;
         }
         if (mask) {
-            exec_row_insn(&sm->cx, group->row, insn, mask);
+            execute(&sm->cx, row, insn, mask);
             follow_up(sm, s, &bundle, cycle);
         }
     }
     if (++group->pc == group->meet)
         sm->divergence->meet(sm->model, group, cycle);
     return lanes;
+}
+
+static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    return issue_own(sm, scheduler, s, sm->slot[s].group->row, cycle);
+}
+
+static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    return issue_own(sm, scheduler, s, NULL, cycle);
 }
 
 /* Groups that issue together with the one that was picked, as parts of its instruction; the policy does not hear of
@@ -177,8 +200,9 @@ static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, 
 static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    uint32_t lanes =
-        slot->group->row ? issue_row(sm, scheduler, s, cycle) : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
+    uint32_t lanes = slot->group->row       ? issue_row(sm, scheduler, s, cycle)
+                     : slot->group->threads ? issue_threads(sm, scheduler, s, cycle)
+                                            : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (sm_has_fault(sm))
         return lanes;
     if (is_first) {

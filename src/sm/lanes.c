@@ -10,7 +10,7 @@ static uint64_t *entry(const struct sm *sm, uint32_t s, uint32_t reg) {
 
 void sm_lanes_clear(struct sm *sm, uint32_t s) {
     memset(entry(sm, s, 0), 0, (sm->program->n_registers + 1) * EXEC_LANES * sizeof *sm->lane_ready);
-    sm->lane_changed[s] = ~0u;
+    sm->lanes[s].changed = ~0u;
 }
 
 static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
@@ -21,16 +21,17 @@ static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
 void sm_lanes_set_results(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
     for (unsigned i = 0; i < timing->n_destinations; i++)
         set(entry(sm, s, timing->reg[i]), mask, cycle);
-    sm->lane_changed[s] |= mask;
+    sm->lanes[s].changed |= mask;
 }
 
 void sm_lanes_set_fetch(struct sm *sm, uint32_t s, uint32_t mask, uint64_t cycle) {
     set(entry(sm, s, sm->program->n_registers), mask, cycle);
-    sm->lane_changed[s] |= mask;
+    sm->lanes[s].changed |= mask;
 }
 
-static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, uint32_t pc) {
-    const struct sm_timing *timing = &sm->program->timing[pc];
+void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lanes[s].changed = ~0u; }
+
+static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, const struct sm_timing *timing) {
     uint64_t ready = entry(sm, s, sm->program->n_registers)[lane];
     for (unsigned i = 0; i < timing->n_registers; i++) {
         uint64_t operand = entry(sm, s, timing->reg[i])[lane];
@@ -39,54 +40,72 @@ static uint64_t when(const struct sm *sm, uint32_t s, uint32_t lane, uint32_t pc
     return ready;
 }
 
-void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lane_changed[s] = ~0u; }
+/* Finds out anew about these lanes. */
+static void examine(const struct sm *sm, uint32_t s, const uint32_t *pc, uint32_t mask) {
+    struct sm_lanes *lanes = &sm->lanes[s];
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        lanes->of_unit[unit] &= ~mask;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const struct sm_timing *timing = &sm->program->timing[pc[lane]];
+        lanes->when[lane] = when(sm, s, lane, timing);
+        lanes->of_unit[timing->unit] |= 1u << lane;
+    }
+    lanes->changed &= ~mask;
+    lanes->ready &= ~mask;
+    lanes->next = 0;
+}
 
 /* Brings the slot's lanes up to date; those that have an instruction, and these. */
-static uint32_t look(const struct sm *sm, uint32_t s, const uint32_t **pc) {
+static uint32_t look(const struct sm *sm, uint32_t s, uint64_t cycle, const uint32_t **pc) {
+    struct sm_lanes *lanes = &sm->lanes[s];
     uint32_t mask;
     *pc = sm->divergence->lane_pcs(sm->model, sm->slot[s].group, &mask);
-    for (uint32_t left = mask & sm->lane_changed[s]; left; left &= left - 1) {
+    if (mask & lanes->changed)
+        examine(sm, s, *pc, mask & lanes->changed);
+    if (cycle < lanes->at)
+        lanes->ready = 0;
+    if (cycle >= lanes->at && cycle < lanes->next)
+        return mask;
+    lanes->at = cycle;
+    lanes->next = SM_NEVER;
+    for (uint32_t left = ~(lanes->ready | lanes->changed); left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        sm->lane_when[s][lane] = when(sm, s, lane, (*pc)[lane]);
+        uint64_t ready = lanes->when[lane];
+        if (ready <= cycle)
+            lanes->ready |= 1u << lane;
+        else if (ready < lanes->next)
+            lanes->next = ready;
     }
-    sm->lane_changed[s] &= ~mask;
     return mask;
 }
 
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t s, uint64_t cycle, uint32_t *first_pc) {
     const uint32_t *pc;
-    const uint32_t mask = look(sm, s, &pc);
-    const uint64_t *ready = sm->lane_when[s];
-    uint64_t earliest = SM_NEVER;
-    for (uint32_t left = mask; left; left &= left - 1) {
+    const uint32_t mask = look(sm, s, cycle, &pc);
+    const struct sm_lanes *lanes = &sm->lanes[s];
+    uint32_t first = lanes->ready & mask;
+    uint64_t earliest = first ? cycle : SM_NEVER;
+    for (uint32_t left = first ? 0 : mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        earliest = ready[lane] < earliest ? ready[lane] : earliest;
+        if (lanes->when[lane] < earliest)
+            first = 0;
+        if (lanes->when[lane] <= earliest)
+            first |= 1u << lane;
+        earliest = lanes->when[lane] < earliest ? lanes->when[lane] : earliest;
     }
-    earliest = earliest > cycle ? earliest : cycle;
-    bool is_found = false;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (ready[lane] > earliest)
-            continue;
-        bool goes_to_memory = sm->program->timing[pc[lane]].unit == SM_UNIT_LDST;
-        if (!is_found || !goes_to_memory)
-            *first_pc = pc[lane];
-        is_found = true;
-        if (!goes_to_memory)
-            break;
-    }
+    uint32_t others = first & ~lanes->of_unit[SM_UNIT_LDST];
+    if (first)
+        *first_pc = pc[__builtin_ctz(others ? others : first)];
     return earliest;
 }
 
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t s, uint32_t units, uint32_t mask, uint64_t cycle) {
     const uint32_t *pc;
-    uint32_t ready = 0;
+    uint32_t with_unit = 0, own = look(sm, s, cycle, &pc);
     if (!sm_ldst_has_room(sm))
         units &= ~(1u << SM_UNIT_LDST);
-    for (uint32_t left = mask & look(sm, s, &pc); left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (sm->lane_when[s][lane] <= cycle)
-            ready |= (units >> sm->program->timing[pc[lane]].unit & 1) << lane;
-    }
-    return ready;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        with_unit |= units >> unit & 1 ? sm->lanes[s].of_unit[unit] : 0;
+    return sm->lanes[s].ready & with_unit & own & mask;
 }

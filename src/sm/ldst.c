@@ -11,8 +11,8 @@ static void local_addresses(const struct sm *sm, const struct exec_row *row, uin
                             uint64_t address[EXEC_LANES]) {
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const struct exec_row *owner = row ? row : sm->cx.row_of[lane];
-        uint32_t home = row ? lane : sm->cx.lane_of[lane];
+        const struct exec_row *owner = row ? row : sm->cx.threads->row[lane];
+        uint32_t home = row ? lane : sm->cx.threads->lane[lane];
         uint64_t number = ((const struct exec_cta *)owner->block)->first_row + owner->index;
         uint64_t offset = sm->cx.address[lane];
         if (offset - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES)

@@ -84,7 +84,7 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
     uint64_t now =
-        cycle < sm->tick_cycle ? sm->tick_cycle : cycle; /* before the schedulers pick, it is the one before */
+        cycle < sm->turn.cycle ? sm->turn.cycle : cycle; /* before the schedulers pick, it is the one before */
     enum mem_answer answer = MEM_REFUSED;
     if (sm->fetch_cycle != now)
         answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
@@ -128,8 +128,8 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
     slot->is_draining = true;
-    sched_add(&sm->next_shared, s); /* what it will do is not known */
-    slot->traits = SM_NO_TRAITS;
+    sched_remove(&sm->next_shared, s);
+    slot->traits = SM_NO_TRAITS; /* what it will do is not known */
     sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
     sm_sleep_until(sm, s, cycle, wake);
 }

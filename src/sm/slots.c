@@ -12,24 +12,30 @@ static void settle(struct sm *sm, uint64_t cycle) {
         sm_catch_up(sm, cycle - 1);
 }
 
-/* The SM may be asleep. */
+/* The SM may be asleep; unless it is waking others, in the cycle under way. */
 static void ask_for_tick(const struct sm *sm, uint64_t cycle) {
-    sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle_before(sm, cycle) + 1);
+    if (!sm->is_waking)
+        sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
+}
+
+static uint32_t free_slots(const void *user) {
+    const struct sm *sm = user;
+    return sm->n_usable_slots - (sm->n_slots - sm->n_in_state[SM_SLOT_FREE]);
 }
 
 /* A free slot of the wanted scheduler, or else of any; SM_NO_SLOT: none. */
 static int free_slot(const struct sm *sm, uint32_t scheduler) {
     int other = SM_NO_SLOT;
-    if (sched_count(&sm->occupied) >= sm->n_usable_slots)
+    if (free_slots(sm) == 0)
         return SM_NO_SLOT;
-    for (uint32_t s = 0; s < sm->n_slots; s++) {
-        if (sched_has(&sm->occupied, s))
-            continue;
-        if (scheduler == SM_MAX_SCHEDULERS || s % sm->n_schedulers == scheduler)
-            return (int)s;
-        if (other == SM_NO_SLOT)
-            other = (int)s;
-    }
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = ~sm->occupied.word[word]; left; left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            if (s < sm->n_slots && (scheduler == SM_MAX_SCHEDULERS || s % sm->n_schedulers == scheduler))
+                return (int)s;
+            if (s < sm->n_slots && other == SM_NO_SLOT)
+                other = (int)s;
+        }
     return other;
 }
 
@@ -168,11 +174,6 @@ static bool others_wait(void *user, const struct divergence_group *group) {
     uint32_t n = sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
     enum sm_state own = group->slot == DIVERGENCE_NO_SLOT ? SM_SLOT_FREE : (enum sm_state)sm->slot[group->slot].state;
     return n == (own == SM_SLOT_READY || own == SM_SLOT_DEPENDENCY || own == SM_SLOT_FETCH);
-}
-
-static uint32_t free_slots(void *user) {
-    const struct sm *sm = user;
-    return sm->n_usable_slots - sched_count(&sm->occupied);
 }
 
 static void activity(void *user, uint64_t *active, uint64_t *waiting) {

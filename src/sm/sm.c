@@ -166,8 +166,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     if (sm->is_scoreboard && sm->divergence->lane_pcs) {
         sm->lane_ready =
             base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
-        sm->lane_when = base_allocate(sm->n_slots, sizeof *sm->lane_when);
-        sm->lane_changed = base_allocate(sm->n_slots, sizeof *sm->lane_changed);
+        sm->lanes = base_allocate(sm->n_slots, sizeof *sm->lanes);
     }
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
@@ -208,14 +207,13 @@ void sm_end_grid(struct sm *sm) {
     free(sm->resident);
     free(sm->register_memory);
     free(sm->lane_ready);
-    free(sm->lane_when);
-    free(sm->lane_changed);
+    free(sm->lanes);
     sm->resident = NULL;
     sm->register_memory = sm->lane_ready = NULL;
-    sm->lane_when = NULL;
-    sm->lane_changed = NULL;
+    sm->lanes = NULL;
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm->model_wake = SM_NEVER;
+    sm->turn = (struct sm_turn){0};
 }
 
 uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }

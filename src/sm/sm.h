@@ -80,10 +80,12 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
 /* One cycle. Gives the next cycle in which the SM has something to do;
  * SM_NEVER: only memory can wake it. */
 uint64_t sm_tick(struct sm *sm, uint64_t cycle);
-/* A tick in this cycle, the next that the SM asked for, can neither be noticed by the rest of the chip nor depends on
- * it: no access is under way and no group can issue an instruction that touches what others see. It may be ticked
- * ahead of the others. */
+/* The SM has nothing to do with the rest of the chip in this cycle, the next that it asked for, unless a group issues
+ * an instruction that touches what others see: no access is under way. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
+/* Ticks it then, ahead of the others, and gives the next cycle in which it has something to do. False: it has come to
+ * such an instruction, and has to be ticked in this cycle when it is everybody's. */
+bool sm_tick_alone(struct sm *sm, uint64_t cycle, uint64_t *next);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last one accounted */
 /* The memory system has the data for the access with this token. The SM must be
  * ticked in that cycle or later. */
