@@ -356,4 +356,4 @@ HEDDLE_CONVERT(ull, unsigned long long, double, double, __nvvm_ull2d)
 
 #endif // __NVCC__
 
-#include "extensions.h"
+#include "device_extensions.h"

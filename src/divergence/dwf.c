@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "divergence/count.h"
 #include "divergence/crowd.h"
 
 enum { LANES_AWARE, LANES_FREE };
@@ -214,6 +215,13 @@ static void go_on(struct model *model, struct divergence_team *warp, uint64_t cy
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct model *model = user;
     struct divergence_team *warp = (struct divergence_team *)group;
+    const struct exec_insn *insn = &model->crowd.setup.cx->grid->program->code[pc];
+    if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == warp->mask)) { /* most branches: all go one way */
+        divergence_count_branch(&model->crowd.setup, pc, false);
+        group->pc = mask ? insn->target : pc + 1;
+        go_on(model, warp, cycle);
+        return;
+    }
     uint32_t before = warp->mask, there;
     group->status = DIVERGENCE_DRAINS; /* not in the pool while the others are */
     divergence_crowd_control(&model->crowd, warp, before, mask, pc, cycle);

@@ -52,7 +52,6 @@ static void examine(const struct sm *sm, uint32_t s, const uint32_t *pc, uint32_
         lanes->of_unit[timing->unit] |= 1u << lane;
     }
     lanes->changed &= ~mask;
-    lanes->ready &= ~mask;
     lanes->next = 0;
 }
 
@@ -63,20 +62,19 @@ static uint32_t look(const struct sm *sm, uint32_t s, uint64_t cycle, const uint
     *pc = sm->divergence->lane_pcs(sm->model, sm->slot[s].group, &mask);
     if (mask & lanes->changed)
         examine(sm, s, *pc, mask & lanes->changed);
-    if (cycle < lanes->at)
-        lanes->ready = 0;
     if (cycle >= lanes->at && cycle < lanes->next)
         return mask;
-    lanes->at = cycle;
-    lanes->next = SM_NEVER;
-    for (uint32_t left = ~(lanes->ready | lanes->changed); left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        uint64_t ready = lanes->when[lane];
-        if (ready <= cycle)
-            lanes->ready |= 1u << lane;
-        else if (ready < lanes->next)
-            lanes->next = ready;
+    uint64_t next = SM_NEVER;
+    uint32_t ready = 0;
+    for (uint32_t lane = 0; lane < EXEC_LANES; lane++) { /* all of them, without branches: those that changed apart */
+        bool is_ready = lanes->when[lane] <= cycle;
+        uint64_t later = is_ready ? SM_NEVER : lanes->when[lane];
+        next = later < next ? later : next;
+        ready |= (uint32_t)is_ready << lane;
     }
+    lanes->at = cycle;
+    lanes->next = next;
+    lanes->ready = ready & ~lanes->changed;
     return mask;
 }
 

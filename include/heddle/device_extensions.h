@@ -1,10 +1,12 @@
 // Heddle's own instructions (docs/isa.md) as functions of CUDA C, for clang, through device.h, and nvcc.
 //
-// No GPU has them. With HEDDLE_STANDARD_PTX defined the functions are made of instructions that every GPU has: a program
-// that uses them then runs on one, with the same results and without what they gain.
+// No GPU has them. With HEDDLE_STANDARD_PTX defined the functions are made of instructions that every GPU has: a
+// program that uses them then runs on one, with the same results and without what they gain.
 //
 // All threads of the warp that have not ended take part in cond_acc and tree_traverse.
 #pragma once
+
+#include "device.h"
 
 #ifdef __NVCC__
 #define HEDDLE_DEVICE static __device__ __forceinline__
@@ -18,8 +20,8 @@
     " %%place, %%rank, " bytes ", %1; @%%p st." space bits " [%%place], " value "; bar.warp.sync -1; "                 \
     "popc.b32 %0, %%lanes; }"
 #define HEDDLE_TREE_TRAVERSE(type, sum, bytes)                                                                         \
-    "{ .reg .b32 %%lanes; vote.sync.ballot.b32 %%lanes, %%p, -1; popc.b32 %%lanes, %%lanes; " sum " %0, %%lanes, "     \
-    bytes ", %1; }"
+    "{ .reg .b32 %%lanes; vote.sync.ballot.b32 %%lanes, %%p, -1; popc.b32 %%lanes, %%lanes; " sum                      \
+    " %0, %%lanes, " bytes ", %1; }"
 #define HEDDLE_LOAD_ROW "ld.global.u32"
 #define HEDDLE_PROGRESS "// progress "
 #else
