@@ -4,8 +4,8 @@
  * Source: Liu et al. 2023, 2.1, on Do et al. 2020: a warp is guiding when its next instruction is a load and the
  * scoreboard says that it is not ready.
  *
- * Where they are silent: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued;
- * and each queue has its own turn. */
+ * Where they are silent: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued, be
+ * it with another warp's (dws:merge=dwf), of which the policy does not hear; and each queue has its own turn. */
 #include "sched/internal.h"
 
 struct llos {
@@ -25,8 +25,8 @@ static void stall(void *state, const struct sched_view *view, uint32_t slot, boo
 }
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
-    (void)view;
-    const struct llos *llos = state;
+    struct llos *llos = state;
+    llos->guiding = sched_and(&llos->guiding, view->next_load);
     struct sched_set guiding = sched_and(candidates, &llos->guiding);
     if (!sched_is_empty(&guiding))
         return sched_next(&guiding, llos->turn_guiding);

@@ -45,11 +45,26 @@ static void a_new_warp_in_a_slot_does_not_guide(void **state) {
     bench_end(&bench);
 }
 
+static void a_load_that_issued_unheard_guides_nobody(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "llos", 3);
+    bench.next_load = bench_set(0b100);
+    bench_stall(&bench, 2, WAITS_LONG);
+    bench_wake(&bench, 2);
+    bench.next_load = bench_set(0b000); /* with another group's, as a part of it */
+    EXPECT_ISSUES(&bench, 0b111, 0);
+    bench.next_load = bench_set(0b100); /* and comes to the next one, without waiting */
+    EXPECT_ISSUES(&bench, 0b111, 1, 2);
+    bench_end(&bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_held_up_before_a_load_guide),
         cmocka_unit_test(other_waits_do_not_guide),
         cmocka_unit_test(a_new_warp_in_a_slot_does_not_guide),
+        cmocka_unit_test(a_load_that_issued_unheard_guides_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
