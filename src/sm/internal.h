@@ -93,7 +93,9 @@ struct sm {
     void *model;
     enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
     bool is_scoreboard;
-    bool is_separate; /* its model has nothing to do with other SMs or the grid's blocks, and groups have one pc */
+    /* Its model has nothing to do with other SMs or the grid's blocks, and groups have one pc; and its instructions do
+     * not share the way to the L2 with answers to others, as those of coherent caches are. */
+    bool is_separate;
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
     struct sm_dispatcher dispatcher;

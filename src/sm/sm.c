@@ -22,7 +22,9 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
-    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks && !sm->divergence->lane_pcs;
+    sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
+    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks && !sm->divergence->lane_pcs &&
+                      !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
@@ -37,7 +39,6 @@ struct sm *sm_new(const struct sm_setup *setup) {
     if (sm->divergence->n_slots)
         sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
     sm->n_schedulers = machine->schedulers < SM_MAX_SCHEDULERS ? machine->schedulers : SM_MAX_SCHEDULERS;
-    sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
     sm->slot = aligned_alloc(64, sm->n_slots * sizeof *sm->slot);
