@@ -184,7 +184,6 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
 
 /* What comes before the schedulers. */
 static void begin_cycle(struct sm *sm, uint64_t cycle) {
-    assert(cycle > sm->last_cycle); /* or a scheduler would issue twice in a cycle */
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
     sm->turn = (struct sm_turn){.cycle = cycle};
@@ -221,7 +220,8 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 }
 
 __attribute__((noinline)) static bool tick(struct sm *sm, bool is_alone, uint64_t cycle, uint64_t *next) {
-    if (sm->turn.cycle != cycle) /* else it was begun alone */
+    assert(cycle > sm->last_cycle); /* or a scheduler would issue twice in a cycle */
+    if (sm->turn.cycle != cycle)    /* else it was begun alone */
         begin_cycle(sm, cycle);
     if (!schedule(sm, is_alone, cycle))
         return false;
