@@ -30,79 +30,88 @@ void exec_threads_pack(struct exec_threads *threads, uint32_t mask) {
         pack_threads(threads, mask, &threads->pack);
 }
 
-/* --- registers --- */
+/* --- registers ---
+ *
+ * is_dense is known where these are called: each becomes two loops. */
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The scratch lane of thread i. */
+INLINE uint32_t lane_of(const struct exec_pack *pack, uint32_t i, bool is_dense) {
+    return is_dense ? i : pack->from[i];
+}
+
+/* Where thread i has the register at `offset`, of so many bytes a lane: registers[i] counts in 4. */
+INLINE unsigned char *place_of(const struct exec_pack *pack, uint32_t i, uint32_t offset, int lane_bytes) {
+    return pack->registers[i] + (ptrdiff_t)pack->home[i] * (lane_bytes - 4) + offset;
+}
 
 #define FOR_STEPS(i)                                                                                                   \
     for (uint32_t step = 0; step < pack->n; step += EXEC_PACK_STEP)                                                    \
         for (uint32_t i = step; i < step + EXEC_PACK_STEP; i++)
-/* Where thread i has the register at `offset`: registers[i] counts in 32 bits. */
-#define PLACE(bits, i) (pack->registers[i] + (ptrdiff_t)pack->home[i] * (bits / 8 - 4) + offset)
-/* The scratch lane of thread i. */
-#define DENSE(i) (i)
-#define PLACED(i) (pack->from[i])
 
-#define COPIES(name, bits, to)                                                                                         \
-    static void gather_##name##_##bits(const struct exec_pack *pack, uint32_t offset, void *scratch) {                 \
-        uint##bits##_t *lane = scratch;                                                                                \
-        FOR_STEPS(i) lane[to(i)] = *(const uint##bits##_t *)PLACE(bits, i);                                            \
+#define COPIES(bits)                                                                                                   \
+    INLINE void gather_##bits(const struct exec_pack *pack, bool is_dense, uint32_t offset, uint##bits##_t *lane) {    \
+        FOR_STEPS(i)                                                                                                   \
+        lane[lane_of(pack, i, is_dense)] = *(const uint##bits##_t *)place_of(pack, i, offset, bits / 8);               \
     }                                                                                                                  \
-    static void scatter_##name##_##bits(const struct exec_pack *pack, uint32_t offset, const void *scratch) {          \
-        const uint##bits##_t *lane = scratch;                                                                          \
-        FOR_STEPS(i) * (uint##bits##_t *)PLACE(bits, i) = lane[to(i)];                                                 \
+    INLINE void scatter_##bits(const struct exec_pack *pack, bool is_dense, uint32_t offset,                           \
+                               const uint##bits##_t *lane) {                                                           \
+        FOR_STEPS(i)                                                                                                   \
+        *(uint##bits##_t *)place_of(pack, i, offset, bits / 8) = lane[lane_of(pack, i, is_dense)];                     \
     }
+COPIES(16)
+COPIES(32)
+COPIES(64)
+
 /* A predicate is one word for all lanes of a row. */
-#define PREDICATES(name, to)                                                                                           \
-    static void gather_##name##_1(const struct exec_pack *pack, uint32_t offset, void *scratch) {                      \
-        uint32_t bits = 0;                                                                                             \
-        FOR_STEPS(i) bits |= (*(const uint32_t *)PLACE(0, i) >> pack->home[i] & 1) << to(i);                           \
-        *(uint32_t *)scratch = bits;                                                                                   \
-    }                                                                                                                  \
-    static void scatter_##name##_1(const struct exec_pack *pack, uint32_t offset, const void *scratch) {               \
-        uint32_t bits = *(const uint32_t *)scratch;                                                                    \
-        for (uint32_t i = 0; i < pack->n; i++) {                                                                       \
-            uint32_t *place = (uint32_t *)PLACE(0, i);                                                                 \
-            *place = (*place & ~(1u << pack->home[i])) | (bits >> to(i) & 1) << pack->home[i];                         \
-        }                                                                                                              \
+INLINE uint32_t gather_predicate(const struct exec_pack *pack, bool is_dense, uint32_t offset) {
+    uint32_t bits = 0;
+    FOR_STEPS(i)
+    bits |= (*(const uint32_t *)place_of(pack, i, offset, 0) >> pack->home[i] & 1) << lane_of(pack, i, is_dense);
+    return bits;
+}
+
+INLINE void scatter_predicate(const struct exec_pack *pack, bool is_dense, uint32_t offset, uint32_t bits) {
+    for (uint32_t i = 0; i < pack->n; i++) {
+        uint32_t *place = (uint32_t *)place_of(pack, i, offset, 0), bit = bits >> lane_of(pack, i, is_dense) & 1;
+        *place = (*place & ~(1u << pack->home[i])) | bit << pack->home[i];
     }
-#define COPIES_OF_ALL_WIDTHS(name, to)                                                                                 \
-    PREDICATES(name, to)                                                                                               \
-    COPIES(name, 16, to)                                                                                               \
-    COPIES(name, 32, to)                                                                                               \
-    COPIES(name, 64, to)                                                                                               \
-    static void gather_##name(const struct exec_pack *pack, struct exec_operand operand, void *scratch) {              \
-        switch ((enum ptx_width)operand.width) {                                                                       \
-        case PTX_WIDTH_PRED:                                                                                           \
-            gather_##name##_1(pack, operand.offset, scratch);                                                          \
-            break;                                                                                                     \
-        case PTX_WIDTH_16:                                                                                             \
-            gather_##name##_16(pack, operand.offset, scratch);                                                         \
-            break;                                                                                                     \
-        case PTX_WIDTH_32:                                                                                             \
-            gather_##name##_32(pack, operand.offset, scratch);                                                         \
-            break;                                                                                                     \
-        default:                                                                                                       \
-            gather_##name##_64(pack, operand.offset, scratch);                                                         \
-            break;                                                                                                     \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static void scatter_##name(const struct exec_pack *pack, struct exec_operand operand, const void *scratch) {       \
-        switch ((enum ptx_width)operand.width) {                                                                       \
-        case PTX_WIDTH_PRED:                                                                                           \
-            scatter_##name##_1(pack, operand.offset, scratch);                                                         \
-            break;                                                                                                     \
-        case PTX_WIDTH_16:                                                                                             \
-            scatter_##name##_16(pack, operand.offset, scratch);                                                        \
-            break;                                                                                                     \
-        case PTX_WIDTH_32:                                                                                             \
-            scatter_##name##_32(pack, operand.offset, scratch);                                                        \
-            break;                                                                                                     \
-        default:                                                                                                       \
-            scatter_##name##_64(pack, operand.offset, scratch);                                                        \
-            break;                                                                                                     \
-        }                                                                                                              \
+}
+
+INLINE void gather(const struct exec_pack *pack, bool is_dense, struct exec_operand operand, void *scratch) {
+    switch ((enum ptx_width)operand.width) {
+    case PTX_WIDTH_PRED:
+        *(uint32_t *)scratch = gather_predicate(pack, is_dense, operand.offset);
+        break;
+    case PTX_WIDTH_16:
+        gather_16(pack, is_dense, operand.offset, scratch);
+        break;
+    case PTX_WIDTH_32:
+        gather_32(pack, is_dense, operand.offset, scratch);
+        break;
+    default:
+        gather_64(pack, is_dense, operand.offset, scratch);
+        break;
     }
-COPIES_OF_ALL_WIDTHS(dense, DENSE)
-COPIES_OF_ALL_WIDTHS(placed, PLACED)
+}
+
+INLINE void scatter(const struct exec_pack *pack, bool is_dense, struct exec_operand operand, const void *scratch) {
+    switch ((enum ptx_width)operand.width) {
+    case PTX_WIDTH_PRED:
+        scatter_predicate(pack, is_dense, operand.offset, *(const uint32_t *)scratch);
+        break;
+    case PTX_WIDTH_16:
+        scatter_16(pack, is_dense, operand.offset, scratch);
+        break;
+    case PTX_WIDTH_32:
+        scatter_32(pack, is_dense, operand.offset, scratch);
+        break;
+    default:
+        scatter_64(pack, is_dense, operand.offset, scratch);
+        break;
+    }
+}
 
 uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exec_insn *insn, uint32_t mask) {
     if (!insn->guard.offset)
@@ -113,74 +122,59 @@ uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exe
         pack_threads(threads, mask, &own);
         pack = &own;
     }
-    uint32_t predicate;
-    gather_placed_1(pack, insn->guard.offset, &predicate);
+    uint32_t predicate = gather_predicate(pack, false, insn->guard.offset);
     return mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
-}
-
-/* --- other operands --- */
-
-/* Of constants only the rows of %laneid and %lanemask_* have lanes that differ: the first from the last. */
-static bool is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
-    return operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1];
-}
-
-/* Where the lanes of an operand are that is no register: in place, when they are the same for all threads, else
- * gathered: those of a row, a block or the constants look like registers that begin elsewhere. */
-static const void *other_lanes(const struct exec_context *cx, const struct exec_pack *pack, struct exec_operand operand,
-                               bool is_dense, void *scratch) {
-    const unsigned char *constant = cx->grid->program->constants + operand.offset;
-    if (operand.base == EXEC_BASE_CONSTANTS && is_broadcast(operand, (const uint32_t *)constant))
-        return constant;
-    struct exec_pack other = *pack;
-    for (uint32_t i = 0; i < whole_steps(pack->n); i++)
-        other.registers[i] = cx->threads->row[pack->from[i]]->base[operand.base] + 4u * pack->home[i];
-    (is_dense ? gather_dense : gather_placed)(&other, operand, scratch);
-    return scratch;
 }
 
 /* --- instructions --- */
 
-static void run_dense(struct exec_context *cx, const struct exec_insn *insn, const struct exec_pack *pack,
-                      struct exec_operands *o) {
-    for (unsigned i = 0; i < insn->n_src; i++) {
-        struct exec_operand operand = insn->operand[insn->n_dst + i];
-        void *scratch = cx->scratch[EXEC_MAX_DST + i];
-        o->src[i] = scratch;
-        if (operand.base == EXEC_BASE_REGISTERS)
-            gather_dense(pack, operand, scratch);
-        else
-            o->src[i] = other_lanes(cx, pack, operand, true, scratch);
-    }
-    exec_run_lanes(insn, o);
-    for (unsigned i = 0; i < insn->n_dst; i++)
-        scatter_dense(pack, insn->operand[i], cx->scratch[i]);
+/* Of constants only the rows of %laneid and %lanemask_* have lanes that differ: the first from the last. */
+static bool is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
+    return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
 }
 
-static void act_placed(struct exec_context *cx, const struct exec_insn *insn, const struct exec_pack *pack,
-                       struct exec_operands *o) {
-    for (unsigned i = 0; i < insn->n_src; i++) {
-        struct exec_operand operand = insn->operand[insn->n_dst + i];
-        void *scratch = cx->scratch[EXEC_MAX_DST + i];
-        o->src[i] = scratch;
-        if (operand.base == EXEC_BASE_REGISTERS)
-            gather_placed(pack, operand, scratch);
-        else
-            o->src[i] = other_lanes(cx, pack, operand, false, scratch);
-    }
-    insn->act(cx, o);
+/* Gathers an operand that is no register: those of a row, a block or the constants look like registers that begin
+ * elsewhere. */
+static void gather_other(const struct exec_context *cx, const struct exec_pack *pack, bool is_dense,
+                         struct exec_operand operand, void *scratch) {
+    struct exec_pack other = *pack;
+    for (uint32_t i = 0; i < whole_steps(pack->n); i++)
+        other.registers[i] = cx->threads->row[pack->from[i]]->base[operand.base] + 4u * pack->home[i];
+    gather(&other, is_dense, operand, scratch);
+}
+
+/* Where the operand's lanes are: gathered, unless they are the same for all threads. */
+INLINE const void *source_lanes(const struct exec_context *cx, const struct exec_pack *pack, bool is_dense,
+                                struct exec_operand operand, void *scratch) {
+    const unsigned char *constant = cx->grid->program->constants + operand.offset;
+    if (operand.base == EXEC_BASE_REGISTERS)
+        gather(pack, is_dense, operand, scratch);
+    else if (is_broadcast(operand, (const uint32_t *)constant))
+        return constant;
+    else
+        gather_other(cx, pack, is_dense, operand, scratch);
+    return scratch;
+}
+
+INLINE void run(struct exec_context *cx, const struct exec_insn *insn, const struct exec_pack *pack, bool is_dense) {
+    struct exec_operands o;
+    o.mask = pack->mask;
+    o.imm = insn->imm;
+    for (unsigned i = 0; i < insn->n_src; i++)
+        o.src[i] = source_lanes(cx, pack, is_dense, insn->operand[insn->n_dst + i], cx->scratch[EXEC_MAX_DST + i]);
+    for (unsigned i = 0; i < insn->n_dst; i++)
+        o.dst[i] = cx->scratch[i];
+    if (is_dense)
+        exec_run_lanes(insn, &o);
+    else
+        insn->act(cx, &o);
     for (unsigned i = 0; i < insn->n_dst && cx->fault.kind == EXEC_FAULT_NONE; i++)
-        scatter_placed(pack, insn->operand[i], cx->scratch[i]);
+        scatter(pack, is_dense, insn->operand[i], cx->scratch[i]);
 }
 
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
-    struct exec_operands o;
     struct exec_pack own;
     const struct exec_pack *pack = &cx->threads->pack;
-    o.mask = mask;
-    o.imm = insn->imm;
-    for (unsigned i = 0; i < EXEC_MAX_DST; i++)
-        o.dst[i] = cx->scratch[i];
     cx->row = NULL;
     cx->insn = insn;
     if (pack->mask != mask) {
@@ -190,7 +184,7 @@ void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, 
     for (uint32_t i = 0; insn->flags & EXEC_FLAG_READS_CLOCK && i < pack->n; i++)
         exec_refresh_clock(cx, cx->threads->row[pack->from[i]]);
     if (insn->kind == EXEC_KIND_LANES)
-        run_dense(cx, insn, pack, &o);
+        run(cx, insn, pack, true);
     else
-        act_placed(cx, insn, pack, &o);
+        run(cx, insn, pack, false);
 }
