@@ -223,7 +223,7 @@ __attribute__((noinline)) static bool tick(struct sm *sm, bool is_alone, uint64_
     assert(cycle > sm->last_cycle); /* or a scheduler would issue twice in a cycle */
     if (sm->turn.cycle != cycle)    /* else it was begun alone */
         begin_cycle(sm, cycle);
-    if (!schedule(sm, is_alone, cycle))
+    if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, is_alone, cycle))
         return false;
     *next = end_cycle(sm, cycle);
     return true;
