@@ -156,6 +156,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->cx.grid = grid;
     sm->cx.cached_low = sm->cx.cached_high = 0;
     sm->cx.fault.kind = EXEC_FAULT_NONE;
+    sm->fault_row = NULL;
     sm->is_watched = sm->checks || grid->profile;
     sm->max_residents = blocks;
     sm->sleeps_for = SM_STALL_EMPTY;
@@ -272,8 +273,13 @@ void sm_catch_up(struct sm *sm, uint64_t cycle) {
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc) {
     if (sm->cx.fault.kind == EXEC_FAULT_NONE)
         return NULL;
-    *row = sm->fault_row;
-    *pc = (uint32_t)sm->fault_pc;
+    if (sm->fault_row) {
+        *row = sm->fault_row;
+        *pc = (uint32_t)sm->fault_pc;
+    } else { /* in a hook, when nothing issued: at a barrier or a warp-wide instruction */
+        *row = sm->cx.row;
+        *pc = (uint32_t)(sm->cx.insn - sm->program->exec->code);
+    }
     return &sm->cx;
 }
 

@@ -1,0 +1,87 @@
+/* What a fault is told of: the same thread and instruction under every divergence model, whose groups may be threads of
+ * several rows, and who come to barriers and warp-wide instructions when they are re-formed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "gpu/gpu.h"
+
+/* Thread 37 of block 1 comes to line 15 with three in eight of the others gone another way. */
+static const char kernel[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
+                             ".reg .b32 %%r<9>; .reg .pred %%p<4>; .reg .b64 %%d<4>;\n"
+                             "mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; and.b32 %%r2, %%r0, 7;\n"
+                             "setp.gt.u32 %%p0, %%r2, 4;\n@!%%p0 bra A;\n"
+                             "add.u32 %%r3, %%r0, 1; mul.lo.u32 %%r3, %%r3, 3;\n"
+                             "A:\n"
+                             "setp.eq.u32 %%p1, %%r0, 37; setp.eq.and.u32 %%p2, %%r1, 1, %%p1;\n"
+                             "add.u32 %%r3, %%r0, 7;\n"
+                             "@!%%p2 bra B;\n"
+                             "%s\n"
+                             "B:\nadd.u32 %%r4, %%r3, 1;\nret;\n}\n";
+
+static void expect(const char *machine_name, const char *divergence, const char *instruction, const char *what) {
+    static struct config_machine machine;
+    char text[2048], expected[512], message[CONFIG_ERROR_BYTES] = "";
+    if (!config_load(&machine, machine_name, "machines", message, sizeof message))
+        fail_msg("%s", message);
+    snprintf(machine.divergence, sizeof machine.divergence, "%s", divergence);
+    struct gpu_config config = gpu_default_config();
+    config.machine = &machine;
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu *gpu = gpu_new(&config, &error);
+    if (!gpu)
+        fail_msg("%s", error.message);
+    struct ptx_messages messages = {0};
+    snprintf(text, sizeof text, kernel, instruction);
+    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    struct gpu_launch launch = {
+        .kernel = gpu_module_kernel(module, "k", &messages), .grid = {3, 1, 1}, .block = {64, 1, 1}};
+    assert_false(gpu_launch(gpu, &launch, &error));
+    snprintf(expected, sizeof expected, "in kernel 'k', block (1,0,0), thread (37,0,0), k.ptx:15 (%s)", what);
+    if (!strstr(error.message, expected))
+        fail_msg("%s with %s: '%s', not '%s'", machine_name, divergence, error.message, expected);
+    gpu_free(gpu);
+}
+
+static void the_thread_and_line_are_told_under_every_model(void **state) {
+    (void)state;
+    static const char *const machines[] = {"gtx480", "narasiman2011", "malits2012"};
+    static const char *const models[] = {"stack",
+                                         "multi-pc",
+                                         "dwf",
+                                         "dwf:lanes=free",
+                                         "tbc",
+                                         "lwm",
+                                         "dws",
+                                         "slip",
+                                         "mimd",
+                                         "odgs",
+                                         "dws:size=64",
+                                         "odgs:local=dwf",
+                                         "odgs:local=tbc",
+                                         "dws:merge=dwf"};
+    static const struct {
+        const char *instruction, *what;
+    } faults[] = {
+        {"trap;", "trap"},
+        {"mov.u64 %d1, 64; st.global.u32 [%d1], %r0;", "st.global.u32"},
+        {"barrier.sync 20;", "barrier.sync"},
+        {"tree_traverse.sync.u32 %r5, %r0, %p1, %r3, 32;", "tree_traverse.sync.u32"},
+    };
+    enum { N_MODELS = sizeof models / sizeof *models, N_FAULTS = sizeof faults / sizeof *faults };
+    for (unsigned m = 0; m < sizeof machines / sizeof *machines; m++)
+        for (unsigned d = 0; d < N_MODELS; d++)
+            for (unsigned f = 0; f < N_FAULTS; f++)
+                expect(machines[m], models[d], faults[f].instruction, faults[f].what);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_thread_and_line_are_told_under_every_model)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
