@@ -399,7 +399,7 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
     memcpy(divergence_wide_top(&block->stack)->mask, threads, block->n_rows * sizeof *threads);
     divergence_wide_pop_finished(&block->stack);
     block->place = place;
-    block->watch = (struct divergence_wide_watch){0};
+    block->watch = (struct divergence_watch){0};
     block->n_draining = 0;
     block->resolved = 0;
     block->has_left = false;

@@ -20,7 +20,7 @@ struct divergence_compact_shelf {
 
 struct divergence_compact_block {
     struct divergence_wide_stack stack;
-    struct divergence_wide_watch watch;
+    struct divergence_watch watch;
     struct divergence_block *place;
     struct divergence_compact_warp *warp; /* n_rows; those with threads are in slots */
     uint32_t n_rows;

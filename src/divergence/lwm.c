@@ -53,7 +53,7 @@ static const struct config_preset presets[] = {
 struct large_warp {
     struct divergence_group group;
     struct divergence_wide_stack *stack;
-    struct divergence_wide_watch watch;
+    struct divergence_watch watch;
     uint32_t number; /* in the block */
     bool has_begun;  /* subwarps is the instruction at pc */
     bool has_issued; /* and some of it has gone */
@@ -183,7 +183,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
         struct exec_row *first = &place->cta->row[i * rows_each];
         uint32_t rows_left = n_rows - i * rows_each, rows = rows_left < rows_each ? rows_left : rows_each;
         divergence_wide_start(warp->stack, first, rows, program->function[0].first_pc);
-        warp->watch = (struct divergence_wide_watch){0};
+        warp->watch = (struct divergence_watch){0};
         warp->group.row = rows == 1 ? first : NULL;
         warp->group.overlaps = rows > 1 && model->refetches_first;
         warp->group.is_blocked = false;

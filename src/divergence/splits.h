@@ -61,7 +61,7 @@ struct divergence_split {
 
 struct divergence_family {
     struct divergence_wide_stack stack;
-    struct divergence_wide_watch watch;
+    struct divergence_watch watch;
     struct divergence_warp *warp;
     struct divergence_family *parent, *next; /* next: of the warp */
     struct divergence_split *split;

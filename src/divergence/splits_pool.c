@@ -57,7 +57,7 @@ struct divergence_family *divergence_family_new(struct divergence_splits *splits
     family->next = warp->family;
     warp->family = family;
     family->split = NULL;
-    family->watch = (struct divergence_wide_watch){.n_diverged = 0};
+    family->watch = (struct divergence_watch){.n_diverged = 0};
     family->n_splits = family->n_children = 0;
     memset(family->joined, 0, warp->n_rows * sizeof *family->joined);
     if (parent)

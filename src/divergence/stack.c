@@ -10,17 +10,12 @@
 #include "base/memory.h"
 #include "divergence/control.h"
 #include "divergence/count.h"
-
-enum {
-    SPIN_AFTER = 20000, /* control instructions in diverged state, in a loop of SPIN_LOOP instructions: it spins */
-    SPIN_LOOP = 64,
-};
+#include "divergence/spin.h"
 
 struct warp {
     _Alignas(64) struct divergence_group group; /* the SM looks at it with every instruction */
     struct divergence_stack *stack;
-    uint32_t n_diverged;            /* control instructions since all lanes last ran together, */
-    uint32_t lowest_pc, highest_pc; /* and the code they were in */
+    struct divergence_watch watch;
 };
 
 struct block {
@@ -91,7 +86,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
         divergence_stack_start(warp->stack, first_pc, place->cta->row[i].threads);
-        warp->n_diverged = 0;
+        warp->watch = (struct divergence_watch){.n_diverged = 0};
         warp->group.row = &place->cta->row[i];
         warp->group.home = place;
         warp->group.passed = 0;
@@ -113,19 +108,10 @@ static void set_free(struct model *model, struct block *block, uint64_t rows, co
 }
 
 static void watch_for_spinning(struct warp *warp, uint32_t pc) {
-    if (warp->stack->depth < 2 || warp->n_diverged == 0) {
-        warp->n_diverged = warp->stack->depth > 1;
-        warp->lowest_pc = warp->highest_pc = pc;
-        return;
-    }
-    warp->lowest_pc = pc < warp->lowest_pc ? pc : warp->lowest_pc;
-    warp->highest_pc = pc > warp->highest_pc ? pc : warp->highest_pc;
-    if (warp->highest_pc - warp->lowest_pc > SPIN_LOOP)
-        warp->n_diverged = 0;
-    else if (++warp->n_diverged > SPIN_AFTER && !divergence_stack_top(warp->stack)->is_waiting) {
+    bool is_diverged = warp->stack->depth > 1;
+    bool is_waiting = is_diverged && divergence_stack_top(warp->stack)->is_waiting;
+    if (divergence_spins(&warp->watch, is_diverged, is_waiting, pc))
         divergence_stack_break_join(warp->stack);
-        warp->n_diverged = 0;
-    }
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {

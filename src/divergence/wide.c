@@ -7,11 +7,6 @@
 #include "divergence/control.h"
 #include "divergence/threads.h"
 
-enum {
-    SPIN_AFTER = 20000, /* control instructions in diverged state, in a loop of SPIN_LOOP instructions: it spins */
-    SPIN_LOOP = 64,
-};
-
 static struct divergence_wide_entry *push(struct divergence_wide_stack *stack, uint32_t pc, const uint32_t *mask) {
     if (stack->depth == stack->capacity) {
         stack->capacity = stack->capacity ? 2 * stack->capacity : 8;
@@ -159,20 +154,9 @@ void divergence_wide_break_join(struct divergence_wide_stack *stack) {
     divergence_wide_pop_finished(stack);
 }
 
-bool divergence_wide_spins(struct divergence_wide_watch *watch, const struct divergence_wide_stack *stack,
-                           uint32_t pc) {
-    if (stack->depth < 2 || watch->n_diverged == 0) {
-        watch->n_diverged = stack->depth > 1;
-        watch->lowest_pc = watch->highest_pc = pc;
-        return false;
-    }
-    watch->lowest_pc = pc < watch->lowest_pc ? pc : watch->lowest_pc;
-    watch->highest_pc = pc > watch->highest_pc ? pc : watch->highest_pc;
-    bool is_short = watch->highest_pc - watch->lowest_pc <= SPIN_LOOP;
-    bool spins = is_short && ++watch->n_diverged > SPIN_AFTER && !divergence_wide_top(stack)->is_waiting;
-    if (!is_short || spins)
-        watch->n_diverged = 0;
-    return spins;
+bool divergence_wide_spins(struct divergence_watch *watch, const struct divergence_wide_stack *stack, uint32_t pc) {
+    bool is_diverged = stack->depth > 1;
+    return divergence_spins(watch, is_diverged, is_diverged && divergence_wide_top(stack)->is_waiting, pc);
 }
 
 /* --- control instructions --- */

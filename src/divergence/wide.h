@@ -4,6 +4,7 @@
 #pragma once
 
 #include "divergence/divergence.h"
+#include "divergence/spin.h"
 
 struct divergence_wide_entry {
     uint32_t pc, reconvergence;
@@ -21,12 +22,6 @@ struct divergence_wide_stack {
     uint32_t depth, capacity;
     uint32_t n_rows;
     struct exec_row *row; /* its rows lie one behind the other */
-};
-
-/* Whether the paths of a stack make no progress but spin: see divergence_wide_spins(). */
-struct divergence_wide_watch {
-    uint32_t n_diverged;            /* control instructions since all threads last ran together, */
-    uint32_t lowest_pc, highest_pc; /* and the code they were in */
 };
 
 /* --- masks --- */
@@ -78,7 +73,7 @@ bool divergence_wide_yield(struct divergence_wide_stack *stack);
 void divergence_wide_break_join(struct divergence_wide_stack *stack);
 /* To be asked at each control instruction, at pc: true when the running path has stayed in a short piece of code so
  * long that it probably waits for what other threads of the stack will write. Break the join then. */
-bool divergence_wide_spins(struct divergence_wide_watch *watch, const struct divergence_wide_stack *stack, uint32_t pc);
+bool divergence_wide_spins(struct divergence_watch *watch, const struct divergence_wide_stack *stack, uint32_t pc);
 
 /* --- control instructions --- */
 

@@ -175,7 +175,7 @@ static void with_one_row_the_states_are_those_of_a_warps_stack(void **state) {
 static void a_short_loop_of_some_threads_spins_after_a_while(void **state) {
     (void)state;
     struct divergence_wide_stack stack = {0};
-    struct divergence_wide_watch watch = {0};
+    struct divergence_watch watch = {0};
     struct exec_row rows[2];
     static const uint32_t first[] = {3, 0};
     start(&stack, rows);
@@ -186,6 +186,9 @@ static void a_short_loop_of_some_threads_spins_after_a_while(void **state) {
     while (!divergence_wide_spins(&watch, &stack, B + (uint32_t)n % 8))
         n++;
     assert_in_range(n, 20000, 20002);
+    for (n = 1; !divergence_wide_spins(&watch, &stack, B + (uint32_t)n % 8);)
+        n++;
+    assert_in_range(n, 200, 202); /* it is not the first time */
     for (int i = 0; i < 30000; i++)
         assert_false(divergence_wide_spins(&watch, &stack, B + (uint32_t)i % 100)); /* a long way round */
     divergence_wide_free(&stack);
