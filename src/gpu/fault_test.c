@@ -23,30 +23,59 @@ static const char kernel[] = ".version 7.0\n.target sm_70\n.address_size 64\n.vi
                              "%s\n"
                              "B:\nadd.u32 %%r4, %%r3, 1;\nret;\n}\n";
 
-static void expect(const char *machine_name, const char *divergence, const char *instruction, const char *what) {
-    static struct config_machine machine;
-    char text[2048], expected[512], message[CONFIG_ERROR_BYTES] = "";
-    if (!config_load(&machine, machine_name, "machines", message, sizeof message))
+struct bench {
+    struct config_machine machine;
+    struct gpu *gpu;
+    struct gpu_launch launch;
+    struct gpu_error error;
+};
+
+static void open_bench(struct bench *bench, const char *machine, const char *divergence, const char *instruction) {
+    char text[2048], message[CONFIG_ERROR_BYTES] = "";
+    *bench = (struct bench){.gpu = NULL};
+    if (!config_load(&bench->machine, machine, "machines", message, sizeof message))
         fail_msg("%s", message);
-    snprintf(machine.divergence, sizeof machine.divergence, "%s", divergence);
+    snprintf(bench->machine.divergence, sizeof bench->machine.divergence, "%s", divergence);
     struct gpu_config config = gpu_default_config();
-    config.machine = &machine;
-    struct gpu_error error = {.status = GPU_OK};
-    struct gpu *gpu = gpu_new(&config, &error);
-    if (!gpu)
-        fail_msg("%s", error.message);
+    config.machine = &bench->machine;
+    bench->gpu = gpu_new(&config, &bench->error);
+    if (!bench->gpu)
+        fail_msg("%s", bench->error.message);
     struct ptx_messages messages = {0};
     snprintf(text, sizeof text, kernel, instruction);
-    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    struct gpu_module *module = gpu_module_load(bench->gpu, "k.ptx", text, strlen(text), &messages);
     if (!module)
         fail_msg("%s", messages.text);
-    struct gpu_launch launch = {
+    bench->launch = (struct gpu_launch){
         .kernel = gpu_module_kernel(module, "k", &messages), .grid = {3, 1, 1}, .block = {64, 1, 1}};
-    assert_false(gpu_launch(gpu, &launch, &error));
+}
+
+/* One block, in which nothing is wrong. */
+static struct stats_counters launch_one_block(struct bench *bench) {
+    uint32_t count;
+    bench->launch.grid[0] = 1;
+    if (!gpu_launch(bench->gpu, &bench->launch, &bench->error))
+        fail_msg("%s with %s: '%s'", bench->machine.name, bench->machine.divergence, bench->error.message);
+    const struct gpu_launch_record *record = gpu_launches(bench->gpu, &count);
+    return record[count - 1].counters;
+}
+
+static void expect(const char *machine, const char *divergence, const char *instruction, const char *what) {
+    static struct bench bench, fresh;
+    char expected[512];
+    open_bench(&bench, machine, divergence, instruction);
+    assert_false(gpu_launch(bench.gpu, &bench.launch, &bench.error));
     snprintf(expected, sizeof expected, "in kernel 'k', block (1,0,0), thread (37,0,0), k.ptx:15 (%s)", what);
-    if (!strstr(error.message, expected))
-        fail_msg("%s with %s: '%s', not '%s'", machine_name, divergence, error.message, expected);
-    gpu_free(gpu);
+    if (!strstr(bench.error.message, expected))
+        fail_msg("%s with %s: '%s', not '%s'", machine, divergence, bench.error.message, expected);
+    /* The next launch finds nothing of this one. */
+    open_bench(&fresh, machine, divergence, instruction);
+    struct stats_counters after = launch_one_block(&bench), first = launch_one_block(&fresh);
+    assert_int_equal(after.cycles, first.cycles);
+    assert_int_equal(after.sm_cycles, first.sm_cycles);
+    assert_int_equal(after.warp_instructions, first.warp_instructions);
+    gpu_free(bench.gpu);
+    gpu_free(fresh.gpu);
 }
 
 static void the_thread_and_line_are_told_under_every_model(void **state) {

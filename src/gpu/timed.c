@@ -33,6 +33,7 @@ struct gpu_timed {
     uint64_t *wake; /* per SM: the next cycle it wants */
     uint64_t cycle;
     struct gpu_team *team; /* NULL: one thread, or not needed so far */
+    bool checks;
 };
 
 enum {
@@ -99,7 +100,7 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     return !refusal;
 }
 
-static void build(struct gpu_timed *timed, bool checks) {
+static void build(struct gpu_timed *timed) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
     mem_tell_changes(timed->mem, memory_changed);
@@ -118,7 +119,7 @@ static void build(struct gpu_timed *timed, bool checks) {
         .divergence_chip = timed->divergence_chip,
         .dispatcher = {pull_block, block_ended, wake_sm, timed},
         .mem = timed->mem,
-        .checks = checks,
+        .checks = timed->checks,
     };
     for (; setup.index < machine->n_sms; setup.index++) {
         timed->wake[setup.index] = SM_NEVER;
@@ -138,21 +139,36 @@ struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char
         gpu_timed_free(timed);
         return NULL;
     }
-    build(timed, checks);
+    timed->checks = checks;
+    build(timed);
     return timed;
+}
+
+static void tear_down(struct gpu_timed *timed) {
+    for (uint32_t i = 0; timed->sm && i < timed->machine.n_sms; i++)
+        sm_free(timed->sm[i]);
+    if (timed->divergence_chip)
+        timed->divergence->free_chip(timed->divergence_chip);
+    mem_free(timed->mem);
+    free(timed->sm);
+    free(timed->wake);
+}
+
+/* After a launch that did not end: groups and accesses are left everywhere. Time goes on. */
+static void renew(struct gpu_timed *timed) {
+    tear_down(timed);
+    build(timed);
+    if (timed->team)
+        mem_share_fetches(timed->mem);
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        sm_catch_up(timed->sm[i], timed->cycle);
 }
 
 void gpu_timed_free(struct gpu_timed *timed) {
     if (!timed)
         return;
-    for (uint32_t i = 0; timed->sm && i < timed->machine.n_sms; i++)
-        sm_free(timed->sm[i]);
-    if (timed->divergence_chip)
-        timed->divergence->free_chip(timed->divergence_chip);
+    tear_down(timed);
     gpu_team_free(timed->team);
-    mem_free(timed->mem);
-    free(timed->sm);
-    free(timed->wake);
     free(timed->scheduler_options);
     free(timed->divergence_options);
     free(timed);
@@ -542,5 +558,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         record->active_lanes[i] -= lanes_before[i];
     free(run.ahead);
     sm_program_free(program);
+    if (!is_done)
+        renew(timed);
     return is_done;
 }
