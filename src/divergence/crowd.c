@@ -161,7 +161,6 @@ struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd
     }
     team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     team->mask = team->waits = 0;
-    exec_threads_clear(&team->threads);
     team->is_together = false;
     team->number = crowd->n_live;
     crowd->live[crowd->n_live++] = team;

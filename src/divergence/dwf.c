@@ -37,7 +37,6 @@ struct model {
     /* By pc: the warps that were set running there last, the youngest first. Some may have moved on, behind it and not
      * as far as to where they are asked again. */
     struct divergence_team **youngest;
-    uint32_t n_insns;
 };
 
 static const struct config_parameter parameters[] = {
@@ -72,7 +71,6 @@ static void free_model(void *user) {
 static void begin_grid(void *user) {
     struct model *model = user;
     const struct exec_program *program = model->crowd.setup.cx->grid->program;
-    model->n_insns = program->n_insns;
     free(model->next_block);
     free(model->youngest);
     model->next_block = base_allocate(program->n_insns + 1, sizeof *model->next_block);

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "divergence/divergence.h"
+#include "divergence/threads.h"
 
 #define FIXTURE_MEMORY 0x200000000000ull
 
@@ -430,14 +431,10 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
 /* The bundle that a group with a row or threads is. */
 static inline struct divergence_bundle fixture_own_bundle(struct fixture_sm *sm, const struct divergence_group *group) {
     const struct exec_insn *insn = &sm->f->program->code[group->pc];
-    uint32_t mask = group->mask;
-    if (!group->row) {
-        mask = exec_threads_guard(group->threads, insn, mask);
+    uint32_t mask = group->row ? divergence_guard(group->row, insn, group->mask)
+                               : exec_threads_guard(group->threads, insn, group->mask);
+    if (!group->row)
         exec_use_threads(&sm->cx, group->threads);
-    } else if (insn->guard.offset) {
-        uint32_t predicate = *(const uint32_t *)(group->row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-        mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
-    }
     return (struct divergence_bundle){.pc = group->pc, .mask = mask, .row = group->row, .is_last = true};
 }
 

@@ -25,6 +25,14 @@ static void pack_threads(const struct exec_threads *threads, uint32_t mask, stru
     }
 }
 
+/* The pack that is at hand, or one made in *own. */
+static const struct exec_pack *pack_of(const struct exec_threads *threads, uint32_t mask, struct exec_pack *own) {
+    if (threads->pack.mask == mask)
+        return &threads->pack;
+    pack_threads(threads, mask, own);
+    return own;
+}
+
 void exec_threads_pack(struct exec_threads *threads, uint32_t mask) {
     if (threads->pack.mask != mask)
         pack_threads(threads, mask, &threads->pack);
@@ -117,12 +125,7 @@ uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exe
     if (!insn->guard.offset)
         return mask;
     struct exec_pack own;
-    const struct exec_pack *pack = &threads->pack;
-    if (pack->mask != mask) {
-        pack_threads(threads, mask, &own);
-        pack = &own;
-    }
-    uint32_t predicate = gather_predicate(pack, false, insn->guard.offset);
+    uint32_t predicate = gather_predicate(pack_of(threads, mask, &own), false, insn->guard.offset);
     return mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
 }
 
@@ -174,13 +177,9 @@ INLINE void run(struct exec_context *cx, const struct exec_insn *insn, const str
 
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
     struct exec_pack own;
-    const struct exec_pack *pack = &cx->threads->pack;
+    const struct exec_pack *pack = pack_of(cx->threads, mask, &own);
     cx->row = NULL;
     cx->insn = insn;
-    if (pack->mask != mask) {
-        pack_threads(cx->threads, mask, &own);
-        pack = &own;
-    }
     for (uint32_t i = 0; insn->flags & EXEC_FLAG_READS_CLOCK && i < pack->n; i++)
         exec_refresh_clock(cx, cx->threads->row[pack->from[i]]);
     if (insn->kind == EXEC_KIND_LANES)

@@ -23,8 +23,6 @@ struct exec_threads {
     struct exec_pack pack;                /* of the lanes for which it was made last; mask 0: of none */
 };
 
-static inline void exec_threads_clear(struct exec_threads *threads) { threads->pack.mask = 0; }
-
 static inline void exec_threads_put(struct exec_threads *threads, uint32_t at, struct exec_row *row, uint32_t lane) {
     threads->row[at] = row;
     threads->registers[at] = row->base[EXEC_BASE_REGISTERS] + 4 * lane;

@@ -1,4 +1,5 @@
 /* A group has been picked: its instruction is executed, takes its unit, and its results get their time. */
+#include "divergence/threads.h"
 #include "sm/internal.h"
 
 static void count(struct sm *sm, uint32_t lanes) {
@@ -123,10 +124,7 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
         exec_use_threads(cx, group->threads);
         return exec_threads_guard(group->threads, insn, group->mask);
     }
-    if (!insn->guard.offset)
-        return group->mask;
-    uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
-    return group->mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
+    return divergence_guard(row, insn, group->mask);
 }
 
 static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
