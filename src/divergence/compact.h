@@ -15,7 +15,7 @@ struct divergence_compact {
      * NULL: nobody leaves. */
     const uint8_t *may_leave;
     uint32_t short_length; /* paths of at most so many instructions up to their join keep their incomplete warp */
-    void (*leave)(void *user, struct exec_row *rows, const struct divergence_squad *squad, uint64_t cycle);
+    void (*leave)(void *user, const struct divergence_squad *squad, uint64_t cycle);
     void *user;
     uint32_t n_kept; /* slots that blocks do not use now and may need later */
 };

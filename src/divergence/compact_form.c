@@ -105,7 +105,7 @@ static void depart(struct divergence_compact *compact, struct divergence_compact
     for (uint32_t i = 0; i < block->stack.depth; i++)
         divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
     block->has_left = true;
-    compact->leave(compact->user, block->stack.row, squad, cycle);
+    compact->leave(compact->user, squad, cycle);
 }
 
 /* The squads of the top entry; when all its threads leave, of the one below. 0: nobody is left. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "divergence/count.h"
 #include "divergence/threads.h"
@@ -27,11 +28,16 @@ void divergence_crowd_start(struct divergence_crowd *crowd, const struct diverge
     crowd->all_lanes = setup->machine->warp_size == EXEC_LANES ? ~0u : (1u << setup->machine->warp_size) - 1;
 }
 
+static void free_team(struct divergence_team *team) {
+    free(team->threads.registers);
+    free(team);
+}
+
 void divergence_crowd_end(struct divergence_crowd *crowd) {
     for (uint32_t i = 0; i < crowd->n_live; i++)
-        free(crowd->live[i]);
+        free_team(crowd->live[i]);
     for (uint32_t i = 0; i < crowd->n_spare; i++)
-        free(crowd->spare[i]);
+        free_team(crowd->spare[i]);
     free(crowd->live);
     free(crowd->spare);
     free(crowd->queue);
@@ -157,8 +163,10 @@ struct divergence_team *divergence_crowd_new_team(struct divergence_crowd *crowd
         }
     if (!team) {
         make_room(crowd);
-        team = base_allocate(1, crowd->team_bytes);
+        team = base_allocate_aligned(crowd->team_bytes);
     }
+    if (crowd->carries)
+        exec_threads_carry(&team->threads, crowd->setup.cx->grid->program);
     team->group = (struct divergence_group){.meet = EXEC_NO_PC, .slot = DIVERGENCE_NO_SLOT};
     team->mask = team->waits = 0;
     team->is_together = false;
@@ -253,11 +261,22 @@ void divergence_crowd_visit(const struct divergence_crowd *crowd, const struct d
 
 /* --- threads of a team --- */
 
-int divergence_team_room(const struct divergence_team *team, uint32_t lane, bool is_free, uint32_t n_lanes) {
+int divergence_team_room(const struct divergence_team *team, uint32_t lane, uint32_t n_lanes) {
     if (!(team->mask >> lane & 1))
         return (int)lane;
     uint32_t holes = ~team->mask & (n_lanes == EXEC_LANES ? ~0u : (1u << n_lanes) - 1);
-    return is_free && holes ? __builtin_ctz(holes) : -1;
+    return holes ? __builtin_ctz(holes) : -1;
+}
+
+void divergence_team_take(const struct divergence_crowd *crowd, struct divergence_team *team, const uint8_t *at,
+                          struct divergence_team *from, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left), to = at ? at[i] : i;
+        team->mask |= 1u << to;
+        team->pc[to] = from->pc[i];
+    }
+    if (mask)
+        exec_threads_move(crowd->setup.cx, &team->threads, at, &from->threads, mask, from->pc[__builtin_ctz(mask)]);
 }
 
 void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc) {
@@ -277,11 +296,13 @@ struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_
     return row;
 }
 
-void divergence_team_show(struct divergence_team *team) {
+void divergence_team_show(const struct divergence_crowd *crowd, struct divergence_team *team) {
     team->group.row = divergence_team_row(team, team->mask);
+    if (team->group.row)
+        exec_threads_send_home(crowd->setup.cx, &team->threads, team->group.pc, team->mask);
     team->group.threads = &team->threads;
     team->group.mask = team->mask;
-    team->group.n_threads = (uint32_t)__builtin_popcount(team->mask);
+    team->group.n_threads = base_count_bits(team->mask);
 }
 
 void divergence_team_bundle(struct divergence_team *team, uint32_t mask, struct exec_row *row, struct exec_context *cx,
@@ -292,8 +313,7 @@ void divergence_team_bundle(struct divergence_team *team, uint32_t mask, struct 
         bundle->mask = divergence_guard(row, insn, mask);
         return;
     }
-    if (mask == team->mask)
-        exec_threads_pack(&team->threads, mask);
+    exec_threads_ready(cx, &team->threads, bundle->pc, mask);
     exec_use_threads(cx, &team->threads);
     bundle->mask = exec_threads_guard(&team->threads, insn, mask);
 }
@@ -398,6 +418,7 @@ void divergence_crowd_control(struct divergence_crowd *crowd, struct divergence_
         branch(crowd, team, mask, taken, pc);
         return;
     }
+    exec_threads_send_home(cx, &team->threads, pc, mask); /* rows execute these */
     for (uint32_t left = mask, lanes; left && !cx->fault.kind;) {
         struct exec_row *row = next_row(team, &left, at, &lanes);
         control_row(crowd, team, row, pc, lanes, at, cycle);

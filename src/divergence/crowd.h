@@ -33,6 +33,7 @@ struct divergence_crowd {
     struct divergence_setup setup;
     size_t team_bytes;
     uint32_t all_lanes;                   /* the mask of a full team */
+    bool carries;                         /* threads take their registers along (scattered.h) */
     bool keeps_waiting;                   /* the others of a team go on without those that wait */
     const struct divergence_team *acting; /* the one whose control instruction is executed, or was last */
     struct divergence_team **live, **spare;
@@ -86,19 +87,15 @@ static inline void divergence_team_put(struct divergence_team *team, uint32_t at
     team->pc[at] = pc;
 }
 
-/* Thread i of another team. */
-static inline void divergence_team_take(struct divergence_team *team, uint32_t at, const struct divergence_team *from,
-                                        uint32_t i, uint32_t pc) {
-    team->mask |= 1u << at;
-    exec_threads_copy(&team->threads, at, &from->threads, i);
-    team->pc[at] = pc;
-}
-
-/* Where a thread of this lane may be put: in its own lane, or, when `is_free`, in any below n_lanes; -1: nowhere. */
-int divergence_team_room(const struct divergence_team *team, uint32_t lane, bool is_free, uint32_t n_lanes);
+/* Threads of another team come to this one, that of lane i to at[i], or to the same lane when `at` is NULL. Where they
+ * are carried, all of them are at one pc. */
+void divergence_team_take(const struct divergence_crowd *crowd, struct divergence_team *team, const uint8_t *at,
+                          struct divergence_team *from, uint32_t mask);
+/* Where a thread of this lane may be put: in its own lane, or else in any below n_lanes; -1: nowhere. */
+int divergence_team_room(const struct divergence_team *team, uint32_t lane, uint32_t n_lanes);
 void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc);
-/* Makes the group what the SM sees of the team: lanes of one row, or a number of threads. */
-void divergence_team_show(struct divergence_team *team);
+/* Makes the group what the SM sees of the team: lanes of one row, or a number of threads, all at group.pc. */
+void divergence_team_show(const struct divergence_crowd *crowd, struct divergence_team *team);
 /* The row that these threads are lanes of, each in its own; NULL: not so. */
 struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask);
 /* The bundle of the team's threads in `mask` at bundle->pc, when that is their row. */

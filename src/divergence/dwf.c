@@ -54,6 +54,7 @@ static const char *refuses(const void *options, const struct config_machine *mac
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
     divergence_crowd_start(&model->crowd, setup, sizeof(struct divergence_team));
+    model->crowd.carries = true;
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
     model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
     return model;
@@ -127,33 +128,37 @@ static void set_running(struct model *model, struct divergence_team *warp, uint3
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
-static void move_threads(struct model *model, struct divergence_team *to, const struct divergence_team *from,
-                         uint32_t *mask, uint32_t pc) {
-    uint32_t n_lanes = model->crowd.setup.machine->warp_size;
-    for (uint32_t left = *mask; left; left &= left - 1) {
+static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from,
+                         uint32_t *mask) {
+    uint8_t at[EXEC_LANES];
+    uint32_t moving = model->is_free ? 0 : *mask & ~to->mask;
+    for (uint32_t left = model->is_free ? *mask : 0; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_team_room(to, model->is_free ? i : from->threads.lane[i], model->is_free, n_lanes);
-        if (at < 0)
-            continue;
-        divergence_team_take(to, (uint32_t)at, from, i, pc);
-        *mask &= ~(1u << i);
+        int room = divergence_team_room(to, i, model->crowd.setup.machine->warp_size);
+        if (room < 0)
+            break;
+        at[i] = (uint8_t)room;
+        to->mask |= 1u << room;
+        moving |= 1u << i;
     }
+    divergence_team_take(&model->crowd, to, model->is_free ? at : NULL, from, moving);
+    *mask &= ~moving;
 }
 
 /* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the retired warp, to be used for
  * a new one if it must be, its threads being where they are; NULL: make one. True: it has been used. */
-static bool enter_pool(struct model *model, const struct divergence_team *from, uint32_t mask, uint32_t pc,
+static bool enter_pool(struct model *model, struct divergence_team *from, uint32_t mask, uint32_t pc,
                        struct divergence_team *own, uint64_t cycle) {
     const struct divergence_setup *setup = &model->crowd.setup;
     struct divergence_team *youngest = youngest_at(model, pc, own, cycle);
     if (youngest) {
         uint32_t before = mask;
-        move_threads(model, youngest, from, &mask, pc);
+        move_threads(model, youngest, from, &mask);
         if (mask != before) {
             setup->counters->merges++;
             if (from->group.passed < youngest->group.passed)
                 youngest->group.passed = from->group.passed;
-            divergence_team_show(youngest);
+            divergence_team_show(&model->crowd, youngest);
             if (youngest->group.slot != DIVERGENCE_NO_SLOT)
                 setup->host->wake(setup->sm, &youngest->group, cycle);
         }
@@ -161,11 +166,11 @@ static bool enter_pool(struct model *model, const struct divergence_team *from, 
     if (!mask)
         return false;
     struct divergence_team *warp = own ? own : divergence_crowd_new_team(&model->crowd);
-    for (uint32_t left = own ? 0 : mask; left; left &= left - 1)
-        divergence_team_take(warp, (uint32_t)__builtin_ctz(left), from, (uint32_t)__builtin_ctz(left), pc);
+    if (!own)
+        divergence_team_take(&model->crowd, warp, NULL, from, mask);
     warp->mask = mask;
     set_running(model, warp, pc);
-    divergence_team_show(warp);
+    divergence_team_show(&model->crowd, warp);
     if (!own) {
         warp->group.passed = from->group.passed;
         divergence_crowd_enter(&model->crowd, warp, cycle);
@@ -232,7 +237,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     } else if (there == warp->mask && !warp->waits) {
         group->pc = next;
         if (warp->mask != before)
-            divergence_team_show(warp);
+            divergence_team_show(&model->crowd, warp);
         go_on(model, warp, cycle);
     }
 }
@@ -241,27 +246,29 @@ static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
     go_on(user, (struct divergence_team *)group, cycle);
 }
 
-/* A warp retires with one next instruction for all, and finds no warp that it could fill. True: it goes on. */
-static bool stays_alone(struct model *model, struct divergence_team *warp, uint64_t cycle) {
-    bool is_together = warp->is_together;
-    warp->is_together = false;
-    if (!is_together)
-        return false;
+/* A warp retires with one next instruction for all. */
+static void resume_together(struct model *model, struct divergence_team *warp, uint64_t cycle) {
     const struct divergence_team *youngest = youngest_at(model, warp->group.pc, warp, cycle);
-    if (youngest && has_room_for(model, youngest, warp)) {
-        divergence_team_set_pcs(warp, warp->group.pc);
-        return false;
+    if (!youngest || !has_room_for(model, youngest, warp)) { /* none that it could fill: it goes on */
+        set_running(model, warp, warp->group.pc);
+        return;
     }
-    set_running(model, warp, warp->group.pc);
-    return true;
+    uint32_t all = warp->mask;
+    divergence_team_set_pcs(warp, warp->group.pc);
+    warp->mask = 0;
+    if (!enter_pool(model, warp, all, warp->group.pc, warp, cycle))
+        divergence_crowd_leave(&model->crowd, warp, true, cycle);
 }
 
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct divergence_team *warp = (struct divergence_team *)group;
-    if (stays_alone(model, warp, cycle))
+    if (warp->is_together) {
+        warp->is_together = false;
+        resume_together(model, warp, cycle);
         return;
+    }
     divergence_team_dismiss(warp);
     struct divergence_team *own = warp;
     uint32_t n_paths = 0, those, all = warp->mask;

@@ -431,10 +431,12 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
 /* The bundle that a group with a row or threads is. */
 static inline struct divergence_bundle fixture_own_bundle(struct fixture_sm *sm, const struct divergence_group *group) {
     const struct exec_insn *insn = &sm->f->program->code[group->pc];
+    if (!group->row) {
+        exec_threads_ready(&sm->cx, group->threads, group->pc, group->mask);
+        exec_use_threads(&sm->cx, group->threads);
+    }
     uint32_t mask = group->row ? divergence_guard(group->row, insn, group->mask)
                                : exec_threads_guard(group->threads, insn, group->mask);
-    if (!group->row)
-        exec_use_threads(&sm->cx, group->threads);
     return (struct divergence_bundle){.pc = group->pc, .mask = mask, .row = group->row, .is_last = true};
 }
 

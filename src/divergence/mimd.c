@@ -262,14 +262,19 @@ static bool regrouping_pays(struct model *model) {
 }
 
 static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from) {
+    uint8_t at[EXEC_LANES];
+    uint32_t moving = 0;
     for (uint32_t left = from->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int at = divergence_team_room(to, from->threads.lane[i], true, model->crowd.setup.machine->warp_size);
-        if (at < 0)
-            return;
-        divergence_team_take(to, (uint32_t)at, from, i, from->pc[i]);
-        from->mask &= ~(1u << i);
+        int room = divergence_team_room(to, from->threads.lane[i], model->crowd.setup.machine->warp_size);
+        if (room < 0)
+            break;
+        at[i] = (uint8_t)room;
+        to->mask |= 1u << room;
+        moving |= 1u << i;
     }
+    divergence_team_take(&model->crowd, to, at, from, moving);
+    from->mask &= ~moving;
 }
 
 /* Incomplete teams of which nothing is under way, the largest first; `self` is one of them. */
@@ -342,7 +347,7 @@ static void take_loose(struct model *model, uint64_t cycle) {
                 team = shared = divergence_crowd_new_team(crowd);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            int at = divergence_team_room(team, lane, true, crowd->setup.machine->warp_size);
+            int at = divergence_team_room(team, lane, crowd->setup.machine->warp_size);
             divergence_team_put(team, (uint32_t)at, set.row, lane, set.pc);
             team->group.passed = set.passed;
         }

@@ -47,9 +47,11 @@ static struct divergence_sync *sync_of(const struct divergence_block *block) {
 }
 
 /* Whether the compactor runs the group (local=tbc). */
-static bool is_local(const struct divergence_group *group) {
+static bool is_local(const struct divergence_odgs_chip *chip, const struct divergence_group *group) {
+    if (chip->options.local != DIVERGENCE_ODGS_LOCAL_TBC)
+        return false;
     const struct divergence_odgs_block *block = group->home->state;
-    return block->compact && divergence_compact_owns(block->compact, group);
+    return divergence_compact_owns(block->compact, group);
 }
 
 /* --- where regrouping is allowed --- */
@@ -70,6 +72,7 @@ static void *new_chip(const void *options, const struct config_machine *machine)
     chip->warp_size = machine->warp_size;
     chip->n_sms = machine->n_sms;
     chip->model = base_allocate(machine->n_sms, sizeof(struct divergence_odgs_sm *));
+    chip->n_free = base_allocate(machine->n_sms, sizeof *chip->n_free);
     return chip;
 }
 
@@ -77,41 +80,42 @@ static void free_chip(void *user) {
     struct divergence_odgs_chip *chip = user;
     for (uint32_t i = 0; i < chip->n_warps; i++) {
         divergence_stack_free(&chip->warp[i]->stack);
+        free(chip->warp[i]->threads.registers);
         free(chip->warp[i]);
     }
     divergence_pool_free(&chip->pool);
     free(chip->warp);
     free(chip->model);
+    free(chip->n_free);
     free(chip->may_regroup);
     free(chip->may_leave);
     free(chip);
 }
 
 /* local=tbc: the squad leaves its block for the pool, after the latency; so long its slot is not free. */
-static void leave_block(void *user, struct exec_row *rows, const struct divergence_squad *squad, uint64_t cycle) {
+static void leave_block(void *user, const struct divergence_squad *squad, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
     struct divergence_odgs_chip *chip = model->chip;
     const struct divergence_setup *setup = &model->setup;
-    struct divergence_odgs_warp *warp = chip->options.latency ? divergence_odgs_new_warp(chip) : NULL;
+    struct divergence_odgs_warp *warp = divergence_odgs_new_warp(chip);
     for (uint32_t left = squad->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        struct divergence_thread thread = {&rows[squad->row[lane]], squad->threads.lane[lane],
-                                           (uint16_t)setup->sm_index};
-        if (warp) {
-            warp->thread[lane] = thread;
-            warp->next_pc[lane] = squad->pc;
-        } else {
-            divergence_odgs_add_thread(chip, squad->pc, thread);
-        }
+        exec_threads_put(&warp->threads, lane, squad->threads.row[lane], squad->threads.lane[lane]);
+        warp->sm[lane] = (uint16_t)setup->sm_index;
+        warp->next_pc[lane] = squad->pc;
     }
     setup->counters->warp_splits++;
-    if (warp) {
-        warp->lanes = squad->mask;
-        warp->due = cycle + chip->options.latency;
-        model->n_held++;
-        divergence_odgs_queue_push(&model->leaving, warp);
+    if (!chip->options.latency) {
+        divergence_odgs_add_threads(chip, warp, squad->mask);
+        divergence_odgs_give_back(chip, warp);
+        setup->host->call_at(setup->sm, cycle + 1);
+        return;
     }
-    setup->host->call_at(setup->sm, warp ? warp->due : cycle + 1);
+    warp->lanes = squad->mask;
+    warp->due = cycle + chip->options.latency;
+    model->n_held++;
+    divergence_odgs_queue_push(&model->leaving, warp);
+    setup->host->call_at(setup->sm, warp->due);
 }
 
 static void *new_model(const struct divergence_setup *setup) {
@@ -157,6 +161,7 @@ static void begin_grid(void *user) {
     if (model->setup.sm_index != 0)
         return;
     chip->program = grid->program;
+    chip->cx = model->setup.cx;
     uint32_t block_threads = grid->block[0] * grid->block[1] * grid->block[2];
     chip->block_rows = (block_threads + chip->warp_size - 1) / chip->warp_size;
     divergence_pool_start(&chip->pool, grid->program->n_insns);
@@ -168,9 +173,9 @@ static void begin_grid(void *user) {
     chip->may_regroup = realloc(chip->may_regroup, grid->program->n_insns);
     if (!chip->may_regroup)
         abort();
-    bool is_free = !grid->shared_bytes || chip->options.shared == DIVERGENCE_ODGS_SHARED_ON;
-    memset(chip->may_regroup, is_free, grid->program->n_insns);
-    if (!is_free && chip->options.shared == DIVERGENCE_ODGS_SHARED_AFTER_LAST)
+    chip->is_free = !grid->shared_bytes || chip->options.shared == DIVERGENCE_ODGS_SHARED_ON;
+    memset(chip->may_regroup, chip->is_free, grid->program->n_insns);
+    if (!chip->is_free && chip->options.shared == DIVERGENCE_ODGS_SHARED_AFTER_LAST)
         divergence_find_shared_free(grid->program, chip->may_regroup);
     if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC)
         find_where_to_leave(chip);
@@ -216,7 +221,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
 /* Every result of a diverged warp is there. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
-    if (is_local(group)) {
+    if (is_local(model->chip, group)) {
         divergence_compact_resume(&model->compact, group, cycle);
         return;
     }
@@ -241,9 +246,9 @@ static uint32_t row_part(const struct divergence_odgs_warp *warp, uint32_t among
     *lanes = 0;
     for (uint32_t left = among; left; left &= left - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(left);
-        if (warp->thread[other].row != warp->thread[lane].row)
+        if (warp->threads.row[other] != warp->threads.row[lane])
             continue;
-        mask |= 1u << warp->thread[other].lane;
+        mask |= 1u << warp->threads.lane[other];
         *lanes |= 1u << other;
     }
     return mask;
@@ -288,14 +293,15 @@ static void branch(const struct exec_insn *insn, uint32_t pc, uint32_t lanes, ui
 static void execute(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
                     struct outcome *outcome, uint64_t cycle) {
     struct exec_context *cx = model->setup.cx;
+    exec_threads_send_home(cx, &warp->threads, pc, warp->group.mask); /* rows execute these */
     for (uint32_t left = warp->group.mask; left && !cx->fault.kind;) {
         uint32_t lanes, waits, next[EXEC_LANES], first = (uint32_t)__builtin_ctz(left);
         uint32_t mask = row_part(warp, left, first, &lanes);
-        struct exec_row *row = warp->thread[first].row;
+        struct exec_row *row = warp->threads.row[first];
         divergence_next_pcs(cx, row, pc, mask, next, &waits);
         bool has_ended = false;
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest), home = warp->thread[lane].lane;
+            uint32_t lane = (uint32_t)__builtin_ctz(rest), home = warp->threads.lane[lane];
             outcome->next[lane] = next[home];
             outcome->waiting |= (waits >> home & 1) << lane;
             outcome->ended |= (uint32_t)(next[home] == EXEC_NO_PC) << lane;
@@ -313,7 +319,7 @@ static void synchronize(struct divergence_odgs_sm *model, struct divergence_odgs
     for (uint32_t left = outcome->waiting; left && !model->setup.cx->fault.kind;) {
         uint32_t lanes, first = (uint32_t)__builtin_ctz(left);
         uint32_t mask = row_part(warp, left, first, &lanes);
-        struct exec_row *row = warp->thread[first].row;
+        struct exec_row *row = warp->threads.row[first];
         struct divergence_block *block = divergence_block_of(row);
         struct divergence_sync *sync = sync_of(block);
         bool is_barrier = model->chip->program->code[pc].kind == EXEC_KIND_BARRIER;
@@ -335,8 +341,8 @@ static void count_branch(struct divergence_odgs_sm *model, const struct divergen
         return;
     divergence_count_branch(&model->setup, pc, is_divergent);
     for (uint32_t left = is_divergent ? warp->group.mask : 0; left; left &= left - 1) {
-        const struct divergence_thread *thread = &warp->thread[__builtin_ctz(left)];
-        divergence_count_split(&model->setup, thread->row, 1u << thread->lane);
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        divergence_count_split(&model->setup, warp->threads.row[lane], 1u << warp->threads.lane[lane]);
     }
 }
 
@@ -387,7 +393,7 @@ static bool may_leave(const struct divergence_odgs_chip *chip, const struct exec
                       const uint32_t next[EXEC_LANES], uint32_t lanes) {
     if (insn->kind == EXEC_KIND_RETURN)
         return true; /* callers differ: there is no post-dominator */
-    for (uint32_t left = lanes; left; left &= left - 1)
+    for (uint32_t left = chip->is_free ? 0 : lanes; left; left &= left - 1)
         if (!chip->may_regroup[next[__builtin_ctz(left)]])
             return false;
     return !(chip->options.short_length && is_short(chip, pc));
@@ -395,12 +401,19 @@ static bool may_leave(const struct divergence_odgs_chip *chip, const struct exec
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
-    if (is_local(group)) {
+    if (is_local(model->chip, group)) {
         divergence_compact_control(&model->compact, group, pc, mask, cycle);
         return;
     }
     struct divergence_odgs_warp *warp = (struct divergence_odgs_warp *)group;
     const struct exec_insn *insn = &model->chip->program->code[pc];
+    if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == group->mask)) { /* most branches: all go one way */
+        divergence_count_branch(&model->setup, pc, false);
+        divergence_stack_top(&warp->stack)->pc = mask ? insn->target : pc + 1;
+        divergence_stack_pop_finished(&warp->stack);
+        divergence_odgs_show_top(warp);
+        return;
+    }
     struct outcome outcome;
     outcome.ended = outcome.waiting = 0;
     if (insn->kind == EXEC_KIND_BRANCH)
@@ -444,7 +457,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
 
 static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
-    if (is_local(group)) {
+    if (is_local(model->chip, group)) {
         divergence_compact_meet(&model->compact, group, cycle);
         return;
     }
@@ -468,6 +481,15 @@ static const char *refuses(const void *options, const struct config_machine *mac
 
 typedef void visit_fn(void *user, const struct divergence_group *group, const struct exec_row *row, uint32_t lane);
 
+static void visit_threads(const struct exec_threads *threads, uint32_t lanes, const struct divergence_block *block,
+                          const struct divergence_group *group, visit_fn *thread, void *visitor) {
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (divergence_block_of(threads->row[lane]) == block)
+            thread(visitor, group, threads->row[lane], threads->lane[lane]);
+    }
+}
+
 static void visit(const void *user, const struct divergence_block *block, visit_fn *thread, void *visitor) {
     const struct divergence_odgs_sm *model = user;
     const struct divergence_odgs_chip *chip = model->chip;
@@ -475,16 +497,16 @@ static void visit(const void *user, const struct divergence_block *block, visit_
     const struct divergence_sync *sync = state->sync;
     if (state->compact)
         divergence_compact_visit(state->compact, thread, visitor);
-    for (uint32_t i = 0; i < chip->n_warps; i++)
-        for (uint32_t left = chip->warp[i]->is_used ? chip->warp[i]->lanes : 0; left; left &= left - 1) {
-            const struct divergence_thread *t = &chip->warp[i]->thread[__builtin_ctz(left)];
-            if (divergence_block_of(t->row) == block)
-                thread(visitor, &chip->warp[i]->group, t->row, t->lane);
-        }
-    for (uint32_t pc = 0; pc < chip->pool.n_pcs; pc++)
-        for (uint32_t i = 0; i < chip->pool.at[pc].count; i++)
-            if (divergence_block_of(chip->pool.at[pc].thread[i].row) == block)
-                thread(visitor, NULL, chip->pool.at[pc].thread[i].row, chip->pool.at[pc].thread[i].lane);
+    for (uint32_t i = 0; i < chip->n_warps; i++) {
+        const struct divergence_odgs_warp *warp = chip->warp[i];
+        if (warp->is_used)
+            visit_threads(&warp->threads, warp->lanes, block, &warp->group, thread, visitor);
+    }
+    for (uint32_t pc = 0; pc < chip->pool.n_pcs; pc++) {
+        const struct divergence_odgs_warp *warp = chip->pool.at[pc];
+        if (warp)
+            visit_threads(&warp->threads, (1u << warp->n_waiting) - 1, block, NULL, thread, visitor);
+    }
     for (uint32_t i = 0; i < sync->n_rows; i++)
         for (uint32_t left = sync->waiting[i]; left; left &= left - 1)
             thread(visitor, NULL, &block->cta->row[i], (uint32_t)__builtin_ctz(left));

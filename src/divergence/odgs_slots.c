@@ -31,9 +31,7 @@ static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, 
     uint32_t pc = divergence_pool_lowest(&chip->pool);
     if (pc == EXEC_NO_PC)
         return NULL;
-    struct divergence_odgs_warp *warp = divergence_odgs_new_warp(chip);
-    divergence_odgs_form(warp, pc, divergence_pool_take(&chip->pool, pc, warp->thread, chip->warp_size));
-    return warp;
+    return divergence_odgs_take_waiting(chip, pc);
 }
 
 static bool is_here(const struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp) {
@@ -46,22 +44,19 @@ static void note_here(struct divergence_odgs_sm *model, struct divergence_odgs_w
     for (uint32_t i = 0; i < model->n_here; i++)
         if (is_here(model, model->here[i]))
             model->here[n++] = model->here[i];
-    uint32_t at = n;
-    for (; at > 0 && model->here[at - 1]->number > warp->number; at--)
-        model->here[at] = model->here[at - 1];
-    model->here[at] = warp;
-    model->n_here = n + 1;
+    model->here[n++] = warp;
+    model->n_here = n;
 }
 
 static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle) {
     const struct divergence_setup *setup = &model->setup;
     for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        struct divergence_thread *thread = &warp->thread[__builtin_ctz(left)];
-        if (thread->sm != setup->sm_index && thread->sm != DIVERGENCE_ODGS_NOWHERE) {
+        uint16_t *sm = &warp->sm[__builtin_ctz(left)];
+        if (*sm != setup->sm_index && *sm != DIVERGENCE_ODGS_NOWHERE) {
             setup->counters->migrations++;
             setup->counters->migration_bytes += 4ull * model->chip->program->registers_per_thread + 4;
         }
-        thread->sm = (uint16_t)setup->sm_index;
+        *sm = (uint16_t)setup->sm_index;
     }
     if (model->chip->options.local == DIVERGENCE_ODGS_LOCAL_DWF)
         note_here(model, warp);
@@ -69,38 +64,41 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
     setup->host->place(setup->sm, &warp->group, cycle);
 }
 
-static struct divergence_odgs_sm *find_emptiest(const struct divergence_odgs_chip *chip) {
-    struct divergence_odgs_sm *emptiest = NULL;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < chip->n_sms; i++) {
-        uint32_t n = free_slots(chip->model[i]);
-        if (n > most) {
-            most = n;
-            emptiest = chip->model[i];
-        }
-    }
+static uint32_t count_free_slots(const struct divergence_odgs_chip *chip) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < chip->n_sms; i++)
+        n += chip->n_free[i] = free_slots(chip->model[i]);
+    return n;
+}
+
+static uint32_t find_emptiest(const struct divergence_odgs_chip *chip) {
+    uint32_t emptiest = 0;
+    for (uint32_t i = 1; i < chip->n_sms; i++)
+        emptiest = chip->n_free[i] > chip->n_free[emptiest] ? i : emptiest;
     return emptiest;
 }
 
 /* Fills free slots, those of the SM that has most of them first. */
 static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
-    for (;;) {
-        struct divergence_odgs_sm *emptiest = find_emptiest(model->chip);
-        if (emptiest && start_local(emptiest, cycle))
+    const struct divergence_odgs_chip *chip = model->chip;
+    for (uint32_t left = count_free_slots(chip); left;) {
+        uint32_t emptiest = find_emptiest(chip);
+        if (start_local(chip->model[emptiest], cycle)) {
+            left = count_free_slots(chip);
             continue;
-        struct divergence_odgs_warp *warp = emptiest ? next_warp(model, cycle) : NULL;
+        }
+        struct divergence_odgs_warp *warp = next_warp(model, cycle);
         if (!warp)
             return;
-        place(emptiest, warp, cycle);
+        place(chip->model[emptiest], warp, cycle);
+        chip->n_free[emptiest]--;
+        left--;
     }
 }
 
 /* The threads of a warp go to the pool, each at its next pc; the warp is no more. */
 static void release(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp) {
-    for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        divergence_odgs_add_thread(chip, warp->next_pc[lane], warp->thread[lane]);
-    }
+    divergence_odgs_add_threads(chip, warp, warp->lanes);
     warp->lanes = 0;
     warp->stack.depth = 0;
     warp->group.status = DIVERGENCE_ENDED;
@@ -110,7 +108,7 @@ static void release(struct divergence_odgs_chip *chip, struct divergence_odgs_wa
  * lanes. */
 static void join_local(struct divergence_odgs_sm *model, struct divergence_odgs_warp *from, uint32_t lanes, uint32_t pc,
                        uint64_t cycle) {
-    uint32_t all_lanes = model->chip->warp_size == EXEC_LANES ? ~0u : (1u << model->chip->warp_size) - 1;
+    uint32_t all_lanes = divergence_odgs_all_lanes(model->chip);
     const struct divergence_setup *setup = &model->setup;
     for (uint32_t i = 0; i < model->n_here && lanes; i++) {
         struct divergence_odgs_warp *to = model->here[i];
@@ -118,12 +116,12 @@ static void join_local(struct divergence_odgs_sm *model, struct divergence_odgs_
                        to != from && is_here(model, to) && to->stack.depth == 1;
         if (!is_open || setup->host->is_under_way(setup->sm, &to->group, cycle))
             continue;
-        for (; lanes && to->lanes != all_lanes; lanes &= lanes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(lanes), place = (uint32_t)__builtin_ctz(~to->lanes);
-            divergence_odgs_set_thread(to, place, from->thread[lane]);
-            to->lanes |= 1u << place;
-            from->lanes &= ~(1u << lane);
-        }
+        uint32_t room = all_lanes & ~to->lanes;
+        uint32_t came = divergence_odgs_take_threads(model->chip, to, room, from, lanes, pc);
+        lanes &= ~came;
+        from->lanes &= ~came;
+        for (; came; came &= came - 1, room &= room - 1)
+            to->lanes |= room & -room;
         setup->counters->merges++;
         to->group.row = NULL;
         divergence_stack_top(&to->stack)->pc = pc; /* the SM has moved the group on, not the stack */
@@ -138,9 +136,7 @@ void divergence_odgs_leave(struct divergence_odgs_sm *model, struct divergence_o
     if (chip->options.local == DIVERGENCE_ODGS_LOCAL_DWF)
         for (uint32_t left = warp->lanes, there; left; left &= ~there) {
             uint32_t pc = warp->next_pc[__builtin_ctz(left)];
-            there = 0;
-            for (uint32_t rest = left; rest; rest &= rest - 1)
-                there |= (uint32_t)(warp->next_pc[__builtin_ctz(rest)] == pc) << __builtin_ctz(rest);
+            there = divergence_odgs_lanes_at(warp, left, pc);
             join_local(model, warp, there, pc, cycle);
         }
     release(chip, warp);

@@ -1,28 +1,33 @@
-/* Threads that wait to be put into groups, by their next pc: the global pool of odgs. Lists grow and never shrink. */
+/* What waits at each pc: the global pool of odgs, of whose warps that are not full there is at most one for each. */
 #pragma once
 
-#include "exec/exec.h"
+#include <stddef.h>
+#include <stdint.h>
 
-struct divergence_thread {
-    struct exec_row *row;
-    uint8_t lane;
-    uint16_t sm; /* where it ran last */
-};
+struct divergence_odgs_warp;
 
 struct divergence_pool {
-    struct divergence_list {
-        struct divergence_thread *thread;
-        uint32_t count, capacity;
-    } * at;            /* per pc */
-    uint64_t *has_any; /* bit per pc */
-    uint32_t n_pcs, n_words, n_threads;
+    struct divergence_odgs_warp **at; /* per pc; NULL: nobody */
+    uint64_t *has_any;                /* bit per pc */
+    uint32_t n_pcs, n_words;
 };
 
 /* Empty, for a program of n_pcs instructions; what it held before is dropped. */
 void divergence_pool_start(struct divergence_pool *pool, uint32_t n_pcs);
 void divergence_pool_free(struct divergence_pool *pool);
-void divergence_pool_add(struct divergence_pool *pool, uint32_t pc, struct divergence_thread thread);
-/* Takes up to `most` threads at pc, those that wait longest first; the number taken. */
-uint32_t divergence_pool_take(struct divergence_pool *pool, uint32_t pc, struct divergence_thread *out, uint32_t most);
 /* The lowest pc at which somebody waits, or EXEC_NO_PC. */
 uint32_t divergence_pool_lowest(const struct divergence_pool *pool);
+
+/* It waits at pc, where nobody does. */
+static inline void divergence_pool_put(struct divergence_pool *pool, uint32_t pc, struct divergence_odgs_warp *warp) {
+    pool->at[pc] = warp;
+    pool->has_any[pc / 64] |= 1ull << pc % 64;
+}
+
+/* What waits at pc, and does not any more. */
+static inline struct divergence_odgs_warp *divergence_pool_take(struct divergence_pool *pool, uint32_t pc) {
+    struct divergence_odgs_warp *warp = pool->at[pc];
+    pool->at[pc] = NULL;
+    pool->has_any[pc / 64] &= ~(1ull << pc % 64);
+    return warp;
+}

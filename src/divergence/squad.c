@@ -37,6 +37,7 @@ static void take_pack(struct divergence_squad *squad, struct exec_row *rows, con
     squad->at_barrier = 0;
     squad->has_come = squad->is_crossed = false;
     memcpy(squad->row, pack->row, sizeof pack->row);
+    exec_threads_start(&squad->threads);
     for (uint32_t left = pack->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         exec_threads_put(&squad->threads, lane, &rows[pack->row[lane]], pack->lane[lane]);

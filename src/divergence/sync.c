@@ -31,6 +31,7 @@ void divergence_sync_free(struct divergence_sync *sync) {
 }
 
 void divergence_sync_start(struct divergence_sync *sync) {
+    sync->has_any = false;
     memset(sync->waiting, 0, sync->n_rows * sizeof *sync->waiting);
     memset(sync->released, 0, sync->n_rows * sizeof *sync->released);
 }
@@ -125,6 +126,7 @@ static bool try_row(struct divergence_sync *sync, struct exec_context *cx, struc
 bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,
                             uint32_t mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
+    sync->has_any = true;
     for (uint32_t left = mask; left; left &= left - 1)
         sync->pc[row->index][__builtin_ctz(left)] = pc;
     if (insn->kind != EXEC_KIND_BARRIER) {
@@ -146,6 +148,8 @@ bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *c
 
 bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_context *cx, struct exec_cta *cta) {
     bool has_released = false;
+    if (!sync->has_any)
+        return false;
     for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
         if (divergence_barrier_is_complete(cx, cta, i)) {
             release_barrier(sync, cx, cta, i);

@@ -6,6 +6,7 @@
 
 struct divergence_sync {
     uint32_t n_rows;
+    bool has_any;               /* somebody has come since the block began */
     uint32_t *waiting;          /* per row: lanes that wait */
     uint32_t *released;         /* per row: lanes set free and not yet taken */
     uint32_t (*pc)[EXEC_LANES]; /* per row and lane: the instruction that it waits at, or was set free from */

@@ -143,6 +143,8 @@ struct exec_allocation {
     uint64_t address, bytes;
 };
 
+struct exec_live;
+
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
@@ -171,6 +173,7 @@ struct exec_program {
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
     bool uses_warps;               /* has instructions or special registers that see the 32 threads of a warp */
     uint32_t warp_size_wanted;     /* by the kernel's .pragma "heddle warp_size N"; 0: it has none */
+    const struct exec_live *live;  /* live.h */
     struct base_arena *arena;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "exec/live.h"
 
 static uint32_t align_up(uint64_t value, uint64_t alignment) {
     return (uint32_t)((value + alignment - 1) & ~(alignment - 1));
@@ -344,6 +345,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
         exec_program_free(program);
         return NULL;
     }
+    program->live = exec_live_new(program);
     return program;
 }
 

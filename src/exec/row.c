@@ -2,19 +2,6 @@
  */
 #include "exec/run.h"
 
-static const unsigned width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
-
-static void run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
-    void *place[EXEC_MAX_DST];
-    for (unsigned i = 0; i < insn->n_dst; i++) {
-        place[i] = o->dst[i];
-        o->dst[i] = cx->scratch[i];
-    }
-    exec_run_lanes(insn, o);
-    for (unsigned i = 0; i < insn->n_dst; i++)
-        cx->lanes->blend(place[i], cx->scratch[i], o->mask, width_bits[insn->operand[i].width]);
-}
-
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
     if (insn->flags & EXEC_FLAG_READS_CLOCK)
         exec_refresh_clock(cx, row);
@@ -36,7 +23,7 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
         if (mask == ~0u)
             exec_run_lanes(insn, &o);
         else
-            run_blended(cx, insn, &o);
+            exec_run_blended(cx, insn, &o);
         return;
     }
     cx->insn = insn;

@@ -1,5 +1,5 @@
-/* One semantics, two ways in: a straight-line kernel run row by row and run by threads scattered over lanes must leave
- * the same registers and the same memory. */
+/* One semantics, three ways in: a straight-line kernel run row by row, by threads scattered over lanes, and by threads
+ * that carry their registers with them must leave the same memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -138,6 +138,7 @@ static void run_scattered(struct machine *m, bool in_halves) {
         for (uint32_t bundle = 0; bundle < N_ROWS; bundle++) {
             uint32_t mask = 0, of_row[N_ROWS] = {0};
             struct exec_threads threads;
+            exec_threads_start(&threads);
             for (uint32_t i = 0; i < EXEC_LANES; i++) {
                 uint32_t thread = (bundle * EXEC_LANES + i + 11) % N_THREADS, lane = i * 5 % EXEC_LANES;
                 struct exec_row *row = &m->row[thread / EXEC_LANES];
@@ -158,6 +159,55 @@ static void run_scattered(struct machine *m, bool in_halves) {
                 exec_scattered_insn(&m->cx, insn, mask & ~first);
             assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
         }
+}
+
+/* Where thread i of a bundle goes: to another lane of the same bundle, and back every other time. */
+static void move_on(struct machine *m, struct exec_threads *from, struct exec_threads *to, uint32_t pc) {
+    uint8_t at[EXEC_LANES];
+    for (uint32_t i = 0; i < EXEC_LANES; i++)
+        at[i] = (uint8_t)((i * 7 + 3) % EXEC_LANES);
+    if (pc % 3) { /* the even ones turn, the others stay in their lanes */
+        for (uint32_t i = 0; i < EXEC_LANES; i += 2)
+            at[i] = (uint8_t)((i + 2) % EXEC_LANES);
+        exec_threads_move(&m->cx, to, at, from, 0x55555555, pc);
+        exec_threads_move(&m->cx, to, NULL, from, 0xaaaaaaaa, pc);
+    } else {
+        exec_threads_move(&m->cx, to, at, from, ~0u, pc);
+    }
+}
+
+/* The same threads as above, in bundles that stay together; after each instruction they change lanes, and now and then
+ * some of them go home. */
+static void run_carried(struct machine *m) {
+    struct exec_threads bundle[N_ROWS][2] = {0};
+    for (uint32_t b = 0; b < N_ROWS; b++)
+        for (uint32_t i = 0; i < EXEC_LANES; i++) {
+            uint32_t thread = (b * EXEC_LANES + i + 11) % N_THREADS;
+            exec_threads_carry(&bundle[b][0], m->program);
+            exec_threads_carry(&bundle[b][1], m->program);
+            exec_threads_put(&bundle[b][0], i * 5 % EXEC_LANES, &m->row[thread / EXEC_LANES], thread % EXEC_LANES);
+        }
+    uint32_t pc = 0;
+    for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++, pc++)
+        for (uint32_t b = 0; b < N_ROWS; b++) {
+            struct exec_threads *threads = &bundle[b][pc % 2];
+            exec_threads_ready(&m->cx, threads, pc, ~0u);
+            assert_int_equal(threads->here, ~0u);
+            exec_use_threads(&m->cx, threads);
+            uint32_t mask = exec_threads_guard(threads, insn, ~0u);
+            if (mask)
+                exec_scattered_insn(&m->cx, insn, mask);
+            assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
+            if (pc % 4 == 2)
+                exec_threads_send_home(&m->cx, threads, pc + 1, 0x00ffff0f);
+            bundle[b][1 - pc % 2].here = ~0u; /* of threads that have ended */
+            move_on(m, threads, &bundle[b][1 - pc % 2], pc + 1);
+            assert_int_equal(threads->here, 0);
+        }
+    for (uint32_t b = 0; b < N_ROWS; b++) {
+        free(bundle[b][0].registers);
+        free(bundle[b][1].registers);
+    }
 }
 
 static void scattered_threads_compute_what_rows_compute(void **state) {
@@ -181,6 +231,10 @@ static void scattered_threads_compute_what_rows_compute(void **state) {
         assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
         machine_close(&scattered);
     }
+    machine_open(&scattered, program);
+    run_carried(&scattered);
+    assert_memory_equal(rows.data, scattered.data, MEMORY_BYTES);
+    machine_close(&scattered);
     machine_close(&rows);
     exec_program_free(program);
     ptx_module_free(module);

@@ -16,6 +16,19 @@ static inline void exec_run_lanes(const struct exec_insn *insn, const struct exe
     fesetround(FE_TONEAREST);
 }
 
+/* Other lanes than those in o->mask keep what they have. */
+static inline void exec_run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
+    static const unsigned width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
+    void *place[EXEC_MAX_DST];
+    for (unsigned i = 0; i < insn->n_dst; i++) {
+        place[i] = o->dst[i];
+        o->dst[i] = cx->scratch[i];
+    }
+    exec_run_lanes(insn, o);
+    for (unsigned i = 0; i < insn->n_dst; i++)
+        cx->lanes->blend(place[i], cx->scratch[i], o->mask, width_bits[insn->operand[i].width]);
+}
+
 static inline void exec_refresh_clock(const struct exec_context *cx, struct exec_row *row) {
     for (unsigned lane = 0; lane < EXEC_LANES; lane++) {
         row->clock[lane] = (uint32_t)cx->time;
@@ -28,4 +41,10 @@ static inline void exec_refresh_clock(const struct exec_context *cx, struct exec
 
 static inline void *exec_lanes_of(const struct exec_row *row, struct exec_operand operand) {
     return row->base[operand.base] + operand.offset;
+}
+
+/* The constant operand, which has these lanes, is the same for all threads: only the rows of %laneid and %lanemask_*
+ * have lanes that differ, the first from the last. */
+static inline bool exec_is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
+    return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
 }

@@ -12,7 +12,7 @@ static void pack_threads(const struct exec_threads *threads, uint32_t mask, stru
     uint32_t n = 0;
     for (uint32_t left = mask; left; left &= left - 1, n++) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        pack->registers[n] = threads->registers[lane];
+        pack->registers[n] = threads->row[lane]->base[EXEC_BASE_REGISTERS] + 4u * threads->lane[lane];
         pack->from[n] = (uint8_t)lane;
         pack->home[n] = threads->lane[lane];
     }
@@ -27,15 +27,17 @@ static void pack_threads(const struct exec_threads *threads, uint32_t mask, stru
 
 /* The pack that is at hand, or one made in *own. */
 static const struct exec_pack *pack_of(const struct exec_threads *threads, uint32_t mask, struct exec_pack *own) {
-    if (threads->pack.mask == mask)
+    if (threads->packed == mask)
         return &threads->pack;
     pack_threads(threads, mask, own);
     return own;
 }
 
 void exec_threads_pack(struct exec_threads *threads, uint32_t mask) {
-    if (threads->pack.mask != mask)
-        pack_threads(threads, mask, &threads->pack);
+    if (threads->packed == mask)
+        return;
+    pack_threads(threads, mask, &threads->pack);
+    threads->packed = mask;
 }
 
 /* --- registers ---
@@ -125,16 +127,12 @@ uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exe
     if (!insn->guard.offset)
         return mask;
     struct exec_pack own;
-    uint32_t predicate = gather_predicate(pack_of(threads, mask, &own), false, insn->guard.offset);
+    uint32_t predicate = threads->registers ? *(const uint32_t *)(threads->registers + insn->guard.offset)
+                                            : gather_predicate(pack_of(threads, mask, &own), false, insn->guard.offset);
     return mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
 }
 
 /* --- instructions --- */
-
-/* Of constants only the rows of %laneid and %lanemask_* have lanes that differ: the first from the last. */
-static bool is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
-    return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
-}
 
 /* Gathers an operand that is no register: those of a row, a block or the constants look like registers that begin
  * elsewhere. */
@@ -152,7 +150,7 @@ INLINE const void *source_lanes(const struct exec_context *cx, const struct exec
     const unsigned char *constant = cx->grid->program->constants + operand.offset;
     if (operand.base == EXEC_BASE_REGISTERS)
         gather(pack, is_dense, operand, scratch);
-    else if (is_broadcast(operand, (const uint32_t *)constant))
+    else if (exec_is_broadcast(operand, (const uint32_t *)constant))
         return constant;
     else
         gather_other(cx, pack, is_dense, operand, scratch);
@@ -176,6 +174,10 @@ INLINE void run(struct exec_context *cx, const struct exec_insn *insn, const str
 }
 
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
+    if (cx->threads->registers) {
+        exec_carried_insn(cx, insn, mask);
+        return;
+    }
     struct exec_pack own;
     const struct exec_pack *pack = pack_of(cx->threads, mask, &own);
     cx->row = NULL;

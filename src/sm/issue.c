@@ -120,7 +120,7 @@ static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uin
 static inline uint32_t guard(struct exec_context *cx, const struct divergence_group *group, struct exec_row *row,
                              const struct exec_insn *insn) {
     if (!row) {
-        exec_threads_pack(group->threads, group->mask);
+        exec_threads_ready(cx, group->threads, group->pc, group->mask);
         exec_use_threads(cx, group->threads);
         return exec_threads_guard(group->threads, insn, group->mask);
     }

@@ -1,0 +1,188 @@
+/* Threads that carry their registers with them. See scattered.h. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "exec/live.h"
+#include "exec/run.h"
+#include "exec/scattered.h"
+
+void exec_threads_carry(struct exec_threads *threads, const struct exec_program *program) {
+    threads->here = 0;
+    if (threads->registers && threads->register_bytes >= program->register_bytes)
+        return;
+    free(threads->registers);
+    threads->register_bytes = program->register_bytes;
+    threads->registers = base_allocate_aligned(program->register_bytes); /* lanes without a thread compute too */
+}
+
+/* --- moving --- */
+
+/* Which lanes go where. */
+struct route {
+    bool is_straight; /* those of `left`, each to the same lane; else from[k] to to[k] */
+    uint32_t left;
+    uint32_t n;
+    uint8_t from[EXEC_LANES], to[EXEC_LANES];
+};
+
+static void move_predicate(const struct route *route, const uint32_t *from, uint32_t *to) {
+    uint32_t bits = *to;
+    for (uint32_t k = 0; k < route->n; k++)
+        bits = (bits & ~(1u << route->to[k])) | (*from >> route->from[k] & 1) << route->to[k];
+    *to = bits;
+}
+
+#define MOVE(bits)                                                                                                     \
+    static void move_##bits(const struct route *route, const uint##bits##_t *from, uint##bits##_t *to) {               \
+        for (uint32_t k = 0; k < route->n; k++)                                                                        \
+            to[route->to[k]] = from[route->from[k]];                                                                   \
+    }
+MOVE(16)
+MOVE(32)
+MOVE(64)
+
+/* What threads need at pc, between registers that are laid out like a row's. */
+static void move_registers(const struct exec_context *cx, uint32_t pc, const struct route *route,
+                           const unsigned char *from, unsigned char *to) {
+    const struct exec_live *live = cx->grid->program->live;
+    const struct exec_live_at *at = &live->at[pc];
+    const uint32_t *offset = live->offset + at->first, *end = offset;
+    if (route->is_straight) {
+        static const unsigned bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
+        for (unsigned width = 0; width < PTX_N_WIDTHS; width++)
+            for (end = live->offset + at->first + at->end[width]; offset < end; offset++)
+                cx->lanes->blend(to + *offset, from + *offset, route->left, bits[width]);
+        return;
+    }
+    for (end = live->offset + at->first + at->end[PTX_WIDTH_PRED]; offset < end; offset++)
+        move_predicate(route, (const uint32_t *)(from + *offset), (uint32_t *)(to + *offset));
+    for (end = live->offset + at->first + at->end[PTX_WIDTH_16]; offset < end; offset++)
+        move_16(route, (const uint16_t *)(from + *offset), (uint16_t *)(to + *offset));
+    for (end = live->offset + at->first + at->end[PTX_WIDTH_32]; offset < end; offset++)
+        move_32(route, (const uint32_t *)(from + *offset), (uint32_t *)(to + *offset));
+    for (end = live->offset + at->first + at->end[PTX_WIDTH_64]; offset < end; offset++)
+        move_64(route, (const uint64_t *)(from + *offset), (uint64_t *)(to + *offset));
+}
+
+/* The threads of one row among those in *left, which are taken out of it. `comes`: from the row, else to it. */
+static struct exec_row *next_row(const struct exec_threads *threads, uint32_t *left, bool comes, struct route *route) {
+    struct exec_row *row = threads->row[__builtin_ctz(*left)];
+    uint32_t those = 0, n = 0;
+    route->is_straight = true;
+    for (uint32_t rest = *left; rest; rest &= rest - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(rest);
+        if (threads->row[at] != row)
+            continue;
+        route->from[n] = (uint8_t)(comes ? threads->lane[at] : at);
+        route->to[n++] = (uint8_t)(comes ? at : threads->lane[at]);
+        route->is_straight &= threads->lane[at] == at;
+        those |= 1u << at;
+    }
+    route->n = n;
+    route->left = those;
+    *left &= ~those;
+    return row;
+}
+
+void exec_threads_fetch(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask) {
+    struct route route;
+    for (uint32_t left = mask & ~threads->here; left;) {
+        const struct exec_row *row = next_row(threads, &left, true, &route);
+        move_registers(cx, pc, &route, row->base[EXEC_BASE_REGISTERS], threads->registers);
+    }
+    threads->here |= mask;
+}
+
+void exec_threads_send_home(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask) {
+    struct route route;
+    bool needs_any = cx->grid->program->live->at[pc].end[PTX_N_WIDTHS - 1]; /* not to end */
+    for (uint32_t left = needs_any ? mask & threads->here : 0; left;) {
+        const struct exec_row *row = next_row(threads, &left, false, &route);
+        move_registers(cx, pc, &route, threads->registers, row->base[EXEC_BASE_REGISTERS]);
+    }
+    threads->here &= ~mask;
+}
+
+void exec_threads_move(const struct exec_context *cx, struct exec_threads *threads, const uint8_t *at,
+                       struct exec_threads *from, uint32_t mask, uint32_t pc) {
+    if (!threads->registers)
+        exec_threads_send_home(cx, from, pc, mask);
+    struct route route = {.n = 0, .left = mask & from->here, .is_straight = !at};
+    uint32_t came = at ? 0 : mask, here = at ? 0 : route.left;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left), to = at ? at[i] : i;
+        threads->row[to] = from->row[i];
+        threads->lane[to] = from->lane[i];
+        if (!at)
+            continue;
+        uint32_t carries = from->here >> i & 1;
+        route.from[route.n] = (uint8_t)i;
+        route.to[route.n] = (uint8_t)to;
+        route.n += carries;
+        came |= 1u << to;
+        here |= carries << to;
+    }
+    threads->here = (threads->here & ~came) | here;
+    threads->packed = 0;
+    if (here)
+        move_registers(cx, pc, &route, from->registers, threads->registers);
+    from->here &= ~mask;
+}
+
+/* --- instructions --- */
+
+/* An operand that is no register is read from the threads' rows and blocks. */
+static const void *collect(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
+                           void *scratch) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left), lane = threads->lane[at];
+        const unsigned char *lanes = threads->row[at]->base[operand.base] + operand.offset;
+        switch ((enum ptx_width)operand.width) {
+        case PTX_WIDTH_PRED: {
+            uint32_t *word = scratch, bit = *(const uint32_t *)lanes >> lane & 1;
+            *word = (*word & ~(1u << at)) | bit << at;
+            break;
+        }
+        case PTX_WIDTH_16:
+            ((uint16_t *)scratch)[at] = ((const uint16_t *)lanes)[lane];
+            break;
+        case PTX_WIDTH_32:
+            ((uint32_t *)scratch)[at] = ((const uint32_t *)lanes)[lane];
+            break;
+        default:
+            ((uint64_t *)scratch)[at] = ((const uint64_t *)lanes)[lane];
+            break;
+        }
+    }
+    return scratch;
+}
+
+static inline const void *source_lanes(const struct exec_context *cx, struct exec_operand operand, uint32_t mask,
+                                       void *scratch) {
+    if (operand.base == EXEC_BASE_REGISTERS)
+        return cx->threads->registers + operand.offset;
+    const unsigned char *constant = cx->grid->program->constants + operand.offset;
+    if (exec_is_broadcast(operand, (const uint32_t *)constant))
+        return constant;
+    return collect(cx->threads, operand, mask, scratch);
+}
+
+void exec_carried_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
+    struct exec_operands o;
+    o.mask = mask;
+    o.imm = insn->imm;
+    for (uint32_t left = insn->flags & EXEC_FLAG_READS_CLOCK ? mask : 0; left; left &= left - 1)
+        exec_refresh_clock(cx, cx->threads->row[__builtin_ctz(left)]);
+    for (unsigned i = 0; i < insn->n_dst; i++)
+        o.dst[i] = cx->threads->registers + insn->operand[i].offset;
+    for (unsigned i = 0; i < insn->n_src; i++)
+        o.src[i] = source_lanes(cx, insn->operand[insn->n_dst + i], mask, cx->scratch[EXEC_MAX_DST + i]);
+    cx->row = NULL;
+    cx->insn = insn;
+    if (insn->kind != EXEC_KIND_LANES)
+        insn->act(cx, &o);
+    else if (mask == ~0u)
+        exec_run_lanes(insn, &o);
+    else
+        exec_run_blended(cx, insn, &o);
+}

@@ -1,0 +1,192 @@
+/* Registers that are live, by the places that decoding has given them. See live.h. */
+#include "exec/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "exec/link.h"
+
+/* Registers by number, those of one width one behind the other, and the numbers that each pc needs as bits. */
+struct pass {
+    const struct exec_program *program;
+    struct exec_operand *slot;
+    uint32_t n_slots, n_words;
+    uint32_t *number; /* by offset / 4: of the register there, and 1 more; 0: none */
+    uint64_t *needed; /* n_words for each pc */
+};
+
+static bool is_call(const struct exec_insn *insn) {
+    return insn->kind == EXEC_KIND_CALL || insn->kind == EXEC_KIND_CALL_INDIRECT ||
+           insn->kind == EXEC_KIND_CALL_BUILTIN;
+}
+
+/* --- registers --- */
+
+/* One that is ever read. */
+static bool is_register(struct exec_operand operand) {
+    return operand.base == EXEC_BASE_REGISTERS && operand.offset != EXEC_TRASH_OFFSET;
+}
+
+static void note(struct pass *pass, struct exec_operand operand) {
+    if (!is_register(operand) || pass->number[operand.offset / 4])
+        return;
+    pass->slot[pass->n_slots++] = operand;
+    pass->number[operand.offset / 4] = pass->n_slots;
+}
+
+static void note_copies(struct pass *pass, const struct exec_copy *copy, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (!copy[i].from_frame)
+            note(pass, copy[i].from);
+        if (!copy[i].to_frame)
+            note(pass, copy[i].to);
+    }
+}
+
+static int by_width(const void *a, const void *b) {
+    const struct exec_operand *x = a, *y = b;
+    if (x->width != y->width)
+        return x->width < y->width ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void number_registers(struct pass *pass) {
+    const struct exec_program *program = pass->program;
+    for (uint32_t pc = 0; pc < program->n_insns; pc++) {
+        note(pass, program->code[pc].guard);
+        for (unsigned i = 0; i < EXEC_MAX_OPERANDS; i++)
+            note(pass, program->code[pc].operand[i]);
+    }
+    for (uint32_t i = 0; i < program->n_call_sites; i++) {
+        const struct exec_call_site *site = &program->call_site[i];
+        note(pass, site->target);
+        note_copies(pass, site->argument, site->n_arguments);
+        note_copies(pass, site->result, site->n_results);
+    }
+    qsort(pass->slot, pass->n_slots, sizeof *pass->slot, by_width);
+    for (uint32_t i = 0; i < pass->n_slots; i++)
+        pass->number[pass->slot[i].offset / 4] = i + 1;
+}
+
+/* --- what is needed --- */
+
+static uint64_t *needed_at(const struct pass *pass, uint32_t pc) { return pass->needed + (size_t)pc * pass->n_words; }
+
+static void set(const struct pass *pass, uint64_t *bits, struct exec_operand operand, bool is_needed) {
+    if (!is_register(operand))
+        return;
+    uint32_t number = pass->number[operand.offset / 4] - 1;
+    uint64_t bit = 1ull << number % 64;
+    bits[number / 64] = is_needed ? bits[number / 64] | bit : bits[number / 64] & ~bit;
+}
+
+static void add_from(const struct pass *pass, uint64_t *bits, uint32_t pc) {
+    for (uint32_t i = 0; pc < pass->program->n_insns && i < pass->n_words; i++)
+        bits[i] |= needed_at(pass, pc)[i];
+}
+
+/* What is needed behind the instruction, whichever way a thread goes. */
+static void add_from_next(const struct pass *pass, uint64_t *bits, uint32_t pc) {
+    const struct exec_insn *insn = &pass->program->code[pc];
+    bool leaves = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_EXIT || insn->kind == EXEC_KIND_RETURN;
+    if (!leaves || insn->guard.offset)
+        add_from(pass, bits, pc + 1);
+    if (insn->kind == EXEC_KIND_BRANCH)
+        add_from(pass, bits, insn->target);
+    const uint32_t *table = insn->kind == EXEC_KIND_BRANCH_INDEXED ? pass->program->branch_table[insn->target] : NULL;
+    for (uint32_t i = 1; table && i <= table[0]; i++)
+        add_from(pass, bits, table[i]);
+}
+
+static void find_needed(const struct pass *pass, uint32_t pc, uint64_t *bits) {
+    const struct exec_insn *insn = &pass->program->code[pc];
+    bool computes = insn->kind == EXEC_KIND_LANES || insn->kind == EXEC_KIND_CONTEXT;
+    memset(bits, 0, pass->n_words * sizeof *bits);
+    add_from_next(pass, bits, pc);
+    for (unsigned i = 0; computes && !insn->guard.offset && i < insn->n_dst; i++)
+        set(pass, bits, insn->operand[i], false);
+    for (unsigned i = 0; computes && i < insn->n_src; i++)
+        set(pass, bits, insn->operand[insn->n_dst + i], true);
+    /* Others may read whatever they name. An operand that is not there looks like the carry, which none of them reads.
+     */
+    for (unsigned i = 0; !computes && i < EXEC_MAX_OPERANDS; i++)
+        if (insn->operand[i].offset != EXEC_CARRY_OFFSET)
+            set(pass, bits, insn->operand[i], true);
+    if (insn->guard.offset)
+        set(pass, bits, insn->guard, true);
+}
+
+static void solve(const struct pass *pass) {
+    uint64_t *bits = base_allocate(pass->n_words, sizeof *bits);
+    bool has_changed = true;
+    while (has_changed) {
+        has_changed = false;
+        for (uint32_t pc = pass->program->n_insns; pc-- > 0;) {
+            find_needed(pass, pc, bits);
+            has_changed |= memcmp(bits, needed_at(pass, pc), pass->n_words * sizeof *bits) != 0;
+            memcpy(needed_at(pass, pc), bits, pass->n_words * sizeof *bits);
+        }
+    }
+    free(bits);
+}
+
+/* --- lists --- */
+
+static bool is_like_next(const struct pass *pass, uint32_t pc) {
+    return pc + 1 < pass->program->n_insns &&
+           !memcmp(needed_at(pass, pc), needed_at(pass, pc + 1), pass->n_words * sizeof *pass->needed);
+}
+
+static uint32_t count_entries(const struct pass *pass) {
+    uint32_t n = 0;
+    for (uint32_t pc = 0; pc < pass->program->n_insns; pc++)
+        for (uint32_t i = 0; !is_like_next(pass, pc) && i < pass->n_words; i++)
+            n += (uint32_t)__builtin_popcountll(needed_at(pass, pc)[i]);
+    return n;
+}
+
+static struct exec_live *list(const struct pass *pass) {
+    struct base_arena *arena = pass->program->arena;
+    struct exec_live *live = BASE_ARENA_NEW(arena, struct exec_live);
+    uint32_t n = 0;
+    live->at = base_arena_alloc_array(arena, pass->program->n_insns + 1, sizeof *live->at, 8);
+    live->offset = base_arena_alloc_array(arena, count_entries(pass) + 1, sizeof *live->offset, 8);
+    for (uint32_t pc = pass->program->n_insns; pc-- > 0;) {
+        struct exec_live_at *at = &live->at[pc];
+        if (is_like_next(pass, pc)) {
+            *at = live->at[pc + 1];
+            continue;
+        }
+        *at = (struct exec_live_at){.first = n};
+        for (uint32_t i = 0; i < pass->n_slots; i++)
+            if (needed_at(pass, pc)[i / 64] >> i % 64 & 1) {
+                live->offset[n++] = pass->slot[i].offset;
+                for (unsigned width = pass->slot[i].width; width < PTX_N_WIDTHS; width++)
+                    at->end[width]++;
+            }
+    }
+    return live;
+}
+
+struct exec_live *exec_live_new(const struct exec_program *program) {
+    struct pass pass = {.program = program};
+    pass.slot = base_allocate(program->register_bytes / 4 + 1, sizeof *pass.slot);
+    pass.number = base_allocate(program->register_bytes / 4 + 1, sizeof *pass.number);
+    number_registers(&pass);
+    pass.n_words = pass.n_slots / 64 + 1;
+    pass.needed = base_allocate((size_t)program->n_insns * pass.n_words + 1, sizeof *pass.needed);
+    bool has_calls = program->n_functions > 1;
+    for (uint32_t pc = 0; pc < program->n_insns; pc++)
+        has_calls |= is_call(&program->code[pc]);
+    if (has_calls)
+        memset(pass.needed, 0xff, (size_t)program->n_insns * pass.n_words * sizeof *pass.needed);
+    else
+        solve(&pass);
+    struct exec_live *live = list(&pass);
+    free(pass.slot);
+    free(pass.number);
+    free(pass.needed);
+    return live;
+}
