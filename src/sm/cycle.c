@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "divergence/threads.h"
 #include "sm/internal.h"
 
 /* A group that had to sleep until now. */
@@ -82,6 +83,33 @@ static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     return picked == SCHED_NONE ? SM_NO_SLOT : picked;
 }
 
+/* Whether a block may end when the threads of the group do: with its last row, or, where they are of several rows, with
+ * any of these. */
+static bool may_end_block(const struct divergence_group *group) {
+    if (group->row)
+        return divergence_cta(group->row)->n_live_rows == 1;
+    if (!group->threads)
+        return true;
+    for (uint32_t left = group->mask; left; left &= left - 1) {
+        const struct exec_row *row = group->threads->row[__builtin_ctz(left)];
+        uint32_t others = row->live;
+        for (uint32_t rest = group->mask; rest; rest &= rest - 1)
+            if (group->threads->row[__builtin_ctz(rest)] == row)
+                others &= ~(1u << group->threads->lane[__builtin_ctz(rest)]);
+        if (!others)
+            return true;
+    }
+    return false;
+}
+
+/* What the group will do, others can notice. */
+static bool is_noticed(const struct sm *sm, uint32_t s) {
+    if (!sched_has(&sm->next_shared, s))
+        return false;
+    const struct divergence_group *group = sm->slot[s].group;
+    return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
+}
+
 /* Every scheduler in its turn. False: it is that of a group which does what others can notice, and is to go on when
  * this cycle is everybody's. */
 static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
@@ -92,7 +120,7 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
         if (turn.picked == SM_NO_SLOT)
             continue;
         turn.has_picked = true;
-        if (is_alone && sched_has(&sm->next_shared, (uint32_t)turn.picked)) {
+        if (is_alone && is_noticed(sm, (uint32_t)turn.picked)) {
             sm->turn = turn;
             return false;
         }
