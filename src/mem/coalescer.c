@@ -145,16 +145,51 @@ static unsigned coalesce_any(const uint64_t address[32], uint32_t mask, uint32_t
     return lines.n;
 }
 
+static bool are_aligned(const uint64_t address[32], uint32_t mask, uint32_t bytes) {
+    uint64_t all = 0;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+        all |= address[__builtin_ctz(rest)];
+    return (all & (bytes - 1)) == 0;
+}
+
+/* Elements of the size 1 << bytes_shift, of which a line has at most 64, and none of which crosses lines: as
+ * coalesce_any(), but the bytes of a line are counted once, from a bit for each element. */
+static unsigned coalesce_elements(const uint64_t address[32], uint32_t mask, uint32_t bytes_shift, uint32_t line_bytes,
+                                  struct mem_transaction *out) {
+    uint64_t touched[32];
+    struct numbers lines;
+    uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), last = 0;
+    forget_numbers(&lines);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), n = lines.n;
+        uint64_t at = address[lane], line = at & ~(uint64_t)(line_bytes - 1);
+        if (n == 0 || out[last].line != line)
+            last = place_of(&lines, at >> line_shift);
+        if (last == n) {
+            out[last] = (struct mem_transaction){.line = line};
+            touched[last] = 0;
+        }
+        out[last].lanes |= UINT32_C(1) << lane;
+        touched[last] |= UINT64_C(1) << ((at - line) >> bytes_shift);
+    }
+    for (uint32_t i = 0; i < lines.n; i++)
+        out[i].bytes = (uint32_t)__builtin_popcountll(touched[i]) << bytes_shift;
+    return lines.n;
+}
+
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     assert(bytes > 0 && bytes <= MAX_BYTES && line_bytes >= MAX_BYTES && line_bytes <= MEM_MAX_LINE_BYTES);
     assert((line_bytes & (line_bytes - 1)) == 0);
     if (mask == 0)
         return 0;
-    if (mask == UINT32_MAX && (bytes & (bytes - 1)) == 0 && is_unit_stride(address, bytes))
+    bool is_power_of_two = (bytes & (bytes - 1)) == 0;
+    if (mask == UINT32_MAX && is_power_of_two && is_unit_stride(address, bytes))
         return coalesce_run(address[0], bytes, line_bytes, out);
     if (is_one_line(address, mask, bytes, line_bytes))
         return coalesce_line(address, mask, bytes, line_bytes, out);
+    if (is_power_of_two && line_bytes <= 64 * bytes && are_aligned(address, mask, bytes))
+        return coalesce_elements(address, mask, (uint32_t)__builtin_ctz(bytes), line_bytes, out);
     return coalesce_any(address, mask, bytes, line_bytes, out);
 }
 

@@ -139,7 +139,9 @@ static bool has_owner(const struct sm *sm, const struct sm_request *request) {
 
 /* Another access of the group writes the same registers (other rows of a large warp): they are not ready yet. */
 static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
-    if (sm->slot[request->slot].n_loads == 0)
+    const struct divergence_group *group = sm->slot[request->slot].group;
+    bool is_one_bundle = group->row || group->threads;
+    if (is_one_bundle || sm->slot[request->slot].n_loads == 0)
         return false;
     for (uint32_t i = 0; i < sm->n_requests; i++) {
         const struct sm_request *other = &sm->request[i];
@@ -153,7 +155,7 @@ static bool has_sibling(const struct sm *sm, const struct sm_request *request) {
 static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[request->slot];
     const struct sm_timing *timing = &sm->program->timing[request->pc];
-    bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request) && !slot->group->row;
+    bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
     give_back_request(sm, request);
     if (!has_owner(sm, request))
