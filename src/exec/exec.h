@@ -303,13 +303,13 @@ struct exec_context {
     const struct exec_grid *grid;
     struct exec_row *row;
     const struct exec_threads *threads;
+    uint64_t time;           /* for clock registers: cycles, or instructions executed in functional mode */
     struct exec_fault fault; /* of a lane of `row`, or, where that is NULL, of the threads */
     uint64_t
         address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
     uint32_t touched;        /* WARP_MEMORY only: the lanes whose address was touched, of those that were active */
     bool has_changed;        /* set, never cleared here: an atomic has left another value in memory than it found */
     uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
-    uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };

@@ -84,78 +84,77 @@ struct sm_resident {
     bool is_busy;
 };
 
+/* What every cycle looks at comes first, in few cache lines: with many SMs in step, the host has forgotten them by the
+ * next one. */
 struct sm {
-    const struct config_machine *machine;
-    const struct sched_ops *policy;
-    const void *policy_options;
-    bool policy_hears_waits;
-    const struct divergence_ops *divergence;
-    void *model;
-    enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
-    bool is_scoreboard;
+    uint64_t last_cycle; /* the last one accounted */
+    struct sm_turn turn; /* in the cycle under way, or the last one */
+    uint64_t model_wake; /* refill() is due; SM_NEVER: not asked for */
+    uint64_t wheel_used[SM_WHEEL / 64];
+    struct sched_set *wheel;  /* SM_WHEEL sets of slots to wake */
+    struct sched_set refused; /* slots for which the I-cache took no request: they ask again in the next cycle */
+    uint32_t n_in_state[SM_N_STATES];
+    uint32_t n_schedulers;
+    uint32_t n_words;         /* of a set that are in use */
+    uint32_t done, last_done; /* a list of accesses that memory has answered since the last tick */
+    uint32_t queue_head, queue_length;
+    uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
+    bool ldst_is_refused; /* memory has no room for the first of the queue, and will say when it has */
+    bool is_waking;       /* what is placed or woken now may issue in this very cycle */
+    bool has_freed_slot;  /* refill() is due at the end of the cycle */
     /* Its model has nothing to do with other SMs or the grid's blocks, and groups have one pc; and its instructions do
      * not share the way to the L2 with answers to others, as those of coherent caches are. */
     bool is_separate;
-    uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
+    bool is_scoreboard;
+    bool has_icache; /* one that can miss */
+    bool policy_hears_waits;
+    bool checks, is_watched; /* for tests; or the grid records what its threads execute */
+
+    struct sched_set ready, next_shared; /* next_shared: slots whose next instruction others may notice */
+    struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
+    struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
+    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; the others share entry 0 */
+    int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
+    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see, besides `ready` */
+    struct sched_view view;                                               /* those sets, by address */
+    const struct sched_ops *policy;
+    void *policy_state[SM_MAX_SCHEDULERS];
+
+    struct sm_slot *slot;
+    struct sched_slot *view_slot;
+    const struct sm_program *program;
+    const struct divergence_ops *divergence;
+    void *model;
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
+    uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
+    uint64_t *lane_ready;            /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
+    enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
+    enum sm_stall sleeps_for;
+    uint32_t line_shift;  /* from a pc to its line in the I-cache */
+    uint32_t n_fetches;   /* that missed and have no answer yet */
+    uint64_t fetch_cycle; /* in this one, the I-cache's only port is taken */
+    uint64_t last_change; /* sm.h */
+    struct sm_counters counters;
+    struct exec_context cx;
+
+    const struct config_machine *machine;
+    const void *policy_options;
     struct sm_dispatcher dispatcher;
     struct mem *mem;
     uint32_t index;
     const struct exec_grid *grid;
-    const struct sm_program *program;
-    struct exec_context cx;
-    struct sm_counters counters;
-
-    uint32_t n_warps, n_slots, n_schedulers; /* warps of threads; slots for groups; */
-    uint32_t n_usable_slots; /* by models that pull blocks: as many warps as the registers of the kernel allow */
-    bool has_icache;         /* one that can miss */
-    uint32_t line_shift;     /* from a pc to its line there */
-    struct sm_slot *slot;
-    struct sched_slot *view_slot;
-    struct sched_set occupied, ready, next_long, next_load, waits_long, pending; /* what the schedulers see */
-    struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
-    struct sched_set of_unit[SM_N_UNITS]; /* slots by their next instruction's unit */
-    struct sched_set next_shared;         /* slots whose next instruction others may notice */
-    struct sched_view view;               /* the sets above, by address */
-    uint32_t n_words;                     /* of a set that are in use */
-    void *policy_state[SM_MAX_SCHEDULERS];
-    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; the others
-                                                          share entry 0 */
-    uint32_t n_in_state[SM_N_STATES];
+    uint32_t n_warps, n_slots; /* warps of threads; slots for groups */
+    uint32_t n_usable_slots;   /* by models that pull blocks: as many warps as the registers of the kernel allow */
     uint64_t n_arrived;
-
-    struct sched_set *wheel; /* SM_WHEEL sets of slots to wake */
-    uint64_t wheel_used[SM_WHEEL / 64];
-
     struct sm_request *request;
-    uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
-    uint32_t done, last_done; /* a list of those that memory has answered since the last tick */
-    uint32_t queue[SM_LDST_RING], queue_head, queue_length;
-    bool ldst_is_refused;     /* memory has no room for the first of them, and will say when it has */
-    struct sched_set refused; /* slots for which the I-cache took no request: they ask again in the next cycle */
-    uint64_t fetch_cycle;     /* in this one, its only port is taken */
-    uint32_t n_fetches;       /* that missed and have no answer yet */
-
+    uint32_t queue[SM_LDST_RING];
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
-    uint64_t *lane_ready;   /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
-    struct sm_lanes *lanes; /* then, by slot */
-
-    int continued[SM_MAX_SCHEDULERS]; /* the slot whose instruction has bundles left, or SM_NO_SLOT */
-    uint64_t model_wake;              /* refill() is due; SM_NEVER: not asked for */
-    bool is_waking;                   /* what is placed or woken now may issue in this very cycle */
-    struct sm_turn turn;              /* in the cycle under way, or the last one */
-    bool has_freed_slot;              /* refill() is due at the end of the cycle */
-
-    uint64_t last_change; /* sm.h */
-    uint64_t last_cycle;  /* the last one accounted */
-    enum sm_stall sleeps_for;
+    struct sm_lanes *lanes; /* with lane_ready, by slot */
     uint64_t fault_pc;
     struct exec_row *fault_row;
-
-    bool checks, is_watched; /* for tests; or the grid records what its threads execute */
-    char broken[160];        /* what a check has found; empty: nothing */
+    char broken[160]; /* what a check has found; empty: nothing */
 };
 
 /* prepare.c */
