@@ -162,6 +162,7 @@ static void begin_grid(void *user) {
         return;
     chip->program = grid->program;
     chip->cx = model->setup.cx;
+    chip->has_counted = false;
     uint32_t block_threads = grid->block[0] * grid->block[1] * grid->block[2];
     chip->block_rows = (block_threads + chip->warp_size - 1) / chip->warp_size;
     divergence_pool_start(&chip->pool, grid->program->n_insns);

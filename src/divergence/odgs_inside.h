@@ -44,7 +44,8 @@ struct divergence_odgs_chip {
     uint32_t warp_size, n_sms;
     struct divergence_odgs_sm **model;        /* per SM */
     struct divergence_pool pool;              /* warps that have still to fill up */
-    uint32_t *n_free;                         /* per SM, while slots are filled: those that are free */
+    uint32_t *n_free;                         /* per SM: slots that are free for these */
+    bool has_counted;                         /* n_free is right */
     struct divergence_odgs_queue full, fresh; /* full warps from the pool; new ones of the grid */
     struct divergence_odgs_warp **warp;       /* all there are */
     uint32_t n_warps;

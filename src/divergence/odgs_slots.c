@@ -64,11 +64,14 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
     setup->host->place(setup->sm, &warp->group, cycle);
 }
 
-static uint32_t count_free_slots(const struct divergence_odgs_chip *chip) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < chip->n_sms; i++)
-        n += chip->n_free[i] = free_slots(chip->model[i]);
-    return n;
+/* A slot becomes free in its SM's own tick, which asks to refill it before another SM has its turn, and is taken by
+ * place(): so only that SM's are counted anew. The compactor takes slots by itself. */
+static void count_free_slots(struct divergence_odgs_chip *chip, const struct divergence_odgs_sm *model) {
+    bool counts_all = !chip->has_counted || chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC;
+    for (uint32_t i = 0; counts_all && i < chip->n_sms; i++)
+        chip->n_free[i] = free_slots(chip->model[i]);
+    chip->n_free[model->setup.sm_index] = free_slots(model);
+    chip->has_counted = true;
 }
 
 static uint32_t find_emptiest(const struct divergence_odgs_chip *chip) {
@@ -80,11 +83,14 @@ static uint32_t find_emptiest(const struct divergence_odgs_chip *chip) {
 
 /* Fills free slots, those of the SM that has most of them first. */
 static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
-    const struct divergence_odgs_chip *chip = model->chip;
-    for (uint32_t left = count_free_slots(chip); left;) {
+    struct divergence_odgs_chip *chip = model->chip;
+    count_free_slots(chip, model);
+    for (;;) {
         uint32_t emptiest = find_emptiest(chip);
+        if (!chip->n_free[emptiest])
+            return;
         if (start_local(chip->model[emptiest], cycle)) {
-            left = count_free_slots(chip);
+            count_free_slots(chip, model);
             continue;
         }
         struct divergence_odgs_warp *warp = next_warp(model, cycle);
@@ -92,7 +98,6 @@ static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
             return;
         place(chip->model[emptiest], warp, cycle);
         chip->n_free[emptiest]--;
-        left--;
     }
 }
 
