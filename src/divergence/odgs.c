@@ -400,6 +400,13 @@ static bool may_leave(const struct divergence_odgs_chip *chip, const struct exec
     return !(chip->options.short_length && is_short(chip, pc));
 }
 
+/* The running path is where it meets others. The stack's pc is only kept when it matters. */
+static void end_path(struct divergence_odgs_warp *warp) {
+    divergence_stack_top(&warp->stack)->pc = warp->group.pc;
+    divergence_stack_pop_finished(&warp->stack);
+    divergence_odgs_show_top(warp);
+}
+
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
     if (is_local(model->chip, group)) {
@@ -410,9 +417,9 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     const struct exec_insn *insn = &model->chip->program->code[pc];
     if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == group->mask)) { /* most branches: all go one way */
         divergence_count_branch(&model->setup, pc, false);
-        divergence_stack_top(&warp->stack)->pc = mask ? insn->target : pc + 1;
-        divergence_stack_pop_finished(&warp->stack);
-        divergence_odgs_show_top(warp);
+        group->pc = mask ? insn->target : pc + 1;
+        if (group->pc == group->meet)
+            end_path(warp);
         return;
     }
     struct outcome outcome;
@@ -462,11 +469,8 @@ static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
         divergence_compact_meet(&model->compact, group, cycle);
         return;
     }
-    struct divergence_odgs_warp *warp = (struct divergence_odgs_warp *)group;
-    divergence_stack_top(&warp->stack)->pc = group->pc;
-    divergence_stack_pop_finished(&warp->stack);
     model->setup.counters->reconvergences++;
-    divergence_odgs_show_top(warp);
+    end_path((struct divergence_odgs_warp *)group);
 }
 
 /* --- the rest --- */
