@@ -1,10 +1,10 @@
 /* Divergence models: which threads execute together. One file per model, ending in its operations table; models.def
  * lists them.
  *
- * A thread lives in a lane of a row and never moves (exec.h); what a model forms are groups of threads that have the
- * same next instruction. A group sits in a slot of an SM, where a warp scheduler picks it. The SM knows slots, units
- * and results under way, and nothing of how groups come about; a model knows threads, masks and program counters, and
- * nothing of units. What they say to each other is all in this file.
+ * A thread lives in a lane of a row (exec.h), wherever it executes; what a model forms are groups of threads that have
+ * the same next instruction. A group sits in a slot of an SM, where a warp scheduler picks it. The SM knows slots,
+ * units and results under way, and nothing of how groups come about; a model knows threads, masks and program counters,
+ * and nothing of units. What they say to each other is all in this file.
  *
  * The life of a group: the model makes it (admit) and puts it into a slot (host->place). The SM issues its instructions
  * one after the other. It moves pc on by itself and calls the model only at control instructions (control), when pc
