@@ -25,8 +25,8 @@ struct exec_pack {
 struct exec_threads {
     unsigned char *registers; /* of those that are carried; NULL: none ever is */
     uint32_t register_bytes;
-    uint32_t here;            /* lanes whose thread's registers are here */
-    uint32_t packed;          /* lanes for which `pack` was made last; 0: none */
+    uint32_t here;   /* lanes whose thread's registers are here */
+    uint32_t packed; /* lanes for which `pack` was made last; 0: none */
     struct exec_row *row[EXEC_LANES];
     uint8_t lane[EXEC_LANES]; /* of each thread in its row */
     struct exec_pack pack;
