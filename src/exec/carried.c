@@ -1,4 +1,5 @@
 /* Threads that carry their registers with them. See scattered.h. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -48,10 +49,9 @@ static void move_registers(const struct exec_context *cx, uint32_t pc, const str
     const struct exec_live_at *at = &live->at[pc];
     const uint32_t *offset = live->offset + at->first, *end = offset;
     if (route->is_straight) {
-        static const unsigned bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
         for (unsigned width = 0; width < PTX_N_WIDTHS; width++)
             for (end = live->offset + at->first + at->end[width]; offset < end; offset++)
-                cx->lanes->blend(to + *offset, from + *offset, route->left, bits[width]);
+                cx->lanes->blend(to + *offset, from + *offset, route->left, exec_width_bits[width]);
         return;
     }
     for (end = live->offset + at->first + at->end[PTX_WIDTH_PRED]; offset < end; offset++)
@@ -131,30 +131,38 @@ void exec_threads_move(const struct exec_context *cx, struct exec_threads *threa
 
 /* --- instructions --- */
 
-/* An operand that is no register is read from the threads' rows and blocks. */
+/* One element of an operand that is no predicate. */
+static inline void copy_lane(enum ptx_width width, void *to, uint32_t to_lane, const void *from, uint32_t from_lane) {
+    if (width == PTX_WIDTH_16)
+        ((uint16_t *)to)[to_lane] = ((const uint16_t *)from)[from_lane];
+    else if (width == PTX_WIDTH_32)
+        ((uint32_t *)to)[to_lane] = ((const uint32_t *)from)[from_lane];
+    else
+        ((uint64_t *)to)[to_lane] = ((const uint64_t *)from)[from_lane];
+}
+
+/* Where lane `at` has the operand in its row, its block, or its registers at home. */
+static inline unsigned char *home_of(const struct exec_threads *threads, uint32_t at, struct exec_operand operand) {
+    return threads->row[at]->base[operand.base] + operand.offset;
+}
+
+/* An operand that is no register, or stays at home. */
 static const void *collect(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
                            void *scratch) {
+    assert(operand.width != PTX_WIDTH_PRED);
     for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t at = (uint32_t)__builtin_ctz(left), lane = threads->lane[at];
-        const unsigned char *lanes = threads->row[at]->base[operand.base] + operand.offset;
-        switch ((enum ptx_width)operand.width) {
-        case PTX_WIDTH_PRED: {
-            uint32_t *word = scratch, bit = *(const uint32_t *)lanes >> lane & 1;
-            *word = (*word & ~(1u << at)) | bit << at;
-            break;
-        }
-        case PTX_WIDTH_16:
-            ((uint16_t *)scratch)[at] = ((const uint16_t *)lanes)[lane];
-            break;
-        case PTX_WIDTH_32:
-            ((uint32_t *)scratch)[at] = ((const uint32_t *)lanes)[lane];
-            break;
-        default:
-            ((uint64_t *)scratch)[at] = ((const uint64_t *)lanes)[lane];
-            break;
-        }
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+        copy_lane(operand.width, scratch, at, home_of(threads, at, operand), threads->lane[at]);
     }
     return scratch;
+}
+
+static void distribute(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
+                       const void *scratch) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+        copy_lane(operand.width, home_of(threads, at, operand), threads->lane[at], scratch, at);
+    }
 }
 
 static inline const void *source_lanes(const struct exec_context *cx, struct exec_operand operand, uint32_t mask,
@@ -165,6 +173,31 @@ static inline const void *source_lanes(const struct exec_context *cx, struct exe
     if (exec_is_broadcast(operand, (const uint32_t *)constant))
         return constant;
     return collect(cx->threads, operand, mask, scratch);
+}
+
+static bool is_at_home(const struct exec_context *cx, struct exec_operand operand) {
+    return operand.base == EXEC_BASE_REGISTERS && cx->grid->program->live->is_at_home[operand.offset / 4];
+}
+
+/* Some operands are at home. Results are in scratch lanes first. */
+static void run_from_home(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
+    void *place[EXEC_MAX_DST];
+    for (unsigned i = 0; i < insn->n_src; i++)
+        if (is_at_home(cx, insn->operand[insn->n_dst + i]))
+            o->src[i] = collect(cx->threads, insn->operand[insn->n_dst + i], o->mask, cx->scratch[EXEC_MAX_DST + i]);
+    for (unsigned i = 0; i < insn->n_dst; i++) {
+        place[i] = o->dst[i];
+        o->dst[i] = cx->scratch[i];
+    }
+    if (insn->kind == EXEC_KIND_LANES)
+        exec_run_lanes(insn, o);
+    else
+        insn->act(cx, o);
+    for (unsigned i = 0; i < insn->n_dst && cx->fault.kind == EXEC_FAULT_NONE; i++)
+        if (is_at_home(cx, insn->operand[i]))
+            distribute(cx->threads, insn->operand[i], o->mask, cx->scratch[i]);
+        else
+            cx->lanes->blend(place[i], cx->scratch[i], o->mask, exec_width_bits[insn->operand[i].width]);
 }
 
 void exec_carried_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask) {
@@ -179,7 +212,9 @@ void exec_carried_insn(struct exec_context *cx, const struct exec_insn *insn, ui
         o.src[i] = source_lanes(cx, insn->operand[insn->n_dst + i], mask, cx->scratch[EXEC_MAX_DST + i]);
     cx->row = NULL;
     cx->insn = insn;
-    if (insn->kind != EXEC_KIND_LANES)
+    if (insn->flags & EXEC_FLAG_AT_HOME)
+        run_from_home(cx, insn, &o);
+    else if (insn->kind != EXEC_KIND_LANES)
         insn->act(cx, &o);
     else if (mask == ~0u)
         exec_run_lanes(insn, &o);

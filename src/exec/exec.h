@@ -65,6 +65,7 @@ enum exec_flag {
     EXEC_FLAG_UNIFORM = 16,    /* branch: same direction in the whole block */
     EXEC_FLAG_HOLDS_ROW = 32,  /* ld: DRAM should keep the row open for the next access */
     EXEC_FLAG_NEGATES = 64,    /* cond_acc, tree_traverse: the predicate is written !p */
+    EXEC_FLAG_AT_HOME = 128,   /* touches a register that threads do not carry with them (live.h) */
 };
 
 enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };

@@ -132,6 +132,49 @@ static void solve(const struct pass *pass) {
     free(bits);
 }
 
+/* --- registers that stay at home --- */
+
+/* Instructions between a branch back and its target. */
+static bool *find_loops(const struct exec_program *program) {
+    bool *is_in_loop = base_allocate(program->n_insns + 1, sizeof *is_in_loop);
+    for (uint32_t pc = 0; pc < program->n_insns; pc++)
+        if (program->code[pc].kind == EXEC_KIND_BRANCH && program->code[pc].target <= pc)
+            memset(&is_in_loop[program->code[pc].target], true, pc + 1 - program->code[pc].target);
+    return is_in_loop;
+}
+
+/* Those that live in loops and are touched in none. */
+static void leave_at_home(const struct pass *pass, uint8_t *is_at_home) {
+    const struct exec_program *program = pass->program;
+    bool *is_in_loop = find_loops(program);
+    uint64_t *lives = base_allocate(pass->n_words, sizeof *lives),
+             *touched = base_allocate(pass->n_words, sizeof *touched);
+    for (uint32_t pc = 0; pc < program->n_insns; pc++) {
+        for (unsigned i = 0; is_in_loop[pc] && i < EXEC_MAX_OPERANDS; i++)
+            set(pass, touched, program->code[pc].operand[i], true);
+        for (uint32_t i = 0; is_in_loop[pc] && i < pass->n_words; i++)
+            lives[i] |= needed_at(pass, pc)[i];
+    }
+    for (uint32_t i = 0; i < pass->n_slots; i++)
+        if (pass->slot[i].width != PTX_WIDTH_PRED && (lives[i / 64] & ~touched[i / 64]) >> i % 64 & 1) {
+            is_at_home[pass->slot[i].offset / 4] = true;
+            for (uint32_t pc = 0; pc < program->n_insns; pc++)
+                needed_at(pass, pc)[i / 64] &= ~(1ull << i % 64);
+        }
+    free(is_in_loop);
+    free(lives);
+    free(touched);
+}
+
+static void flag_instructions(const struct exec_program *program, const uint8_t *is_at_home) {
+    for (uint32_t pc = 0; pc < program->n_insns; pc++)
+        for (unsigned i = 0; i < EXEC_MAX_OPERANDS; i++) {
+            struct exec_operand operand = program->code[pc].operand[i];
+            if (is_register(operand) && is_at_home[operand.offset / 4])
+                program->code[pc].flags |= EXEC_FLAG_AT_HOME;
+        }
+}
+
 /* --- lists --- */
 
 static bool is_like_next(const struct pass *pass, uint32_t pc) {
@@ -180,11 +223,17 @@ struct exec_live *exec_live_new(const struct exec_program *program) {
     bool has_calls = program->n_functions > 1;
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
         has_calls |= is_call(&program->code[pc]);
-    if (has_calls)
+    uint8_t *is_at_home = base_arena_alloc_array(program->arena, program->register_bytes / 4 + 1, 1, 8);
+    memset(is_at_home, 0, program->register_bytes / 4 + 1);
+    if (has_calls) {
         memset(pass.needed, 0xff, (size_t)program->n_insns * pass.n_words * sizeof *pass.needed);
-    else
+    } else {
         solve(&pass);
+        leave_at_home(&pass, is_at_home);
+        flag_instructions(program, is_at_home);
+    }
     struct exec_live *live = list(&pass);
+    live->is_at_home = is_at_home;
     free(pass.slot);
     free(pass.number);
     free(pass.needed);

@@ -43,6 +43,12 @@ static const char kernel_text[] =
     "ld.param.u64 %d6, [other];\n"
     "add.u64 %d7, %d5, %d6;\n"
     "st.global.u64 [%d3+2304], %d7;\n"
+    /* Nobody comes here: for threads that are carried, what lives through the loop stays at home. */
+    "LOOP: add.u32 %r11, %r11, 1;\n"
+    "setp.lt.u32 %p3, %r11, 9;\n"
+    "@%p3 bra LOOP;\n"
+    "st.global.u32 [%d3], %r2;\n"
+    "st.global.u16 [%d3+4], %h1;\n"
     "ret;\n}\n";
 
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
@@ -187,9 +193,10 @@ static void run_carried(struct machine *m) {
             exec_threads_carry(&bundle[b][1], m->program);
             exec_threads_put(&bundle[b][0], i * 5 % EXEC_LANES, &m->row[thread / EXEC_LANES], thread % EXEC_LANES);
         }
-    uint32_t pc = 0;
+    uint32_t pc = 0, n_at_home = 0;
     for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++, pc++)
         for (uint32_t b = 0; b < N_ROWS; b++) {
+            n_at_home += b == 0 && insn->flags & EXEC_FLAG_AT_HOME;
             struct exec_threads *threads = &bundle[b][pc % 2];
             exec_threads_ready(&m->cx, threads, pc, ~0u);
             assert_int_equal(threads->here, ~0u);
@@ -204,6 +211,7 @@ static void run_carried(struct machine *m) {
             move_on(m, threads, &bundle[b][1 - pc % 2], pc + 1);
             assert_int_equal(threads->here, 0);
         }
+    assert_true(n_at_home > 5 && n_at_home < pc / 2);
     for (uint32_t b = 0; b < N_ROWS; b++) {
         free(bundle[b][0].registers);
         free(bundle[b][1].registers);

@@ -16,9 +16,10 @@ static inline void exec_run_lanes(const struct exec_insn *insn, const struct exe
     fesetround(FE_TONEAREST);
 }
 
+static const unsigned exec_width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
+
 /* Other lanes than those in o->mask keep what they have. */
 static inline void exec_run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
-    static const unsigned width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
     void *place[EXEC_MAX_DST];
     for (unsigned i = 0; i < insn->n_dst; i++) {
         place[i] = o->dst[i];
@@ -26,7 +27,7 @@ static inline void exec_run_blended(struct exec_context *cx, const struct exec_i
     }
     exec_run_lanes(insn, o);
     for (unsigned i = 0; i < insn->n_dst; i++)
-        cx->lanes->blend(place[i], cx->scratch[i], o->mask, width_bits[insn->operand[i].width]);
+        cx->lanes->blend(place[i], cx->scratch[i], o->mask, exec_width_bits[insn->operand[i].width]);
 }
 
 static inline void exec_refresh_clock(const struct exec_context *cx, struct exec_row *row) {
