@@ -296,10 +296,8 @@ struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_
     return row;
 }
 
-void divergence_team_show(const struct divergence_crowd *crowd, struct divergence_team *team) {
+void divergence_team_show(struct divergence_team *team) {
     team->group.row = divergence_team_row(team, team->mask);
-    if (team->group.row)
-        exec_threads_send_home(crowd->setup.cx, &team->threads, team->group.pc, team->mask);
     team->group.threads = &team->threads;
     team->group.mask = team->mask;
     team->group.n_threads = base_count_bits(team->mask);

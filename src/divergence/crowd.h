@@ -94,8 +94,8 @@ void divergence_team_take(const struct divergence_crowd *crowd, struct divergenc
 /* Where a thread of this lane may be put: in its own lane, or else in any below n_lanes; -1: nowhere. */
 int divergence_team_room(const struct divergence_team *team, uint32_t lane, uint32_t n_lanes);
 void divergence_team_set_pcs(struct divergence_team *team, uint32_t pc);
-/* Makes the group what the SM sees of the team: lanes of one row, or a number of threads, all at group.pc. */
-void divergence_team_show(const struct divergence_crowd *crowd, struct divergence_team *team);
+/* Makes the group what the SM sees of the team: lanes of one row, or a number of threads. */
+void divergence_team_show(struct divergence_team *team);
 /* The row that these threads are lanes of, each in its own; NULL: not so. */
 struct exec_row *divergence_team_row(const struct divergence_team *team, uint32_t mask);
 /* The bundle of the team's threads in `mask` at bundle->pc, when that is their row. */

@@ -158,7 +158,7 @@ static bool enter_pool(struct model *model, struct divergence_team *from, uint32
             setup->counters->merges++;
             if (from->group.passed < youngest->group.passed)
                 youngest->group.passed = from->group.passed;
-            divergence_team_show(&model->crowd, youngest);
+            divergence_team_show(youngest);
             if (youngest->group.slot != DIVERGENCE_NO_SLOT)
                 setup->host->wake(setup->sm, &youngest->group, cycle);
         }
@@ -170,7 +170,7 @@ static bool enter_pool(struct model *model, struct divergence_team *from, uint32
         divergence_team_take(&model->crowd, warp, NULL, from, mask);
     warp->mask = mask;
     set_running(model, warp, pc);
-    divergence_team_show(&model->crowd, warp);
+    divergence_team_show(warp);
     if (!own) {
         warp->group.passed = from->group.passed;
         divergence_crowd_enter(&model->crowd, warp, cycle);
@@ -237,7 +237,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     } else if (there == warp->mask && !warp->waits) {
         group->pc = next;
         if (warp->mask != before)
-            divergence_team_show(&model->crowd, warp);
+            divergence_team_show(warp);
         go_on(model, warp, cycle);
     }
 }

@@ -431,13 +431,14 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
 /* The bundle that a group with a row or threads is. */
 static inline struct divergence_bundle fixture_own_bundle(struct fixture_sm *sm, const struct divergence_group *group) {
     const struct exec_insn *insn = &sm->f->program->code[group->pc];
-    if (!group->row) {
+    struct exec_row *row = divergence_is_in_row(group) ? group->row : NULL;
+    if (!row) {
         exec_threads_ready(&sm->cx, group->threads, group->pc, group->mask);
         exec_use_threads(&sm->cx, group->threads);
     }
-    uint32_t mask = group->row ? divergence_guard(group->row, insn, group->mask)
-                               : exec_threads_guard(group->threads, insn, group->mask);
-    return (struct divergence_bundle){.pc = group->pc, .mask = mask, .row = group->row, .is_last = true};
+    uint32_t mask =
+        row ? divergence_guard(row, insn, group->mask) : exec_threads_guard(group->threads, insn, group->mask);
+    return (struct divergence_bundle){.pc = group->pc, .mask = mask, .row = row, .is_last = true};
 }
 
 /* One bundle. True when another one belongs to it: of the same instruction, or of the same cycle (shares_issue). */

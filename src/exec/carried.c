@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "exec/live.h"
 #include "exec/run.h"
@@ -18,9 +19,11 @@ void exec_threads_carry(struct exec_threads *threads, const struct exec_program 
 
 /* --- moving --- */
 
+enum { FEW = 3 }; /* lanes: moved one by one */
+
 /* Which lanes go where. */
 struct route {
-    bool is_straight; /* those of `left`, each to the same lane; else from[k] to to[k] */
+    bool is_straight; /* those of `left`, each to the same lane, all at once; else from[k] to to[k] */
     uint32_t left;
     uint32_t n;
     uint8_t from[EXEC_LANES], to[EXEC_LANES];
@@ -80,6 +83,7 @@ static struct exec_row *next_row(const struct exec_threads *threads, uint32_t *l
     }
     route->n = n;
     route->left = those;
+    route->is_straight &= n > FEW;
     *left &= ~those;
     return row;
 }
@@ -107,13 +111,14 @@ void exec_threads_move(const struct exec_context *cx, struct exec_threads *threa
                        struct exec_threads *from, uint32_t mask, uint32_t pc) {
     if (!threads->registers)
         exec_threads_send_home(cx, from, pc, mask);
-    struct route route = {.n = 0, .left = mask & from->here, .is_straight = !at};
+    struct route route = {.n = 0, .left = mask & from->here};
+    route.is_straight = !at && base_count_bits(route.left) > FEW;
     uint32_t came = at ? 0 : mask, here = at ? 0 : route.left;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left), to = at ? at[i] : i;
         threads->row[to] = from->row[i];
         threads->lane[to] = from->lane[i];
-        if (!at)
+        if (route.is_straight)
             continue;
         uint32_t carries = from->here >> i & 1;
         route.from[route.n] = (uint8_t)i;

@@ -47,9 +47,16 @@ static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t
 /* FNV-1a, by words. */
 static uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001b3ull; }
 
+/* Where all threads of a group, which are those of its row, have their registers; NULL: some here and some there. */
+static const void *registers_of(const struct divergence_group *group) {
+    if (divergence_is_in_row(group))
+        return group->row->base[EXEC_BASE_REGISTERS];
+    return group->mask & ~group->threads->here ? NULL : group->threads->registers;
+}
+
 static uint64_t state_of(const struct divergence_group *group) {
     const struct exec_row *row = group->row;
-    const uint64_t *registers = (const uint64_t *)row->base[EXEC_BASE_REGISTERS];
+    const uint64_t *registers = registers_of(group);
     uint64_t hash = mix(mix(0xcbf29ce484222325ull, (uint64_t)group->pc << 32 | group->mask), row->live);
     for (size_t i = 0; i < row->block->grid->program->register_bytes / sizeof *registers; i++)
         hash = mix(hash, registers[i]);
@@ -91,7 +98,7 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
             const struct divergence_group *group = sm_group(sm[i], s);
             if (!group || group->status == DIVERGENCE_WAITS)
                 continue;
-            if (!group->row || group->mask != group->row->live)
+            if (!group->row || group->mask != group->row->live || !registers_of(group))
                 return false;
             has_any = true;
             all_loop &= is_looping(&(*livelock)->watched[i * (*livelock)->n_slots + s], group);

@@ -198,9 +198,9 @@ static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, 
 static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    uint32_t lanes = slot->group->row       ? issue_row(sm, scheduler, s, cycle)
-                     : slot->group->threads ? issue_threads(sm, scheduler, s, cycle)
-                                            : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
+    uint32_t lanes = divergence_is_in_row(slot->group) ? issue_row(sm, scheduler, s, cycle)
+                     : slot->group->threads            ? issue_threads(sm, scheduler, s, cycle)
+                                                       : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (sm_has_fault(sm))
         return lanes;
     if (is_first) {
