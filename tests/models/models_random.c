@@ -1,10 +1,11 @@
 /* Random programs under every divergence model: whatever a model does with threads, memory at the end and the number of
  * instructions of each thread are those of the functional run, and every run ends.
  *
- *   models_random SEED COUNT [MODEL]                       programs 0 to COUNT - 1 of the seed, on targets drawn for
- * each models_random --ptx SEED NUMBER                        the PTX of one program models_random --one SEED NUMBER
- * MODEL SCHEDULER MACHINE models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE   drops statements as long as it
- * fails, then shows the rest
+ * - models_random SEED COUNT [MODEL]: programs 0 to COUNT - 1 of the seed, on targets drawn for each
+ * - models_random --ptx SEED NUMBER: the PTX of one program
+ * - models_random --one SEED NUMBER MODEL SCHEDULER MACHINE
+ * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements as long as it fails, then shows the
+ * rest
  *
  * MACHINE may be `functional`. MODEL is a name (drawn with options) or, with a colon, one set of options. */
 #include <inttypes.h>
