@@ -4,8 +4,7 @@
  * - models_random SEED COUNT [MODEL]: programs 0 to COUNT - 1 of the seed, on targets drawn for each
  * - models_random --ptx SEED NUMBER: the PTX of one program
  * - models_random --one SEED NUMBER MODEL SCHEDULER MACHINE
- * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements as long as it fails, then shows the
- * rest
+ * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements while it fails
  *
  * MACHINE may be `functional`. MODEL is a name (drawn with options) or, with a colon, one set of options. */
 #include <inttypes.h>
