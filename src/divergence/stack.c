@@ -5,7 +5,6 @@
  * break_join), as hardware does since compute capability 7.0. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "divergence/control.h"
@@ -38,10 +37,7 @@ static void *new_block(void *user, const struct exec_cta *cta) {
     (void)user;
     struct block *block = base_allocate(1, sizeof *block);
     block->n_rows = cta->n_rows;
-    block->warp = aligned_alloc(64, cta->n_rows * sizeof *block->warp);
-    if (!block->warp)
-        abort();
-    memset(block->warp, 0, cta->n_rows * sizeof *block->warp);
+    block->warp = base_allocate_aligned(cta->n_rows * sizeof *block->warp);
     block->stack = base_allocate(cta->n_rows, sizeof *block->stack);
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         block->warp[i].stack = &block->stack[i];

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bits.h"
 #include "base/memory.h"
@@ -314,10 +313,7 @@ static bool run_grid(struct engine *engine) {
 
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error) {
-    struct engine *engine = aligned_alloc(64, (sizeof *engine + 63) & ~(size_t)63);
-    if (!engine)
-        abort();
-    memset(engine, 0, sizeof *engine);
+    struct engine *engine = base_allocate_aligned(sizeof *engine);
     uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
     engine->gpu = gpu;
     engine->grid = grid;

@@ -10,10 +10,7 @@
 
 struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
-    struct sm *sm = aligned_alloc(64, (sizeof *sm + 63) & ~(size_t)63);
-    if (!sm)
-        abort();
-    memset(sm, 0, sizeof *sm);
+    struct sm *sm = base_allocate_aligned(sizeof *sm);
     sm->machine = machine;
     sm->policy = setup->scheduler;
     sm->policy_options = setup->scheduler_options;
@@ -41,10 +38,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->n_schedulers = machine->schedulers < SM_MAX_SCHEDULERS ? machine->schedulers : SM_MAX_SCHEDULERS;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
-    sm->slot = aligned_alloc(64, sm->n_slots * sizeof *sm->slot);
-    if (!sm->slot)
-        abort();
-    memset(sm->slot, 0, sm->n_slots * sizeof *sm->slot);
+    sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
     sm->view_slot = base_allocate(sm->n_slots, sizeof *sm->view_slot);
     sm->wheel = base_allocate(SM_WHEEL, sizeof *sm->wheel);
     sm->n_requests = 4 * sm->n_warps + SM_LDST_QUEUE + EXEC_LANES;

@@ -7,7 +7,8 @@
 #include "sm/timing.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/memory.h"
 
 enum { SEQUENCE = 4 };
 
@@ -213,10 +214,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
     if (!program)
         abort();
     program->exec = exec;
-    program->timing = aligned_alloc(sizeof *program->timing, (exec->n_insns + 1) * sizeof *program->timing);
-    if (!program->timing)
-        abort();
-    memset(program->timing, 0, exec->n_insns * sizeof *program->timing);
+    program->timing = base_allocate_aligned((exec->n_insns + 1) * sizeof *program->timing);
     for (uint32_t f = 0; f < exec->n_functions; f++) {
         const struct exec_function *function = &exec->function[f];
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {
