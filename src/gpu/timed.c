@@ -103,7 +103,7 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
 static void build(struct gpu_timed *timed) {
     const struct config_machine *machine = &timed->machine;
     timed->mem = mem_new(machine, memory_done, timed);
-    mem_tell_changes(timed->mem, memory_changed);
+    mem_report_changes(timed->mem, memory_changed);
     timed->sm = calloc(machine->n_sms, sizeof(struct sm *));
     timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
     if (!timed->sm || !timed->wake)
@@ -159,7 +159,7 @@ static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
     if (timed->team)
-        mem_share_fetches(timed->mem);
+        mem_allow_parallel_fetches(timed->mem);
     for (uint32_t i = 0; i < timed->machine.n_sms; i++)
         sm_catch_up(timed->sm[i], timed->cycle);
 }
@@ -360,7 +360,7 @@ static bool has_team(struct run *run) {
         return false;
     if (!timed->team) {
         timed->team = gpu_team_new(config->n_threads);
-        mem_share_fetches(timed->mem);
+        mem_allow_parallel_fetches(timed->mem);
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* Tag arrays. Pseudo-LRU and other replacement policies are left out: the papers state LRU or nothing. */
+/* Tag arrays with LRU replacement. The papers state LRU or nothing, so there is no other policy. */
 #include "mem/cache.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* A tag array: sets, ways, least recently used replacement, one state byte per line. Used by L1s, instruction caches
- * and L2 banks; what the states mean is theirs. */
+/* A tag array: sets, ways, least recently used replacement, one state byte per line. L1s, instruction caches and L2
+ * banks use it and define what the states mean. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct mem_cache {
     uint8_t *is_pinned;
     uint64_t stamp;
     uint32_t sets, ways;
-    uint32_t stride;   /* banks that share the line numbers: only every stride-th line comes here */
+    uint32_t stride;   /* number of banks that lines are interleaved over: this one holds every stride-th line */
     uint32_t set_mask; /* sets - 1 where sets is a power of two, otherwise 0 */
 };
 
@@ -42,9 +42,8 @@ static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t li
 
 static inline void mem_cache_touch(struct mem_cache *cache, uint32_t slot) { cache->used[slot] = ++cache->stamp; }
 
-/* Where the line would go: an empty slot of its set, else the least recently used one that is not pinned, else
- * MEM_NONE.
- */
+/* Returns the slot to put the line in: an empty slot of its set, otherwise the least recently used one that is not
+ * pinned, otherwise MEM_NONE. */
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line);
 void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state);
 void mem_cache_drop(struct mem_cache *cache, uint32_t slot);

@@ -35,7 +35,7 @@ static void the_least_recently_used_line_leaves(void **state) {
     base_arena_free(&arena);
 }
 
-/* 3 banks: the lines 0, 3, 6, ... come here, and use all 5 sets. */
+/* One of 3 banks: it holds the lines 0, 3, 6, ... in all its 5 sets. */
 static void a_bank_uses_all_its_sets(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -67,7 +67,7 @@ static void lines_with_equal_hashes_are_told_apart(void **state) {
     base_arena_free(&arena);
 }
 
-static void an_mshr_holds_so_many_and_answers_in_order(void **state) {
+static void an_mshr_holds_a_limited_number_and_answers_in_order(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_mshrs mshrs;
@@ -91,7 +91,7 @@ int main(void) {
         cmocka_unit_test(the_least_recently_used_line_leaves),
         cmocka_unit_test(a_bank_uses_all_its_sets),
         cmocka_unit_test(lines_with_equal_hashes_are_told_apart),
-        cmocka_unit_test(an_mshr_holds_so_many_and_answers_in_order),
+        cmocka_unit_test(an_mshr_holds_a_limited_number_and_answers_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What must hold at every moment, for tests, and what is under way, for the watchdog. */
+/* The invariants of the memory system, for tests, and a description of what is under way, for the watchdog. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool check_tags(const struct finding *finding, const char *name, uint32_t
         if (cache->state[slot] == MEM_INVALID)
             return broken(finding, "%s %u: line %" PRIu64 " has no state", name, id, line);
         if (mem_cache_find(cache, line) != slot)
-            return broken(finding, "%s %u: line %" PRIu64 " is there twice or in a wrong set", name, id, line);
+            return broken(finding, "%s %u: line %" PRIu64 " is stored twice or in a wrong set", name, id, line);
     }
     return true;
 }
@@ -50,7 +50,7 @@ static bool check_l1(const struct finding *finding, const struct mem_sm *sm) {
     return check_tags(finding, "L1", sm->id, &l1->cache) && check_tags(finding, "I-cache", sm->id, &sm->code.cache);
 }
 
-/* A copy in an L1 is known to the directory, or is being called back. */
+/* The directory knows every copy in an L1, or is recalling it. */
 static bool check_copy(const struct finding *finding, const struct mem *mem, const struct mem_sm *sm, uint32_t slot) {
     uint64_t line = sm->data.cache.lines[slot], me = UINT64_C(1) << sm->id;
     bool may_write = sm->data.cache.state[slot] != MEM_SHARED;
@@ -58,9 +58,9 @@ static bool check_copy(const struct finding *finding, const struct mem *mem, con
     uint32_t home = mem_cache_find(&bank->cache, line), entry = mem_lines_find(&bank->lines, line);
     if (home == MEM_NONE) {
         if (entry == MEM_NONE || bank->entry[entry].state != MEM_ENTRY_RECALL)
-            return broken(finding, "line %" PRIu64 ": SM %u has it and the L2 has not", line, sm->id);
+            return broken(finding, "line %" PRIu64 ": SM %u has a copy and the L2 does not", line, sm->id);
     } else if (may_write ? bank->owner[home] != sm->id : (mem_directory_copies(bank, home) & me) == 0) {
-        return broken(finding, "line %" PRIu64 ": the directory does not know what SM %u has", line, sm->id);
+        return broken(finding, "line %" PRIu64 ": the directory does not know the copy of SM %u", line, sm->id);
     }
     for (uint32_t i = 0; may_write && i < mem->n_sms; i++)
         if (i != sm->id && mem_cache_find(&mem->sms[i].data.cache, line) != MEM_NONE)
@@ -82,14 +82,14 @@ static bool check_bank(const struct finding *finding, const struct mem *mem, con
     for (uint32_t slot = 0; mem->is_coherent && slot < mem_cache_slots(&bank->cache); slot++) {
         uint64_t line = bank->cache.lines[slot];
         if (line != MEM_NO_LINE && bank->cache.is_pinned[slot] && mem_lines_find(&bank->lines, line) == MEM_NONE)
-            return broken(finding, "bank %u: line %" PRIu64 " is pinned for nothing", bank->id, line);
+            return broken(finding, "bank %u: line %" PRIu64 " is pinned without an entry", bank->id, line);
         if (line != MEM_NO_LINE && bank->owner[slot] != MEM_NO_OWNER && bank->sharers[slot] != 0)
             return broken(finding, "bank %u: line %" PRIu64 " has an owner and sharers", bank->id, line);
     }
     return check_tags(finding, "bank", bank->id, &bank->cache);
 }
 
-/* When nothing is under way, nothing may be held. */
+/* When no event is pending, no resource may be in use. */
 static bool check_rest(const struct finding *finding, const struct mem *mem) {
     if (mem_next_event(mem) != MEM_NEVER)
         return true;
@@ -103,7 +103,7 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
         if (mem->banks[i].lines.n_used + mem->banks[i].requests.n + mem->banks[i].responses.n > 0)
             return broken(finding, "bank %u waits, but nothing is under way", i);
     for (uint32_t i = 0; i < mem->n_channels; i++)
-        if (mem->channels[i].n_line + mem->channels[i].n_queue > 0)
+        if (mem->channels[i].n_backlog + mem->channels[i].n_queue > 0)
             return broken(finding, "channel %u waits, but nothing is under way", i);
     return true;
 }
@@ -150,13 +150,15 @@ static void describe_l1(const struct writer *writer, const struct mem_sm *sm, co
 }
 
 static void describe_bank(const struct writer *writer, const struct mem *mem, const struct mem_bank *bank) {
-    static const char *const states[] = {
-        [MEM_ENTRY_FETCH] = "comes from DRAM",          [MEM_ENTRY_FILL] = "waits for a way",
-        [MEM_ENTRY_COLLECT] = "waits for L1s",          [MEM_ENTRY_RECALL] = "leaves, waits for L1s",
-        [MEM_ENTRY_WRITEBACK] = "waits for DRAM queue", [MEM_ENTRY_PASS] = "comes from DRAM"};
+    static const char *const states[] = {[MEM_ENTRY_FETCH] = "waits for DRAM",
+                                         [MEM_ENTRY_FILL] = "waits for a free way",
+                                         [MEM_ENTRY_COLLECT] = "waits for L1s",
+                                         [MEM_ENTRY_RECALL] = "leaves, waits for L1s",
+                                         [MEM_ENTRY_WRITEBACK] = "waits for the DRAM queue",
+                                         [MEM_ENTRY_PASS] = "waits for DRAM"};
     if (bank->requests.n + bank->responses.n > 0)
         say(writer, "bank %u: %u requests%s, %u responses", bank->id, bank->requests.n,
-            bank->is_blocked ? " (held up)" : "", bank->responses.n);
+            bank->is_blocked ? " (blocked)" : "", bank->responses.n);
     for (uint32_t entry = 0; entry < bank->lines.n; entry++)
         if (bank->lines.line[entry] != MEM_NO_LINE)
             say(writer, "bank %u: line 0x%" PRIx64 " %s; %u requests, %u answers missing", bank->id,
@@ -175,13 +177,13 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
         if (sm->credits < MEM_SM_CREDITS || sm->data.n_writebacks > 0)
-            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs on their way", i,
+            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs under way", i,
                 MEM_SM_CREDITS - sm->credits, sm->data.n_writebacks);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
         describe_bank(&writer, mem, &mem->banks[i]);
     for (uint32_t i = 0; i < mem->n_channels; i++)
-        if (mem->channels[i].n_queue + mem->channels[i].n_line > 0)
+        if (mem->channels[i].n_queue + mem->channels[i].n_backlog > 0)
             say(&writer, "channel %u: %u requests queued, %u wait for a place", i, mem->channels[i].n_queue,
-                mem->channels[i].n_line);
+                mem->channels[i].n_backlog);
 }

@@ -1,11 +1,11 @@
-/* From the addresses of a warp's lanes to the lines it asks for, and to the cycles a shared-memory access takes.
+/* Turns the addresses of a warp's lanes into the lines it requests, and into the cycles a shared-memory access takes.
  *
  * Global memory: one transaction per line that any lane touches, as in devices since compute capability 2.0 with L1
- * lines of 128 bytes; a lane whose bytes cross a line end asks for both. Shared memory: banks of 4-byte words; a bank
- * gives one word per cycle, to all lanes that ask for it.
+ * lines of 128 bytes; a lane whose bytes cross a line boundary requests both lines. Shared memory: banks of 4-byte
+ * words; a bank delivers one word per cycle, to all lanes that request it.
  *
- * This runs once per memory instruction of a warp: runs of neighbouring addresses and single lines are recognised
- * first (20 ns), the rest goes through a small hash table instead of comparing all with all (100 ns). */
+ * This runs once per memory instruction of a warp. It recognises runs of neighbouring addresses and single lines first
+ * (20 ns); other patterns go through a small hash table instead of comparing all pairs (100 ns). */
 #include "mem/mem.h"
 
 #include <assert.h>
@@ -13,20 +13,20 @@
 
 enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 16, HASH_BITS = 8 };
 
-/* The distinct numbers met so far; place 0 in the table is empty, place i names the i-1-th number. */
+/* A set of distinct numbers. In the hash table 0 is an empty place and i stands for number[i - 1]. */
 struct numbers {
     uint8_t table[1 << HASH_BITS];
     uint64_t number[32 * (MAX_BYTES / WORD_BYTES + 1)];
     uint32_t n;
 };
 
-static void forget_numbers(struct numbers *numbers) {
+static void clear_numbers(struct numbers *numbers) {
     memset(numbers->table, 0, sizeof numbers->table);
     numbers->n = 0;
 }
 
-/* Which number it is; equal to the former n if it is new. */
-static uint32_t place_of(struct numbers *numbers, uint64_t number) {
+/* Returns the index of the number, adding it if it is new: then the index is the previous n. */
+static uint32_t index_of(struct numbers *numbers, uint64_t number) {
     uint32_t hash = (uint32_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HASH_BITS));
     for (;; hash = (hash + 1) % (1 << HASH_BITS)) {
         uint32_t place = numbers->table[hash];
@@ -40,19 +40,19 @@ static uint32_t place_of(struct numbers *numbers, uint64_t number) {
     }
 }
 
-/* Which bytes of each line are touched; two lanes may touch the same. */
+/* The touched bytes of a line, one bit each; two lanes may touch the same byte. */
 struct cover {
     uint64_t bits[COVER_WORDS];
 };
 
-/* Lines mostly have two words, and a call of memset() costs more than the rest. */
+/* Most lines have two words, for which a call of memset() would cost more than the rest of the work. */
 static void cover_nothing(struct cover *cover, uint32_t line_bytes) {
     cover->bits[0] = cover->bits[1] = 0;
     if (line_bytes > 128)
         memset(&cover->bits[2], 0, line_bytes / 8 - 16);
 }
 
-/* Adds bytes of one 64-byte word; how many are new. Mostly all or none are. */
+/* Adds bytes of one 64-byte word and returns how many are new: mostly all or none. */
 static uint32_t cover_word(uint64_t *word, uint64_t run) {
     uint64_t new = run & ~*word;
     *word |= run;
@@ -73,7 +73,7 @@ static uint32_t cover_bytes(struct cover *cover, uint32_t offset, uint32_t bytes
     return cover_word(word, run << shift) + cover_word(word + 1, run >> (64 - shift));
 }
 
-/* All 32 lanes, one after the other in memory: the common case. */
+/* The common case: all 32 lanes access consecutive elements. */
 static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     uint64_t difference = 0;
     if (address[1] - address[0] != bytes)
@@ -83,7 +83,7 @@ static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     return difference == 0;
 }
 
-/* Contiguous bytes from address[0]: lines in order, each lane in the lines it touches. */
+/* The lines of 32 contiguous elements from `start` on. */
 static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes, struct mem_transaction *out) {
     uint64_t end = start + 32 * (uint64_t)bytes;
     uint32_t bytes_shift = (uint32_t)__builtin_ctz(bytes);
@@ -98,7 +98,7 @@ static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes
     return n;
 }
 
-/* Whether the active lanes' bytes all lie in one line; scattered lanes say no at once. */
+/* Returns whether the active lanes' bytes all lie in one line; stops at the first lane outside it. */
 static bool is_one_line(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes) {
     uint64_t line = address[__builtin_ctz(mask)] & ~(uint64_t)(line_bytes - 1);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
@@ -123,7 +123,7 @@ static unsigned coalesce_any(const uint64_t address[32], uint32_t mask, uint32_t
     struct cover cover[MEM_MAX_TRANSACTIONS];
     struct numbers lines;
     uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), last = 0;
-    forget_numbers(&lines);
+    clear_numbers(&lines);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), left = bytes;
         for (uint64_t at = address[lane]; left > 0;) {
@@ -131,7 +131,7 @@ static unsigned coalesce_any(const uint64_t address[32], uint32_t mask, uint32_t
             uint32_t here = left < room ? left : room;
             uint32_t n = lines.n, i = last;
             if (n == 0 || out[last].line != at - offset)
-                last = i = place_of(&lines, at >> line_shift);
+                last = i = index_of(&lines, at >> line_shift);
             if (i == n) {
                 out[i] = (struct mem_transaction){.line = at - offset};
                 cover_nothing(&cover[i], line_bytes);
@@ -152,19 +152,19 @@ static bool are_aligned(const uint64_t address[32], uint32_t mask, uint32_t byte
     return (all & (bytes - 1)) == 0;
 }
 
-/* Elements of the size 1 << bytes_shift, of which a line has at most 64, and none of which crosses lines: as
- * coalesce_any(), but the bytes of a line are counted once, from a bit for each element. */
+/* As coalesce_any(), for elements of 1 << bytes_shift bytes that do not cross lines, at most 64 to a line: one bit per
+ * element records which are touched, and the bytes of a line are counted once. */
 static unsigned coalesce_elements(const uint64_t address[32], uint32_t mask, uint32_t bytes_shift, uint32_t line_bytes,
                                   struct mem_transaction *out) {
     uint64_t touched[32];
     struct numbers lines;
     uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), last = 0;
-    forget_numbers(&lines);
+    clear_numbers(&lines);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), n = lines.n;
         uint64_t at = address[lane], line = at & ~(uint64_t)(line_bytes - 1);
         if (n == 0 || out[last].line != line)
-            last = place_of(&lines, at >> line_shift);
+            last = index_of(&lines, at >> line_shift);
         if (last == n) {
             out[last] = (struct mem_transaction){.line = line};
             touched[last] = 0;
@@ -201,12 +201,12 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     uint8_t n_words[MEM_MAX_SHARED_BANKS] = {0};
     bool is_power_of_two = (banks & (banks - 1)) == 0;
     unsigned most = 0;
-    forget_numbers(&words);
+    clear_numbers(&words);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint64_t start = address[__builtin_ctz(rest)];
         for (uint64_t word = start / WORD_BYTES; word <= (start + bytes - 1) / WORD_BYTES; word++) {
             uint32_t n = words.n;
-            if (place_of(&words, word) < n)
+            if (index_of(&words, word) < n)
                 continue;
             uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
             if (++n_words[bank] > most)

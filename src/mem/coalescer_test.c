@@ -1,4 +1,4 @@
-/* Which lines a warp asks for, and how long shared memory takes. */
+/* The lines that a warp requests, and the cycles that shared memory takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,8 +105,8 @@ static void bytes_across_a_line_end_belong_to_both(void **state) {
     check(&t[0], 0x1000, 2, 16);
 }
 
-/* The quick way for runs and the general one must agree. */
-static void the_quick_way_equals_the_general_one(void **state) {
+/* The fast path for runs and the general path must agree. */
+static void the_fast_path_equals_the_general_one(void **state) {
     (void)state;
     uint64_t a[32];
     struct mem_transaction quick[MEM_MAX_TRANSACTIONS], slow[MEM_MAX_TRANSACTIONS];
@@ -115,7 +115,7 @@ static void the_quick_way_equals_the_general_one(void **state) {
             strided(a, start, bytes);
             unsigned n = mem_coalesce(a, UINT32_MAX, bytes, LINE, quick);
             uint64_t last = a[31];
-            a[31] = a[30]; /* breaks the run, and adds nothing */
+            a[31] = a[30]; /* breaks the run and adds no bytes */
             unsigned m = mem_coalesce(a, UINT32_MAX, bytes, LINE, slow);
             a[31] = last;
             uint32_t quick_bytes = 0, slow_bytes = 0;
@@ -185,7 +185,7 @@ int main(void) {
         cmocka_unit_test(lanes_that_are_off_ask_for_nothing),
         cmocka_unit_test(lines_come_in_the_order_of_their_first_lane),
         cmocka_unit_test(bytes_across_a_line_end_belong_to_both),
-        cmocka_unit_test(the_quick_way_equals_the_general_one),
+        cmocka_unit_test(the_fast_path_equals_the_general_one),
         cmocka_unit_test(shared_memory_serves_distinct_banks_at_once),
         cmocka_unit_test(shared_memory_broadcasts_a_word),
         cmocka_unit_test(strides_conflict_in_shared_memory),

@@ -1,19 +1,19 @@
-/* The crossbar between SMs and L2 banks (DRAM channels where there is no L2): a link out of and into each SM and each
- * bank, one crossing latency. Requests and replies have links of their own.
+/* The crossbar between SMs and L2 banks (DRAM channels on machines without an L2): a link out of and into each SM and
+ * each bank, and one crossing latency. Requests and replies have separate links.
  *
- * A packet is a header and its data. It is cut through: its head crosses while its tail still leaves, so that an empty
- * crossbar takes latency + packet bytes / bandwidth. It occupies the sender's link and then the receiver's for its
- * length; packets queue in order at both. Links are booked in ticks of 2^-20 cycle, with integers, so that several
- * headers share a cycle and no host computes another result. A packet that is in at a fraction of a cycle is seen at
- * the next cycle.
+ * A packet is a header and its data. Routing is cut-through: the head crosses while the tail still leaves, so an empty
+ * crossbar takes latency + packet bytes / bandwidth. A packet occupies the sender's link and then the receiver's for
+ * its length; packets queue in order at both. Links are reserved in integer ticks of 2^-20 cycle, so that several
+ * headers fit into a cycle and every host computes the same result. A packet that arrives within a cycle is seen in the
+ * next cycle.
  *
- * Left out: buffers inside the crossbar, arbitration beyond (cycle, SM, order), flits. A packet takes its place in the
- * SM's outgoing link when the access is made, not when the L1's lookup is over. */
+ * Left out: buffers inside the crossbar, arbitration beyond (cycle, SM, order), flits. A packet reserves the SM's
+ * outgoing link when the access is made, not when the L1's lookup ends. */
 #include <assert.h>
 
 #include "mem/internal.h"
 
-/* The bandwidth is taken in thousandths of a byte per cycle; 0 is unlimited. */
+/* Rounds the bandwidth to thousandths of a byte per cycle; 0 means unlimited. */
 uint64_t mem_ticks_per_byte(double bytes_per_cycle) {
     uint64_t milli = (uint64_t)(bytes_per_cycle * 1000 + 0.5);
     return milli == 0 ? 0 : ((UINT64_C(1000) << MEM_TICK_BITS) + milli / 2) / milli;
@@ -21,7 +21,7 @@ uint64_t mem_ticks_per_byte(double bytes_per_cycle) {
 
 static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
 
-/* Books the packet on the link, not before `start`; when it begins to pass. */
+/* Reserves the link for a packet, not before `start`. Returns when the packet starts. */
 static uint64_t pass(struct mem_link *link, uint64_t start, uint32_t bytes) {
     if (start < link->free_ticks)
         start = link->free_ticks;
@@ -44,7 +44,7 @@ static uint32_t packet_bytes(const struct mem_message *message) {
     }
 }
 
-/* Books the receiver's link for a packet whose head arrived; the cycle its tail is in. */
+/* Reserves the receiver's link for a packet whose head has arrived. Returns the cycle in which its tail has arrived. */
 static uint64_t arrive(struct mem_link *link, const struct mem_message *message, uint64_t cycle) {
     pass(link, ticks(cycle) + message->fraction, packet_bytes(message));
     return (link->free_ticks + ticks(1) - 1) >> MEM_TICK_BITS;
@@ -59,10 +59,10 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
     sm->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &sm->out, message, cycle);
-    if (mem->is_shared)
+    if (mem->has_parallel_fetches)
         pthread_mutex_lock(&mem->lock);
-    mem_events_add(&mem->events, head, MEM_LANE_FROM_SM, MEM_EVENT_BANK_ARRIVE, message);
-    if (mem->is_shared)
+    mem_events_add(&mem->events, head, MEM_PHASE_FROM_SM, MEM_EVENT_BANK_ARRIVE, message);
+    if (mem->has_parallel_fetches)
         pthread_mutex_unlock(&mem->lock);
 }
 
@@ -73,21 +73,22 @@ void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, ui
 void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle) {
     mem->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &mem->banks[message->unit].out, message, cycle);
-    mem_events_add(&mem->events, head, MEM_LANE_MEMORY, MEM_EVENT_SM_ARRIVE, message);
+    mem_events_add(&mem->events, head, MEM_PHASE_MEMORY, MEM_EVENT_SM_ARRIVE, message);
 }
 
-/* A tail can be in with its head only where links are unlimited; there, it always is. So packets keep their order. */
+/* Head and tail arrive in the same cycle only when links are unlimited, and then always. So packets keep their order.
+ */
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
     uint64_t tail = arrive(&mem->sms[message->sm].in, message, cycle);
     if (tail == cycle)
         mem_l1_receive(mem, &mem->sms[message->sm], message, cycle);
     else
-        mem_events_add(&mem->events, tail, MEM_LANE_MEMORY, MEM_EVENT_SM_DELIVER, message);
+        mem_events_add(&mem->events, tail, MEM_PHASE_MEMORY, MEM_EVENT_SM_DELIVER, message);
 }
 
-/* Credits cross like packets, but take no bandwidth. */
+/* Credits have the crossing latency of packets, but take no bandwidth. */
 void mem_crossbar_credit(struct mem *mem, uint32_t sm, bool is_writeback, uint64_t cycle) {
     struct mem_message message = {.sm = (uint16_t)sm, .type = is_writeback ? MEM_MSG_PUT : MEM_MSG_WRITE};
-    mem_events_add(&mem->events, cycle + (mem->crossbar_ticks >> MEM_TICK_BITS), MEM_LANE_MEMORY, MEM_EVENT_SM_CREDIT,
+    mem_events_add(&mem->events, cycle + (mem->crossbar_ticks >> MEM_TICK_BITS), MEM_PHASE_MEMORY, MEM_EVENT_SM_CREDIT,
                    &message);
 }

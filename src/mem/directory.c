@@ -4,23 +4,24 @@
  * Each L2 line knows its owner (the one L1 that may write it, exclusive or modified) or its sharers. All data goes
  * through the L2; L1s do not send to each other.
  *
- *     request   copies elsewhere          before the answer           answer
- *     READ      an owner                  DOWNGRADE it, wait          shared, or exclusive if nobody has a copy (left)
- *     OWN       owner or sharers          INVALIDATE all, wait        modified: the data, or UPGRADE if the asker has
- * it ATOMIC    any, the asker's too      INVALIDATE all, wait        done line leaves the L2 INVALIDATE all, wait
- * written back if modified
+ *     request    copies                   before the answer        answer
+ *     READ       an owner                 DOWNGRADE it, wait       shared, or exclusive if no copy is left
+ *     OWN        owner or other sharers   INVALIDATE all, wait     the data, or UPGRADE if the asker has a copy
+ *     ATOMIC     any, the asker's too     INVALIDATE all, wait     done
+ *     (evicted)  any                      INVALIDATE all, wait     written back if modified
  *
  * One request at a time per line: while acknowledgements are missing, the line has an entry, and requests for it wait
- * there in order. So there are no transient states but the entry's, and these races:
- *  - The owner has given the line back when it is asked to: its PUT comes before its acknowledgement, which then says
- *    that it has nothing.
- *  - An L1 asks for an upgrade and loses its copy before the request is served: it is no sharer any more, so it gets
- *    the data.
- *  - An L1 dropped its shared copy silently and asks again: it is still listed; it says that it has no copy.
- *  - The line leaves while an answer is on its way: lookups take the same time for all messages and a link keeps their
- *    order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once; all earlier messages of the
- *    line have left by then, as the acknowledgement or the fill came at least a lookup later.
- * Instruction fetches read the L2's copy and are not tracked: code does not change while it runs. */
+ * there in order. So the entry has the only transient states, and these races remain:
+ *  - The owner gives the line back before DOWNGRADE or INVALIDATE reaches it: its PUT arrives before its
+ *    acknowledgement, which then says that it has no copy.
+ *  - An L1 asks for an upgrade and loses its copy before the request is served: it is no longer a sharer, so it gets
+ * the data.
+ *  - An L1 drops its shared copy silently and asks again: the directory still lists it, the request says that it has no
+ *    copy.
+ *  - The line is evicted while an answer is under way: lookups take the same time for all messages and a link keeps
+ * their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once; all earlier messages of
+ * the line have left by then, because the acknowledgement or the fill arrives at least a lookup later. Instruction
+ * fetches read the L2's copy and are not tracked: code does not change while it runs. */
 #include <assert.h>
 
 #include "mem/internal.h"
@@ -144,9 +145,9 @@ void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot,
     ask(mem, bank, entry, mem_directory_copies(bank, slot), MEM_MSG_INVALIDATE, cycle);
 }
 
-/* A copy came back or was given up: to the line in the L2, or to the entry of a line that leaves. */
-static void give_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message,
-                      bool has_data) {
+/* An L1 has returned or dropped its copy: updates the line in the L2, or the entry of a line that leaves. */
+static void take_copy_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message,
+                           bool has_data) {
     if (has_data)
         mem_probe(mem, MEM_PROBE_L2_RECEIVE, message->sm, message->line);
     if (entry != MEM_NONE && bank->entry[entry].state == MEM_ENTRY_RECALL) {
@@ -168,12 +169,12 @@ static void give_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, co
 void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     uint32_t entry = mem_lines_find(&bank->lines, message->line);
     if (message->type != MEM_MSG_ACK) {
-        give_back(mem, bank, entry, message, message->type == MEM_MSG_PUT);
+        take_copy_back(mem, bank, entry, message, message->type == MEM_MSG_PUT);
         mem_crossbar_credit(mem, message->sm, true, cycle);
         return;
     }
     assert(entry != MEM_NONE && bank->entry[entry].n_acks > 0);
-    give_back(mem, bank, entry, message, message->flags & MEM_FLAG_HAS_DATA);
+    take_copy_back(mem, bank, entry, message, message->flags & MEM_FLAG_HAS_DATA);
     if (--bank->entry[entry].n_acks > 0)
         return;
     if (bank->entry[entry].state == MEM_ENTRY_COLLECT)

@@ -1,6 +1,6 @@
 /* MESI: cycle counts derived on paper, and the races. The fixture's numbers: a header leaves an L1 10 cycles after its
- * cause and is served 6 cycles later (crossing 5, 1/4 cycle, rounded up); a lookup takes 20; a header is back in 6,
- * a line in 10. */
+ * cause and is served 6 cycles later (crossing 5, 1/4 cycle, rounded up); a lookup takes 20; a header takes 6 cycles
+ * back, a line 10. */
 #include "mem/fixture.h"
 
 /* SM 0 has line 0 modified, from cycle 400 on. */
@@ -28,8 +28,8 @@ static void the_only_reader_may_write_without_asking(void **state) {
     fixture_end(&f);
 }
 
-/* READ at the bank 516; DOWNGRADE leaves 536, at SM 0 541.25 -> 542; the line leaves 552, at the bank 561.25 -> 562;
- * on at once, at SM 1 571.25 -> 572. */
+/* READ at the bank 516; DOWNGRADE leaves 536, at SM 0 541.25 -> 542; the line leaves 552, at the bank 561.25 -> 562; it
+ * leaves at once, at SM 1 571.25 -> 572. */
 static void a_reader_takes_a_modified_line_from_its_owner(void **state) {
     (void)state;
     struct fixture f;
@@ -57,10 +57,9 @@ static void writing_a_shared_line_invalidates_the_others(void **state) {
     fixture_end(&f);
 }
 
-/* Both upgrades are at the bank at 616. SM 0's is served first and done at 664 as above; SM 1 has lost its copy by then
+/* Both upgrades reach the bank at 616. SM 0's is served first and done at 664 as above; SM 1 has lost its copy by then
  * and needs the data. Its turn comes at 658: INVALIDATE leaves 678, at SM 0 684; the line leaves 694, at the bank
- * 703.25
- * -> 704; on at once, at SM 1 713.25 -> 714. */
+ * 703.25 -> 704; it leaves at once, at SM 1 713.25 -> 714. */
 static void of_two_upgrades_the_second_gets_the_data(void **state) {
     (void)state;
     struct fixture f;
@@ -73,8 +72,8 @@ static void of_two_upgrades_the_second_gets_the_data(void **state) {
     fixture_end(&f);
 }
 
-/* A store that waits for a line which comes shared goes on to ask for ownership. */
-static void a_store_behind_a_load_asks_twice(void **state) {
+/* A store that waits for a line that arrives shared goes on to ask for ownership. */
+static void a_store_that_waits_after_a_load_asks_twice(void **state) {
     (void)state;
     struct fixture f;
     modify(&f);
@@ -99,7 +98,7 @@ static void an_atomic_takes_all_copies_away(void **state) {
     fixture_end(&f);
 }
 
-static void a_modified_line_that_leaves_is_the_l2s(void **state) {
+static void an_evicted_modified_line_moves_to_the_l2(void **state) {
     (void)state;
     struct fixture f;
     modify(&f);
@@ -108,12 +107,12 @@ static void a_modified_line_that_leaves_is_the_l2s(void **state) {
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->writebacks, 1);
     fixture_miss(&f, 1, 2000, MEM_READ, 0, 2);
-    fixture_answer(&f, 5, 2, 2046); /* an L2 hit, nobody to ask */
+    fixture_answer(&f, 5, 2, 2046); /* an L2 hit without other copies */
     assert_int_equal(mem_counters(f.mem)->downgrades, 0);
     fixture_end(&f);
 }
 
-/* Line 0 leaves SM 0 while SM 1's request is on its way to the bank and the directory's to SM 0. */
+/* Line 0 leaves SM 0 while SM 1's request is under way to the bank and the directory's to SM 0. */
 static void an_owner_that_gave_the_line_back_says_so(void **state) {
     (void)state;
     struct fixture f;
@@ -131,7 +130,7 @@ static void an_owner_that_gave_the_line_back_says_so(void **state) {
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->downgrades, 1); /* line 32; line 0 was gone */
     assert_int_equal(mem_counters(f.mem)->writebacks, 1);
-    fixture_hit(&f, 1, 3000, MEM_WRITE, 0, 3001); /* it came exclusive: nobody else had it */
+    fixture_hit(&f, 1, 3000, MEM_WRITE, 0, 3001); /* it arrived exclusive: no other copy existed */
     fixture_end(&f);
 }
 
@@ -140,7 +139,7 @@ static void a_line_that_leaves_the_l2_leaves_the_l1s(void **state) {
     struct fixture f;
     fixture_start(&f, fixture_mesi());
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
-    for (uint32_t i = 1; i < 4; i++) /* lines 32 apart share a set of bank 0 */
+    for (uint32_t i = 1; i < 4; i++) /* lines 32 apart lie in the same set of bank 0 */
         fixture_miss(&f, 1, 500 * i, MEM_READ, 32 * i, i);
     fixture_hit(&f, 0, 2000, MEM_READ, 0, 2010);
     fixture_miss(&f, 1, 2100, MEM_READ, 128, 4);
@@ -168,9 +167,9 @@ int main(void) {
         cmocka_unit_test(a_reader_takes_a_modified_line_from_its_owner),
         cmocka_unit_test(writing_a_shared_line_invalidates_the_others),
         cmocka_unit_test(of_two_upgrades_the_second_gets_the_data),
-        cmocka_unit_test(a_store_behind_a_load_asks_twice),
+        cmocka_unit_test(a_store_that_waits_after_a_load_asks_twice),
         cmocka_unit_test(an_atomic_takes_all_copies_away),
-        cmocka_unit_test(a_modified_line_that_leaves_is_the_l2s),
+        cmocka_unit_test(an_evicted_modified_line_moves_to_the_l2),
         cmocka_unit_test(an_owner_that_gave_the_line_back_says_so),
         cmocka_unit_test(a_line_that_leaves_the_l2_leaves_the_l1s),
         cmocka_unit_test(instructions_are_not_tracked),

@@ -1,26 +1,25 @@
 /* DRAM: channels with banks, open rows, a bounded queue and one data bus each.
  *
- * Address mapping, from the line number: channel = line mod channels; of what is left, the lowest part is the place in
- * the row, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in
- * different banks.
+ * Address mapping: channel = line number mod channels; of the quotient, the lowest part is the column, the next the
+ * bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in different banks.
  *
- * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other, the first to
- * a bank included (the papers know no third case), after row_conflict_cycles. "Row hits can be pipelined with other
- * accesses to the same row; row conflicts cannot" (after Narasiman 2014, 7.2): a conflict opens its row during the
- * difference of the two, from then on accesses to the row can start; a row is closed only when all its accesses have
- * had their latency. Then the data crosses the bus, for bytes / bandwidth, in the order in which it is ready. So an
- * access alone takes its latency plus the transfer. Where both latencies are equal (Meng 2010: 100 cycles, pipelined),
- * rows do not matter and every access counts as a row hit.
+ * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other access, the
+ * first to a bank included (the papers have no third case), after row_conflict_cycles. Row hits can be pipelined with
+ * other accesses to the same row, row conflicts cannot (Narasiman 2014, 7.2): a conflict opens its row during the
+ * difference of the two latencies, then accesses to the row can start; a row is closed only when all its accesses have
+ * completed. Then the data crosses the bus for bytes / bandwidth, in the order in which it is ready. So a single access
+ * takes its latency plus the transfer. When both latencies are equal (Meng 2010: 100 cycles, pipelined), rows do not
+ * matter and every access counts as a row hit.
  *
- * Accesses start no faster than the bus can carry them, at most one per cycle. They move what was asked for or brought,
- * an L2's whole line or less, in bursts of 32 bytes (ours). Reads and writes share the queue; requests that find it
- * full wait in order.
+ * Accesses start no faster than the bus can carry them, at most one per cycle. They transfer the bytes of the request,
+ * a line of the L2 or less, in bursts of 32 bytes (our choice). Reads and writes use the same queue; requests that find
+ * it full wait in order.
  *
- * Row hold (Narasiman 2014, 7.2): a load may carry a hint that another access to its row follows soon. Where the policy
- * heeds hints, the row is then held: from the moment when another row could be opened, conflicts with it wait until a
- * hit has started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the
- * conflict's latency less the hit's: a hit that comes later would have cost less as a conflict. A bank holds for the
- * last hint it got; the dissertation does not say what two hints mean.
+ * Row hold (Narasiman 2014, 7.2): a load may carry a hint that another access to its row follows soon. If the policy
+ * follows hints, it holds the row: from the cycle in which another row could be opened, conflicts wait until a hit has
+ * started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the conflict's
+ * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint;
+ * the dissertation does not say what two hints mean.
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
@@ -43,7 +42,7 @@ static const struct dram_policy *policy_of(enum config_dram_policy policy) {
     return NULL;
 }
 
-/* The most requests that can wait for a channel: without an L2 its bank's, with one those of all banks. */
+/* Returns the most requests that can wait for a channel: those of all banks, or without an L2 those of its own bank. */
 static uint32_t max_waiting(const struct mem *mem, uint32_t channel) {
     if (!mem->has_l2)
         return mem->banks[channel].lines.n;
@@ -65,8 +64,8 @@ void mem_dram_init(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_channels; i++) {
         struct mem_channel *channel = &mem->channels[i];
         channel->queue = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, dram->queue_entries);
-        channel->line_capacity = max_waiting(mem, i);
-        channel->line = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, channel->line_capacity);
+        channel->backlog_capacity = max_waiting(mem, i);
+        channel->backlog = BASE_ARENA_ARRAY(&mem->arena, struct dram_request, channel->backlog_capacity);
         channel->banks = BASE_ARENA_ARRAY(&mem->arena, struct dram_bank, dram->banks);
         for (uint32_t bank = 0; bank < dram->banks; bank++)
             channel->banks[bank].row = DRAM_NO_ROW;
@@ -87,34 +86,35 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
     uint64_t line = bank->lines.line[entry];
     struct mem_channel *channel = &mem->channels[line % mem->n_channels];
     uint64_t row = line / mem->n_channels / (dram->row_bytes / mem->line_bytes);
-    assert(channel->n_line < channel->line_capacity);
-    channel->line[(channel->line_first + channel->n_line++) % channel->line_capacity] = (struct dram_request){
-        .row = row / dram->banks,
-        .bank = (uint16_t)(row % dram->banks),
-        .bytes = (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES,
-        .entry = entry,
-        .unit = (uint16_t)bank->id,
-        .is_write = type == MEM_MSG_WRITE,
-        .holds_row = type == MEM_MSG_READ && (flags & MEM_FLAG_HOLDS_ROW),
-    };
+    assert(channel->n_backlog < channel->backlog_capacity);
+    channel->backlog[(channel->backlog_first + channel->n_backlog++) % channel->backlog_capacity] =
+        (struct dram_request){
+            .row = row / dram->banks,
+            .bank = (uint16_t)(row % dram->banks),
+            .bytes = (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES,
+            .entry = entry,
+            .unit = (uint16_t)bank->id,
+            .is_write = type == MEM_MSG_WRITE,
+            .holds_row = type == MEM_MSG_READ && (flags & MEM_FLAG_HOLDS_ROW),
+        };
     uint64_t next_issue = cycle_after(channel->issue_ticks);
     wake(mem, channel, next_issue > cycle ? next_issue : cycle);
 }
 
-/* Moves requests into the queue while it has room. A write that has a place there needs its L2 entry no more. */
+/* Moves requests into the queue while it has room. A write that has a place there no longer needs its L2 entry. */
 static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
-    while (channel->n_line > 0 && channel->n_queue < mem->machine->dram.queue_entries) {
+    while (channel->n_backlog > 0 && channel->n_queue < mem->machine->dram.queue_entries) {
         struct dram_request *request = &channel->queue[channel->n_queue++];
-        *request = channel->line[channel->line_first];
+        *request = channel->backlog[channel->backlog_first];
         request->arrival = cycle;
-        channel->line_first = (channel->line_first + 1) % channel->line_capacity;
-        channel->n_line--;
+        channel->backlog_first = (channel->backlog_first + 1) % channel->backlog_capacity;
+        channel->n_backlog--;
         if (request->is_write)
             mem_bank_written(mem, &mem->banks[request->unit], request->entry, cycle);
     }
 }
 
-/* Starts the access in its bank; the cycle its data is ready for the bus. */
+/* Starts the access in its bank. Returns the cycle in which its data is ready for the bus. */
 static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
     if (bank->row == row || dram->row_hit_cycles == dram->row_conflict_cycles) {
@@ -159,15 +159,16 @@ static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, 
     if (bank->hold_until)
         end_hold(mem, bank, request.row, cycle);
     uint64_t data = open_and_access(mem, bank, request.row, cycle);
-    if (request.holds_row && mem->policy->heeds_hints && mem->dram_hold_cycles)
+    if (request.holds_row && mem->policy->follows_hints && mem->dram_hold_cycles)
         begin_hold(mem, bank);
     struct mem_message message = {.line = (uint64_t)(channel - mem->channels),
                                   .token = request.entry,
                                   .unit = request.unit,
                                   .bytes = (uint16_t)request.bytes,
                                   .type = request.is_write ? MEM_MSG_WRITE : MEM_MSG_READ};
-    mem_events_add(&mem->events, data, MEM_LANE_MEMORY, MEM_EVENT_DRAM_DATA, &message);
-    /* At full load the starts keep the bus's pace exactly: up to one cycle lost to whole cycles is made up for. */
+    mem_events_add(&mem->events, data, MEM_PHASE_MEMORY, MEM_EVENT_DRAM_DATA, &message);
+    /* At full load accesses start exactly at the bus's rate: a start that was rounded up to a whole cycle is made up
+     * for by the next. */
     uint64_t latest_debt = ticks(cycle) >= ticks(1) ? ticks(cycle) - ticks(1) + 1 : 0;
     if (channel->issue_ticks < latest_debt)
         channel->issue_ticks = latest_debt;
@@ -224,5 +225,5 @@ void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t 
     mem->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
     channel->busy_ticks &= ticks(1) - 1;
     if (message->type == MEM_MSG_READ)
-        mem_events_add(&mem->events, cycle_after(channel->bus_ticks), MEM_LANE_MEMORY, MEM_EVENT_DRAM_DONE, message);
+        mem_events_add(&mem->events, cycle_after(channel->bus_ticks), MEM_PHASE_MEMORY, MEM_EVENT_DRAM_DONE, message);
 }

@@ -1,5 +1,5 @@
-/* First come, first served: requests start in the order of their arrival. A request whose bank is busy holds back all
- * behind it, whatever their banks do. Narasiman 2011, table 1. */
+/* First come, first served: requests start in the order of arrival. A request whose bank is busy delays all later ones,
+ * even if their banks are free. Narasiman 2011, table 1. */
 #include "mem/dram_policy.h"
 
 static uint32_t pick(const struct dram_view *view) {

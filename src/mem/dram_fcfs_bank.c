@@ -1,5 +1,5 @@
-/* First come, first served at each bank: of the requests that can start now, the oldest; one whose bank is busy holds
- * back only those for the same bank. The other reading of "FCFS" in Narasiman 2011, table 1 (dram_fcfs.c has the
+/* First come, first served at each bank: picks the oldest request that can start now; a request whose bank is busy
+ * delays only later ones to the same bank. The other reading of "FCFS" in Narasiman 2011, table 1 (dram_fcfs.c has the
  * strict one). */
 #include "mem/dram_policy.h"
 
@@ -8,8 +8,8 @@ static uint32_t pick(const struct dram_view *view) {
     uint64_t earliest = UINT64_MAX, seen[DRAM_MAX_BANKS / 64] = {0};
     for (uint32_t i = 0; i < view->n; i++) {
         uint32_t bank = view->queue[i].bank;
-        bool is_behind = seen[bank / 64] >> bank % 64 & 1;
-        if (is_behind)
+        bool has_older = seen[bank / 64] >> bank % 64 & 1;
+        if (has_older)
             continue;
         seen[bank / 64] |= UINT64_C(1) << bank % 64;
         uint64_t start = dram_start(view, i);

@@ -1,13 +1,13 @@
-/* Cycle counts of DRAM, on the machine of Narasiman 2011: the L1 takes 1 cycle, there is nothing between it and the
- * one channel; 8 banks, rows of 32 lines, 100 / 300 cycles, 4 cycles of bus per line. Lines 0 to 31 are row 0 of bank
- * 0, lines 32 to 63 row 0 of bank 1, line 256 begins row 1 of bank 0. */
+/* Cycle counts of DRAM, on the machine of Narasiman 2011: the L1 takes 1 cycle and connects directly to the one
+ * channel; 8 banks, rows of 32 lines, 100 / 300 cycles, 4 cycles of bus per line. Lines 0 to 31 are row 0 of bank 0,
+ * lines 32 to 63 row 0 of bank 1, line 256 begins row 1 of bank 0. */
 #include "mem/fixture.h"
 
 struct step {
     uint64_t line, answer;
 };
 
-/* Misses in the cycles 100, 101, ...; each answer in its cycle. */
+/* Misses in the cycles 100, 101, ...; expects each answer in its cycle. */
 static void play(struct config_machine machine, const struct step *steps, uint32_t n) {
     struct fixture f;
     fixture_start(&f, machine);
@@ -42,7 +42,7 @@ static void another_row_of_a_bank_waits_until_the_first_is_done(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
-/* Starts keep the bus's pace: 101 and 105. */
+/* Accesses start at the bus's rate: 101 and 105. */
 static void banks_work_side_by_side(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {32, 409}};
@@ -50,10 +50,10 @@ static void banks_work_side_by_side(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
-/* Line 256 waits until 401 for its bank. Line 32 is for another bank: behind it, it starts at 405; when banks have
- * queues of their own, in its turn at the bus's pace, at 105. Line 1 would hit the open row, but came after line 256:
- * it waits for row 0 to be opened again. */
-static void fcfs_at_each_bank_passes_by_those_that_wait_for_another(void **state) {
+/* Line 256 waits until 401 for its bank. Line 32 goes to another bank: after line 256 it starts at 405; when each bank
+ * has its own order it starts at the bus's rate, at 105. Line 1 would hit the open row, but came after line 256: it
+ * waits for row 0 to be opened again. */
+static void fcfs_at_each_bank_overtakes_requests_to_other_banks(void **state) {
     (void)state;
     const struct step strict[] = {{0, 405}, {256, 705}, {32, 709}, {1, 1005}};
     const struct step by_bank[] = {{0, 405}, {256, 705}, {32, 409}, {1, 1005}};
@@ -71,8 +71,8 @@ static void fr_fcfs_takes_row_hits_before_older_conflicts(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), hits_first, 3);
 }
 
-/* Line 32's bank is idle, but FCFS holds it behind line 256, which starts at 401: 405 + 300, and the bus is free. */
-static void fcfs_holds_all_behind_a_busy_bank(void **state) {
+/* Line 32's bank is idle, but FCFS starts it after line 256, which starts at 401: 405 + 300, and the bus is free. */
+static void fcfs_delays_all_requests_after_one_whose_bank_is_busy(void **state) {
     (void)state;
     const struct step in_order[] = {{0, 405}, {256, 705}, {32, 709}};
     const struct step around[] = {{0, 405}, {256, 705}, {32, 409}};
@@ -80,7 +80,7 @@ static void fcfs_holds_all_behind_a_busy_bank(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), around, 3);
 }
 
-/* A queue of one: line 1 is not seen before line 256 has started. */
+/* A queue of one: the policy sees line 1 only after line 256 has started. */
 static void a_policy_sees_no_further_than_the_queue(void **state) {
     (void)state;
     const struct step steps[] = {{0, 405}, {256, 705}, {1, 1005}};
@@ -172,7 +172,7 @@ struct holds {
     uint64_t started, useful, expired, cycles;
 };
 
-/* Misses in the given cycles, each answered in its own. */
+/* Misses in the given cycles; expects each answer in its cycle. */
 static void visit(struct config_machine machine, const struct visit *visits, uint32_t n, struct holds expected) {
     struct fixture f;
     fixture_start(&f, machine);
@@ -224,15 +224,15 @@ static void the_machine_may_say_how_long_rows_are_held(void **state) {
     visit(machine, visits, 2, (struct holds){1, 0, 1, 30});
 }
 
-/* A hit that was there before the access ended needed no hold; a conflict that comes after it does not wait. */
+/* A hit that is queued before the access ends needs no hold; a conflict that comes after it does not wait. */
 static void a_hit_ends_the_hold_at_once(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {101, 1, MEM_READ, 409}, {102, 256, MEM_READ, 705}};
     visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 1, 0, 0});
 }
 
-/* Line 1, with a hint of its own, is ready at 551: held until 751. */
-static void a_hit_with_a_hint_holds_anew(void **state) {
+/* Line 1, with its own hint, is ready at 551: held until 751. */
+static void a_hit_with_a_hint_holds_again(void **state) {
     (void)state;
     const struct visit visits[] = {
         {100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 1055}, {450, 1, MEM_READ_HOLD, 555}};
@@ -246,7 +246,7 @@ static void other_banks_go_on_during_a_hold(void **state) {
     visit(with_policy(CONFIG_DRAM_FR_FCFS), visits, 3, (struct holds){1, 0, 1, 200});
 }
 
-static void fcfs_heeds_no_hints(void **state) {
+static void fcfs_ignores_hints(void **state) {
     (void)state;
     const struct visit visits[] = {{100, 0, MEM_READ_HOLD, 405}, {102, 256, MEM_READ, 705}, {450, 1, MEM_READ, 1005}};
     visit(with_policy(CONFIG_DRAM_FCFS), visits, 3, (struct holds){0, 0, 0, 0});
@@ -270,8 +270,8 @@ static void a_starving_request_breaks_a_hold(void **state) {
     assert_int_equal(dram_start(&view, 0), 1100);
 }
 
-/* Whatever lies between the SM and DRAM. A line that is found above DRAM holds nothing. */
-static void hints_get_down_to_dram(void **state) {
+/* With any caches between the SM and DRAM. A line found in a cache holds no row. */
+static void hints_reach_dram(void **state) {
     (void)state;
     struct config_machine with_l2 = fixture_machine(), coherent = fixture_mesi(), without_l1 = fixture_machine();
     without_l1.l1.is_present = false;
@@ -300,9 +300,9 @@ int main(void) {
         cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
         cmocka_unit_test(another_row_of_a_bank_waits_until_the_first_is_done),
         cmocka_unit_test(banks_work_side_by_side),
-        cmocka_unit_test(fcfs_at_each_bank_passes_by_those_that_wait_for_another),
+        cmocka_unit_test(fcfs_at_each_bank_overtakes_requests_to_other_banks),
         cmocka_unit_test(fr_fcfs_takes_row_hits_before_older_conflicts),
-        cmocka_unit_test(fcfs_holds_all_behind_a_busy_bank),
+        cmocka_unit_test(fcfs_delays_all_requests_after_one_whose_bank_is_busy),
         cmocka_unit_test(a_policy_sees_no_further_than_the_queue),
         cmocka_unit_test(equal_latencies_make_rows_irrelevant),
         cmocka_unit_test(channels_take_lines_in_turn),
@@ -313,12 +313,12 @@ int main(void) {
         cmocka_unit_test(a_hold_ends_after_the_difference_of_conflict_and_hit),
         cmocka_unit_test(the_machine_may_say_how_long_rows_are_held),
         cmocka_unit_test(a_hit_ends_the_hold_at_once),
-        cmocka_unit_test(a_hit_with_a_hint_holds_anew),
+        cmocka_unit_test(a_hit_with_a_hint_holds_again),
         cmocka_unit_test(other_banks_go_on_during_a_hold),
-        cmocka_unit_test(fcfs_heeds_no_hints),
+        cmocka_unit_test(fcfs_ignores_hints),
         cmocka_unit_test(equal_latencies_leave_nothing_to_hold),
         cmocka_unit_test(a_starving_request_breaks_a_hold),
-        cmocka_unit_test(hints_get_down_to_dram),
+        cmocka_unit_test(hints_reach_dram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The event queue: a wheel of one slot per cycle for the near future, a binary heap for what lies beyond it. The order
- * of events is (cycle, lane, SM for the second lane, order of addition), the same on every host.
+/* The event queue: a wheel of one slot per cycle for the near future, a binary heap for later events. The order of
+ * events is (cycle, phase, SM in the second phase, order of addition), the same on every host.
  *
  * Nearly all delays (lookups, links, DRAM) are shorter than the wheel, so adding and taking cost a few nanoseconds;
  * the heap serves links with long backlogs. */
@@ -11,18 +11,18 @@
 void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t capacity) {
     memset(events, 0, sizeof *events);
     events->pool = BASE_ARENA_ARRAY(arena, struct mem_event, capacity);
-    events->far = BASE_ARENA_ARRAY(arena, struct mem_far_event, capacity);
+    events->heap = BASE_ARENA_ARRAY(arena, struct mem_heap_event, capacity);
     events->n_pool = capacity;
     for (uint32_t i = 0; i < capacity; i++)
         events->pool[i].next = i + 1 < capacity ? i + 1 : MEM_NONE;
     for (uint32_t i = 0; i < MEM_EVENT_SLOTS; i++)
-        for (uint32_t lane = 0; lane < MEM_EVENT_LANES; lane++)
-            events->slots[i][lane] = (struct mem_event_list){MEM_NONE, MEM_NONE};
+        for (uint32_t phase = 0; phase < MEM_EVENT_PHASES; phase++)
+            events->slots[i][phase] = (struct mem_event_list){MEM_NONE, MEM_NONE};
     events->next = MEM_NEVER;
 }
 
-/* From the SMs: behind the last event of the same or a lower SM. SMs mostly run in ascending order, then that is the
- * end of the list. */
+/* Inserts an SM's event after the last one of the same or a lower SM. SMs mostly run in ascending order, so that is
+ * usually the end of the list. */
 static void insert_by_sm(struct mem_events *events, struct mem_event_list *list, uint32_t id) {
     struct mem_event *pool = events->pool;
     uint16_t sm = pool[id].message.sm;
@@ -38,15 +38,15 @@ static void insert_by_sm(struct mem_events *events, struct mem_event_list *list,
         pool[before].next = id;
 }
 
-static void insert_near(struct mem_events *events, uint64_t cycle, enum mem_event_lane lane, uint32_t id) {
+static void insert_on_wheel(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
     uint32_t slot = (uint32_t)(cycle % MEM_EVENT_SLOTS);
-    struct mem_event_list *list = &events->slots[slot][lane];
+    struct mem_event_list *list = &events->slots[slot][phase];
     events->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
     struct mem_event *pool = events->pool;
     if (list->head == MEM_NONE) {
         pool[id].next = MEM_NONE;
         list->head = list->tail = id;
-    } else if (lane == MEM_LANE_FROM_SM && pool[list->tail].message.sm > pool[id].message.sm) {
+    } else if (phase == MEM_PHASE_FROM_SM && pool[list->tail].message.sm > pool[id].message.sm) {
         insert_by_sm(events, list, id);
     } else {
         pool[id].next = MEM_NONE;
@@ -55,38 +55,38 @@ static void insert_near(struct mem_events *events, uint64_t cycle, enum mem_even
     }
 }
 
-static bool is_before(const struct mem_far_event *a, const struct mem_far_event *b) {
+static bool is_before(const struct mem_heap_event *a, const struct mem_heap_event *b) {
     return a->cycle != b->cycle ? a->cycle < b->cycle : a->sequence < b->sequence;
 }
 
-static void insert_far(struct mem_events *events, uint64_t cycle, enum mem_event_lane lane, uint32_t id) {
-    struct mem_far_event event = {cycle, events->sequence++, id, (uint8_t)lane};
-    uint32_t place = events->n_far++;
-    while (place > 0 && is_before(&event, &events->far[(place - 1) / 2])) {
-        events->far[place] = events->far[(place - 1) / 2];
+static void insert_into_heap(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
+    struct mem_heap_event event = {cycle, events->sequence++, id, (uint8_t)phase};
+    uint32_t place = events->n_heap++;
+    while (place > 0 && is_before(&event, &events->heap[(place - 1) / 2])) {
+        events->heap[place] = events->heap[(place - 1) / 2];
         place = (place - 1) / 2;
     }
-    events->far[place] = event;
+    events->heap[place] = event;
 }
 
-static void remove_first_far(struct mem_events *events) {
-    struct mem_far_event last = events->far[--events->n_far];
+static void remove_first_of_heap(struct mem_events *events) {
+    struct mem_heap_event last = events->heap[--events->n_heap];
     uint32_t place = 0;
     for (;;) {
         uint32_t child = 2 * place + 1;
-        if (child >= events->n_far)
+        if (child >= events->n_heap)
             break;
-        if (child + 1 < events->n_far && is_before(&events->far[child + 1], &events->far[child]))
+        if (child + 1 < events->n_heap && is_before(&events->heap[child + 1], &events->heap[child]))
             child++;
-        if (!is_before(&events->far[child], &last))
+        if (!is_before(&events->heap[child], &last))
             break;
-        events->far[place] = events->far[child];
+        events->heap[place] = events->heap[child];
         place = child;
     }
-    events->far[place] = last;
+    events->heap[place] = last;
 }
 
-void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_lane lane, enum mem_event_kind kind,
+void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
                     const struct mem_message *message) {
     assert(cycle >= events->base && "an event in the past");
     uint32_t id = events->free;
@@ -96,15 +96,15 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_la
     events->pool[id].message = *message;
     events->pool[id].kind = (uint8_t)kind;
     if (cycle - events->base < MEM_EVENT_SLOTS)
-        insert_near(events, cycle, lane, id);
+        insert_on_wheel(events, cycle, phase, id);
     else
-        insert_far(events, cycle, lane, id);
+        insert_into_heap(events, cycle, phase, id);
     if (cycle < events->next)
         events->next = cycle;
 }
 
-/* The earliest cycle on the wheel, starting with base itself. */
-static uint64_t first_near(const struct mem_events *events) {
+/* Returns the earliest cycle on the wheel with an event, from base on. */
+static uint64_t first_on_wheel(const struct mem_events *events) {
     enum { WORDS = MEM_EVENT_SLOTS / 64 };
     uint32_t start = (uint32_t)(events->base % MEM_EVENT_SLOTS);
     for (uint32_t i = 0; i <= WORDS; i++) {
@@ -123,9 +123,9 @@ static uint64_t first_near(const struct mem_events *events) {
 }
 
 static void find_next(struct mem_events *events) {
-    events->next = first_near(events);
-    if (events->next == MEM_NEVER && events->n_far > 0)
-        events->next = events->far[0].cycle;
+    events->next = first_on_wheel(events);
+    if (events->next == MEM_NEVER && events->n_heap > 0)
+        events->next = events->heap[0].cycle;
 }
 
 void mem_events_move(struct mem_events *events, uint64_t cycle) {
@@ -133,18 +133,18 @@ void mem_events_move(struct mem_events *events, uint64_t cycle) {
     if (cycle <= events->base)
         return;
     events->base = cycle;
-    while (events->n_far > 0 && events->far[0].cycle - cycle < MEM_EVENT_SLOTS) {
-        struct mem_far_event event = events->far[0];
-        remove_first_far(events);
-        insert_near(events, event.cycle, (enum mem_event_lane)event.lane, event.event);
+    while (events->n_heap > 0 && events->heap[0].cycle - cycle < MEM_EVENT_SLOTS) {
+        struct mem_heap_event event = events->heap[0];
+        remove_first_of_heap(events);
+        insert_on_wheel(events, event.cycle, (enum mem_event_phase)event.phase, event.event);
     }
 }
 
 bool mem_events_take(struct mem_events *events, struct mem_event *event) {
     uint32_t slot = (uint32_t)(events->base % MEM_EVENT_SLOTS);
-    struct mem_event_list *list = &events->slots[slot][MEM_LANE_MEMORY];
+    struct mem_event_list *list = &events->slots[slot][MEM_PHASE_MEMORY];
     if (list->head == MEM_NONE)
-        list = &events->slots[slot][MEM_LANE_FROM_SM];
+        list = &events->slots[slot][MEM_PHASE_FROM_SM];
     uint32_t id = list->head;
     if (id == MEM_NONE) {
         events->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);

@@ -10,7 +10,7 @@
 
 enum { CAPACITY = 20000 };
 
-static void add(struct mem_events *events, uint64_t cycle, enum mem_event_lane lane, uint16_t sm, uint32_t token) {
+static void add(struct mem_events *events, uint64_t cycle, enum mem_event_phase lane, uint16_t sm, uint32_t token) {
     struct mem_message message = {.sm = sm, .token = token};
     mem_events_add(events, cycle, lane, MEM_EVENT_BANK_SERVE, &message);
 }
@@ -32,13 +32,13 @@ static void events_come_by_cycle_and_then_in_the_order_they_were_added(void **st
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     mem_events_init(events, &arena, CAPACITY);
     assert_true(events->next == MEM_NEVER);
-    add(events, 7, MEM_LANE_MEMORY, 0, 1);
-    add(events, 5, MEM_LANE_MEMORY, 0, 2);
-    add(events, 7, MEM_LANE_MEMORY, 0, 3);
+    add(events, 7, MEM_PHASE_MEMORY, 0, 1);
+    add(events, 5, MEM_PHASE_MEMORY, 0, 2);
+    add(events, 7, MEM_PHASE_MEMORY, 0, 3);
     assert_int_equal(events->next, 5);
     mem_events_move(events, 5);
     assert_int_equal(take(events), 2);
-    add(events, 5, MEM_LANE_MEMORY, 0, 4); /* into the cycle that is being worked on */
+    add(events, 5, MEM_PHASE_MEMORY, 0, 4); /* into the current cycle */
     assert_int_equal(take(events), 4);
     expect_empty(events);
     assert_int_equal(events->next, 7);
@@ -56,12 +56,12 @@ static void events_from_sms_come_last_and_by_sm(void **state) {
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     mem_events_init(events, &arena, CAPACITY);
-    add(events, 5, MEM_LANE_FROM_SM, 3, 30);
-    add(events, 5, MEM_LANE_FROM_SM, 1, 10);
-    add(events, 5, MEM_LANE_FROM_SM, 3, 31);
-    add(events, 5, MEM_LANE_FROM_SM, 2, 20);
-    add(events, 5, MEM_LANE_FROM_SM, 1, 11);
-    add(events, 5, MEM_LANE_MEMORY, 9, 0);
+    add(events, 5, MEM_PHASE_FROM_SM, 3, 30);
+    add(events, 5, MEM_PHASE_FROM_SM, 1, 10);
+    add(events, 5, MEM_PHASE_FROM_SM, 3, 31);
+    add(events, 5, MEM_PHASE_FROM_SM, 2, 20);
+    add(events, 5, MEM_PHASE_FROM_SM, 1, 11);
+    add(events, 5, MEM_PHASE_MEMORY, 9, 0);
     mem_events_move(events, 5);
     const uint32_t order[] = {0, 10, 11, 20, 30, 31};
     for (uint32_t i = 0; i < 6; i++)
@@ -70,20 +70,20 @@ static void events_from_sms_come_last_and_by_sm(void **state) {
     base_arena_free(&arena);
 }
 
-static void far_events_keep_their_place(void **state) {
+static void events_beyond_the_wheel_keep_their_order(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     mem_events_init(events, &arena, CAPACITY);
-    add(events, 5000, MEM_LANE_MEMORY, 0, 1); /* beyond the wheel */
-    add(events, 4000, MEM_LANE_MEMORY, 0, 2);
-    add(events, 5000, MEM_LANE_MEMORY, 0, 3);
+    add(events, 5000, MEM_PHASE_MEMORY, 0, 1); /* beyond the wheel */
+    add(events, 4000, MEM_PHASE_MEMORY, 0, 2);
+    add(events, 5000, MEM_PHASE_MEMORY, 0, 3);
     assert_int_equal(events->next, 4000);
     mem_events_move(events, 4000);
     assert_int_equal(take(events), 2);
     expect_empty(events);
-    mem_events_move(events, 4500); /* nothing there; 5000 is on the wheel now */
-    add(events, 5000, MEM_LANE_MEMORY, 0, 4);
+    mem_events_move(events, 4500); /* an empty cycle; 5000 is on the wheel now */
+    add(events, 5000, MEM_PHASE_MEMORY, 0, 4);
     assert_int_equal(events->next, 5000);
     mem_events_move(events, 5000);
     for (uint32_t token = 1; token <= 4; token += token == 1 ? 2 : 1)
@@ -92,7 +92,7 @@ static void far_events_keep_their_place(void **state) {
     base_arena_free(&arena);
 }
 
-/* Many events, near and far: they come out in the order of a sort by (cycle, order added). */
+/* Many events, on the wheel and beyond it, come out sorted by (cycle, order added). */
 static void random_events_come_out_sorted(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -106,7 +106,7 @@ static void random_events_come_out_sorted(void **state) {
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
             uint64_t delay = random >> 33 & (random >> 60 == 0 ? 0xffff : 0x1ff);
             cycle_of[added] = events->base + delay;
-            add(events, cycle_of[added], MEM_LANE_MEMORY, 0, added);
+            add(events, cycle_of[added], MEM_PHASE_MEMORY, 0, added);
             added++;
         }
         struct mem_event event;
@@ -128,7 +128,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_by_cycle_and_then_in_the_order_they_were_added),
         cmocka_unit_test(events_from_sms_come_last_and_by_sm),
-        cmocka_unit_test(far_events_keep_their_place),
+        cmocka_unit_test(events_beyond_the_wheel_keep_their_order),
         cmocka_unit_test(random_events_come_out_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

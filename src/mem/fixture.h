@@ -1,4 +1,4 @@
-/* For the tests of this folder: a small machine with round numbers, and a log of what the memory answered. */
+/* For the tests of this folder: a small machine with round numbers, and a log of the memory's answers. */
 #pragma once
 
 #include <setjmp.h>
@@ -132,7 +132,7 @@ static inline void fixture_check(struct fixture *f) {
         fail_msg("%s", text);
 }
 
-/* Runs dry, checks that nothing is left, and lets go. */
+/* Runs until nothing is under way, checks the invariants, and frees the memory. */
 static inline void fixture_end(struct fixture *f) {
     mem_advance(f->mem, MEM_NEVER);
     fixture_check(f);
@@ -140,7 +140,7 @@ static inline void fixture_end(struct fixture *f) {
     free(f->log);
 }
 
-/* One access; ready is 0 for a miss. */
+/* Makes one access; *ready is 0 after a miss. */
 static inline enum mem_answer fixture_access(struct fixture *f, uint32_t sm, uint64_t cycle, enum mem_kind kind,
                                              uint64_t line, uint32_t token, uint64_t *ready) {
     *ready = 0;
@@ -161,7 +161,7 @@ static inline void fixture_hit(struct fixture *f, uint32_t sm, uint64_t cycle, e
     assert_int_equal(ready, expected);
 }
 
-/* The next answer is this one: not a cycle earlier, not a cycle later. */
+/* Expects this answer next: not a cycle earlier, not a cycle later. */
 static inline void fixture_answer(struct fixture *f, uint32_t n, uint32_t token, uint64_t cycle) {
     mem_advance(f->mem, cycle - 1);
     assert_int_equal(f->n_log, n);

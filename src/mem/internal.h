@@ -1,15 +1,16 @@
-/* The units of the memory system and how they hang together:
+/* The units of the memory system and how they connect:
  *
  *     SM: L1, I-cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
  *
- * Without an L2 the banks have no tags: one per channel, they only pass requests on. An SM's part is touched by its own
- * accesses and by packets that reach it; the shared part only by packets that reach a bank. Nothing else crosses
- * between the two.
+ * Without an L2 the banks have no tags: one per channel, they only pass requests on. Only an SM's own accesses and the
+ * packets that reach it touch that SM's state; only packets that reach a bank touch the state of banks and DRAM. The
+ * two sides communicate through packets alone.
  *
- * Flow control: an SM may have so many misses (MSHRs), write-backs (twice the MSHRs) and stores, atomics and uncached
- * reads (MEM_SM_CREDITS) under way. Each bank's input holds all that can come, in two rings: requests, which may have
- * to wait in order, and responses (MESI: write-backs and acknowledgements), which never wait for anything. SMs and
- * banks always accept what is sent to them, DRAM always finishes; so every wait ends. */
+ * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
+ * (MEM_SM_CREDITS) that an SM may have under way are limited. Each bank's input has room for everything that can
+ * arrive, in two rings: requests, which may have to wait in order, and responses (MESI: write-backs and
+ * acknowledgements), which never wait. SMs and banks always accept what they receive and DRAM always finishes, so every
+ * wait ends. */
 #pragma once
 
 #include <pthread.h>
@@ -24,28 +25,28 @@
 #include "mem/mshr.h"
 
 enum {
-    MEM_TICK_BITS = 20, /* links and buses are booked in ticks: 2^20 are one cycle */
+    MEM_TICK_BITS = 20, /* links and buses are reserved in ticks of 2^-20 cycle */
     MEM_HEADER_BYTES = 8,
-    MEM_SM_CREDITS = 64, /* ours: stores, atomics and uncached reads of an SM under way */
+    MEM_SM_CREDITS = 64, /* our choice: stores, atomics and uncached reads of an SM under way */
     MEM_MAX_COHERENT_SMS = 64,
     MEM_NO_OWNER = 0xff,
 };
 
-/* crossbar.c: a link passes one packet after the other. */
+/* crossbar.c: a link carries one packet at a time. */
 struct mem_link {
     uint64_t free_ticks;
-    uint64_t ticks_per_byte; /* 0: as many bytes per cycle as come */
+    uint64_t ticks_per_byte; /* 0: unlimited */
 };
 
 /* An L1 data cache or instruction cache. */
 struct mem_l1 {
     struct mem_cache cache;
     struct mem_mshrs mshrs;
-    uint64_t port_cycle, ports_used; /* banks taken in port_cycle, a bit each */
-    uint32_t banks, bank_mask;       /* mask where banks is a power of two */
+    uint64_t port_cycle, ports_used; /* banks used in port_cycle, one bit each */
+    uint32_t banks, bank_mask;       /* bank_mask: where banks is a power of two */
     uint32_t latency_cycles, line_bytes, line_shift;
     uint32_t n_writebacks; /* under way */
-    /* SMs ask again for what was refused, cycle after cycle. While nothing has changed here, the answer is the same. */
+    /* SMs repeat a refused access every cycle. While n_changes stays the same, so does the answer. */
     uint64_t n_changes;
     struct mem_refusal {
         uint64_t line, n_changes;
@@ -56,21 +57,21 @@ struct mem_l1 {
 };
 
 struct mem_sm {
-    bool wants_news; /* something was refused for want of room */
+    bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code;
     struct mem_link out, in;
     uint32_t id, credits;
-    uint32_t flush_slot; /* next slot to look at; all slots: no flush under way */
+    uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is under way */
     struct mem_counters counters;
 };
 
 enum mem_entry_state {
-    MEM_ENTRY_FETCH,     /* the line comes from DRAM */
-    MEM_ENTRY_FILL,      /* it is here, but its set has no way to give */
+    MEM_ENTRY_FETCH,     /* waits for the line from DRAM */
+    MEM_ENTRY_FILL,      /* has the line, waits for a free way in its set */
     MEM_ENTRY_COLLECT,   /* the first waiter needs acknowledgements */
-    MEM_ENTRY_RECALL,    /* the line leaves: its copies are being taken back */
+    MEM_ENTRY_RECALL,    /* the line leaves: its copies are being recalled */
     MEM_ENTRY_WRITEBACK, /* a write waits for a place in DRAM's queue */
-    MEM_ENTRY_PASS       /* no L2: the line comes from DRAM for one request */
+    MEM_ENTRY_PASS       /* no L2: waits for the line from DRAM, for one request */
 };
 
 /* A line with work under way in a bank. */
@@ -88,7 +89,7 @@ struct mem_waiting {
 
 struct mem_input {
     struct mem_message message;
-    uint64_t ready; /* its tail is in */
+    uint64_t ready; /* the cycle in which its tail has arrived */
 };
 
 struct mem_ring {
@@ -98,7 +99,7 @@ struct mem_ring {
 
 struct mem_bank {
     struct mem_cache cache;
-    uint64_t *sharers; /* per slot: SMs with a copy, without the owner (MESI) */
+    uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
     struct mem_lines lines;
     struct mem_entry *entry;
@@ -106,33 +107,33 @@ struct mem_bank {
     uint32_t free_waiting;
     struct mem_ring requests, responses;
     struct mem_link out, in;
-    uint64_t free_cycle; /* when it can look up again */
+    uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, has_serve_event, has_retry_event;
 };
 
 struct mem_channel {
-    struct dram_request *queue; /* the bounded queue that the policy sees, oldest first */
-    struct dram_request *line;  /* ring of those that wait for a place in it */
-    uint32_t n_queue, line_first, n_line, line_capacity;
+    struct dram_request *queue;   /* the bounded queue that the policy sees, oldest first */
+    struct dram_request *backlog; /* ring of requests that wait for a place in the queue */
+    uint32_t n_queue, backlog_first, n_backlog, backlog_capacity;
     struct dram_bank *banks;
     uint64_t wake_cycle;  /* when to look at the queue next, MEM_NEVER while it is empty */
-    uint64_t issue_ticks; /* accesses start no faster than the bus can carry them */
-    uint64_t bus_ticks;   /* bus free */
+    uint64_t issue_ticks; /* earliest start of the next access, at the bus's rate */
+    uint64_t bus_ticks;   /* the bus is free from here on */
     uint64_t busy_ticks;  /* fraction of a cycle not yet in busy_cycles */
 };
 
-/* What tests may listen to, to follow the contents of lines: see mesi_test.c. */
+/* Moves of a line's contents, which traffic_test.c follows. */
 enum mem_probe_kind {
-    MEM_PROBE_L1_READ,    /* an SM's load saw its copy */
-    MEM_PROBE_L1_WRITE,   /* an SM's store changed its copy */
-    MEM_PROBE_L1_FILL,    /* the line sent to the SM became its copy */
-    MEM_PROBE_L1_SEND,    /* the SM's modified copy leaves */
-    MEM_PROBE_L2_RECEIVE, /* and is now the L2's */
-    MEM_PROBE_L2_SEND,    /* the L2's copy leaves for the SM */
-    MEM_PROBE_L2_ATOMIC,  /* an atomic of the SM changed the L2's copy */
-    MEM_PROBE_L2_FILL,    /* memory's copy became the L2's */
-    MEM_PROBE_L2_WRITE    /* the L2's copy became memory's */
+    MEM_PROBE_L1_READ,    /* a load reads the SM's copy */
+    MEM_PROBE_L1_WRITE,   /* a store changes the SM's copy */
+    MEM_PROBE_L1_FILL,    /* the line sent to the SM becomes its copy */
+    MEM_PROBE_L1_SEND,    /* the SM sends its modified copy to the L2 */
+    MEM_PROBE_L2_RECEIVE, /* the L2 receives it */
+    MEM_PROBE_L2_SEND,    /* the L2 sends its copy to the SM */
+    MEM_PROBE_L2_ATOMIC,  /* an atomic of the SM changes the L2's copy */
+    MEM_PROBE_L2_FILL,    /* the L2 takes memory's copy */
+    MEM_PROBE_L2_WRITE    /* memory takes the L2's copy */
 };
 typedef void mem_probe_fn(void *user, enum mem_probe_kind kind, uint32_t sm, uint64_t line);
 
@@ -140,7 +141,7 @@ struct mem {
     struct base_arena arena;
     const struct config_machine *machine;
     mem_done_fn *done;
-    mem_changed_fn *changed; /* NULL: nobody wants to know */
+    mem_changed_fn *changed; /* NULL: changes are not reported */
     void *user;
     mem_probe_fn *probe;
     void *probe_user;
@@ -148,7 +149,7 @@ struct mem {
     uint32_t line_bytes, line_shift;
     uint32_t n_sms, n_banks, n_channels;
     uint32_t l2_latency, l2_merges;
-    uint64_t crossbar_ticks; /* one way */
+    uint64_t crossbar_ticks; /* latency of one crossing */
     struct mem_sm *sms;
     struct mem_bank *banks;
     struct mem_channel *channels;
@@ -156,11 +157,11 @@ struct mem {
     uint64_t dram_next; /* earliest wake_cycle */
     uint64_t dram_ticks_per_byte;
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
-    uint64_t *busy_cycles;     /* of each channel's bus */
+    uint64_t *busy_cycles;     /* per channel: cycles in which its bus was busy */
     struct mem_counters counters, *sum;
     struct mem_events events;
-    bool is_shared;       /* mem_share_fetches() */
-    pthread_mutex_t lock; /* then: of the events */
+    bool has_parallel_fetches;
+    pthread_mutex_t lock; /* protects events when fetches are parallel */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {
@@ -168,14 +169,15 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
         mem->probe(mem->probe_user, kind, sm, line);
 }
 
-/* machine.c: the line that banks and channels are interleaved by: the L2's, without one the longest above it. */
+/* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest one
+ * above it. */
 uint32_t mem_line_bytes(const struct config_machine *machine);
 
 /* l1.c: the caches of an SM */
 enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,
                               uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready);
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle);
-/* A store, atomic or uncached read (or a write-back) has been accepted below. */
+/* The level below has accepted a store, atomic or uncached read (or a write-back). */
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle);
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
 
@@ -191,7 +193,7 @@ void mem_crossbar_credit(struct mem *mem, uint32_t sm, bool is_writeback, uint64
 void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle);
 void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle);
 void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle);
-/* A write of this entry has a place in DRAM's queue; a read's line is here. */
+/* written: this entry's write has a place in DRAM's queue. filled: the line it reads has arrived. */
 void mem_bank_written(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_bank_filled(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 /* For directory.c. The packet leaves at `when`. */
@@ -209,17 +211,17 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
 /* A request for a line that is in the L2 and has no work under way. False: no entry is free. */
 bool mem_directory_request(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                            uint64_t cycle);
-/* Goes on with the entry's waiters until one needs acknowledgements or none is left. The line is in the L2. */
+/* Serves the entry's waiters until one needs acknowledgements or none is left. The line is in the L2. */
 void mem_directory_continue(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle);
 /* SMs with a copy of the line in this slot. */
 uint64_t mem_directory_copies(const struct mem_bank *bank, uint32_t slot);
-/* The line in this slot leaves the L2; its copies are called back into the entry. */
+/* The line in this slot leaves the L2: recalls its copies into the entry. */
 void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint32_t entry, uint64_t cycle);
 
 /* dram.c */
 void mem_dram_init(struct mem *mem);
-/* type: READ or WRITE. Of the flags only HOLDS_ROW counts. */
+/* type: READ or WRITE. Of the flags only HOLDS_ROW matters. */
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle);
 void mem_dram_run(struct mem *mem, uint64_t cycle);

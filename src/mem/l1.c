@@ -1,15 +1,15 @@
 /* An SM's caches: the L1 data cache and the instruction cache, which is the same unit without stores.
  *
  * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
- * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes its
- * way when it arrives. Write-through without allocation: a store goes down and updates the line if it is there.
- * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes all of it and nobody else can
- * have it. Atomics are done below; without coherence they first drop the SM's own copy.
+ * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes a way
+ * when it arrives. Write-through without allocation: a store goes to the L2 and updates the line if the L1 has it.
+ * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on a machine
+ * without coherence. Atomics execute in the L2; without coherence they first drop the SM's own copy.
  *
- * MESI: an exclusive copy may be written without asking; a shared one needs an upgrade, and until the answer comes it
- * is not evicted. Shared copies are dropped silently; owned ones are given back (PUT, PUT_CLEAN), so that the
- * directory's owner is always right or about to be. The directory's messages reach the SM in the order they were sent,
- * and are answered at once, with or without a copy. */
+ * MESI: an exclusive copy may be written at once; a shared one needs an upgrade, and is not evicted until the answer
+ * arrives. Shared copies are dropped silently; owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner
+ * is correct once all messages have arrived. The directory's messages reach the SM in the order they were sent, and it
+ * answers them at once, with or without a copy. */
 #include <assert.h>
 
 #include "mem/internal.h"
@@ -26,24 +26,24 @@ static void take_port(struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
     l1->ports_used |= UINT64_C(1) << bank;
 }
 
-/* For want of room: nothing but an answer from below can change that. */
+/* Refuses an access because something is full; only an answer from below can change that. */
 static enum mem_answer refuse(const struct mem *mem, struct mem_sm *sm, uint64_t *counter, uint64_t cycle,
                               uint64_t *ready) {
     ++*counter;
-    sm->wants_news = mem->changed != NULL;
-    uint64_t next = sm->wants_news ? MEM_NEVER : mem_next_event(mem);
+    sm->waits_for_change = mem->changed != NULL;
+    uint64_t next = sm->waits_for_change ? MEM_NEVER : mem_next_event(mem);
     *ready = next > cycle ? next : cycle + 1;
     return MEM_REFUSED;
 }
 
-static void tell_news(const struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
-    if (!sm->wants_news)
+static void report_change(const struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
+    if (!sm->waits_for_change)
         return;
-    sm->wants_news = false;
+    sm->waits_for_change = false;
     mem->changed(mem->user, sm->id, cycle);
 }
 
-/* A refusal for want of an MSHR, buffer or credit. */
+/* Refuses an access that needs an MSHR, buffer or credit, and remembers it. */
 static enum mem_answer refuse_access(const struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line,
                                      enum mem_kind kind, uint32_t bytes, uint64_t *counter, uint64_t cycle,
                                      uint64_t *ready) {
@@ -88,7 +88,7 @@ static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, 
     send(mem, sm, message, cycle + l1->latency_cycles);
 }
 
-/* An eviction may follow every miss; there is always a buffer for it. */
+/* Every miss may cause an eviction, so each MSHR in use reserves a write-back buffer. */
 static bool has_writeback_room(const struct mem_l1 *l1) {
     return l1->n_writebacks + l1->mshrs.lines.n_used < 2 * l1->mshrs.lines.n;
 }
@@ -115,7 +115,8 @@ static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_
         put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
 }
 
-/* Gives the line a way. Where none can be given (all wait for upgrades), it leaves again at once; MEM_NONE. */
+/* Puts the line into a way and returns the slot. When all ways wait for upgrades, the line leaves again at once and the
+ * result is MEM_NONE. */
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
                         uint64_t cycle) {
     uint32_t slot = mem_cache_victim(&l1->cache, line);
@@ -131,7 +132,7 @@ static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, u
     return slot;
 }
 
-/* A request without an MSHR: a store that is written through, an atomic, an access that finds no cache. */
+/* Sends a request without an MSHR: a store that is written through, an atomic, an access on a machine without an L1. */
 static bool send_direct(struct mem *mem, struct mem_sm *sm, const struct mem_l1 *l1, enum mem_message_type type,
                         uint32_t flags, uint64_t address, uint32_t bytes, uint32_t token, uint64_t cycle) {
     if (sm->credits == 0)
@@ -191,8 +192,8 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
     }
 }
 
-/* The access waits for a line that is, or now will be, on its way. A hint about its row goes with the request; one
- * that finds the request gone is lost. */
+/* Makes the access wait for a line, and requests the line unless it is under way already. A row hint travels with the
+ * request; a hint that comes after the request is lost. */
 static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
                           uint32_t shared_slot, uint32_t token, uint64_t cycle) {
     bool is_write = kind == MEM_WRITE;
@@ -215,7 +216,7 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     return true;
 }
 
-/* A store to a write-back cache that has or can at once make a line it may write. */
+/* Stores into a write-back cache at once if the line is there and writable, or can be created. */
 static bool write_at_once(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, uint32_t slot,
                           uint32_t bytes, uint64_t cycle) {
     if (slot != MEM_NONE) {
@@ -292,7 +293,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
     return answer;
 }
 
-/* Answers the waiters that a line in this state serves, oldest first; the state after them. */
+/* Answers the waiters that a line in this state serves, oldest first. Returns the line's state after them. */
 static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id,
                                      enum mem_state state, uint64_t cycle) {
     const struct mem_mshr *mshr = &l1->mshrs.mshr[id];
@@ -310,7 +311,7 @@ static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct 
     return state;
 }
 
-/* A line came. Stores that found it shared go on to ask for ownership, in the same MSHR. */
+/* A line has arrived. If it is shared and stores wait for it, the same MSHR goes on to ask for ownership. */
 static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_state state,
                  uint64_t cycle) {
     uint64_t line = l1->mshrs.lines.line[id];
@@ -337,9 +338,9 @@ static void upgrade(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint3
     mem_lines_release(&l1->mshrs.lines, id);
 }
 
-/* INVALIDATE or DOWNGRADE. */
-static void give_up(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, const struct mem_message *message,
-                    uint64_t cycle) {
+/* Answers INVALIDATE or DOWNGRADE. */
+static void answer_directory(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, const struct mem_message *message,
+                             uint64_t cycle) {
     uint32_t slot = mem_cache_find(&l1->cache, message->line), flags = 0;
     if (slot != MEM_NONE) {
         if (l1->cache.state[slot] == MEM_MODIFIED) {
@@ -363,7 +364,7 @@ static void give_up(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, const
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle) {
     struct mem_l1 *l1 = message->flags & MEM_FLAG_CODE ? &sm->code : &sm->data;
     l1->n_changes++;
-    sm->data.n_changes++; /* credits are shared */
+    sm->data.n_changes++; /* both caches use the same credits */
     switch ((enum mem_message_type)message->type) {
     case MEM_MSG_DATA: {
         bool was_owned = l1->mshrs.mshr[message->token].message_type == MEM_MSG_OWN;
@@ -382,10 +383,10 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
         mem->done(mem->user, sm->id, message->token, cycle);
         break;
     default:
-        give_up(mem, sm, l1, message, cycle);
+        answer_directory(mem, sm, l1, message, cycle);
         break;
     }
-    tell_news(mem, sm, cycle);
+    report_change(mem, sm, cycle);
 }
 
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle) {
@@ -396,10 +397,10 @@ void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64
     } else {
         sm->credits++;
     }
-    tell_news(mem, sm, cycle);
+    report_change(mem, sm, cycle);
 }
 
-/* Drops the lines from flush_slot on, as far as there are buffers for the dirty ones; each credit carries it on. */
+/* Drops the lines from flush_slot on while there are buffers for the dirty ones; each returning credit continues it. */
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
     struct mem_l1 *l1 = &sm->data;
     uint32_t slots = mem_cache_slots(&l1->cache);

@@ -1,12 +1,12 @@
-/* The L2 banks, and what stands in their place where there is no L2.
+/* The L2 banks, and their substitute on machines without an L2.
  *
  * Lines are interleaved over the banks: bank = line number mod banks. A bank takes one access per cycle; its lookup
  * takes latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a store to a missing line fetches
- * it, unless it brings the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
+ * it, unless it carries the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
  * MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until
- * its copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order; for a
- * line that leaves, or when no entry is free, they hold up the bank's requests until that changes. Responses are never
- * held up.
+ * its copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order. A request
+ * for a line that leaves, or one that finds no free entry, blocks the bank's requests until that changes. Responses are
+ * never blocked.
  *
  * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
  * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
@@ -27,9 +27,9 @@ static void ring_remove(struct mem_ring *ring) {
     ring->n--;
 }
 
-/* Plans the next lookup, if there is anything to look up and none is planned. Packets come in one after the other, so
- * none that arrives later can be ready earlier. */
-static void plan_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+/* Schedules the next lookup if a packet waits and no lookup is scheduled. Packets arrive one after the other, so a
+ * later one is never ready earlier. */
+static void schedule_lookup(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->has_serve_event)
         return;
     uint64_t when = MEM_NEVER;
@@ -43,14 +43,14 @@ static void plan_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     when = when > cycle ? when : cycle;
     struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_serve_event = true;
-    mem_events_add(&mem->events, when, MEM_LANE_MEMORY, MEM_EVENT_BANK_SERVE, &message);
+    mem_events_add(&mem->events, when, MEM_PHASE_MEMORY, MEM_EVENT_BANK_SERVE, &message);
 }
 
 static void unblock(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (!bank->is_blocked)
         return;
     bank->is_blocked = false;
-    plan_serve(mem, bank, cycle);
+    schedule_lookup(mem, bank, cycle);
 }
 
 void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle) {
@@ -58,7 +58,7 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
                                             message->type == MEM_MSG_ACK);
     ring_add(is_response ? &bank->responses : &bank->requests, message, ready);
-    plan_serve(mem, bank, cycle);
+    schedule_lookup(mem, bank, cycle);
 }
 
 uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entry_state state) {
@@ -102,7 +102,7 @@ void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, ui
         return;
     struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_retry_event = true;
-    mem_events_add(&mem->events, cycle, MEM_LANE_MEMORY, MEM_EVENT_BANK_RETRY, &message);
+    mem_events_add(&mem->events, cycle, MEM_PHASE_MEMORY, MEM_EVENT_BANK_RETRY, &message);
 }
 
 void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle) {
@@ -110,7 +110,7 @@ void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t 
     if (when == cycle)
         mem_crossbar_to_sm(mem, &packet, cycle);
     else
-        mem_events_add(&mem->events, when, MEM_LANE_MEMORY, MEM_EVENT_BANK_SEND, &packet);
+        mem_events_add(&mem->events, when, MEM_PHASE_MEMORY, MEM_EVENT_BANK_SEND, &packet);
 }
 
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
@@ -123,7 +123,7 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
     mem_bank_send(mem, &answer, when, cycle);
 }
 
-/* What a request does to a line that is here, without coherence. */
+/* Performs a request on a line that is in the L2, without coherence. */
 static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                   uint64_t when, uint64_t cycle) {
     bool is_read = message->type == MEM_MSG_READ;
@@ -144,7 +144,7 @@ void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry,
     mem_dram_add(mem, bank, entry, MEM_MSG_WRITE, 0, bytes, cycle);
 }
 
-/* Empties a way for the line: MEM_NONE when all are pinned or the line that has to leave finds no entry. */
+/* Empties a way for the line. Returns MEM_NONE when all are pinned or the victim needs an entry and none is free. */
 static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     uint32_t slot = mem_cache_victim(&bank->cache, line);
     if (slot == MEM_NONE || bank->cache.lines[slot] == MEM_NO_LINE)
@@ -183,11 +183,11 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
     bank->n_fetches++;
     mem_bank_wait(bank, entry, message);
     struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
-    mem_events_add(&mem->events, cycle + mem->l2_latency, MEM_LANE_MEMORY, MEM_EVENT_DRAM_ENTER, &read);
+    mem_events_add(&mem->events, cycle + mem->l2_latency, MEM_PHASE_MEMORY, MEM_EVENT_DRAM_ENTER, &read);
     return true;
 }
 
-static bool write_past(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+static bool write_around(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_WRITEBACK);
     if (entry == MEM_NONE)
         return false;
@@ -199,7 +199,7 @@ static bool write_past(struct mem *mem, struct mem_bank *bank, const struct mem_
 static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
     if (is_write && !mem->machine->l2.allocates_on_write)
-        return write_past(mem, bank, message, cycle);
+        return write_around(mem, bank, message, cycle);
     if (!is_write || message->bytes != mem->line_bytes)
         return fetch(mem, bank, message, cycle);
     uint32_t slot = make_room(mem, bank, message->line, cycle);
@@ -210,10 +210,11 @@ static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_messag
     return true;
 }
 
-/* No L2. There are entries for all that SMs can send, but an atomic's write may still hold one after its answer. */
-static bool pass_on(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
+/* No L2. There are entries for everything that SMs can send, but an atomic's write may still hold one after its answer.
+ */
+static bool pass_to_dram(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     if (message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT)
-        return write_past(mem, bank, message, cycle);
+        return write_around(mem, bank, message, cycle);
     uint32_t entry = mem_bank_take_entry(bank, message->line, MEM_ENTRY_PASS);
     if (entry == MEM_NONE)
         return false;
@@ -232,10 +233,10 @@ static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const s
     return true;
 }
 
-/* Takes a request; false when it has to wait. */
+/* Accepts a request; returns false when it has to wait. */
 static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     if (!mem->has_l2)
-        return pass_on(mem, bank, message, cycle);
+        return pass_to_dram(mem, bank, message, cycle);
     if (mem->is_l2_perfect) {
         apply(mem, bank, MEM_NONE, message, cycle + mem->l2_latency, cycle);
         return true;
@@ -273,10 +274,10 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
             mem->counters.l2_accesses += mem->has_l2;
         }
     }
-    plan_serve(mem, bank, cycle);
+    schedule_lookup(mem, bank, cycle);
 }
 
-/* The line is here: gives it a way and serves those who wait for it, or leaves it waiting for a way. */
+/* The line has arrived: puts it into a way and serves its waiters. Returns false when no way is free. */
 static bool fill(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     uint32_t slot = make_room(mem, bank, bank->lines.line[entry], cycle);
     if (slot == MEM_NONE)

@@ -1,4 +1,5 @@
-/* Which machines' memories can be built: what one option's range cannot say, because it concerns several. */
+/* Checks whether a machine's memory can be built: the rules that concern several options and so do not fit into one
+ * option's range. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The bundled machines' memories: each can be built and answers. */
+/* The memory of every bundled machine can be built and answers. */
 #include "config/config.h"
 #include "mem/fixture.h"
 

@@ -6,10 +6,10 @@
 
 #include "mem/internal.h"
 
-/* Puts that an SM may have under way: one per miss, and an MSHR whose store came upon a shared line misses twice. */
+/* Write-backs that an SM may have under way: one per miss, and an MSHR whose store finds a shared line misses twice. */
 enum { PUTS_PER_MSHR = 4 };
 
-/* The most that can be under way at once; rings and pools have room for it. */
+/* The most packets and entries that can be in use at once: the sizes of rings and pools. */
 struct limits {
     uint32_t requests, puts; /* of one SM */
     uint32_t entries;        /* of one bank */
@@ -108,9 +108,9 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
  * between its start and the bus. */
 static uint32_t max_events(const struct mem *mem, const struct limits *limits) {
     uint64_t entries = (uint64_t)mem->n_banks * limits->entries;
-    uint64_t probes = mem->is_coherent ? entries * mem->n_sms : 0;
-    uint64_t n = mem->n_sms * (uint64_t)(limits->requests + limits->puts) * 2 + probes * 2 + 2 * mem->n_banks +
-                 entries + mem->n_channels * ((uint64_t)mem->machine->dram.row_conflict_cycles + 2);
+    uint64_t asks = mem->is_coherent ? entries * mem->n_sms : 0;
+    uint64_t n = mem->n_sms * (uint64_t)(limits->requests + limits->puts) * 2 + asks * 2 + 2 * mem->n_banks + entries +
+                 mem->n_channels * ((uint64_t)mem->machine->dram.row_conflict_cycles + 2);
     assert(n < MEM_NONE);
     return (uint32_t)n;
 }
@@ -135,7 +135,7 @@ static void set_shape(struct mem *mem) {
 struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user) {
     char text[256];
     bool can_build = mem_can_build(machine, text, sizeof text);
-    assert(can_build && "mem_can_build() was not asked");
+    assert(can_build && "the caller must check mem_can_build()");
     (void)can_build;
     struct base_arena arena = {0};
     struct mem *mem = BASE_ARENA_NEW(&arena, struct mem);
@@ -159,17 +159,17 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     return mem;
 }
 
-void mem_tell_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
+void mem_report_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
 
-void mem_share_fetches(struct mem *mem) {
-    mem->is_shared = true;
+void mem_allow_parallel_fetches(struct mem *mem) {
+    mem->has_parallel_fetches = true;
     pthread_mutex_init(&mem->lock, NULL);
 }
 
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
-    if (mem->is_shared)
+    if (mem->has_parallel_fetches)
         pthread_mutex_destroy(&mem->lock);
     struct base_arena arena = mem->arena;
     base_arena_free(&arena);
@@ -241,7 +241,8 @@ uint64_t mem_next_event(const struct mem *mem) {
     return mem->events.next < mem->dram_next ? mem->events.next : mem->dram_next;
 }
 
-/* In one cycle: all events, then the channels look at their queues, which may cause further events in this cycle. */
+/* Handles all events of a cycle, then lets the channels look at their queues, which may add events to the same cycle.
+ */
 void mem_advance(struct mem *mem, uint64_t cycle) {
     struct mem_event event;
     uint64_t now;

@@ -2,7 +2,7 @@
  * 5, L2 20, DRAM 50 / 150 + 4 on the bus, line with header 4 1/4 cycles. */
 #include "mem/fixture.h"
 
-/* The way down: +10 L1, +5 crossing, +1/4 header, rounded up: 16 cycles. The way back: +5 and 4 1/4, rounded up: 10. */
+/* Down: +10 L1, +5 crossing, +1/4 header, rounded up: 16 cycles. Back: +5 and 4 1/4, rounded up: 10. */
 enum { DOWN = 16, BACK = 10, L2_HIT = DOWN + 20 + BACK, ROW_HIT = DOWN + 20 + 50 + 4 + BACK, CONFLICT = ROW_HIT + 100 };
 
 static void an_l1_hit_takes_the_l1_latency(void **state) {
@@ -44,7 +44,7 @@ static void an_open_row_is_faster_than_another(void **state) {
     fixture_answer(&f, 0, 1, 100 + CONFLICT);
     fixture_miss(&f, 0, 500, MEM_READ, 7, 2); /* the same row of 8 lines */
     fixture_answer(&f, 1, 2, 500 + ROW_HIT);
-    fixture_miss(&f, 0, 1000, MEM_READ, 8, 3); /* the next row is in the next bank, which has none open */
+    fixture_miss(&f, 0, 1000, MEM_READ, 8, 3); /* the next row is in the next bank, which has no open row */
     fixture_answer(&f, 2, 3, 1000 + CONFLICT);
     fixture_miss(&f, 0, 1500, MEM_READ, 32, 4); /* bank 0 again, its next row */
     fixture_answer(&f, 3, 4, 1500 + CONFLICT);
@@ -75,7 +75,7 @@ static void a_second_miss_to_a_line_joins_the_first(void **state) {
     fixture_end(&f);
 }
 
-static void full_mshrs_refuse_until_a_line_has_come(void **state) {
+static void full_mshrs_refuse_until_a_line_arrives(void **state) {
     (void)state;
     struct fixture f;
     uint64_t ready;
@@ -90,7 +90,7 @@ static void full_mshrs_refuse_until_a_line_has_come(void **state) {
     assert_int_equal(f.n_log, 5);
 }
 
-static void a_port_takes_one_access_per_cycle_and_a_bank_likewise(void **state) {
+static void a_port_and_a_bank_take_one_access_per_cycle(void **state) {
     (void)state;
     struct fixture f;
     uint64_t ready;
@@ -125,9 +125,11 @@ static void a_refused_access_leaves_the_port_free(void **state) {
     fixture_end(&f);
 }
 
-/* Two lines of one bank, both in the L2, asked for in the same cycle by two SMs. Their headers share the bank's port:
- * 115.0 to 115.25 to 115.5, both in at 116. The bank looks up one per cycle: answers leave at 136 and 137, over the
- * bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: in at 145.25 and 149.5. */
+/* Two SMs request two lines of one bank, both in the L2, in the same cycle. Their headers take the bank's port one
+ * after the other, 115.0 to 115.25 to 115.5, and both have arrived at 116. The bank looks up one per cycle: answers
+ * leave at 136 and 137, over the bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: they arrive at 145.25
+ * and 149.5.
+ */
 static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
     (void)state;
     struct fixture f;
@@ -143,7 +145,7 @@ static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
     fixture_end(&f);
 }
 
-/* Different banks: nothing is shared but the DRAM, which is not asked. */
+/* Different banks have only DRAM in common, and these accesses do not reach it. */
 static void two_banks_work_side_by_side(void **state) {
     (void)state;
     struct fixture f;
@@ -159,8 +161,8 @@ static void two_banks_work_side_by_side(void **state) {
     fixture_end(&f);
 }
 
-/* One SM, two banks: the answers meet at the SM's link. 141.0 to 145.25; the second, asked for a cycle later, finds it
- * taken: 145.25 to 149.5. */
+/* One SM, two banks: both answers take the SM's link. 141.0 to 145.25; the second, requested a cycle later, has to wait
+ * for it: 145.25 to 149.5. */
 static void the_link_into_an_sm_serves_one_after_the_other(void **state) {
     (void)state;
     struct fixture f;
@@ -180,7 +182,7 @@ static void a_store_is_written_through_and_updates_the_line(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, fixture_machine());
-    fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101); /* a miss, but nobody waits */
+    fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101); /* a miss, but the store needs no answer */
     mem_advance(f.mem, MEM_NEVER);
     const struct mem_counters *counters = mem_counters(f.mem);
     assert_int_equal(counters->l1_writes, 1);
@@ -218,9 +220,9 @@ static void stores_are_refused_when_too_many_are_under_way(void **state) {
     uint64_t cycle = 100;
     while (fixture_access(&f, 0, cycle, MEM_WRITE, 2 * (cycle % 8), 0, &ready) == MEM_HIT)
         cycle++;
-    /* The k-th store's tail is at the bank at 115 + 4.25 k (k from 1) and its credit back 5 cycles after the next full
-     * cycle; at cycle c, the largest k with 120 + ceil(4.25 k) <= c is back, and c - 100 - k <= 64 are out.
-     * c = 178: k = 13 (175.25 -> 176), 78 - 13 = 65 > 64. c = 177: k = 13, 64 out: refused. */
+    /* The k-th store's tail is at the bank at 115 + 4.25 k (k from 1) and its credit returns 5 cycles after the next
+     * full cycle; at cycle c, the credits up to the largest k with 120 + ceil(4.25 k) <= c have returned, and c - 100 -
+     * k <= 64 are out. c = 178: k = 13 (175.25 -> 176), 78 - 13 = 65 > 64. c = 177: k = 13, 64 out: refused. */
     assert_int_equal(cycle, 177);
     assert_int_equal(mem_counters(f.mem)->down_full, 1);
     assert_int_equal(fixture_access(&f, 0, 179, MEM_WRITE, 0, 0, &ready), MEM_REFUSED);
@@ -228,7 +230,7 @@ static void stores_are_refused_when_too_many_are_under_way(void **state) {
     fixture_end(&f);
 }
 
-static void an_atomic_is_done_in_the_l2_and_drops_the_own_copy(void **state) {
+static void an_atomic_executes_in_the_l2_and_drops_the_sms_copy(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, fixture_machine());
@@ -249,7 +251,7 @@ static void instructions_come_through_their_own_cache(void **state) {
     fixture_start(&f, fixture_machine());
     fixture_miss(&f, 0, 100, MEM_FETCH, 0, 1);
     fixture_miss(&f, 0, 100, MEM_READ, 1, 2);
-    /* L1 latency 1: the header leaves at 101, all else as for data. */
+    /* Latency 1: the header leaves at 101, the rest is as for data. */
     fixture_answer(&f, 0, 1, 100 + CONFLICT - 9);
     fixture_hit(&f, 0, 300, MEM_FETCH, 0, 301);
     fixture_miss(&f, 0, 1000, MEM_READ, 0, 3); /* not in the data cache */
@@ -324,7 +326,7 @@ static void a_perfect_l1_still_has_ports(void **state) {
     fixture_end(&f);
 }
 
-/* No L1: leaves at once. 4 bytes asked, 12 back: 105.25 -> 106, 126, 276 DRAM, 280, 285.375 -> 286. */
+/* No L1: leaves at once. 4 bytes requested, 12 returned: 105.25 -> 106, 126, 276 DRAM, 280, 285.375 -> 286. */
 static void without_an_l1_every_access_goes_down(void **state) {
     (void)state;
     struct fixture f;
@@ -397,8 +399,8 @@ static void a_dirty_line_goes_down_before_an_atomic(void **state) {
     fixture_start(&f, fixture_narasiman());
     fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101);
     fixture_miss(&f, 0, 200, MEM_ATOMIC, 0, 1);
-    /* Write starts at 201 (conflict: 501), the read of the atomic when the row is open, 401: its data is there at 501
-     * too, behind the write on the bus: 501 + 4, and one burst of 32 bytes. */
+    /* The write starts at 201 (conflict: 501), the atomic's read when the row is open, at 401: its data is ready at 501
+     * too and takes the bus after the write: 501 + 4, and one burst of 32 bytes. */
     fixture_answer(&f, 0, 1, 506);
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->dram_writes, 2); /* and the atomic's own, 32 bytes */
@@ -431,12 +433,12 @@ static void an_l2_writes_dirty_lines_to_dram_when_they_leave(void **state) {
     (void)state;
     struct fixture f;
     fixture_start(&f, fixture_machine());
-    for (uint32_t i = 0; i < 5; i++) /* bank 0 has 16 sets: lines 32 apart share one */
+    for (uint32_t i = 0; i < 5; i++) /* bank 0 has 16 sets: lines 32 apart lie in the same one */
         fixture_hit(&f, 0, 100 + 10 * i, MEM_WRITE, 32 * i, 101 + 10 * i);
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->l2_writebacks, 1);
     assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
-    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1); /* gone */
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1); /* evicted */
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->dram_reads, 1);
     fixture_end(&f);
@@ -451,7 +453,7 @@ static void requests_beyond_the_l2_mshrs_wait_in_order(void **state) {
     fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
     fixture_miss(&f, 0, 101, MEM_READ, 2, 2);
     fixture_answer(&f, 0, 1, 300);
-    /* The first fill is at 290; the second request's lookup then, DRAM at 310, a row hit: 364, back at 374. */
+    /* The first fill is at 290, and so is the second request's lookup; DRAM at 310, a row hit: 364, back at 374. */
     fixture_answer(&f, 1, 2, 374);
     assert_int_equal(mem_counters(f.mem)->l2_blocked, 1);
     fixture_end(&f);
@@ -497,7 +499,7 @@ static void count_line(void *user, const char *text) {
     ++*n;
 }
 
-static void what_is_under_way_can_be_described(void **state) {
+static void accesses_under_way_can_be_described(void **state) {
     (void)state;
     struct fixture f;
     uint32_t n = 0;
@@ -520,8 +522,8 @@ int main(void) {
         cmocka_unit_test(an_l2_hit_takes_both_lookups_and_two_crossings),
         cmocka_unit_test(an_open_row_is_faster_than_another),
         cmocka_unit_test(a_second_miss_to_a_line_joins_the_first),
-        cmocka_unit_test(full_mshrs_refuse_until_a_line_has_come),
-        cmocka_unit_test(a_port_takes_one_access_per_cycle_and_a_bank_likewise),
+        cmocka_unit_test(full_mshrs_refuse_until_a_line_arrives),
+        cmocka_unit_test(a_port_and_a_bank_take_one_access_per_cycle),
         cmocka_unit_test(a_refused_access_leaves_the_port_free),
         cmocka_unit_test(a_bank_and_its_link_serve_one_after_the_other),
         cmocka_unit_test(two_banks_work_side_by_side),
@@ -529,7 +531,7 @@ int main(void) {
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
         cmocka_unit_test(stores_are_refused_when_too_many_are_under_way),
-        cmocka_unit_test(an_atomic_is_done_in_the_l2_and_drops_the_own_copy),
+        cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
         cmocka_unit_test(instructions_come_through_their_own_cache),
         cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),
         cmocka_unit_test(shorter_l1_lines_lie_in_memory_lines),
@@ -544,7 +546,7 @@ int main(void) {
         cmocka_unit_test(an_l2_writes_dirty_lines_to_dram_when_they_leave),
         cmocka_unit_test(requests_beyond_the_l2_mshrs_wait_in_order),
         cmocka_unit_test(impossible_machines_are_named),
-        cmocka_unit_test(what_is_under_way_can_be_described),
+        cmocka_unit_test(accesses_under_way_can_be_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Lines with work under way, found by line number: the heart of the L1s' MSHRs and of the L2 banks' entries. */
+/* Lines with work under way, found by line number: the MSHRs of the L1s and the entries of the L2 banks. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@ struct mem_lines {
 };
 
 void mem_lines_init(struct mem_lines *lines, struct base_arena *arena, uint32_t n);
-uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t line); /* MEM_NONE: not there */
-uint32_t mem_lines_take(struct mem_lines *lines, uint64_t line);       /* MEM_NONE: all are used */
+uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t line); /* MEM_NONE: the line has no entry */
+uint32_t mem_lines_take(struct mem_lines *lines, uint64_t line);       /* MEM_NONE: all entries are in use */
 void mem_lines_release(struct mem_lines *lines, uint32_t entry);
 
 /* One access that waits for a line. */
@@ -28,7 +28,7 @@ struct mem_waiter {
 
 struct mem_mshr {
     uint32_t first, last, n_waiters;
-    uint32_t message_type; /* what was sent for it: READ or OWN */
+    uint32_t message_type; /* of the request: READ or OWN */
 };
 
 struct mem_mshrs {
@@ -40,7 +40,7 @@ struct mem_mshrs {
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges);
 uint32_t mem_mshrs_take(struct mem_mshrs *mshrs, uint64_t line);
-/* False: as many accesses wait for the line as its MSHR can hold. */
+/* Adds a waiter; returns false when the MSHR is full. */
 bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t token, bool is_write);
-/* Removes the oldest waiter; false when none is left. */
+/* Removes the oldest waiter; returns false when none is left. */
 bool mem_mshrs_next(struct mem_mshrs *mshrs, uint32_t id, struct mem_waiter *waiter);

@@ -1,6 +1,6 @@
-/* Random traffic on small, hard-pressed machines. Whatever happens: every accepted miss is answered once, nothing is
- * left behind, the counters add up, and the same run gives the same log. With coherence, the contents of lines are
- * followed as version numbers through caches, packets and memory: every load sees the latest store. */
+/* Random traffic on small, overloaded machines. Every accepted miss is answered once, no resource leaks, the counters
+ * add up, and the same run produces the same log. With coherence, version numbers stand for the contents of lines and
+ * are followed through caches, packets and memory: every load sees the latest store. */
 #include "mem/fixture.h"
 
 enum { N_LINES = 48, MAX_SMS = 8, CODE_LINE = 4096 };
@@ -53,9 +53,9 @@ static void follow(void *user, enum mem_probe_kind kind, uint32_t sm, uint64_t l
 
 struct traffic {
     uint64_t seed, cycles;
-    bool runs_backwards; /* the SMs call in descending order */
+    bool is_descending; /* the SMs call in descending order */
     uint32_t n_lines;
-    uint32_t busy_of_8; /* chance of an access per SM and cycle */
+    uint32_t chance_in_8; /* of an access, per SM and cycle */
     struct versions *versions;
 };
 
@@ -74,7 +74,7 @@ static void step(struct fixture *f, const struct traffic *traffic, uint32_t sm, 
     uint32_t chance = random_next(state) % 8, kind_of = random_next(state) % 35;
     uint32_t line = random_next(state) % traffic->n_lines;
     uint32_t bytes = random_next(state) % 4 == 0 ? LINE : 4;
-    if (chance >= traffic->busy_of_8)
+    if (chance >= traffic->chance_in_8)
         return;
     enum mem_kind kind = kind_of == 0 ? MEM_ATOMIC : kinds[kind_of % 7];
     uint64_t ready, address = (line + (kind == MEM_FETCH ? CODE_LINE : 0)) * (uint64_t)LINE;
@@ -116,7 +116,7 @@ static void check_counters(const struct fixture *f, const struct tally *tally) {
     assert_true(c->l1_merges <= c->l1_misses && c->l1_misses <= c->l1_accesses && c->l2_misses <= c->l2_accesses);
     assert_int_equal(c->row_hits + c->row_conflicts, c->dram_reads + c->dram_writes);
     if (f->machine.coherence == CONFIG_COHERENCE_MESI) {
-        /* Every miss that does not join another asks the L2, a store behind a load twice. */
+        /* Every miss that does not merge with another asks the L2, a store after a load twice. */
         assert_true(c->l2_accesses >= c->l1_misses - c->l1_merges);
         assert_int_equal(c->l2_writebacks, c->dram_writes);
     }
@@ -137,7 +137,7 @@ static struct tally drive(struct fixture *f, struct config_machine machine, cons
     for (uint64_t cycle = 1; cycle <= traffic->cycles; cycle++) {
         mem_advance(f->mem, cycle);
         for (uint32_t i = 0; i < machine.n_sms; i++) {
-            uint32_t sm = traffic->runs_backwards ? machine.n_sms - 1 - i : i;
+            uint32_t sm = traffic->is_descending ? machine.n_sms - 1 - i : i;
             step(f, traffic, sm, cycle, &state[sm], &tally);
         }
         if (cycle % 16 == 0)
@@ -157,7 +157,7 @@ static void press(struct config_machine machine, struct versions *versions) {
         struct traffic traffic = {.seed = i,
                                   .cycles = 4000,
                                   .n_lines = i % 2 == 0 ? 6 : N_LINES,
-                                  .busy_of_8 = UINT32_C(1) << i / 2,
+                                  .chance_in_8 = UINT32_C(1) << i / 2,
                                   .versions = versions};
         if (versions != NULL)
             memset(versions, 0, sizeof *versions);
@@ -285,15 +285,15 @@ static void coherence_survives_any_timing(void **state) {
 
 static void compare_logs(struct config_machine machine) {
     struct fixture a, b;
-    struct traffic traffic = {.seed = 5, .cycles = 8000, .n_lines = N_LINES, .busy_of_8 = 3};
+    struct traffic traffic = {.seed = 5, .cycles = 8000, .n_lines = N_LINES, .chance_in_8 = 3};
     drive(&a, machine, &traffic);
     drive(&b, machine, &traffic);
     assert_int_equal(a.n_log, b.n_log);
     assert_memory_equal(a.log, b.log, a.n_log * sizeof a.log[0]);
     assert_memory_equal(mem_counters(a.mem), mem_counters(b.mem), sizeof(struct mem_counters));
     fixture_end(&b);
-    /* Tokens are numbered in the order of the calls, so only the cycles can be compared here. */
-    traffic.runs_backwards = true;
+    /* Tokens are numbered in the order of the calls, so only cycles and SMs can be compared here. */
+    traffic.is_descending = true;
     drive(&b, machine, &traffic);
     assert_int_equal(a.n_log, b.n_log);
     for (uint32_t i = 0; i < a.n_log; i++) {
@@ -305,7 +305,7 @@ static void compare_logs(struct config_machine machine) {
     fixture_end(&b);
 }
 
-static void the_same_traffic_gives_the_same_log_in_any_order_of_sms(void **state) {
+static void the_same_traffic_produces_the_same_log_in_any_order_of_sms(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
     machine.n_sms = MAX_SMS;
@@ -326,7 +326,7 @@ int main(void) {
         cmocka_unit_test(coherent_loads_see_the_latest_store),
         cmocka_unit_test(coherence_survives_evictions_at_any_moment),
         cmocka_unit_test(coherence_survives_any_timing),
-        cmocka_unit_test(the_same_traffic_gives_the_same_log_in_any_order_of_sms),
+        cmocka_unit_test(the_same_traffic_produces_the_same_log_in_any_order_of_sms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
