@@ -1,4 +1,4 @@
-# The machines are data: copied to BUILD/machines, and installed where src/cli/place.c looks for them.
+# The machines are data: copied to BUILD/machines, and installed where src/cli/program/place.c looks for them.
 file(GLOB machines CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/machines/*.yaml)
 set(stamp ${PROJECT_BINARY_DIR}/generated/machines.stamp)
 # The folder is made anew, so that a machine that is gone from the sources is gone there too.

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/program_options.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
 
 struct bench_options {
     struct cli_machine_options machine;

@@ -8,12 +8,12 @@
 #include <jansson.h>
 
 #include "base/text.h"
-#include "cli/characteristics.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/program_options.h"
-#include "cli/progress.h"
+#include "cli/experiments/characteristics.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+#include "cli/program/progress.h"
 
 struct characterize_options {
     struct cli_words tables;

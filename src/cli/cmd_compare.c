@@ -7,9 +7,9 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/program_options.h"
-#include "cli/progress.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+#include "cli/program/progress.h"
 #include "sched/sched.h"
 
 struct compare_options {

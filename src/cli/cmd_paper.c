@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments.h"
-#include "cli/output.h"
-#include "cli/program_options.h"
+#include "cli/experiments/experiments.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
 #include "report/report.h"
 
 struct paper_options {

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/ptx_view.h"
+#include "cli/options/output.h"
+#include "cli/ptx/view.h"
 
 struct ptx_options {
     const char *kernel, *json, *dot;
@@ -47,7 +47,7 @@ const struct cli_command cli_ptx_command = {
 const char *cli_ptx_class_name(enum cli_ptx_class class) {
     static const char *const names[] = {
 #define CLI_PTX_CLASS(id, name) [CLI_PTX_##id] = name,
-#include "cli/ptx_classes.def"
+#include "cli/ptx/classes.def"
 #undef CLI_PTX_CLASS
     };
     return names[class];

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/execute.h"
+#include "cli/program/execute.h"
 
 struct query_options {
     struct cli_machine_options machine;

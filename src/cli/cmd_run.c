@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/program_options.h"
-#include "cli/thread_map.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+#include "cli/program/thread_map.h"
 
 struct run_options {
     struct cli_machine_options machine;

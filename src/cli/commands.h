@@ -1,7 +1,7 @@
 /* The tables of the commands, each beside its code. */
 #pragma once
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 extern const struct cli_command cli_run_command;
 extern const struct cli_command cli_compare_command;

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "divergence/count.h"
-#include "divergence/crowd.h"
+#include "divergence/parts/count.h"
+#include "divergence/warp_pool/warp_pool.h"
 
 enum { LANES_AWARE, LANES_FREE };
 

@@ -1,6 +1,6 @@
 /* Tests of dynamic warp formation. */
-#include "divergence/crowd.h"
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
+#include "divergence/warp_pool/warp_pool.h"
 
 /* Threads whose bit in the parameter is clear end at once; the others go on to instruction 6. Warps of four. */
 #define PICK                                                                                                           \

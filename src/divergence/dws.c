@@ -34,8 +34,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "divergence/splits.h"
-#include "divergence/threads.h"
+#include "divergence/parts/threads.h"
+#include "divergence/splits/splits.h"
 
 enum { MEM_NONE, MEM_AGGRESS, MEM_LAZY, MEM_REVIVE };
 enum { RECONV_STACK, RECONV_PC };

@@ -1,9 +1,9 @@
 /* Dynamic warp subdivision: the paper's figures step by step, and all control flow in every variant. */
 #include <stdio.h>
 
-#include "divergence/programs.h"
-#include "divergence/splits.h"
-#include "divergence/splits_fixture.h"
+#include "divergence/splits/fixture.h"
+#include "divergence/splits/splits.h"
+#include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_dws;
 

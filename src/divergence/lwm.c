@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "divergence/busy.h"
-#include "divergence/count.h"
-#include "divergence/subwarp.h"
-#include "divergence/wide.h"
+#include "divergence/large_warp/in_flight.h"
+#include "divergence/large_warp/subwarps.h"
+#include "divergence/parts/count.h"
+#include "divergence/parts/wide.h"
 
 enum { REFETCH_ALL, REFETCH_FIRST };
 enum { OFF, ON };

@@ -1,5 +1,5 @@
 /* Large warps: the sub-warps of the paper's example, what each option changes, and every program's results. */
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
 #include "exec/scattered.h"
 
 extern const struct divergence_ops divergence_lwm, divergence_stack;

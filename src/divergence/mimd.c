@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "divergence/crowd.h"
+#include "divergence/warp_pool/warp_pool.h"
 
 enum { MOST_REGROUPED = 64 };
 

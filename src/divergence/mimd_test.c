@@ -1,6 +1,6 @@
 /* Tests of lanes that fetch their own instructions. */
-#include "divergence/crowd.h"
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
+#include "divergence/warp_pool/warp_pool.h"
 
 static struct fixture *open_mimd(const char *text, const struct fixture_shape *shape) {
     return fixture_open(divergence_find("mimd"), "mimd", text, shape);

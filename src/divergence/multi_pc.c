@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "divergence/count.h"
 #include "divergence/divergence.h"
-#include "divergence/sync.h"
-#include "divergence/threads.h"
+#include "divergence/parts/count.h"
+#include "divergence/parts/sync.h"
+#include "divergence/parts/threads.h"
 
 struct warp {
     struct divergence_group group;

@@ -1,5 +1,5 @@
 /* Tests of one program counter for every thread. */
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
 
 /* Narasiman 2011, figure 3: A for all four threads, B for 1011, C for 0100, D where they merge. Lane 0 is the leftmost
  * thread of the figure. */

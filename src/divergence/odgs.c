@@ -24,10 +24,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "divergence/count.h"
-#include "divergence/odgs_inside.h"
-#include "divergence/shared_free.h"
-#include "divergence/threads.h"
+#include "divergence/odgs/departure.h"
+#include "divergence/odgs/internal.h"
+#include "divergence/parts/count.h"
+#include "divergence/parts/threads.h"
 
 static const struct config_parameter parameters[] = {
     {"latency", CONFIG_PARAMETER_UINT, offsetof(struct divergence_odgs_options, latency), 0, 0, 1000000, NULL,

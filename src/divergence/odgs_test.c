@@ -1,6 +1,6 @@
 /* The oracle dynamic global scheduler: who takes a free slot, what the options change, and every program's results.
  * Warps have four lanes; threads with an odd number fall through at the branch, the others jump over them. */
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_odgs;
 

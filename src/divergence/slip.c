@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "divergence/splits.h"
+#include "divergence/splits/splits.h"
 
 enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
 

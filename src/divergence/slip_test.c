@@ -1,7 +1,7 @@
 /* Adaptive slip: who waits for whom, how far, and what adapts. */
-#include "divergence/programs.h"
-#include "divergence/splits.h"
-#include "divergence/splits_fixture.h"
+#include "divergence/splits/fixture.h"
+#include "divergence/splits/splits.h"
+#include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_slip;
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "divergence/control.h"
-#include "divergence/count.h"
-#include "divergence/spin.h"
+#include "divergence/parts/control.h"
+#include "divergence/parts/count.h"
+#include "divergence/parts/spin.h"
 
 struct warp {
     _Alignas(64) struct divergence_group group; /* the SM looks at it with every instruction */

@@ -1,6 +1,6 @@
 /* The model `stack`: the states of the paper's example as the SM sees them, barriers, loops, calls, spinning lanes.
  * The stack alone is tested in pdom_test.c. Masks are written with lane 0 on the right. */
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_stack;
 

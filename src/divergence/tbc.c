@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "divergence/compact.h"
+#include "divergence/compact/compact.h"
 
 static void *new_model(const struct divergence_setup *setup) {
     struct divergence_compact *compact = base_allocate(1, sizeof *compact);

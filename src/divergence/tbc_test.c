@@ -1,5 +1,5 @@
 /* Thread block compaction: who waits for whom, which warps come out, and every program's results. */
-#include "divergence/programs.h"
+#include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_tbc;
 

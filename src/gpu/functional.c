@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 #include "base/memory.h"
-#include "divergence/control.h"
+#include "divergence/parts/control.h"
 #include "exec/profile.h"
 #include "gpu/internal.h"
 #include "gpu/progress.h"

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "divergence/threads.h"
+#include "divergence/parts/threads.h"
 #include "sm/internal.h"
 
 /* A group that had to sleep until now. */

@@ -1,5 +1,5 @@
 /* A group has been picked: its instruction is executed, takes its unit, and its results get their time. */
-#include "divergence/threads.h"
+#include "divergence/parts/threads.h"
 #include "sm/internal.h"
 
 static void count(struct sm *sm, uint32_t lanes) {

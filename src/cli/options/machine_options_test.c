@@ -1,0 +1,87 @@
+/* --machine, --set and --dump-config as a command would have them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+#include "cli/options/machine_options.h"
+
+struct values {
+    bool is_loud;
+    struct cli_machine_options machine;
+};
+
+static const struct cli_option options[] = {
+    CLI_MACHINE_ROW(offsetof(struct values, machine)),
+    CLI_SET_ROW(offsetof(struct values, machine)),
+    CLI_DUMP_ROW(offsetof(struct values, machine)),
+};
+static const struct cli_command command = {.name = "test", .options = options, .n_options = 3};
+
+/* Parses the words, ended by NULL, and loads the machine; the exit status. */
+static int load(struct config_machine *machine, bool *dump, char **argv) {
+    struct base_arena arena = {0};
+    struct values values = {0};
+    struct cli_words words = {0};
+    int argc = 0, status = CLI_DONE;
+    while (argv[argc])
+        argc++;
+    assert_true(cli_parse(&command, argc, argv, &values, &words, &arena, &status));
+    *dump = values.machine.dump;
+    status = cli_load_machine(machine, &values.machine, "machines");
+    base_arena_free(&arena);
+    return status;
+}
+
+static void without_options_it_is_the_default_machine(void **state) {
+    (void)state;
+    struct config_machine machine;
+    bool dump;
+    assert_int_equal(load(&machine, &dump, (char *[]){"test", NULL}), CLI_DONE);
+    assert_string_equal(machine.name, "gtx480");
+    assert_false(dump);
+}
+
+static void settings_follow_the_file_in_order(void **state) {
+    (void)state;
+    struct config_machine machine;
+    bool dump;
+    char *words[] = {"test", "--set", "l1.size=16K", "-m", "meng2010", "--set=l1.size=64K", "--dump-config", NULL};
+    assert_int_equal(load(&machine, &dump, words), CLI_DONE);
+    assert_string_equal(machine.name, "meng2010");
+    assert_int_equal(machine.l1.size_bytes, 65536);
+    assert_true(dump);
+}
+
+/* On the way from one sound machine to another, single settings may not fit together. */
+static void only_the_outcome_is_checked(void **state) {
+    (void)state;
+    struct config_machine machine;
+    bool dump;
+    char *words[] = {"test", "--set", "sm.warp_size=8", "--set", "sm.simd_width=8", "--set", "sm.threads=1024", NULL};
+    assert_int_equal(load(&machine, &dump, words), CLI_DONE);
+    words[5] = NULL;
+    assert_int_equal(load(&machine, &dump, words), CLI_ERROR); /* 192 warps */
+}
+
+static void mistakes_have_the_status_of_their_kind(void **state) {
+    (void)state;
+    struct config_machine machine;
+    bool dump;
+    assert_int_equal(load(&machine, &dump, (char *[]){"test", "-m", "nothing", NULL}), CLI_ERROR);
+    assert_int_equal(load(&machine, &dump, (char *[]){"test", "--set", "x=1", NULL}), CLI_USAGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_options_it_is_the_default_machine),
+        cmocka_unit_test(settings_follow_the_file_in_order),
+        cmocka_unit_test(only_the_outcome_is_checked),
+        cmocka_unit_test(mistakes_have_the_status_of_their_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+/* The files and the colours of a command's output. */
+#include "cli/options/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+bool cli_is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+/* Before the run: a file that cannot be written should not cost one. */
+bool cli_open_output(const char *path, FILE **file) {
+    if (!path)
+        return true;
+    *file = cli_is_stdout(path) ? stdout : fopen(path, "we");
+    if (!*file)
+        cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+    return *file != NULL;
+}
+
+static bool is_same_file(FILE *a, FILE *b) {
+    struct stat about_a, about_b;
+    return fstat(fileno(a), &about_a) == 0 && fstat(fileno(b), &about_b) == 0 && S_ISREG(about_a.st_mode) &&
+           about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+}
+
+int cli_open_outputs(const char *json_path, FILE **json, const char *csv_path, FILE **csv) {
+    bool is_same = json_path && csv_path && strcmp(json_path, csv_path) == 0;
+    if (!is_same && (!cli_open_output(json_path, json) || !cli_open_output(csv_path, csv)))
+        return CLI_ERROR;
+    if (is_same || (json_path && csv_path && is_same_file(*json, *csv)))
+        return cli_fail(CLI_USAGE, "--json and --csv cannot both write to '%s'", json_path);
+    return CLI_DONE;
+}
+
+bool cli_close_output(const char *path, FILE *file, bool is_written) {
+    if (file && file != stdout && fclose(file) != 0)
+        is_written = false;
+    if (!is_written && cli_is_stdout(path))
+        cli_fail(CLI_ERROR, "cannot write to standard output: %s", strerror(errno));
+    else if (!is_written)
+        cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+    return is_written;
+}
+
+bool cli_is_colored(unsigned color) {
+    const char *no_color = getenv("NO_COLOR");
+    if (color != CLI_COLOR_AUTO)
+        return color == CLI_COLOR_ALWAYS;
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}

@@ -1,0 +1,293 @@
+/* Starts programs and waits for them. Signals are taken one by one from a queue (sigtimedwait), so there is no handler.
+ *
+ * The driver ends a kernel at the time limit by itself and the program gets to report it; a program that is still there
+ * a little later is ended from here, first politely. */
+#define _GNU_SOURCE
+#include "cli/program/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+static const double grace_seconds = 2, wait_seconds = 0.2;
+
+double cli_now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- The child's side -------------------------------------------------------------------------------------------- */
+
+static bool lead_library_path(const char *folder) {
+    const char *old = getenv("LD_LIBRARY_PATH");
+    char *text;
+    if (!old || !*old)
+        return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
+    if (asprintf(&text, "%s:%s", folder, old) < 0)
+        return false;
+    bool is_set = setenv("LD_LIBRARY_PATH", text, 1) == 0;
+    free(text);
+    return is_set;
+}
+
+/* A file is opened anew, so that nobody else moves the place where it is read. */
+static bool redirect_input(void) {
+    struct stat about;
+    bool is_file = fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode);
+    int file = open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (file < 0 || (is_file && lseek(file, lseek(STDIN_FILENO, 0, SEEK_CUR), SEEK_SET) < 0))
+        return false;
+    return dup2(file, STDIN_FILENO) >= 0;
+}
+
+static bool redirect_output(const struct cli_child *child) {
+    if (child->errors) {
+        int file = open(child->errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (file < 0 || dup2(file, STDERR_FILENO) < 0)
+            return false;
+    }
+    if (child->output == CLI_OUTPUT_AS_IS)
+        return true;
+    if (child->output == CLI_OUTPUT_TO_STDERR)
+        return dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return null >= 0 && dup2(null, STDOUT_FILENO) >= 0;
+}
+
+/* Comes back only when something failed. A program does not outlive the command that would have shown its results. */
+static void become(const struct cli_child *child, const sigset_t *mask, pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+        return;
+    if (child->is_apart && (setpgid(0, 0) != 0 || !redirect_input()))
+        return;
+    if (!lead_library_path(child->cuda) || setenv("HEDDLE_CONFIG", child->config, 1) != 0 ||
+        setenv("HEDDLE_RESULTS", child->results, 1) != 0 || !redirect_output(child))
+        return;
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execv(child->path, (char *const *)child->argv);
+}
+
+/* ---- The command's side ------------------------------------------------------------------------------------------ */
+
+/* A child that runs; pid 0: a free place. */
+struct running {
+    unsigned number;
+    pid_t pid;
+    bool is_apart;
+    double deadline; /* INFINITY: none */
+    struct cli_end end;
+};
+
+struct crew {
+    const struct cli_children *children;
+    struct running *running;
+    unsigned n_running, next;
+    int interrupt;          /* the first signal; 0: none yet */
+    double interrupted_at;  /* when it came */
+    sigset_t taken, before; /* the signals that are waited for; the mask that the children get */
+};
+
+/* What the parent listens for. A signal that is ignored, as SIGINT is in scripts' background jobs, stays ignored. */
+static sigset_t signals_to_take(void) {
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) {
+        struct sigaction action;
+        if (sigaction(passed_on[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, passed_on[i]);
+    }
+    return set;
+}
+
+/* The process, or 0 with the reason in *error. */
+static pid_t start_child(const struct cli_child *child, const sigset_t *mask, int *error) {
+    int failure[2]; /* carries errno out of a child that could not become the program */
+    if (pipe2(failure, O_CLOEXEC) != 0) {
+        *error = errno;
+        return 0;
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        become(child, mask, parent);
+        int reason = errno;
+        ssize_t written = write(failure[1], &reason, sizeof reason);
+        _exit(written == sizeof reason ? 127 : 126);
+    }
+    close(failure[1]);
+    if (pid < 0) {
+        *error = errno;
+        pid = 0;
+    } else if (read(failure[0], error, sizeof *error) == sizeof *error) {
+        waitpid(pid, NULL, 0);
+        pid = 0;
+    }
+    close(failure[0]);
+    return pid;
+}
+
+static void start_next(struct crew *crew, struct running *place) {
+    const struct cli_children *children = crew->children;
+    struct cli_child child = {0};
+    *place = (struct running){.number = crew->next++, .deadline = INFINITY};
+    if (!children->start(children->context, place->number, &child))
+        return;
+    place->pid = start_child(&child, &crew->before, &place->end.start_error);
+    if (!place->pid) {
+        children->end(children->context, place->number, &place->end);
+        return;
+    }
+    place->is_apart = child.is_apart;
+    if (child.timeout_seconds > 0)
+        place->deadline = cli_now_seconds() + child.timeout_seconds + grace_seconds;
+    crew->n_running++;
+}
+
+static void fill_places(struct crew *crew) {
+    const struct cli_children *children = crew->children;
+    for (unsigned i = 0; i < children->at_once; i++)
+        while (!crew->running[i].pid && crew->next < children->count && !crew->interrupt)
+            start_next(crew, &crew->running[i]);
+}
+
+static void send_signal(const struct running *running, int number) {
+    kill(running->is_apart ? -running->pid : running->pid, number);
+}
+
+/* Takes the child's end if it is there. What is left of a group is ended while its leader still holds its number. */
+static bool reap(struct running *running, struct rusage *usage) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != running->pid)
+        return false;
+    if (running->is_apart)
+        send_signal(running, SIGKILL);
+    return wait4(running->pid, &running->end.wait_status, 0, usage) == running->pid;
+}
+
+/* Reports the children that have ended; whether there was one. */
+static bool collect(struct crew *crew) {
+    const struct cli_children *children = crew->children;
+    bool has_ended = false;
+    for (unsigned i = 0; i < children->at_once; i++) {
+        struct running *running = &crew->running[i];
+        struct rusage usage;
+        if (!running->pid || !reap(running, &usage))
+            continue;
+        running->end.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+        running->pid = 0;
+        crew->n_running--;
+        has_ended = true;
+        children->end(children->context, running->number, &running->end);
+    }
+    return has_ended;
+}
+
+static int take_signal(const struct crew *crew, siginfo_t *info) {
+    double now = cli_now_seconds(), until = crew->children->wait ? now + wait_seconds : INFINITY;
+    for (unsigned i = 0; i < crew->children->at_once; i++)
+        if (crew->running[i].pid)
+            until = fmin(until, crew->running[i].deadline);
+    if (!isfinite(until))
+        return sigwaitinfo(&crew->taken, info);
+    static const double most_seconds = 86400; /* time_t has an end, --timeout has none */
+    double left = fmin(fmax(until - now, 0), most_seconds);
+    struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
+    return sigtimedwait(&crew->taken, info, &limit);
+}
+
+/* A signal from the keyboard has gone to the whole group of processes, the programs in it included. A second one ends
+ * them for good, unless it comes so soon that it is the same request twice: to this process and to its group, as
+ * timeout(1) does. */
+static void pass_on(struct crew *crew, const siginfo_t *info) {
+    static const double same_request_seconds = 0.5;
+    bool is_first = crew->interrupt == 0;
+    bool is_urgent = !is_first && cli_now_seconds() - crew->interrupted_at > same_request_seconds;
+    if (is_first)
+        crew->interrupted_at = cli_now_seconds();
+    crew->interrupt = info->si_signo;
+    for (unsigned i = 0; i < crew->children->at_once; i++) {
+        struct running *running = &crew->running[i];
+        if (!running->pid)
+            continue;
+        running->end.interrupt = info->si_signo;
+        if (is_urgent)
+            send_signal(running, SIGKILL);
+        else if (is_first && (running->is_apart || info->si_code != SI_KERNEL))
+            send_signal(running, info->si_signo);
+    }
+}
+
+static void send_to_those_apart(const struct crew *crew, int number) {
+    for (unsigned i = 0; i < crew->children->at_once; i++)
+        if (crew->running[i].pid && crew->running[i].is_apart)
+            send_signal(&crew->running[i], number);
+}
+
+/* Ctrl-Z reaches this process's own group alone. */
+static void rest(const struct crew *crew) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGTSTP);
+    send_to_those_apart(crew, SIGSTOP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops, and goes on */
+    sigprocmask(SIG_BLOCK, &only, NULL);
+    send_to_those_apart(crew, SIGCONT);
+}
+
+static void end_late_ones(struct crew *crew) {
+    double now = cli_now_seconds();
+    for (unsigned i = 0; i < crew->children->at_once; i++) {
+        struct running *running = &crew->running[i];
+        if (!running->pid || now < running->deadline)
+            continue;
+        send_signal(running, running->end.is_timed_out ? SIGKILL : SIGTERM);
+        running->end.is_timed_out = true;
+        running->deadline = now + grace_seconds;
+    }
+}
+
+static void wait_for_news(struct crew *crew) {
+    siginfo_t info;
+    int taken = take_signal(crew, &info);
+    if (taken == SIGTSTP)
+        rest(crew);
+    else if (taken > 0 && taken != SIGCHLD)
+        pass_on(crew, &info);
+    else if (taken < 0 && errno == EAGAIN)
+        end_late_ones(crew);
+    if (crew->children->wait)
+        crew->children->wait(crew->children->context);
+}
+
+int cli_children_run(const struct cli_children *children) {
+    struct base_arena arena = {0};
+    struct crew crew = {.children = children, .taken = signals_to_take()};
+    crew.running = BASE_ARENA_ARRAY(&arena, struct running, children->at_once);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &crew.taken, &crew.before);
+    fill_places(&crew);
+    while (crew.n_running) {
+        if (collect(&crew))
+            fill_places(&crew);
+        else
+            wait_for_news(&crew);
+    }
+    sigprocmask(SIG_SETMASK, &crew.before, NULL);
+    base_arena_free(&arena);
+    return crew.interrupt;
+}

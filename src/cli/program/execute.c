@@ -1,0 +1,292 @@
+/* Programs from start to verdict: a private folder for the results, the configuration, the process, what it measured.
+ */
+#define _GNU_SOURCE
+#include "cli/program/execute.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+/* ---- What the driver is told ------------------------------------------------------------------------------------- */
+
+static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
+    json_t *object = json_object();
+    if (execution->sample_cycles)
+        json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
+    if (execution->n_threads)
+        json_object_set_new(object, "threads", json_integer((json_int_t)execution->n_threads));
+    if (execution->records_threads)
+        json_object_set_new(object, "profile", json_true());
+    if (execution->max_instructions)
+        json_object_set_new(object, "max_instructions", json_integer((json_int_t)execution->max_instructions));
+    if (execution->timeout_seconds > 0)
+        json_object_set_new(object, "timeout_seconds", json_real(execution->timeout_seconds));
+    if (execution->shows_progress)
+        json_object_set_new(object, "progress", json_true());
+    if (execution->is_verbose)
+        json_object_set_new(object, "verbose", json_true());
+    json_object_set_new(object, "interruptible", json_true());
+    if (execution->target) {
+        json_object_set_new(object, "machine", json_string(execution->target->yaml));
+        json_object_set_new(object, "scheduler", json_string(execution->target->machine.scheduler));
+    }
+    char *text = json_dumps(object, JSON_COMPACT);
+    const char *copy = base_arena_copy(arena, text, strlen(text));
+    free(text);
+    json_decref(object);
+    return copy;
+}
+
+static const char *const *program_arguments(const struct cli_execution *execution, struct base_arena *arena) {
+    const struct cli_words *words = &execution->arguments;
+    const char **argv = BASE_ARENA_ARRAY(arena, const char *, (size_t)words->count + 2);
+    argv[0] =
+        execution->program.kind == CLI_PROGRAM_EXECUTABLE ? execution->program.name : execution->program.executable;
+    for (unsigned i = 0; i < words->count; i++)
+        argv[i + 1] = words->item[i];
+    return argv;
+}
+
+/* ---- How it ended ------------------------------------------------------------------------------------------------ */
+
+/* The limit that ended a launch, if one did. */
+static const char *limit_reached(const struct report_run *run) {
+    for (unsigned i = 0; i < run->n_errors; i++)
+        if (run->errors[i].limit)
+            return run->errors[i].limit;
+    return NULL;
+}
+
+static const char *signal_text(int signal, struct base_arena *arena) {
+    const char *name = sigabbrev_np(signal);
+    return name ? base_arena_printf(arena, "SIG%s (%s)", name, sigdescr_np(signal))
+                : base_arena_printf(arena, "signal %d", signal);
+}
+
+static int stop(struct report_run *run, const char *by, const char *error) {
+    run->stopped = by;
+    run->error = error;
+    return CLI_STOPPED;
+}
+
+static int judge_exit(const struct cli_execution *execution, int code, struct report_run *run, struct base_arena *arena,
+                      bool *is_said) {
+    bool is_ours = execution->program.kind != CLI_PROGRAM_EXECUTABLE;
+    if (code == 0)
+        return CLI_DONE;
+    if (code == CLI_CHECK_FAILED) {
+        run->is_wrong = true;
+        run->error = "the check failed: the result differs from the reference";
+        return CLI_CHECK_FAILED;
+    }
+    run->error = base_arena_printf(arena, "%s ended with exit status %d", run->program, code);
+    *is_said = is_ours;
+    return is_ours && code == CLI_USAGE ? CLI_USAGE : CLI_ERROR;
+}
+
+static int judge(const struct cli_execution *execution, const struct cli_end *end, struct report_run *run,
+                 struct base_arena *arena, bool *is_said) {
+    const char *limit = limit_reached(run);
+    if (end->interrupt)
+        return stop(run, "interrupt", base_arena_printf(arena, "stopped by %s", signal_text(end->interrupt, arena)));
+    if (end->is_timed_out || (limit && strcmp(limit, "timeout") == 0))
+        return stop(run, "timeout", base_arena_printf(arena, "stopped after %g s", execution->timeout_seconds));
+    if (limit)
+        return stop(run, limit,
+                    base_arena_printf(arena, "stopped at the limit of %s",
+                                      strcmp(limit, "max-cycles") == 0 ? "cycles" : "instructions"));
+    if (WIFSIGNALED(end->wait_status)) {
+        run->error = base_arena_printf(arena, "%s was ended by %s", run->program,
+                                       signal_text(WTERMSIG(end->wait_status), arena));
+        return CLI_ERROR;
+    }
+    return judge_exit(execution, WEXITSTATUS(end->wait_status), run, arena, is_said);
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
+/* For the folders of all runs; NULL after one line. */
+static const char *make_common_folder(struct base_arena *arena) {
+    const char *parent = getenv("TMPDIR");
+    if (!parent || !*parent)
+        parent = "/tmp";
+    char *path = base_arena_printf(arena, "%s/heddle-XXXXXX", parent);
+    if (mkdtemp(path))
+        return path;
+    cli_fail(CLI_ERROR, "cannot make a folder in '%s': %s; TMPDIR can name another place", parent, strerror(errno));
+    return NULL;
+}
+
+/* The driver may write beside the file and rename, so the file has a folder to itself. */
+static bool make_folder(struct cli_job *job, const struct cli_jobs *jobs) {
+    job->folder = base_arena_printf(jobs->arena, "%s/%zu", jobs->folder, (size_t)(job - jobs->job));
+    if (mkdir(job->folder, 0700) == 0)
+        return true;
+    job->run.error = base_arena_printf(jobs->arena, "cannot make a folder '%s': %s", job->folder, strerror(errno));
+    return false;
+}
+
+/* A program that was killed may have left the driver's file unfinished there. */
+static void remove_folder(const char *folder, struct base_arena *arena) {
+    DIR *entries = opendir(folder);
+    if (entries) {
+        for (struct dirent *entry; (entry = readdir(entries));)
+            unlink(base_arena_printf(arena, "%s/%s", folder, entry->d_name));
+        closedir(entries);
+    }
+    rmdir(folder);
+}
+
+static const char *results_path(const struct cli_job *job, struct base_arena *arena) {
+    return base_arena_printf(arena, "%s/results.json", job->folder);
+}
+
+static const char *errors_path(const struct cli_job *job, struct base_arena *arena) {
+    return job->execution.keeps_errors ? base_arena_printf(arena, "%s/errors", job->folder) : NULL;
+}
+
+/* What a program said first, for a message of one line; NULL: nothing. */
+static const char *first_line(const char *path, struct base_arena *arena) {
+    char line[512] = "";
+    FILE *file = fopen(path, "r");
+    if (file && fgets(line, sizeof line, file))
+        line[strcspn(line, "\n")] = '\0';
+    if (file)
+        fclose(file);
+    static const char prefix[] = "heddle: ";
+    const char *text = strncmp(line, prefix, strlen(prefix)) == 0 ? line + strlen(prefix) : line;
+    return *text ? base_arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct base_arena *arena) {
+    struct report_run *run = &job->run;
+    if (end->start_error) {
+        run->error = base_arena_printf(arena, "cannot run '%s': %s", job->execution.program.executable,
+                                       strerror(end->start_error));
+        return CLI_ERROR;
+    }
+    struct base_diag diag = {0};
+    if (!report_read(run, results_path(job, arena), arena, &diag)) {
+        diag.text[strcspn(diag.text, "\n")] = '\0';
+        run->error = base_arena_copy(arena, diag.text, strlen(diag.text));
+        return CLI_ERROR;
+    }
+    return judge(&job->execution, end, run, arena, &job->is_said);
+}
+
+/* ---- Several ----------------------------------------------------------------------------------------------------- */
+
+static bool start_job(void *context, unsigned i, struct cli_child *child) {
+    struct cli_jobs *jobs = context;
+    struct cli_job *job = &jobs->job[i];
+    const struct cli_execution *execution = &job->execution;
+    job->run.program = execution->program.name;
+    job->started = cli_now_seconds();
+    if (!make_folder(job, jobs)) {
+        job->has_ended = true;
+        job->status = CLI_ERROR;
+        jobs->n_ended++;
+        return false;
+    }
+    *child = (struct cli_child){
+        .path = execution->program.executable,
+        .argv = program_arguments(execution, jobs->arena),
+        .cuda = execution->place->cuda,
+        .config = config_text(execution, jobs->arena),
+        .results = results_path(job, jobs->arena),
+        .errors = errors_path(job, jobs->arena),
+        .timeout_seconds = execution->timeout_seconds,
+        .output = execution->output,
+        .is_apart = execution->is_apart,
+    };
+    return true;
+}
+
+/* A program that failed may have said why, and nobody saw it. */
+static void quote_program(struct cli_job *job, struct base_arena *arena) {
+    const char *line = first_line(errors_path(job, arena), arena);
+    struct report_run *run = &job->run;
+    if (line && job->is_said)
+        run->error = line;
+    else if (line && job->status == CLI_ERROR)
+        run->error = base_arena_printf(arena, "%s: %s", run->error, line);
+    job->is_said = false;
+}
+
+static void end_job(void *context, unsigned i, const struct cli_end *end) {
+    struct cli_jobs *jobs = context;
+    struct cli_job *job = &jobs->job[i];
+    job->run.peak_bytes = end->peak_bytes;
+    job->status = read_and_judge(job, end, jobs->arena);
+    if (job->execution.keeps_errors)
+        quote_program(job, jobs->arena);
+    remove_folder(job->folder, jobs->arena);
+    job->seconds = cli_now_seconds() - job->started;
+    job->has_ended = true;
+    jobs->n_ended++;
+}
+
+static void wait_for_jobs(void *context) {
+    struct cli_jobs *jobs = context;
+    jobs->progress(jobs->context, jobs);
+}
+
+/* The fixed set is too small for more than 1024. */
+unsigned cli_count_processors(void) {
+    cpu_set_t set;
+    long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    return n_online > 0 && n_online < CLI_MOST_THREADS ? (unsigned)n_online : CLI_MOST_THREADS;
+}
+
+int cli_execute_all(struct cli_jobs *jobs) {
+    jobs->folder = make_common_folder(jobs->arena);
+    if (!jobs->folder)
+        return CLI_ERROR;
+    if (!jobs->at_once)
+        jobs->at_once = cli_count_processors();
+    struct cli_children children = {
+        .count = jobs->count,
+        .at_once = jobs->at_once < jobs->count ? jobs->at_once : jobs->count,
+        .context = jobs,
+        .start = start_job,
+        .end = end_job,
+        .wait = jobs->progress ? wait_for_jobs : NULL,
+    };
+    jobs->interrupt = cli_children_run(&children);
+    rmdir(jobs->folder);
+    return CLI_DONE;
+}
+
+bool cli_is_finished(const struct cli_job *job) {
+    return job->has_ended && !(job->run.stopped && strcmp(job->run.stopped, "interrupt") == 0);
+}
+
+int cli_report_interrupt(const struct cli_jobs *jobs) {
+    unsigned n_finished = 0;
+    for (unsigned i = 0; i < jobs->count; i++)
+        n_finished += cli_is_finished(&jobs->job[i]);
+    return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(jobs->interrupt), n_finished,
+                    jobs->count);
+}
+
+int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena,
+                bool *is_said) {
+    struct cli_job job = {.execution = *execution, .run = *run};
+    struct cli_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
+    int status = cli_execute_all(&jobs);
+    *run = job.run;
+    *is_said = job.is_said || status != CLI_DONE;
+    return status == CLI_DONE ? job.status : status;
+}

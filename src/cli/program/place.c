@@ -1,0 +1,79 @@
+/* Finds Heddle's own files from the place of its executable, so that an installed tree and a build tree may be moved:
+ *     PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
+ *     BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
+ * The machines are in PREFIX/share/heddle/machines or BUILD/machines. */
+#include "cli/program/place.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* The folder above the one of the executable, or NULL. */
+static const char *find_root(struct base_arena *arena) {
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0)
+        return NULL;
+    path[length] = '\0';
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    return base_arena_copy(arena, path, strlen(path));
+}
+
+/* The first folder that matches the pattern and holds cuda/libcuda.so.1. */
+static const char *find_private(const char *root, const char *pattern, struct base_arena *arena) {
+    const char *found = NULL;
+    glob_t matches;
+    if (glob(base_arena_printf(arena, "%s/%s/cuda/libcuda.so.1", root, pattern), 0, NULL, &matches) == 0) {
+        const char *path = matches.gl_pathv[0];
+        found = base_arena_copy(arena, path, strlen(path) - strlen("/cuda/libcuda.so.1"));
+    }
+    globfree(&matches);
+    return found;
+}
+
+bool cli_find_place(struct cli_place *place, struct base_arena *arena) {
+    const char *root = find_root(arena);
+    if (!root) {
+        cli_fail(CLI_ERROR, "cannot find the place of this executable: %s", strerror(errno));
+        return false;
+    }
+    const char *folder = find_private(root, "lib*/heddle", arena);
+    if (!folder)
+        folder = find_private(root, "lib/*/heddle", arena);
+    if (folder) {
+        place->workloads = base_arena_printf(arena, "%s/workloads", folder);
+        place->bench = base_arena_printf(arena, "%s/bench", folder);
+    } else {
+        folder = find_private(root, "lib", arena);
+        place->workloads = base_arena_printf(arena, "%s/workloads", root);
+        place->bench = base_arena_printf(arena, "%s/bench", root);
+    }
+    if (!folder) {
+        cli_fail(CLI_ERROR, "Heddle's libcuda.so.1 is missing: neither %s/lib/heddle/cuda nor %s/lib/cuda has it", root,
+                 root);
+        return false;
+    }
+    place->cuda = base_arena_printf(arena, "%s/cuda", folder);
+    place->ptx_run = base_arena_printf(arena, "%s/heddle-ptx-run", folder);
+    return true;
+}
+
+const char *cli_find_machines(struct base_arena *arena) {
+    const char *root = find_root(arena);
+    if (!root) {
+        cli_fail(CLI_ERROR, "cannot find the place of this executable: %s", strerror(errno));
+        return NULL;
+    }
+    const char *installed = base_arena_printf(arena, "%s/share/heddle/machines", root);
+    return access(installed, F_OK) == 0 ? installed : base_arena_printf(arena, "%s/machines", root);
+}

@@ -1,0 +1,86 @@
+/* A line of progress for several programs side by side. It names the one that has been running longest, since that is
+ * the one that others wait for. */
+#include "cli/program/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+double cli_seconds_left(const struct cli_jobs *jobs, double now) {
+    double ended = 0, work = 0;
+    for (unsigned i = 0; i < jobs->count; i++)
+        ended += jobs->job[i].has_ended ? jobs->job[i].seconds : 0;
+    if (!jobs->n_ended)
+        return -1;
+    double mean = ended / jobs->n_ended;
+    for (unsigned i = 0; i < jobs->count; i++) {
+        const struct cli_job *job = &jobs->job[i];
+        if (!job->has_ended)
+            work += job->started > 0 ? fmax(mean - (now - job->started), 0) : mean;
+    }
+    unsigned n_left = jobs->count - jobs->n_ended;
+    return n_left ? work / fmin(n_left, jobs->at_once) : 0;
+}
+
+static bool is_under_way(const struct cli_job *job) { return job->started > 0 && !job->has_ended; }
+
+static const char *minutes(double seconds, struct base_arena *arena) {
+    unsigned whole = (unsigned)(seconds + 0.5);
+    return base_arena_printf(arena, "%u:%02u", whole / 60, whole % 60);
+}
+
+static const char *describe(const struct cli_job *job, struct base_arena *arena) {
+    const struct report_target *target = job->run.target;
+    const char *slash = strrchr(job->run.program, '/'), *name = slash ? slash + 1 : job->run.program;
+    return target ? base_arena_printf(arena, "%s, %s, %s, %s", name, target->machine, target->scheduler,
+                                      target->divergence)
+                  : name;
+}
+
+const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned columns, struct base_arena *arena) {
+    const struct cli_job *oldest = NULL;
+    unsigned n_under_way = 0;
+    for (unsigned i = 0; i < jobs->count; i++) {
+        const struct cli_job *job = &jobs->job[i];
+        n_under_way += is_under_way(job);
+        if (is_under_way(job) && (!oldest || job->started < oldest->started))
+            oldest = job;
+    }
+    double left = cli_seconds_left(jobs, now);
+    char *line = base_arena_printf(arena, "heddle: %u of %u runs", jobs->n_ended, jobs->count);
+    if (left >= 0)
+        line = base_arena_printf(arena, "%s, about %s left", line, minutes(left, arena));
+    if (oldest)
+        line = base_arena_printf(arena, "%s; %u under way, longest: %s, %s", line, n_under_way, describe(oldest, arena),
+                                 minutes(now - oldest->started, arena));
+    if (strlen(line) > columns)
+        line[columns] = '\0';
+    return line;
+}
+
+/* The last column stays free, since some terminals go on to the next line after it. */
+static unsigned terminal_columns(void) {
+    enum { USUAL = 80 };
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : USUAL - 1u;
+}
+
+static void show(void *context, const struct cli_jobs *jobs) {
+    struct base_arena *scratch = context;
+    fprintf(stderr, "\r\033[K%s", cli_progress_line(jobs, cli_now_seconds(), terminal_columns(), scratch));
+    base_arena_reset(scratch);
+}
+
+int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet) {
+    if (is_quiet || !isatty(STDERR_FILENO))
+        return cli_execute_all(jobs);
+    struct base_arena scratch = {0};
+    jobs->progress = show;
+    jobs->context = &scratch;
+    int status = cli_execute_all(jobs);
+    fputs("\r\033[K", stderr);
+    base_arena_free(&scratch);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* Machine, scheduler and divergence model by name. */
+#define _GNU_SOURCE
+#include "cli/program/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/program/place.h"
+#include "divergence/divergence.h"
+#include "sched/sched.h"
+
+static int check_scheduler(const char *text) {
+    const struct sched_ops *ops;
+    void *options;
+    char error[512];
+    if (!sched_parse(text, &ops, &options, error, sizeof error))
+        return cli_fail(CLI_USAGE, "%s", error);
+    free(options);
+    return CLI_DONE;
+}
+
+static int check_divergence(const struct config_machine *machine) {
+    const struct divergence_ops *ops;
+    void *options;
+    char error[512], rule[400];
+    if (!divergence_parse(machine->divergence, &ops, &options, error, sizeof error))
+        return cli_fail(CLI_USAGE, "%s", error);
+    const char *refusal = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
+    free(options);
+    return refusal ? cli_fail(CLI_USAGE, "%s", refusal) : CLI_DONE;
+}
+
+/* Into the machine, so that what is dumped is what runs. */
+static int set_name(struct config_machine *machine, const char *key, const char *name, struct base_arena *arena) {
+    char error[CONFIG_ERROR_BYTES];
+    if (!config_set(machine, base_arena_printf(arena, "%s=%s", key, name), error, sizeof error))
+        return cli_fail(CLI_USAGE, "--%s", error);
+    return CLI_DONE;
+}
+
+static const char *dump(const struct config_machine *machine, struct base_arena *arena) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        abort();
+    config_dump(machine, file);
+    fclose(file);
+    const char *copy = base_arena_copy(arena, text, length);
+    free(text);
+    return copy;
+}
+
+int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
+                    const char *divergence, uint64_t max_cycles, struct base_arena *arena) {
+    struct config_machine *machine = &target->machine;
+    const char *folder = cli_find_machines(arena);
+    int status = folder ? cli_load_machine(machine, given, folder) : CLI_ERROR;
+    if (status == CLI_DONE && scheduler)
+        status = set_name(machine, "scheduler", scheduler, arena);
+    if (status == CLI_DONE && divergence)
+        status = set_name(machine, "divergence", divergence, arena);
+    if (status == CLI_DONE)
+        status = check_scheduler(machine->scheduler);
+    if (status == CLI_DONE)
+        status = check_divergence(machine);
+    if (status != CLI_DONE)
+        return status;
+    if (max_cycles)
+        machine->max_cycles = max_cycles;
+    target->changes = given->set;
+    target->yaml = dump(machine, arena);
+    return CLI_DONE;
+}
+
+struct report_target cli_report_target(const struct cli_target *target) {
+    const struct config_machine *machine = &target->machine;
+    return (struct report_target){
+        .machine = machine->name,
+        .scheduler = machine->scheduler,
+        .divergence = machine->divergence,
+        .changes = target->changes.item,
+        .n_changes = target->changes.count,
+        .lanes = machine->warp_size,
+        .channels = machine->dram.channels,
+    };
+}

@@ -1,0 +1,451 @@
+/* Thread block compaction. See compact.h.
+ *
+ * One post-dominator stack for the whole block. The threads of its top entry run in warps of their own, each of which
+ * has its own pc; they meet wherever the stack may change. When the last one has come, the threads of the new top are
+ * compacted, lane by lane, the lowest rows first, into as few warps as possible.
+ *
+ * Meeting places are branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an
+ * entry come to the same ones in the same order: branches at which they do not meet are jumps, and those that the
+ * analysis calls uniform (ptx/uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do
+ * not count as uniform, so that no other warp can change the outcome in between).
+ *
+ * Threads that leave (odgs) are as gone as those that end. They leave only when nobody of the block can come to a
+ * barrier or a warp-wide instruction any more: nobody here ever waits for them. From the first of them on there is no
+ * original arrangement to come back to, and the block keeps only as many slots as its threads fill.
+ *
+ * Where the papers are silent:
+ * - A branch at which all go the same way leaves the warps as they are; only to be re-formed must they have no results
+ *   under way. The others go on when the last one's branch has left the pipeline.
+ * - The original arrangement, threads in the warps of their rows, is that of entries that no divergent branch has made.
+ *   Inner joins get theirs back because packing the same threads gives the same warps.
+ * - Threads that end leave holes; they are filled when the warps are formed anew.
+ * - Warp-wide instructions act on rows: warps that share one meet there, and it acts on the row's threads in the entry.
+ *   cond_acc is refused: it is a memory access of a whole row.
+ * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h); threads that spin
+ *   on what others of the block will write let those go on after a while, as in `stack`. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "divergence/compact/internal.h"
+#include "divergence/parts/control.h"
+#include "divergence/parts/count.h"
+
+void divergence_compact_start(struct divergence_compact *compact, const struct divergence_setup *setup) {
+    const struct config_machine *machine = setup->machine;
+    *compact = (struct divergence_compact){.setup = *setup};
+    switch (machine->pipeline) {
+    case CONFIG_PIPELINE_BARREL:
+        compact->branch_cycles = machine->pipeline_stages;
+        break;
+    case CONFIG_PIPELINE_SCOREBOARD:
+        compact->branch_cycles = machine->branch_cycles;
+        break;
+    case CONFIG_PIPELINE_SWITCH_ON_ACCESS:
+        compact->branch_cycles = 1;
+        break;
+    }
+}
+
+struct divergence_compact_block *divergence_compact_new_block(const struct exec_cta *cta) {
+    struct divergence_compact_block *block = base_allocate(1, sizeof *block);
+    block->n_rows = cta->n_rows;
+    block->warp = base_allocate(cta->n_rows, sizeof *block->warp);
+    for (uint32_t i = 0; i < cta->n_rows; i++) {
+        block->warp[i].group.slot = DIVERGENCE_NO_SLOT;
+        block->warp[i].block = block;
+    }
+    return block;
+}
+
+void divergence_compact_free_block(struct divergence_compact_block *block) {
+    divergence_wide_free(&block->stack);
+    for (uint32_t i = 0; i < block->n_shelves; i++)
+        free(block->shelf[i].squad);
+    free(block->shelf);
+    free(block->warp);
+    free(block);
+}
+
+bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group) {
+    const struct divergence_compact_warp *warp = (const struct divergence_compact_warp *)group;
+    return warp >= block->warp && warp < block->warp + block->n_rows;
+}
+
+/* --- meeting --- */
+
+/* The stack has changed. Where the same threads go on in the same warps, they do so at once. */
+static void follow_top(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                       const struct divergence_compact_warp *self, uint64_t cycle) {
+    const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    uint32_t running[EXEC_MAX_ROWS] = {0};
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        divergence_squad_add(&block->warp[i].squad, block->warp[i].squad.mask, running);
+    block->n_come = 0;
+    bool stays = !top->label && divergence_compact_is_packed(block) == block->is_packed &&
+                 divergence_wide_is_equal(running, top->mask, block->n_rows);
+    if (!stays) {
+        divergence_compact_drain(compact, block, self, cycle);
+        return;
+    }
+    memset(block->taken, 0, sizeof block->taken);
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        struct divergence_compact_warp *warp = &block->warp[i];
+        if (!warp->squad.mask)
+            continue;
+        warp->squad.pc = top->pc;
+        warp->squad.has_come = false;
+        divergence_compact_show(block, warp);
+        if (warp != self)
+            compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
+    }
+}
+
+/* Everybody is at the warp-wide instruction: each row executes it, and all go on behind it. */
+static void execute_rows(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                         uint32_t pc) {
+    struct exec_context *cx = compact->setup.cx;
+    for (uint32_t i = 0; i < block->n_rows && !cx->fault.kind; i++)
+        if (block->taken[i])
+            exec_row_insn(cx, &block->stack.row[i], &cx->grid->program->code[pc], block->taken[i]);
+    divergence_wide_top(&block->stack)->pc = pc + 1;
+    divergence_wide_pop_finished(&block->stack);
+}
+
+/* All warps have come. */
+static void resolve(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                    const struct divergence_compact_warp *self, uint64_t cycle) {
+    struct divergence_wide_stack *stack = &block->stack;
+    struct divergence_wide_entry *top = divergence_wide_top(stack);
+    struct divergence_counters *counters = compact->setup.counters;
+    uint32_t pc = block->meeting_pc, depth = stack->depth;
+    const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
+    block->resolved = cycle + compact->branch_cycles;
+    top->is_waiting = false;
+    if (block->is_at_join) {
+        block->resolved = 0; /* nobody decides anything: they can go on when they have drained */
+        top->pc = pc;
+        divergence_wide_pop_finished(stack);
+    } else if (exec_acts_on_row(insn->kind)) {
+        execute_rows(compact, block, pc);
+    } else {
+        divergence_wide_control(stack, compact->setup.cx, pc, block->taken);
+        if (divergence_wide_spins(&block->watch, stack, pc))
+            divergence_wide_break_join(stack);
+    }
+    counters->reconvergences += stack->depth < depth && insn->kind != EXEC_KIND_RETURN;
+    follow_top(compact, block, self, cycle);
+}
+
+/* Nobody of the top entry can go on, and some wait at a barrier: the other side of the branch runs, if it can. */
+static void give_way(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                     const struct divergence_compact_warp *self, uint64_t cycle) {
+    struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    struct divergence_compact_shelf *shelf = divergence_compact_free_shelf(block);
+    top->is_waiting = true;
+    top->label = (uint32_t)(shelf - block->shelf) + 1;
+    if (!divergence_wide_yield(&block->stack)) {
+        divergence_wide_top(&block->stack)->label = 0;
+        return;
+    }
+    shelf->is_used = true;
+    shelf->meeting_pc = block->meeting_pc;
+    shelf->is_at_join = block->is_at_join;
+    memcpy(shelf->taken, block->taken, sizeof shelf->taken);
+    shelf->n_squads = 0;
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        if (block->warp[i].squad.mask)
+            shelf->squad[shelf->n_squads++] = block->warp[i].squad;
+    block->resolved = 0;
+    divergence_compact_drain(compact, block, self, cycle);
+}
+
+/* A warp has stopped or ended: does everybody stand still now? */
+static void settle(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                   const struct divergence_compact_warp *self, uint64_t cycle) {
+    if (!block->n_warps || block->n_draining || block->n_come + block->n_barred < block->n_warps)
+        return;
+    if (!block->n_barred)
+        resolve(compact, block, self, cycle);
+    else
+        give_way(compact, block, self, cycle);
+}
+
+/* The warp has come to where all meet: the instruction at pc, with a true guard in the lanes `taken`, or the end of the
+ * entry's path. */
+static void come(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc,
+                 uint32_t taken, bool is_at_join) {
+    assert(!block->n_come || block->meeting_pc == pc); /* all warps of an entry take the same way */
+    block->meeting_pc = pc;
+    block->is_at_join = is_at_join;
+    block->n_come++;
+    divergence_squad_add(&warp->squad, taken, block->taken);
+    warp->squad.has_come = true;
+    warp->group.status = DIVERGENCE_WAITS;
+}
+
+static void go_to(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc) {
+    warp->squad.pc = warp->group.pc = pc;
+    warp->group.status = DIVERGENCE_RUNS;
+    if (pc == warp->group.meet)
+        come(block, warp, pc, 0, true);
+}
+
+/* --- barriers --- */
+
+static bool release_squad(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                          struct divergence_squad *squad, uint32_t number) {
+    return divergence_squad_release(squad, compact->setup.cx, &block->place->cta->barrier[number], number);
+}
+
+/* Squads on a shelf may run again: so may their entry. */
+static void release_shelf(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                          struct divergence_wide_entry *entry, uint32_t number) {
+    struct divergence_compact_shelf *shelf = &block->shelf[entry->label - 1];
+    for (uint32_t i = 0; i < shelf->n_squads; i++)
+        if (release_squad(compact, block, &shelf->squad[i], number)) {
+            shelf->squad[i].pc++;
+            entry->is_waiting = false;
+            if (shelf->squad[i].pc == entry->reconvergence) {
+                shelf->squad[i].has_come = true;
+                shelf->meeting_pc = entry->reconvergence;
+                shelf->is_at_join = true;
+            }
+        }
+}
+
+static void release(struct divergence_compact *compact, struct divergence_compact_block *block,
+                    const struct divergence_compact_warp *self, uint32_t number, uint64_t cycle) {
+    for (uint32_t i = 0; i < block->stack.depth; i++)
+        if (block->stack.entry[i].label)
+            release_shelf(compact, block, &block->stack.entry[i], number);
+    for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
+        struct divergence_compact_warp *warp = &block->warp[i];
+        if (!warp->squad.mask || !release_squad(compact, block, &warp->squad, number))
+            continue;
+        divergence_wide_top(&block->stack)->is_waiting = false;
+        block->n_barred--;
+        go_to(block, warp, warp->squad.pc + 1);
+        if (warp != self)
+            compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
+    }
+    exec_barrier_reset(&block->place->cta->barrier[number]);
+}
+
+static void reach_barrier(struct divergence_compact *compact, struct divergence_compact_block *block,
+                          struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask, uint64_t cycle) {
+    struct exec_context *cx = compact->setup.cx;
+    bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
+    compact->setup.counters->barriers++;
+    warp->squad.pc = pc;
+    warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
+    for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
+        piece = divergence_squad_piece(&warp->squad, left);
+        if (waits) {
+            block->n_barred += !warp->squad.at_barrier;
+            warp->squad.at_barrier |= piece;
+        }
+        struct exec_row *row = divergence_squad_row(&warp->squad, piece);
+        int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
+        if (complete != DIVERGENCE_NO_BARRIER)
+            release(compact, block, warp, (uint32_t)complete, cycle);
+    }
+    if (!waits)
+        go_to(block, warp, pc + 1);
+}
+
+/* --- single warps --- */
+
+static void end_threads(struct divergence_compact *compact, struct divergence_compact_block *block,
+                        struct divergence_compact_warp *warp, uint32_t mask, uint64_t cycle) {
+    struct exec_cta *cta = block->place->cta;
+    uint32_t gone[EXEC_MAX_ROWS] = {0};
+    divergence_squad_add(&warp->squad, mask, gone);
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        bool was_live = block->stack.row[i].live;
+        block->stack.row[i].live &= ~gone[i];
+        cta->n_live_rows -= was_live && !block->stack.row[i].live;
+    }
+    for (uint32_t i = 0; i < block->stack.depth; i++)
+        divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
+    warp->squad.mask &= ~mask;
+    if (warp->squad.mask) {
+        uint32_t pc = warp->group.pc + 1;
+        warp->squad.pc = pc;
+        divergence_compact_show(block, warp);
+        go_to(block, warp, pc);
+    } else if (--block->n_warps) {
+        warp->group.status = DIVERGENCE_ENDED;
+    }
+    for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
+        if (divergence_barrier_is_complete(compact->setup.cx, cta, i))
+            release(compact, block, warp, i, cycle);
+    if (block->n_warps)
+        return;
+    divergence_wide_pop_finished(&block->stack);
+    if (block->stack.depth) { /* other entries of the stack have threads */
+        block->resolved = cycle + compact->branch_cycles;
+        block->n_warps = 1;
+        divergence_compact_drain(compact, block, warp, cycle);
+        return;
+    }
+    warp->group.status = DIVERGENCE_ENDED;
+    if (!cta->n_live_rows) /* nobody has left, or all those have ended too */
+        compact->setup.host->block_ended(compact->setup.sm, block->place);
+}
+
+static void exit_threads(struct divergence_compact *compact, struct divergence_compact_block *block,
+                         struct divergence_compact_warp *warp, uint32_t mask, uint64_t cycle) {
+    end_threads(compact, block, warp, mask, cycle);
+    divergence_compact_keep_slots(compact, block);
+}
+
+static void branch(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                   struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask) {
+    const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
+    bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
+    bool is_divergent = !is_jump && divergence_squad_diverges(&warp->squad, compact->setup.cx, pc, mask);
+    divergence_count_branch(&compact->setup, pc, is_divergent);
+    if (is_jump) {
+        assert(!mask || mask == warp->squad.mask);
+        go_to(block, warp, mask ? insn->target : pc + 1);
+        return;
+    }
+    if (is_divergent) {
+        uint32_t parted[EXEC_MAX_ROWS] = {0};
+        divergence_squad_add(&warp->squad, warp->squad.mask, parted);
+        divergence_count_wide_split(&compact->setup, block->stack.row, parted, block->n_rows);
+    }
+    come(block, warp, pc, mask, false);
+}
+
+void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
+                                uint32_t mask, uint64_t cycle) {
+    struct divergence_compact_warp *warp = (struct divergence_compact_warp *)group;
+    struct divergence_compact_block *block = warp->block;
+    struct exec_context *cx = compact->setup.cx;
+    switch ((enum exec_kind)cx->grid->program->code[pc].kind) {
+    case EXEC_KIND_BRANCH:
+    case EXEC_KIND_BRANCH_INDEXED:
+        branch(compact, block, warp, pc, mask);
+        break;
+    case EXEC_KIND_CALL:
+    case EXEC_KIND_CALL_INDIRECT:
+    case EXEC_KIND_RETURN:
+        come(block, warp, pc, mask, false);
+        break;
+    case EXEC_KIND_EXIT:
+        if (mask)
+            exit_threads(compact, block, warp, mask, cycle);
+        else
+            go_to(block, warp, pc + 1);
+        break;
+    case EXEC_KIND_BARRIER:
+        if (mask)
+            reach_barrier(compact, block, warp, pc, mask, cycle);
+        else
+            go_to(block, warp, pc + 1);
+        break;
+    case EXEC_KIND_WARP:
+        if (block->has_split_rows) {
+            come(block, warp, pc, mask, false);
+            break;
+        }
+        divergence_squad_execute(&warp->squad, cx, pc, mask);
+        go_to(block, warp, pc + 1);
+        break;
+    case EXEC_KIND_CALL_BUILTIN:
+        divergence_squad_execute(&warp->squad, cx, pc, mask);
+        go_to(block, warp, pc + 1);
+        break;
+    case EXEC_KIND_TRAP:
+        if (mask)
+            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(mask), 0, 0, "%s", "");
+        go_to(block, warp, pc + 1);
+        break;
+    default:
+        go_to(block, warp, pc + 1);
+        break;
+    }
+    if (!cx->fault.kind)
+        settle(compact, block, warp, cycle);
+}
+
+void divergence_compact_meet(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle) {
+    struct divergence_compact_warp *warp = (struct divergence_compact_warp *)group;
+    go_to(warp->block, warp, group->pc);
+    settle(compact, warp->block, warp, cycle);
+}
+
+void divergence_compact_resume(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle) {
+    struct divergence_compact_warp *warp = (struct divergence_compact_warp *)group;
+    struct divergence_compact_block *block = warp->block;
+    group->status = DIVERGENCE_WAITS;
+    assert(block->n_draining);
+    if (--block->n_draining)
+        return;
+    divergence_compact_form(compact, block, warp, cycle);
+    settle(compact, block, warp, cycle);
+}
+
+/* --- the rest --- */
+
+void divergence_compact_admit(struct divergence_compact *compact, struct divergence_compact_block *block,
+                              struct divergence_block *place, const uint32_t *threads, uint64_t cycle) {
+    uint32_t pc = compact->setup.cx->grid->program->function[0].first_pc;
+    divergence_wide_start(&block->stack, place->cta->row, block->n_rows, pc);
+    memcpy(divergence_wide_top(&block->stack)->mask, threads, block->n_rows * sizeof *threads);
+    divergence_wide_pop_finished(&block->stack);
+    block->place = place;
+    block->watch = (struct divergence_watch){0};
+    block->n_draining = 0;
+    block->resolved = 0;
+    block->has_left = false;
+    block->n_kept = 0;
+    block->n_local_rows = 0;
+    for (uint32_t i = 0; i < block->n_shelves; i++)
+        block->shelf[i].is_used = false;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        block->n_local_rows += threads[i] != 0;
+        block->warp[i].group.home = place;
+        block->warp[i].group.passed = 0;
+    }
+    divergence_compact_form(compact, block, &block->warp[0], cycle);
+}
+
+const char *divergence_compact_refuses(const struct exec_program *program, const char *model, char *text, size_t size) {
+    for (uint32_t pc = 0; program && pc < program->n_insns; pc++) {
+        char name[80];
+        if (program->code[pc].kind != EXEC_KIND_WARP_MEMORY)
+            continue;
+        snprintf(text, size,
+                 "%s lets the lanes of a warp run apart, and '%s' (line %u) is a memory access of a whole warp: use "
+                 "another model",
+                 model, ptx_instruction_name(program->source[pc], name, sizeof name), program->source[pc]->at.line);
+        return text;
+    }
+    return NULL;
+}
+
+void divergence_compact_visit(const struct divergence_compact_block *block,
+                              void (*thread)(void *user, const struct divergence_group *group,
+                                             const struct exec_row *row, uint32_t lane),
+                              void *user) {
+    uint32_t kept[EXEC_MAX_ROWS] = {0}, running[EXEC_MAX_ROWS] = {0};
+    for (uint32_t i = 0; i < block->stack.depth; i++)
+        for (uint32_t r = 0; r < block->n_rows; r++)
+            kept[r] |= block->stack.entry[i].mask[r];
+    for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
+        const struct divergence_compact_warp *warp = &block->warp[i];
+        divergence_squad_add(&warp->squad, warp->squad.mask, running);
+        for (uint32_t left = warp->squad.mask; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            thread(user, &warp->group, &block->stack.row[warp->squad.row[lane]], warp->squad.threads.lane[lane]);
+        }
+    }
+    for (uint32_t r = 0; r < block->n_rows; r++)
+        for (uint32_t left = kept[r] & ~running[r]; left; left &= left - 1)
+            thread(user, NULL, &block->stack.row[r], (uint32_t)__builtin_ctz(left));
+}

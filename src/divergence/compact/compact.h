@@ -1,0 +1,43 @@
+/* The compactor of thread block compaction: one post-dominator stack for a block (wide.h), whose warps meet where it
+ * may change and are formed anew when it has. It is what tbc is, and what odgs has below its pool with local=tbc.
+ * compact.c has the rules. */
+#pragma once
+
+#include "divergence/compact/compacted.h"
+
+struct divergence_compact_block;
+
+struct divergence_compact {
+    struct divergence_setup setup;
+    uint32_t branch_cycles; /* until a branch's outcome is known */
+    /* Departures (odgs): when warps are formed anew, and no thread of the block can come any more to where
+     * may_leave[pc] is 0, lanes are free and the threads that do not fill a warp leave the block's stack for good.
+     * NULL: nobody leaves. */
+    const uint8_t *may_leave;
+    uint32_t short_length; /* paths of at most so many instructions up to their join keep their incomplete warp */
+    void (*leave)(void *user, const struct divergence_squad *squad, uint64_t cycle);
+    void *user;
+    uint32_t n_kept; /* slots that blocks do not use now and may need later */
+};
+
+void divergence_compact_start(struct divergence_compact *compact, const struct divergence_setup *setup);
+/* State of a block's place on the SM. */
+struct divergence_compact_block *divergence_compact_new_block(const struct exec_cta *cta);
+void divergence_compact_free_block(struct divergence_compact_block *block);
+/* A block begins, with these threads (a mask over its rows; may be empty): the others are the caller's. There is a slot
+ * for each row with a thread. */
+void divergence_compact_admit(struct divergence_compact *compact, struct divergence_compact_block *block,
+                              struct divergence_block *place, const uint32_t *threads, uint64_t cycle);
+/* Whether the group is one of the block's warps; the hooks below are for those. */
+bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group);
+void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
+                                uint32_t mask, uint64_t cycle);
+void divergence_compact_meet(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);
+void divergence_compact_resume(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);
+/* The rule by which a program cannot run under `model`: as divergence_ops.refuses. */
+const char *divergence_compact_refuses(const struct exec_program *program, const char *model, char *text, size_t size);
+/* Threads of the block's stack: as divergence_ops.visit. */
+void divergence_compact_visit(const struct divergence_compact_block *block,
+                              void (*thread)(void *user, const struct divergence_group *group,
+                                             const struct exec_row *row, uint32_t lane),
+                              void *user);

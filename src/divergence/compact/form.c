@@ -1,0 +1,201 @@
+/* Forming the warps of a compacted block, and who leaves it. See compact.h. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "divergence/compact/internal.h"
+
+/* The group is its squad. */
+void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp) {
+    struct divergence_group *group = &warp->group;
+    struct divergence_squad *squad = &warp->squad;
+    bool is_row = !squad->is_crossed && divergence_squad_piece(squad, squad->mask) == squad->mask;
+    group->pc = squad->pc;
+    group->meet = divergence_wide_top(&block->stack)->reconvergence;
+    group->row = is_row ? divergence_squad_row(squad, squad->mask) : NULL;
+    group->threads = &squad->threads;
+    group->mask = squad->mask;
+    group->n_threads = (uint32_t)__builtin_popcount(squad->mask);
+    group->ready_cycle = block->resolved;
+    group->status = squad->at_barrier || squad->has_come ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
+}
+
+struct divergence_compact_shelf *divergence_compact_free_shelf(struct divergence_compact_block *block) {
+    uint32_t i = 0;
+    while (i < block->n_shelves && block->shelf[i].is_used)
+        i++;
+    if (i == block->n_shelves) {
+        block->shelf = realloc(block->shelf, ++block->n_shelves * sizeof *block->shelf);
+        if (!block->shelf)
+            abort();
+        block->shelf[i] =
+            (struct divergence_compact_shelf){.squad = base_allocate(block->n_rows, sizeof(struct divergence_squad))};
+    }
+    return &block->shelf[i];
+}
+
+/* Entries that a divergent branch made, and calls from them, are packed; where somebody has left, all are. */
+bool divergence_compact_is_packed(const struct divergence_compact_block *block) {
+    const struct divergence_wide_stack *stack = &block->stack;
+    if (block->has_left)
+        return true;
+    for (uint32_t i = stack->depth; i-- > 0;) {
+        if (stack->entry[i].is_path)
+            return true;
+        if (!stack->entry[i].is_call)
+            return false;
+    }
+    return false;
+}
+
+/* Takes the squads of the top entry from its shelf. */
+static uint32_t unshelve(struct divergence_compact_block *block, struct divergence_squad *squad) {
+    struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    struct divergence_compact_shelf *shelf = &block->shelf[top->label - 1];
+    memcpy(squad, shelf->squad, shelf->n_squads * sizeof *squad);
+    memcpy(block->taken, shelf->taken, sizeof shelf->taken);
+    block->meeting_pc = shelf->meeting_pc;
+    block->is_at_join = shelf->is_at_join;
+    if (shelf->is_at_join && shelf->meeting_pc != top->reconvergence) /* that join has been given up */
+        for (uint32_t i = 0; i < shelf->n_squads; i++)
+            squad[i].has_come = false;
+    shelf->is_used = false;
+    top->label = 0;
+    return shelf->n_squads;
+}
+
+/* Slots that the block may need: those of its rows, or, when some have left, as many as the others fill. */
+void divergence_compact_keep_slots(struct divergence_compact *compact, struct divergence_compact_block *block) {
+    uint32_t n_threads = 0, warp_size = compact->setup.machine->warp_size, needed = block->n_local_rows;
+    for (uint32_t r = 0; r < block->n_rows && (block->has_left || !block->stack.depth); r++) {
+        uint32_t row = 0;
+        for (uint32_t i = 0; i < block->stack.depth; i++)
+            row |= block->stack.entry[i].mask[r];
+        n_threads += (uint32_t)__builtin_popcount(row);
+        needed = (n_threads + warp_size - 1) / warp_size;
+    }
+    uint32_t n_kept = needed > block->n_warps ? needed - block->n_warps : 0;
+    compact->n_kept += n_kept - block->n_kept;
+    block->n_kept = n_kept;
+}
+
+/* Nobody of the block can come to where threads must not leave before. */
+static bool may_depart(const struct divergence_compact *compact, const struct divergence_compact_block *block) {
+    if (!compact->may_leave)
+        return false;
+    for (uint32_t i = 0; i < block->stack.depth; i++) {
+        const struct divergence_wide_entry *entry = &block->stack.entry[i];
+        if (entry->label || entry->is_waiting || (entry->pc != EXEC_NO_PC && !compact->may_leave[entry->pc]))
+            return false;
+    }
+    return true;
+}
+
+/* The incomplete warp of a short path waits for its join. */
+static bool is_short(const struct divergence_compact *compact, const struct divergence_wide_entry *entry) {
+    return entry->reconvergence != EXEC_NO_PC && entry->pc < entry->reconvergence &&
+           entry->reconvergence - entry->pc <= compact->short_length;
+}
+
+static void depart(struct divergence_compact *compact, struct divergence_compact_block *block,
+                   const struct divergence_squad *squad, uint64_t cycle) {
+    uint32_t gone[EXEC_MAX_ROWS] = {0};
+    divergence_squad_add(squad, squad->mask, gone);
+    for (uint32_t i = 0; i < block->stack.depth; i++)
+        divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
+    block->has_left = true;
+    compact->leave(compact->user, squad, cycle);
+}
+
+/* The squads of the top entry; when all its threads leave, of the one below. 0: nobody is left. */
+static uint32_t muster(struct divergence_compact *compact, struct divergence_compact_block *block,
+                       struct divergence_squad *squad, uint64_t cycle) {
+    uint32_t n = 0, warp_size = compact->setup.machine->warp_size;
+    while (!n && block->stack.depth) {
+        const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+        block->is_packed = divergence_compact_is_packed(block);
+        if (top->label)
+            return unshelve(block, squad);
+        bool departs = block->is_packed && may_depart(compact, block);
+        enum divergence_arrangement packed = departs ? DIVERGENCE_IN_ORDER : DIVERGENCE_IN_COLUMNS;
+        n = divergence_squad_muster(squad, block->stack.row, top->mask, block->n_rows, top->pc,
+                                    block->is_packed ? packed : DIVERGENCE_IN_ROWS, warp_size);
+        if (!departs || (uint32_t)__builtin_popcount(squad[n - 1].mask) == warp_size || is_short(compact, top))
+            break;
+        depart(compact, block, &squad[--n], cycle);
+        if (!n)
+            divergence_wide_pop_finished(&block->stack);
+    }
+    return n;
+}
+
+/* The warp that gets squad number i: each its own, but where slots may be scarce, those that have one come first. */
+static void choose_warps(const struct divergence_compact_block *block,
+                         struct divergence_compact_warp *warp[EXEC_MAX_ROWS]) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->n_rows; i++)
+        if (!block->has_left || block->warp[i].group.slot != DIVERGENCE_NO_SLOT)
+            warp[n++] = &block->warp[i];
+    for (uint32_t i = 0; i < block->n_rows && n < block->n_rows; i++)
+        if (block->warp[i].group.slot == DIVERGENCE_NO_SLOT)
+            warp[n++] = &block->warp[i];
+}
+
+static void place_or_wake(const struct divergence_compact *compact, struct divergence_compact_warp *warp,
+                          const struct divergence_compact_warp *self, uint64_t cycle) {
+    const struct divergence_setup *setup = &compact->setup;
+    if (warp->group.slot != DIVERGENCE_NO_SLOT) {
+        if (warp != self)
+            setup->host->wake(setup->sm, &warp->group, cycle);
+        return;
+    }
+    warp->group.warp_id = DIVERGENCE_NO_WARP;
+    warp->group.passed = self->group.passed;
+    bool is_placed = setup->host->place(setup->sm, &warp->group, cycle);
+    assert(is_placed); /* the block has a slot for each of its warps */
+    (void)is_placed;
+}
+
+/* All warps have drained: new ones for the top entry. `self` is the one whose hook is running. */
+void divergence_compact_form(struct divergence_compact *compact, struct divergence_compact_block *block,
+                             struct divergence_compact_warp *self, uint64_t cycle) {
+    struct divergence_squad squad[EXEC_MAX_ROWS];
+    struct divergence_compact_warp *warp[EXEC_MAX_ROWS];
+    memset(block->taken, 0, sizeof block->taken);
+    block->n_warps = muster(compact, block, squad, cycle);
+    block->n_come = block->n_barred = 0;
+    block->has_split_rows =
+        block->n_warps && divergence_squad_splits_rows(squad, block->n_warps, divergence_wide_top(&block->stack)->mask);
+    choose_warps(block, warp);
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        if (i >= block->n_warps) {
+            warp[i]->squad.mask = 0;
+            warp[i]->group.status = DIVERGENCE_ENDED;
+            if (warp[i] != self)
+                compact->setup.host->evict(compact->setup.sm, &warp[i]->group, cycle);
+            continue;
+        }
+        warp[i]->squad = squad[i];
+        block->n_come += squad[i].has_come;
+        block->n_barred += squad[i].at_barrier != 0;
+        divergence_compact_show(block, warp[i]);
+    }
+    for (uint32_t i = 0; i < block->n_warps; i++)
+        place_or_wake(compact, warp[i], self, cycle);
+    divergence_compact_keep_slots(compact, block);
+}
+
+void divergence_compact_drain(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                              const struct divergence_compact_warp *self, uint64_t cycle) {
+    block->n_draining = block->n_warps;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        struct divergence_compact_warp *warp = &block->warp[i];
+        bool is_last_to_end = warp == self && warp->group.status != DIVERGENCE_ENDED;
+        if (!warp->squad.mask && !is_last_to_end)
+            continue;
+        warp->group.status = DIVERGENCE_DRAINS;
+        if (warp != self)
+            compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
+    }
+}

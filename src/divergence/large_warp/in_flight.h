@@ -1,0 +1,33 @@
+/* The bit for each thread of a large warp that keeps it back while its last instruction is under way, so that the next
+ * instruction may start with the others (Narasiman 2014, 4.2.2). */
+#pragma once
+
+#include "divergence/large_warp/subwarps.h"
+
+struct divergence_busy {
+    uint32_t n_rows;
+    uint64_t (*free_at)[EXEC_LANES];   /* when the thread's instruction has left the pipeline */
+    uint64_t *row_free_at;             /* the latest of the row: most rows need not be looked at lane by lane */
+    uint32_t (*tag)[EXEC_LANES];       /* the bundle that it is in */
+    uint32_t at_memory[EXEC_MAX_ROWS]; /* and that has not come back from memory yet */
+    uint32_t next_tag, first_tag;      /* of the next bundle; of the last instruction's first one */
+    bool has_first;                    /* one of the last instruction's bundles has come back */
+};
+
+void divergence_busy_new(struct divergence_busy *busy, uint32_t most_rows);
+void divergence_busy_free(struct divergence_busy *busy);
+void divergence_busy_start(struct divergence_busy *busy, uint32_t n_rows);
+/* Threads that must be kept back in this cycle. */
+void divergence_busy_mask(const struct divergence_busy *busy, uint64_t cycle, uint32_t *mask);
+/* A bundle of these threads issues, the first of its instruction or not; it leaves the pipeline at `free_at`, and with
+ * goes_to_memory divergence_busy_complete() will tell its end. Gives its tag. */
+uint32_t divergence_busy_issue(struct divergence_busy *busy, const uint32_t *packed, bool is_first, bool goes_to_memory,
+                               uint64_t free_at);
+/* The bundle's data will be there at `ready`, or later. */
+void divergence_busy_ready(struct divergence_busy *busy, uint32_t tag, uint64_t ready);
+void divergence_busy_complete(struct divergence_busy *busy, uint32_t tag, uint64_t cycle);
+/* From when on the next sub-warp can be formed, 0 when in the cycle after this one; UINT64_MAX: something must come
+ * back from memory first. is_first: none of the instruction has been; then one of the instruction before must have come
+ * back, too. */
+uint64_t divergence_busy_until(const struct divergence_busy *busy, const struct divergence_subwarps *subwarps,
+                               bool is_first, uint64_t cycle);

@@ -1,0 +1,28 @@
+/* What waits at each pc. See pool.h. */
+#include "divergence/odgs/global_pool.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "exec/exec.h"
+
+void divergence_pool_free(struct divergence_pool *pool) {
+    free(pool->at);
+    free(pool->has_any);
+    *pool = (struct divergence_pool){.at = NULL};
+}
+
+void divergence_pool_start(struct divergence_pool *pool, uint32_t n_pcs) {
+    divergence_pool_free(pool);
+    pool->n_pcs = n_pcs;
+    pool->n_words = (n_pcs + 63) / 64;
+    pool->at = base_allocate(n_pcs, sizeof(struct divergence_odgs_warp *));
+    pool->has_any = base_allocate(pool->n_words, sizeof *pool->has_any);
+}
+
+uint32_t divergence_pool_lowest(const struct divergence_pool *pool) {
+    for (uint32_t i = 0; i < pool->n_words; i++)
+        if (pool->has_any[i])
+            return i * 64 + (uint32_t)__builtin_ctzll(pool->has_any[i]);
+    return EXEC_NO_PC;
+}

@@ -1,0 +1,112 @@
+/* What the files of odgs share. odgs.c has the model's rules. */
+#pragma once
+
+#include "divergence/compact/compact.h"
+#include "divergence/odgs/global_pool.h"
+#include "divergence/parts/pdom.h"
+#include "divergence/parts/sync.h"
+#include "exec/scattered.h"
+
+enum divergence_odgs_shared {
+    DIVERGENCE_ODGS_SHARED_OFF,
+    DIVERGENCE_ODGS_SHARED_AFTER_LAST,
+    DIVERGENCE_ODGS_SHARED_ON
+};
+enum divergence_odgs_local { DIVERGENCE_ODGS_LOCAL_NONE, DIVERGENCE_ODGS_LOCAL_DWF, DIVERGENCE_ODGS_LOCAL_TBC };
+
+struct divergence_odgs_options {
+    uint32_t latency, shared, short_length, local;
+};
+
+struct divergence_odgs_sm;
+
+struct divergence_odgs_warp {
+    struct divergence_group group;
+    struct exec_threads threads;
+    uint16_t sm[EXEC_LANES];           /* where each of them ran last */
+    uint32_t n_waiting;                /* in the pool: the threads [0, n), all that it has; else 0 */
+    struct divergence_stack stack;     /* of lanes; the group is its top */
+    uint32_t next_pc[EXEC_LANES];      /* of a warp that leaves */
+    uint32_t lanes;                    /* that hold a live thread of this warp */
+    uint64_t due;                      /* latency: in the pool from then on */
+    struct divergence_odgs_warp *next; /* in a list */
+    struct divergence_odgs_sm *on;     /* the SM it is on, NULL: none */
+    bool is_used;
+};
+
+struct divergence_odgs_queue {
+    struct divergence_odgs_warp *first, **last;
+};
+
+/* What all SMs share. */
+struct divergence_odgs_chip {
+    struct divergence_odgs_options options;
+    uint32_t warp_size, n_sms;
+    struct divergence_odgs_sm **model;        /* per SM */
+    struct divergence_pool pool;              /* warps that have still to fill up */
+    uint32_t *n_free;                         /* per SM: slots that are free for these */
+    bool has_counted;                         /* n_free is right */
+    struct divergence_odgs_queue full, fresh; /* full warps from the pool; new ones of the grid */
+    struct divergence_odgs_warp **warp;       /* all there are */
+    uint32_t n_warps;
+    struct divergence_odgs_warp *unused;
+    const struct exec_program *program;
+    const struct exec_context *cx; /* of any SM: what registers move by */
+    bool is_free;                  /* threads may regroup everywhere */
+    uint8_t *may_regroup;          /* or where, per pc */
+    uint8_t *may_leave;            /* per pc, local=tbc: threads may regroup and nobody waits for them */
+    uint32_t block_rows;
+};
+
+struct divergence_odgs_sm {
+    struct divergence_setup setup;
+    struct divergence_odgs_chip *chip;
+    struct divergence_odgs_queue leaving; /* diverged, in their slots until due */
+    struct divergence_odgs_queue ended;   /* to be used again when they have left their slots */
+    struct divergence_odgs_warp **here;   /* local=dwf: warps in its slots, as they came; some may have left since */
+    uint32_t n_here;
+    struct divergence_compact compact; /* local=tbc */
+    uint32_t n_held; /* latency: slots whose threads have left the block and are not in the pool yet */
+};
+
+struct divergence_odgs_block {
+    struct divergence_sync *sync;
+    struct divergence_compact_block *compact; /* local=tbc */
+};
+
+enum { DIVERGENCE_ODGS_NOWHERE = UINT16_MAX }; /* the SM of a thread that has not run yet */
+
+static inline uint32_t divergence_odgs_all_lanes(const struct divergence_odgs_chip *chip) {
+    return chip->warp_size == EXEC_LANES ? ~0u : (1u << chip->warp_size) - 1;
+}
+
+/* --- odgs_warps.c: warps, and threads that become some --- */
+
+void divergence_odgs_queue_start(struct divergence_odgs_queue *queue);
+void divergence_odgs_queue_push(struct divergence_odgs_queue *queue, struct divergence_odgs_warp *warp);
+struct divergence_odgs_warp *divergence_odgs_queue_pop(struct divergence_odgs_queue *queue);
+/* A warp without threads, in no slot. give_back(): it may be used again. */
+struct divergence_odgs_warp *divergence_odgs_new_warp(struct divergence_odgs_chip *chip);
+void divergence_odgs_give_back(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp);
+/* The group is what the top of the warp's stack says. */
+void divergence_odgs_show_top(struct divergence_odgs_warp *warp);
+/* The warp `to` gets threads of another, all at pc: in its free lanes of `room`, as many as these hold. Gives those
+ * that came, as lanes of `from`. */
+uint32_t divergence_odgs_take_threads(const struct divergence_odgs_chip *chip, struct divergence_odgs_warp *to,
+                                      uint32_t room, struct divergence_odgs_warp *from, uint32_t lanes, uint32_t pc);
+/* Those of the lanes whose next_pc this is. */
+uint32_t divergence_odgs_lanes_at(const struct divergence_odgs_warp *warp, uint32_t lanes, uint32_t pc);
+/* Threads go to the pool, each at its next_pc; those that fill a warp are a full one. */
+void divergence_odgs_add_threads(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *from, uint32_t lanes);
+/* Takes the warp that waits at pc, full or not. */
+struct divergence_odgs_warp *divergence_odgs_take_waiting(struct divergence_odgs_chip *chip, uint32_t pc);
+/* A row's lanes at pc, which are nowhere else now: a full row is a warp of its own, in `queue`. */
+void divergence_odgs_add_row(struct divergence_odgs_chip *chip, struct exec_row *row, uint32_t mask, uint32_t pc,
+                             uint16_t sm, struct divergence_odgs_queue *queue);
+
+/* --- odgs_slots.c: who gets a slot, and who leaves one --- */
+
+/* The threads of a warp go on elsewhere, each at its next_pc; the warp is no more. */
+void divergence_odgs_leave(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle);
+/* Warps whose latency is over leave, and free slots of all SMs are filled. */
+void divergence_odgs_refill(struct divergence_odgs_sm *model, uint64_t cycle);

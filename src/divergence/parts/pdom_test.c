@@ -1,0 +1,205 @@
+/* The stack's states, step by step. Masks are written with lane 0 on the right, as numbers are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "divergence/parts/pdom.h"
+#include "exec/exec.h"
+
+enum { A = 10, B = 20, C = 30, D = 40, E = 50 };
+
+static void expect(const struct divergence_stack *stack, uint32_t at, uint32_t pc, uint32_t reconvergence,
+                   uint32_t mask) {
+    assert_true(at < stack->depth);
+    assert_int_equal(stack->entry[at].pc, pc);
+    assert_int_equal(stack->entry[at].reconvergence, reconvergence);
+    assert_int_equal(stack->entry[at].mask, mask);
+}
+
+static void reach(struct divergence_stack *stack, uint32_t pc) {
+    divergence_stack_top(stack)->pc = pc;
+    divergence_stack_pop_finished(stack);
+}
+
+/* Narasiman 2011, figure 3: four threads run A; three go to B, one to C; all meet at D. */
+static void the_papers_example_has_the_papers_states(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    assert_int_equal(stack.depth, 1); /* (b) A 1111 */
+    expect(&stack, 0, A, EXEC_NO_PC, 0xf);
+    divergence_stack_diverge(&stack, D, B, 0xb, C); /* (c) join, the other path, and the running one on top */
+    assert_int_equal(stack.depth, 3);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xf);
+    expect(&stack, 1, C, D, 0x4);
+    expect(&stack, 2, B, D, 0xb);
+    reach(&stack, D); /* (d) B has come to D: C runs */
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 1, C, D, 0x4);
+    reach(&stack, D); /* (e) all four run D */
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xf);
+    divergence_stack_free(&stack);
+}
+
+/* Lanes that jump to the meeting point wait in the join and need no path of their own. */
+static void a_side_without_code_has_no_entry(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, D, 0x3, B);
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 1, B, D, 0xc);
+    divergence_stack_free(&stack);
+}
+
+/* A loop whose lanes leave one by one keeps one join and one path. */
+static void a_divergent_loop_does_not_grow_the_stack(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    for (uint32_t stays = 0xe; stays; stays = stays << 1 & 0xf) {
+        divergence_stack_diverge(&stack, D, A, stays, D);
+        assert_int_equal(stack.depth, 2);
+        expect(&stack, 1, A, D, stays);
+    }
+    reach(&stack, D);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xf);
+    divergence_stack_free(&stack);
+}
+
+/* Two lanes return from inside a branch of the callee; the others later; then the caller goes on with all. */
+static void returns_leave_the_call_and_nothing_else(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_top(&stack)->pc = B; /* behind the call */
+    divergence_stack_push_call(&stack, C, 0xf);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, D, 0x3, E);
+    divergence_stack_remove(&stack, 0x3, true);
+    expect(&stack, stack.depth - 1, E, EXEC_NO_PC, 0xc);
+    expect(&stack, 0, B, EXEC_NO_PC, 0xf);
+    divergence_stack_remove(&stack, 0xc, true);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, B, EXEC_NO_PC, 0xf);
+    divergence_stack_free(&stack);
+}
+
+static void exits_leave_every_entry(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    divergence_stack_remove(&stack, 0x3, false);
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xc);
+    expect(&stack, 1, C, D, 0xc);
+    divergence_stack_remove(&stack, 0xc, false);
+    assert_int_equal(stack.depth, 0);
+    divergence_stack_free(&stack);
+}
+
+/* A path whose lanes end one after the other empties itself and the join inside it; lanes at the outer join go on. */
+static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, D, 0x3, B); /* lanes 0 and 1 wait at D */
+    divergence_stack_diverge(&stack, E, C, 0x4, E); /* lane 3 waits at E for lane 2 */
+    assert_int_equal(stack.depth, 3);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xf);
+    expect(&stack, 1, E, D, 0xc);
+    expect(&stack, 2, C, E, 0x4);
+    divergence_stack_remove(&stack, 0x4, false);
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 0, D, EXEC_NO_PC, 0xb);
+    expect(&stack, 1, E, D, 0x8);
+    assert_false(stack.entry[1].is_join);
+    divergence_stack_remove(&stack, 0x8, false);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0x3);
+    assert_false(stack.entry[0].is_join);
+    divergence_stack_free(&stack);
+}
+
+/* Lanes end on their way to a join that others wait at, and those end there. */
+static void a_join_that_ends_empty_it_leaves_nothing(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    reach(&stack, D);
+    expect(&stack, 1, C, D, 0xc);
+    divergence_stack_remove(&stack, 0xc, false);
+    assert_int_equal(stack.depth, 1);
+    expect(&stack, 0, D, EXEC_NO_PC, 0x3);
+    divergence_stack_remove(&stack, 0x3, false);
+    assert_int_equal(stack.depth, 0);
+    divergence_stack_free(&stack);
+}
+
+static void a_waiting_path_gives_way_to_its_sibling(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, 2, C, D, 0xc);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_false(divergence_stack_yield(&stack)); /* both wait */
+    divergence_stack_free(&stack);
+}
+
+/* Threads may end on the way, so the paths of two branches never meet: whoever waits, all others may run. */
+static void paths_that_never_meet_give_way_to_each_other_however_nested(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, B, 0x3, C);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, D, 0x1, B);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, stack.depth - 1, B, EXEC_NO_PC, 0x2);
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_true(divergence_stack_yield(&stack));
+    expect(&stack, stack.depth - 1, C, EXEC_NO_PC, 0xc);
+    expect(&stack, 0, EXEC_NO_PC, EXEC_NO_PC, 0xf); /* the first join stays: it has all threads */
+    divergence_stack_top(&stack)->is_waiting = true;
+    assert_false(divergence_stack_yield(&stack));
+    divergence_stack_free(&stack);
+}
+
+/* Lanes 2 and 3 spin at B for what lanes 0 and 1 do behind D: those go on, and the spinning ones come back later. */
+static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
+    (void)state;
+    struct divergence_stack stack = {0};
+    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_diverge(&stack, D, D, 0x3, B);
+    divergence_stack_break_join(&stack);
+    assert_int_equal(stack.depth, 2);
+    expect(&stack, 1, D, EXEC_NO_PC, 0x3);
+    expect(&stack, 0, B, EXEC_NO_PC, 0xc);
+    divergence_stack_remove(&stack, 0x3, false);
+    expect(&stack, 0, B, EXEC_NO_PC, 0xc);
+    divergence_stack_free(&stack);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_papers_example_has_the_papers_states),
+        cmocka_unit_test(a_side_without_code_has_no_entry),
+        cmocka_unit_test(a_divergent_loop_does_not_grow_the_stack),
+        cmocka_unit_test(returns_leave_the_call_and_nothing_else),
+        cmocka_unit_test(exits_leave_every_entry),
+        cmocka_unit_test(ends_empty_every_entry_down_to_the_join_that_still_has_lanes),
+        cmocka_unit_test(a_join_that_ends_empty_it_leaves_nothing),
+        cmocka_unit_test(a_waiting_path_gives_way_to_its_sibling),
+        cmocka_unit_test(paths_that_never_meet_give_way_to_each_other_however_nested),
+        cmocka_unit_test(lanes_that_wait_for_a_spinning_path_can_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Barriers and warp-wide instructions, for threads that run apart. See sync.h. */
+#include "divergence/parts/sync.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "divergence/parts/control.h"
+#include "divergence/parts/threads.h"
+
+struct divergence_sync *divergence_sync_new(uint32_t n_rows) {
+    struct divergence_sync *sync = calloc(1, sizeof *sync);
+    if (!sync)
+        abort();
+    sync->n_rows = n_rows;
+    sync->waiting = calloc(n_rows, sizeof *sync->waiting);
+    sync->released = calloc(n_rows, sizeof *sync->released);
+    sync->pc = calloc(n_rows, sizeof *sync->pc);
+    if (!sync->waiting || !sync->released || !sync->pc)
+        abort();
+    return sync;
+}
+
+void divergence_sync_free(struct divergence_sync *sync) {
+    if (!sync)
+        return;
+    free(sync->waiting);
+    free(sync->released);
+    free(sync->pc);
+    free(sync);
+}
+
+void divergence_sync_start(struct divergence_sync *sync) {
+    sync->has_any = false;
+    memset(sync->waiting, 0, sync->n_rows * sizeof *sync->waiting);
+    memset(sync->released, 0, sync->n_rows * sizeof *sync->released);
+}
+
+/* --- barriers --- */
+
+static bool waits_at_barrier(const struct divergence_sync *sync, const struct exec_context *cx,
+                             const struct exec_row *row, uint32_t lane, uint32_t number) {
+    const struct exec_insn *insn = &cx->grid->program->code[sync->pc[row->index][lane]];
+    return insn->kind == EXEC_KIND_BARRIER && divergence_barrier_number(row, insn, lane) == number;
+}
+
+static void release_barrier(struct divergence_sync *sync, const struct exec_context *cx, struct exec_cta *cta,
+                            uint32_t number) {
+    for (uint32_t i = 0; i < cta->n_rows; i++) {
+        struct exec_row *row = &cta->row[i];
+        for (uint32_t left = sync->waiting[i]; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            if (!waits_at_barrier(sync, cx, row, lane, number))
+                continue;
+            divergence_barrier_result(row, &cx->grid->program->code[sync->pc[i][lane]], &cta->barrier[number],
+                                      1u << lane);
+            sync->released[i] |= 1u << lane;
+        }
+        sync->waiting[i] &= ~sync->released[i];
+    }
+    exec_barrier_reset(&cta->barrier[number]);
+}
+
+/* --- warp-wide instructions --- */
+
+/* Where the instruction's member mask is; NULL: it names none. */
+static const struct exec_operand *members_of(const struct exec_insn *insn) {
+    unsigned at;
+    switch ((enum ptx_opcode)insn->opcode) {
+    case PTX_OP_SHFL:
+    case PTX_OP_TREE_TRAVERSE:
+        at = 3;
+        break;
+    case PTX_OP_VOTE:
+    case PTX_OP_MATCH:
+    case PTX_OP_REDUX:
+        at = 1;
+        break;
+    case PTX_OP_BAR:
+    case PTX_OP_BARRIER:
+        at = 0;
+        break;
+    default:
+        return NULL;
+    }
+    return insn->n_src > at ? &insn->operand[insn->n_dst + at] : NULL;
+}
+
+/* The lanes that must be there before the one in `lane` goes on. */
+static uint32_t named_lanes(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane) {
+    const struct exec_operand *members = members_of(insn);
+    if (!members)
+        return row->live;
+    const uint32_t *lanes = (const uint32_t *)(row->base[members->base] + members->offset);
+    return (lanes[lane] | 1u << lane) & row->live;
+}
+
+static uint32_t waiting_at(const struct divergence_sync *sync, uint32_t row, uint32_t pc) {
+    uint32_t there = 0;
+    for (uint32_t left = sync->waiting[row]; left; left &= left - 1)
+        if (sync->pc[row][__builtin_ctz(left)] == pc)
+            there |= 1u << __builtin_ctz(left);
+    return there;
+}
+
+/* Executes the instruction for the lanes at pc whose named lanes are all there. */
+static bool try_row(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    uint32_t there = waiting_at(sync, row->index, pc), going = 0;
+    for (uint32_t left = there; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (!(named_lanes(row, insn, lane) & ~there))
+            going |= 1u << lane;
+    }
+    if (!going)
+        return false;
+    if (exec_acts_on_row(insn->kind))
+        exec_row_insn(cx, row, insn, going);
+    sync->waiting[row->index] &= ~going;
+    sync->released[row->index] |= going;
+    return true;
+}
+
+/* --- what models call --- */
+
+bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,
+                            uint32_t mask) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    sync->has_any = true;
+    for (uint32_t left = mask; left; left &= left - 1)
+        sync->pc[row->index][__builtin_ctz(left)] = pc;
+    if (insn->kind != EXEC_KIND_BARRIER) {
+        sync->waiting[row->index] |= mask;
+        return try_row(sync, cx, row, pc);
+    }
+    if (insn->reconvergence == EXEC_BARRIER_ARRIVE)
+        sync->released[row->index] |= mask;
+    else
+        sync->waiting[row->index] |= mask;
+    bool has_released = insn->reconvergence == EXEC_BARRIER_ARRIVE;
+    int number = divergence_barrier_arrive(cx, divergence_cta(row), row, pc, mask);
+    if (number != DIVERGENCE_NO_BARRIER) {
+        release_barrier(sync, cx, divergence_cta(row), (uint32_t)number);
+        has_released = true;
+    }
+    return has_released;
+}
+
+bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_context *cx, struct exec_cta *cta) {
+    bool has_released = false;
+    if (!sync->has_any)
+        return false;
+    for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
+        if (divergence_barrier_is_complete(cx, cta, i)) {
+            release_barrier(sync, cx, cta, i);
+            has_released = true;
+        }
+    for (uint32_t i = 0; i < cta->n_rows; i++)
+        for (uint32_t left = sync->waiting[i]; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left), pc = sync->pc[i][lane];
+            if (!(sync->waiting[i] >> lane & 1) || cx->grid->program->code[pc].kind == EXEC_KIND_BARRIER)
+                continue;
+            has_released |= try_row(sync, cx, &cta->row[i], pc);
+        }
+    return has_released;
+}
+
+uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32_t *next_pc) {
+    if (!sync->released[row])
+        return 0;
+    uint32_t pc = sync->pc[row][__builtin_ctz(sync->released[row])], mask = 0;
+    for (uint32_t left = sync->released[row]; left; left &= left - 1)
+        if (sync->pc[row][__builtin_ctz(left)] == pc)
+            mask |= 1u << __builtin_ctz(left);
+    sync->released[row] &= ~mask;
+    *next_pc = pc + 1;
+    return mask;
+}
+
+const char *divergence_refuse_unsynced(const struct exec_program *program, const char *model, char *text, size_t size) {
+    for (uint32_t pc = 0; program && pc < program->n_insns; pc++) {
+        const struct exec_insn *insn = &program->code[pc];
+        if (!exec_acts_on_row(insn->kind) || members_of(insn) || !program->source[pc])
+            continue;
+        char name[80];
+        ptx_instruction_name(program->source[pc], name, sizeof name);
+        snprintf(text, size, "%s lets the lanes of a warp run apart, and '%s' (line %u) %s", model, name,
+                 program->source[pc]->at.line,
+                 insn->kind == EXEC_KIND_WARP_MEMORY
+                     ? "stores for all of them at once: use another model"
+                     : "does not name the lanes that it needs: use the form with .sync and a member mask, or another "
+                       "model");
+        return text;
+    }
+    return NULL;
+}

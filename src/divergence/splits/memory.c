@@ -1,0 +1,127 @@
+/* Splits and memory: instructions of large warps in sub-warps, and threads that run ahead of those that wait for data.
+ * See splits.h.
+ *
+ * A large warp's accesses go row by row, each an access of its own to the SM, which can copy a scoreboard for one of
+ * them alone. So the split that runs ahead of a large warp starts with an empty scoreboard, and that is right only when
+ * nothing but these accesses was under way: always on barrel and switch-on-access machines. */
+#include "divergence/splits/internal.h"
+
+void divergence_splits_bundle(void *model, struct divergence_group *group, struct divergence_bundle *bundle,
+                              uint64_t cycle) {
+    struct divergence_splits *splits = model;
+    struct divergence_split *split = (struct divergence_split *)group;
+    const struct divergence_warp *warp = split->family->warp;
+    uint32_t packed[EXEC_MAX_ROWS];
+    if (!split->is_issuing) {
+        const struct divergence_subwarp_rules rules = {.memopt = true, .jumpopt = true, .n_lanes = splits->row_threads};
+        divergence_subwarps_begin(&split->subwarps, &rules, &splits->program->code[group->pc], warp->row, warp->n_rows,
+                                  split->mask);
+        if (split->subwarps.shape == DIVERGENCE_SUBWARP_ROWS) {
+            split->was_idle = !splits->setup.host->is_under_way(splits->setup.sm, group, cycle);
+            split->memory_pc = group->pc;
+            split->is_answered = false;
+            for (uint32_t i = 0; i < warp->n_rows; i++) {
+                split->missing[i] = 0;
+                split->last_row = split->subwarps.takes[i] ? i : split->last_row;
+            }
+        }
+    }
+    divergence_subwarps_next(&split->subwarps, splits->setup.cx, NULL, bundle, packed);
+    bundle->pc = group->pc;
+    bundle->tag = bundle->row ? (uint32_t)(bundle->row - warp->row) : 0;
+    split->is_issuing = !bundle->is_last;
+}
+
+bool divergence_splits_note_memory(struct divergence_splits *splits, struct divergence_split *split,
+                                   const struct divergence_access *access, uint32_t *missing) {
+    (void)splits;
+    const struct divergence_warp *warp = split->family->warp;
+    if (split->group.row) {
+        missing[0] = access->missing;
+        return true;
+    }
+    if (!access->row || access->pc != split->memory_pc)
+        return false;
+    uint32_t row = (uint32_t)(access->row - warp->row);
+    split->missing[row] = access->missing;
+    for (uint32_t i = 0; i < warp->n_rows; i++)
+        missing[i] = split->missing[i];
+    split->is_answered |= row == split->last_row;
+    return split->is_answered;
+}
+
+/* Those in `missing` stay in `from`, the others go to `to`. */
+static void share(struct divergence_split *from, struct divergence_split *to, const uint32_t *missing) {
+    for (uint32_t i = 0; i < from->family->warp->n_rows; i++) {
+        to->mask[i] = from->mask[i] & ~missing[i];
+        from->mask[i] &= missing[i];
+    }
+    to->group.pc = from->group.pc;
+    divergence_split_show(from);
+    divergence_split_show(to);
+}
+
+static bool seat_ahead(struct divergence_splits *splits, struct divergence_split *from, struct divergence_split *to) {
+    const struct divergence_host *host = splits->setup.host;
+    if (from->group.row)
+        return host->split(splits->setup.sm, &from->group, &to->group, splits->cycle);
+    return from->was_idle && host->place(splits->setup.sm, &to->group, splits->cycle);
+}
+
+/* Whether both some and not all of the split's threads are in the mask. */
+static bool divides(const uint32_t *mask, const struct divergence_split *split) {
+    uint32_t in = 0, out = 0;
+    for (uint32_t i = 0; i < split->family->warp->n_rows; i++) {
+        in |= split->mask[i] & mask[i];
+        out |= split->mask[i] & ~mask[i];
+    }
+    return in && out;
+}
+
+struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *splits, struct divergence_split *from,
+                                                     const uint32_t *missing) {
+    struct divergence_family *family = from->family;
+    uint32_t pc = from->group.pc;
+    bool can_run = from->phase == DIVERGENCE_SPLIT_RUNS && from->group.status == DIVERGENCE_RUNS && !from->is_issuing;
+    bool would_stop = splits->rules.stops_at_branches && splits->next_stop[pc] == pc;
+    if (!can_run || would_stop || !divides(missing, from))
+        return NULL;
+    if (!divergence_splits_have_room(splits, family->warp, 1)) {
+        splits->setup.counters->splits_refused++;
+        return NULL;
+    }
+    struct divergence_split *to = divergence_split_new(splits, family, from);
+    share(from, to, missing);
+    divergence_split_set_meet(splits, from);
+    divergence_split_set_meet(splits, to);
+    if (!seat_ahead(splits, from, to)) {
+        for (uint32_t i = 0; i < family->warp->n_rows; i++)
+            from->mask[i] |= to->mask[i];
+        divergence_split_drop(splits, to);
+        divergence_split_show(from);
+        splits->setup.counters->splits_refused++;
+        return NULL;
+    }
+    divergence_family_part(family);
+    splits->setup.counters->warp_splits++;
+    return to;
+}
+
+void divergence_splits_reunite(struct divergence_splits *splits, struct divergence_split *split) {
+    if (split->phase != DIVERGENCE_SPLIT_RUNS || split->group.status != DIVERGENCE_RUNS || split->is_issuing)
+        return;
+    if (!divergence_split_merge_equals(splits, split))
+        divergence_split_set_meet(splits, split);
+}
+
+void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split) {
+    split->phase = DIVERGENCE_SPLIT_HELD;
+    divergence_split_unseat(splits, split);
+    divergence_splits_look_after(splits, split->family);
+}
+
+void divergence_splits_take_in(struct divergence_splits *splits, struct divergence_split *split,
+                               struct divergence_split *held) {
+    divergence_split_merge(splits, split, held);
+    divergence_split_set_meet(splits, split);
+}

@@ -1,0 +1,231 @@
+/* Where splits live. See splits_inside.h. */
+#include "divergence/splits/internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the table --- */
+
+/* Brings split_entry_cycles up to now; before each change of n_used. */
+static void count_entries(struct divergence_splits *splits) {
+    splits->setup.counters->split_entry_cycles += splits->n_used * (splits->cycle - splits->used_since);
+    splits->used_since = splits->cycle;
+}
+
+static void take_entry(struct divergence_splits *splits, struct divergence_split *split) {
+    if (split->entry >= 0)
+        return;
+    uint32_t at = 0;
+    while (splits->table[at])
+        at++;
+    assert(at < splits->rules.n_entries);
+    count_entries(splits);
+    splits->table[at] = split;
+    split->entry = (int)at;
+    splits->n_used++;
+}
+
+static void leave_entry(struct divergence_splits *splits, struct divergence_split *split) {
+    if (split->entry < 0)
+        return;
+    count_entries(splits);
+    splits->table[split->entry] = NULL;
+    split->entry = -1;
+    splits->n_used--;
+}
+
+bool divergence_splits_have_room(const struct divergence_splits *splits, const struct divergence_warp *warp,
+                                 uint32_t n) {
+    return splits->n_used + n + (warp->n_splits == 1) <= splits->rules.n_entries;
+}
+
+/* --- families --- */
+
+struct divergence_family *divergence_family_new(struct divergence_splits *splits, struct divergence_warp *warp,
+                                                struct divergence_family *parent) {
+    struct divergence_family *family = splits->free_family;
+    if (family) {
+        splits->free_family = family->next;
+    } else {
+        family = calloc(1, sizeof *family);
+        if (!family)
+            abort();
+    }
+    family->warp = warp;
+    family->parent = parent;
+    family->next = warp->family;
+    warp->family = family;
+    family->split = NULL;
+    family->watch = (struct divergence_watch){.n_diverged = 0};
+    family->n_splits = family->n_children = 0;
+    memset(family->joined, 0, warp->n_rows * sizeof *family->joined);
+    if (parent)
+        parent->n_children++;
+    return family;
+}
+
+void divergence_family_drop(struct divergence_splits *splits, struct divergence_family *family) {
+    assert(!family->n_splits && !family->n_children);
+    struct divergence_family **at = &family->warp->family;
+    while (*at != family)
+        at = &(*at)->next;
+    *at = family->next;
+    if (family->parent)
+        family->parent->n_children--;
+    family->next = splits->free_family;
+    splits->free_family = family;
+}
+
+static void attach(struct divergence_family *family, struct divergence_split *split) {
+    struct divergence_split **at = &family->split;
+    while (*at)
+        at = &(*at)->next;
+    *at = split;
+    split->next = NULL;
+    split->family = family;
+    family->n_splits++;
+}
+
+static void detach(struct divergence_split *split) {
+    struct divergence_split **at = &split->family->split;
+    while (*at != split)
+        at = &(*at)->next;
+    *at = split->next;
+    split->family->n_splits--;
+    split->family = NULL;
+}
+
+void divergence_split_move(struct divergence_split *split, struct divergence_family *family) {
+    detach(split);
+    attach(family, split);
+}
+
+/* --- splits --- */
+
+/* One that is not in use, and has left its slot: that happens only after the hook in which it ended. */
+static struct divergence_split *find_free(struct divergence_splits *splits) {
+    for (struct divergence_split **at = &splits->free_split; *at; at = &(*at)->next)
+        if ((*at)->group.slot == DIVERGENCE_NO_SLOT) {
+            struct divergence_split *found = *at;
+            *at = found->next;
+            return found;
+        }
+    struct divergence_split *made = calloc(1, sizeof *made);
+    if (splits->n_pool == splits->pool_capacity) {
+        splits->pool_capacity = splits->pool_capacity ? 2 * splits->pool_capacity : 64;
+        splits->pool = realloc(splits->pool, splits->pool_capacity * sizeof(struct divergence_split *));
+    }
+    if (!made || !splits->pool)
+        abort();
+    splits->pool[splits->n_pool++] = made;
+    made->group.slot = DIVERGENCE_NO_SLOT;
+    made->entry = -1;
+    return made;
+}
+
+struct divergence_split *divergence_split_new(struct divergence_splits *splits, struct divergence_family *family,
+                                              struct divergence_split *like) {
+    struct divergence_split *split = find_free(splits);
+    struct divergence_warp *warp = family->warp;
+    split->phase = DIVERGENCE_SPLIT_RUNS;
+    split->passes_stop = split->is_issuing = false;
+    split->memory_pc = EXEC_NO_PC;
+    split->n_passed = 0;
+    memset(split->missing, 0, warp->n_rows * sizeof *split->missing);
+    split->group = (struct divergence_group){
+        .meet = EXEC_NO_PC,
+        .row = warp->n_rows == 1 ? warp->row : NULL,
+        .status = DIVERGENCE_RUNS,
+        .warp_id = warp->warp_id,
+        .passed = like ? like->group.passed : 0,
+        .home = warp->block,
+        .slot = DIVERGENCE_NO_SLOT,
+    };
+    attach(family, split);
+    warp->n_splits++;
+    if (like) {
+        take_entry(splits, like);
+        take_entry(splits, split);
+    }
+    return split;
+}
+
+static void leave_queue(struct divergence_splits *splits, struct divergence_split *split) {
+    if (!split->is_queued)
+        return;
+    struct divergence_split **at = &splits->queue, *before = NULL;
+    for (; *at != split; at = &(*at)->next_queued)
+        before = *at;
+    *at = split->next_queued;
+    if (splits->queue_tail == split)
+        splits->queue_tail = before;
+    split->is_queued = false;
+}
+
+/* A warp that is one again needs no entry. */
+static void undivide(struct divergence_splits *splits, struct divergence_warp *warp) {
+    for (struct divergence_family *family = warp->family; family; family = family->next)
+        if (family->split)
+            leave_entry(splits, family->split);
+}
+
+void divergence_split_drop(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_warp *warp = split->family->warp;
+    divergence_split_unseat(splits, split);
+    leave_entry(splits, split);
+    detach(split);
+    split->next = splits->free_split;
+    splits->free_split = split;
+    warp->n_splits--;
+    if (warp->n_splits == 1)
+        undivide(splits, warp);
+}
+
+/* --- slots --- */
+
+static bool place(struct divergence_splits *splits, struct divergence_split *split) {
+    return splits->setup.host->place(splits->setup.sm, &split->group, splits->cycle);
+}
+
+static void enqueue(struct divergence_splits *splits, struct divergence_split *split) {
+    split->is_queued = true;
+    split->next_queued = NULL;
+    if (splits->queue)
+        splits->queue_tail->next_queued = split;
+    else
+        splits->queue = split;
+    splits->queue_tail = split;
+}
+
+void divergence_split_seat(struct divergence_splits *splits, struct divergence_split *split) {
+    split->group.status = DIVERGENCE_RUNS;
+    if (split == splits->self || split->is_queued)
+        return;
+    if (split->group.slot != DIVERGENCE_NO_SLOT)
+        splits->setup.host->wake(splits->setup.sm, &split->group, splits->cycle);
+    else if (splits->queue || !place(splits, split))
+        enqueue(splits, split);
+}
+
+void divergence_split_unseat(struct divergence_splits *splits, struct divergence_split *split) {
+    split->group.status = DIVERGENCE_ENDED;
+    leave_queue(splits, split);
+    if (split != splits->self)
+        splits->setup.host->evict(splits->setup.sm, &split->group, splits->cycle);
+}
+
+void divergence_splits_seat_queue(struct divergence_splits *splits) {
+    while (splits->queue && place(splits, splits->queue))
+        leave_queue(splits, splits->queue);
+}
+
+uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits) {
+    for (uint32_t word = 0; word < sizeof splits->warp_ids_used / sizeof splits->warp_ids_used[0]; word++)
+        if (~splits->warp_ids_used[word]) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(~splits->warp_ids_used[word]);
+            splits->warp_ids_used[word] |= 1ull << bit;
+            return word * 64 + bit;
+        }
+    return DIVERGENCE_NO_WARP;
+}

@@ -1,0 +1,266 @@
+/* Splits at barriers and warp-wide instructions. See splits.h.
+ *
+ * Every split arrives for itself (sync.h counts threads). Those of one family that waited at the same instruction are
+ * one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as the
+ * model stack does. When all splits of a path wait, they become paths of the stack again, with those of their children,
+ * and let the others run: else these would never come to the barrier. */
+#include <string.h>
+
+#include "divergence/parts/threads.h"
+#include "divergence/splits/internal.h"
+
+static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(to, from, n_rows * sizeof *to); }
+
+static void free_entries(struct divergence_family *family, const uint32_t *freed) {
+    for (uint32_t d = 0; d < family->stack.depth; d++) {
+        struct divergence_wide_entry *entry = &family->stack.entry[d];
+        if (!entry->is_waiting)
+            continue;
+        divergence_wide_remove(entry->wait_mask, freed, family->warp->n_rows);
+        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, family->warp->n_rows);
+    }
+}
+
+/* Marks the splits that need not wait any longer. */
+static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
+    for (struct divergence_family *family = warp->family; family; family = family->next) {
+        free_entries(family, freed);
+        for (struct divergence_split *split = family->split; split; split = split->next) {
+            if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
+                continue;
+            divergence_wide_remove(split->part, freed, warp->n_rows);
+            if (divergence_wide_is_empty(split->part, warp->n_rows))
+                split->phase = DIVERGENCE_SPLIT_FREED;
+        }
+    }
+}
+
+/* A split of the warp that can go on since the marking; for one that stands for a stack, an entry of that. */
+static struct divergence_split *find_freed(const struct divergence_warp *warp) {
+    for (struct divergence_family *family = warp->family; family; family = family->next)
+        for (struct divergence_split *split = family->split; split; split = split->next)
+            if (split->phase == DIVERGENCE_SPLIT_FREED ||
+                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_wide_yield(&family->stack)))
+                return split;
+    return NULL;
+}
+
+static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
+    struct divergence_family *family = split->family;
+    if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
+        divergence_wide_pop_finished(&family->stack); /* the barrier may have been the last instruction of a path */
+        divergence_family_go_on(splits, family, split);
+        return;
+    }
+    for (struct divergence_split *other = family->split, *next; other; other = next) {
+        next = other->next;
+        if (other == split || other->phase != DIVERGENCE_SPLIT_FREED || other->group.pc != split->group.pc)
+            continue;
+        if (other == splits->self) {
+            divergence_split_merge(splits, other, split);
+            split = other;
+            next = other->next;
+        } else {
+            divergence_split_merge(splits, split, other);
+        }
+    }
+    divergence_split_run_from(splits, split);
+}
+
+/* Goes on with all that barriers and warp-wide instructions have released. */
+void divergence_splits_set_free(struct divergence_splits *splits, struct divergence_block *place) {
+    struct divergence_splits_block *block = place->state;
+    uint32_t freed[EXEC_MAX_ROWS], mask, next_pc;
+    for (uint32_t i = 0; i < block->n_rows; i++) {
+        freed[i] = 0;
+        while ((mask = divergence_sync_take(block->sync, i, &next_pc)))
+            freed[i] |= mask;
+    }
+    for (uint32_t i = 0; i < block->n_warps; i++) {
+        struct divergence_warp *warp = &block->warp[i];
+        if (!warp->is_live)
+            continue;
+        mark_freed(warp, &freed[i * splits->rows_per_warp]);
+        for (struct divergence_split *split; (split = find_freed(warp));)
+            run_freed(splits, split);
+    }
+}
+
+/* Threads that wait at a barrier are a path of their own on the stack, from entry number `first` on; or part of one
+ * that waits at the same instruction. */
+static void wait_on_stack(struct divergence_wide_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
+                          const uint32_t *mask, const uint32_t *waits) {
+    uint32_t at = first;
+    while (at < stack->depth && !(stack->entry[at].is_waiting && stack->entry[at].pc == pc))
+        at++;
+    if (at == stack->depth) {
+        static const uint32_t none[EXEC_MAX_ROWS];
+        divergence_wide_push_path(stack, pc, reconvergence, none);
+        divergence_wide_top(stack)->is_waiting = true;
+        divergence_wide_top(stack)->wait_pc = pc - 1;
+    }
+    for (uint32_t i = 0; i < stack->n_rows; i++) {
+        stack->entry[at].mask[i] |= mask[i];
+        stack->entry[at].wait_mask[i] |= waits[i];
+    }
+}
+
+/* Everything on the child's stack waits: its paths become such of the outer stack. Where they would have met before is
+ * given up, as in divergence_wide_break_join(). */
+static void absorb(struct divergence_wide_stack *stack, uint32_t first, uint32_t reconvergence,
+                   const struct divergence_wide_stack *child) {
+    uint32_t above[EXEC_MAX_ROWS] = {0};
+    for (uint32_t d = child->depth; d-- > 0;) {
+        const struct divergence_wide_entry *entry = &child->entry[d];
+        uint32_t own[EXEC_MAX_ROWS];
+        copy(own, entry->mask, child->n_rows);
+        divergence_wide_remove(own, above, child->n_rows);
+        for (uint32_t i = 0; i < child->n_rows; i++)
+            above[i] |= own[i];
+        if (divergence_wide_is_empty(own, child->n_rows) || entry->pc == reconvergence)
+            continue;
+        if (entry->is_waiting)
+            wait_on_stack(stack, first, entry->pc, reconvergence, own, entry->wait_mask);
+        else
+            divergence_wide_push_path(stack, entry->pc, reconvergence, own);
+    }
+}
+
+static struct divergence_family *child_of(const struct divergence_family *family) {
+    struct divergence_family *child = family->warp->family;
+    while (child && child->parent != family)
+        child = child->next;
+    return child;
+}
+
+bool divergence_family_waits(const struct divergence_family *family) {
+    for (const struct divergence_family *child = family->warp->family; child; child = child->next) {
+        if (child->parent != family)
+            continue;
+        if (!divergence_splits_is_sole(child) || child->split->phase != DIVERGENCE_SPLIT_AT_ENTRY)
+            return false;
+        for (uint32_t d = 0; d < child->stack.depth; d++)
+            if (child->stack.entry[d].is_call)
+                return false; /* a caller waits for its callee */
+    }
+    return true;
+}
+
+/* Nobody of the family does anything but wait. Not all at the end of the path: that would have ended it. */
+static bool is_stuck(const struct divergence_family *family) {
+    for (const struct divergence_split *split = family->split; split; split = split->next)
+        if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
+            return false;
+    return divergence_family_waits(family);
+}
+
+/* All splits and children of the family are one split, which stands for the stack. */
+static struct divergence_split *keep_one(struct divergence_splits *splits, struct divergence_family *family) {
+    for (struct divergence_family *child; (child = child_of(family));) {
+        divergence_split_move(child->split, family);
+        divergence_family_drop(splits, child);
+    }
+    struct divergence_split *keeper = family->split;
+    for (struct divergence_split *split = family->split; split; split = split->next)
+        keeper = split == splits->self ? split : keeper;
+    for (struct divergence_split *split = family->split, *next; split; split = next) {
+        next = split->next;
+        if (split != keeper)
+            divergence_split_drop(splits, split);
+    }
+    return keeper;
+}
+
+bool divergence_family_give_way(struct divergence_splits *splits, struct divergence_family *family) {
+    struct divergence_wide_stack *stack = &family->stack;
+    const struct divergence_wide_entry *top = divergence_wide_top(stack);
+    uint32_t reconvergence = top->reconvergence;
+    if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(family))
+        return false;                /* there are no other paths, or no need of them */
+    uint32_t first = --stack->depth; /* who waits at the end of the path is in the join below */
+    for (const struct divergence_split *split = family->split; split; split = split->next)
+        if (split->phase == DIVERGENCE_SPLIT_AT_SYNC)
+            wait_on_stack(stack, first, split->group.pc, reconvergence, split->mask, split->part);
+    for (const struct divergence_family *child = family->warp->family; child; child = child->next)
+        if (child->parent == family)
+            absorb(stack, first, reconvergence, &child->stack);
+    memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
+    divergence_family_go_on(splits, family, keep_one(splits, family));
+    return true;
+}
+
+static bool arrive_rows(struct divergence_splits *splits, const struct divergence_warp *warp, uint32_t pc,
+                        const uint32_t *taken) {
+    struct divergence_splits_block *block = warp->block->state;
+    bool has_released = false;
+    for (uint32_t i = 0; i < warp->n_rows && !splits->setup.cx->fault.kind; i++)
+        if (taken[i])
+            has_released |= divergence_sync_arrive(block->sync, splits->setup.cx, &warp->row[i], pc, taken[i]);
+    return has_released;
+}
+
+/* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
+static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+    struct divergence_family *family = split->family;
+    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    uint32_t pc = split->group.pc;
+    top->pc = pc + 1;
+    top->is_waiting = true;
+    top->wait_pc = pc;
+    copy(top->wait_mask, taken, family->warp->n_rows);
+    if (arrive_rows(splits, family->warp, pc, taken))
+        divergence_splits_set_free(splits, family->warp->block);
+    if (splits->setup.cx->fault.kind)
+        return;
+    divergence_wide_pop_finished(&family->stack);
+    divergence_family_go_on(splits, family, split);
+}
+
+/* The threads in split->part come to the barrier or warp-wide instruction at pc. */
+void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split) {
+    const struct divergence_warp *warp = split->family->warp;
+    uint32_t pc = split->group.pc, taken[EXEC_MAX_ROWS];
+    copy(taken, split->part, warp->n_rows);
+    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->family)) {
+        arrive_alone(splits, split, taken);
+        return;
+    }
+    split->group.pc = pc + 1;
+    split->phase = DIVERGENCE_SPLIT_AT_SYNC;
+    if (arrive_rows(splits, warp, pc, taken))
+        divergence_splits_set_free(splits, warp->block);
+    if (split->phase != DIVERGENCE_SPLIT_AT_SYNC || splits->setup.cx->fault.kind)
+        return;
+    divergence_split_unseat(splits, split);
+    divergence_splits_look_after(splits, split->family);
+}
+
+/* Whether threads of the warp, on other paths of its stack, wait at the warp-wide instruction that the split is at. */
+static bool is_awaited(const struct divergence_split *split) {
+    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_sync *sync = ((struct divergence_splits_block *)warp->block->state)->sync;
+    for (uint32_t i = 0; i < warp->n_rows; i++)
+        for (uint32_t index = warp->row[i].index, left = sync->waiting[index]; left; left &= left - 1)
+            if (sync->pc[index][__builtin_ctz(left)] == split->group.pc)
+                return true;
+    return false;
+}
+
+void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
+                                  const uint32_t *taken) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    const struct divergence_warp *warp = split->family->warp;
+    splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
+    copy(split->part, taken, warp->n_rows);
+    if (warp->n_splits > 1 || (insn->kind != EXEC_KIND_BARRIER && is_awaited(split))) {
+        divergence_split_begin(splits, split, DIVERGENCE_SPLIT_ARRIVES);
+    } else if (insn->kind == EXEC_KIND_BARRIER) {
+        divergence_split_arrive(splits, split);
+    } else { /* the warp's running threads are all here */
+        for (uint32_t i = 0; i < warp->n_rows && exec_acts_on_row(insn->kind); i++)
+            if (taken[i])
+                exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
+        split->group.pc++;
+        divergence_split_run_from(splits, split);
+    }
+}
