@@ -146,20 +146,15 @@ static json_t *alias_json(const struct list *list, unsigned i) {
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
-static const struct statistic {
+struct statistic {
     const char *name, *meaning;
-} counters[] = {
-#define STATS_COUNTER(name, when, meaning) {#name, meaning},
-#include "stats/counters.def"
-#undef STATS_COUNTER
 };
-enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
 
-/* The counters, then what follows from them; the name is NULL behind the last. */
+/* The counters that results have, then what follows from them; the name is NULL after the last. */
 static struct statistic statistic(unsigned i) {
-    if (i < N_COUNTERS)
-        return counters[i];
-    i -= N_COUNTERS;
+    for (unsigned k = 0; k < STATS_N_COUNTERS; k++)
+        if (stats_is_shown(&stats_list[k], true) && i-- == 0)
+            return (struct statistic){stats_list[k].name, stats_list[k].meaning};
     if (i < report_n_derived)
         return (struct statistic){report_derived[i].name, report_derived[i].meaning};
     return (struct statistic){0};

@@ -54,11 +54,9 @@ void cuda_results_add_error(struct cuda_state *state, CUresult result, const cha
 static const double lanes = EXEC_LANES;
 
 static void add_counters(json_t *object, const struct stats_counters *values) {
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (stats_exists(STATS_##when, values->cycles, values))                                                            \
-        json_object_set_new(object, #name, json_integer((json_int_t)values->name));
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (stats_exists(&stats_list[i], values->cycles, values))
+            json_object_set_new(object, stats_list[i].name, json_integer((json_int_t)values->value[i]));
     double warps = (double)values->warp_instructions,
            active = warps > 0 ? (double)values->thread_instructions / warps : 0;
     json_object_set_new(object, "average_active_threads", json_real(active));

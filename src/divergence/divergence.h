@@ -17,6 +17,7 @@
 #include "config/plugin.h"
 #include "exec/cta.h"
 #include "exec/scattered.h"
+#include "stats/counters.h"
 
 enum { DIVERGENCE_NO_SLOT = -1, DIVERGENCE_NO_BARRIER = -1 };
 #define DIVERGENCE_NO_WARP UINT32_MAX
@@ -92,12 +93,6 @@ struct divergence_access {
     uint32_t n_others; /* accesses of the group under way besides this one */
 };
 
-struct divergence_counters {
-#define DIVERGENCE_COUNTER(name, meaning) uint64_t name;
-#include "divergence/counters.def"
-#undef DIVERGENCE_COUNTER
-};
-
 /* What the SM does for a model. `sm` is the handle from the setup. */
 struct divergence_host {
     /* Puts a group into a free slot, where it may issue from the next cycle on. False: there is none. */
@@ -137,7 +132,7 @@ struct divergence_setup {
     const struct divergence_host *host;
     void *sm;                /* for the host's functions */
     struct exec_context *cx; /* the SM's; its grid changes from launch to launch */
-    struct divergence_counters *counters;
+    struct stats_divergence *counters;
 };
 
 /* Hooks marked "may be NULL" need not exist. No hook allocates, except new*, new_block, and pools that grow. Equal

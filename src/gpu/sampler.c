@@ -15,7 +15,7 @@ static void *grow(void *memory, uint64_t count, size_t bytes) {
 void gpu_add_active_lanes(struct sm *const *sm, uint32_t n_sms, uint64_t sum[EXEC_LANES + 1]) {
     for (uint32_t i = 0; i < n_sms; i++)
         for (int lanes = 0; lanes <= EXEC_LANES; lanes++)
-            sum[lanes] += sm_counters(sm[i])->active_lanes[lanes];
+            sum[lanes] += sm_active_lanes(sm[i])[lanes];
 }
 
 static uint32_t since(uint64_t now, uint64_t *last) {

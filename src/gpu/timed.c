@@ -440,58 +440,11 @@ static bool run_clock(struct run *run) {
 
 /* --- counters --- */
 
-static void add_divergence(struct stats_counters *sum, const struct divergence_counters *from) {
-#define DIVERGENCE_COUNTER(name, meaning) sum->name += from->name;
-#include "divergence/counters.def"
-#undef DIVERGENCE_COUNTER
-}
-
 static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
-        const struct sm_counters *from = sm_counters(timed->sm[i]);
-        sum->blocks += from->blocks;
-        sum->threads += from->threads;
-        sum->warp_instructions += from->warp_instructions;
-        sum->thread_instructions += from->thread_instructions;
-        sum->integer_thread_instructions += from->work[SM_WORK_INTEGER];
-        sum->float_thread_instructions += from->work[SM_WORK_FLOAT];
-        sum->special_thread_instructions += from->work[SM_WORK_SPECIAL];
-        sum->memory_thread_instructions += from->work[SM_WORK_MEMORY];
-        sum->control_thread_instructions += from->work[SM_WORK_CONTROL];
-        sum->register_accesses += from->register_accesses;
-        sum->register_writes += from->register_writes;
-        add_divergence(sum, &from->divergence);
-        sum->memory_instructions += from->memory_instructions;
-        sum->divergent_memory_instructions += from->divergent_memory_instructions;
-        sum->long_instructions += from->long_instructions;
-        sum->long_thread_instructions += from->long_thread_instructions;
-        sum->missing_memory_instructions += from->missing_memory_instructions;
-        sum->divergent_misses += from->divergent_misses;
-        sum->sm_cycles += from->cycles;
-        sum->active_cycles += from->active_cycles;
-        sum->stall_memory += from->stall[SM_STALL_MEMORY];
-        sum->stall_dependency += from->stall[SM_STALL_DEPENDENCY];
-        sum->stall_barrier += from->stall[SM_STALL_BARRIER];
-        sum->stall_fetch += from->stall[SM_STALL_FETCH];
-        sum->stall_structural += from->stall[SM_STALL_STRUCTURAL];
-        sum->stall_empty += from->stall[SM_STALL_EMPTY];
-    }
-    const struct mem_counters *mem = mem_counters(timed->mem);
-    sum->l1_accesses = mem->l1_accesses;
-    sum->l1_misses = mem->l1_misses;
-    sum->l2_accesses = mem->l2_accesses;
-    sum->l2_misses = mem->l2_misses;
-    sum->crossbar_bytes = mem->crossbar_bytes;
-    sum->dram_reads = mem->dram_reads;
-    sum->dram_writes = mem->dram_writes;
-    sum->row_hits = mem->row_hits;
-    sum->row_conflicts = mem->row_conflicts;
-    sum->row_holds = mem->row_holds;
-    sum->row_holds_useful = mem->row_holds_useful;
-    sum->row_holds_expired = mem->row_holds_expired;
-    sum->row_hold_cycles = mem->row_hold_cycles;
-    sum->bus_busy_cycles = mem->bus_busy_cycles;
-    sum->cycles = timed->cycle;
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        sm_add_counters(timed->sm[i], sum);
+    stats_add_mem(sum, mem_counters(timed->mem));
+    sum->cycles += timed->cycle;
 }
 
 /* The model has a rule against this program. */
@@ -549,9 +502,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         gpu_sampler_end(run.sampler);
     mem_flush_l1(timed->mem, timed->cycle);
     collect(timed, &record->counters);
-#define STATS_COUNTER(name, when, meaning) record->counters.name -= before.name;
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    stats_subtract(&record->counters, &before);
     gpu_count_energy(&timed->machine.energy, &record->counters);
     gpu_add_active_lanes(timed->sm, timed->machine.n_sms, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)

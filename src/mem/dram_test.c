@@ -182,7 +182,7 @@ static void visit(struct config_machine machine, const struct visit *visits, uin
     assert_int_equal(f.n_log, n);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(f.log[i].cycle, visits[f.log[i].token].answer);
-    const struct mem_counters *counters = mem_counters(f.mem);
+    const struct stats_mem *counters = mem_counters(f.mem);
     assert_int_equal(counters->row_holds, expected.started);
     assert_int_equal(counters->row_holds_useful, expected.useful);
     assert_int_equal(counters->row_holds_expired, expected.expired);

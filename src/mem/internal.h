@@ -62,7 +62,7 @@ struct mem_sm {
     struct mem_link out, in;
     uint32_t id, credits;
     uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is under way */
-    struct mem_counters counters;
+    struct stats_mem counters;
 };
 
 enum mem_entry_state {
@@ -158,7 +158,7 @@ struct mem {
     uint64_t dram_ticks_per_byte;
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
     uint64_t *busy_cycles;     /* per channel: cycles in which its bus was busy */
-    struct mem_counters counters, *sum;
+    struct stats_mem counters, *sum;
     struct mem_events events;
     bool has_parallel_fetches;
     pthread_mutex_t lock; /* protects events when fetches are parallel */

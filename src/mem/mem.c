@@ -143,7 +143,7 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     mem->machine = machine;
     mem->done = done;
     mem->user = user;
-    mem->sum = BASE_ARENA_NEW(&mem->arena, struct mem_counters);
+    mem->sum = BASE_ARENA_NEW(&mem->arena, struct stats_mem);
     mem->dram_next = MEM_NEVER;
     set_shape(mem);
     if (machine->memory_is_perfect) {
@@ -177,7 +177,7 @@ void mem_free(struct mem *mem) {
 
 static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind,
                                       uint64_t *ready) {
-    struct mem_counters *counters = &mem->sms[sm].counters;
+    struct stats_mem *counters = &mem->sms[sm].counters;
     *ready = cycle + (kind == MEM_FETCH ? mem->machine->icache.latency_cycles : mem->machine->l1.latency_cycles);
     if (kind == MEM_FETCH) {
         counters->icache_accesses++;
@@ -268,20 +268,14 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
     }
 }
 
-static void add_counters(struct mem_counters *sum, const struct mem_counters *part) {
-#define MEM_COUNTER(name, unit, meaning) sum->name += part->name;
-#include "mem/counters.def"
-#undef MEM_COUNTER
-}
-
-const struct mem_counters *mem_counters(const struct mem *mem) {
+const struct stats_mem *mem_counters(const struct mem *mem) {
     *mem->sum = mem->counters;
     for (uint32_t i = 0; i < mem->n_sms; i++)
-        add_counters(mem->sum, &mem->sms[i].counters);
+        stats_merge_mem(mem->sum, &mem->sms[i].counters);
     return mem->sum;
 }
 
-const struct mem_counters *mem_sm_counters(const struct mem *mem, uint32_t sm) { return &mem->sms[sm].counters; }
+const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm) { return &mem->sms[sm].counters; }
 
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
     *busy_cycles = mem->busy_cycles;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "config/machine.h"
+#include "stats/counters.h"
 
 struct mem;
 
@@ -44,12 +45,6 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
 
 enum mem_answer { MEM_HIT, MEM_MISS, MEM_REFUSED };
-
-struct mem_counters { /* counters.def has the meanings */
-#define MEM_COUNTER(name, unit, meaning) uint64_t name;
-#include "mem/counters.def"
-#undef MEM_COUNTER
-};
 
 typedef void mem_done_fn(void *user, uint32_t sm, uint32_t token, uint64_t cycle);
 typedef void mem_changed_fn(void *user, uint32_t sm, uint64_t cycle);
@@ -83,9 +78,9 @@ void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or b
  * under way when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
 /* The counters of the whole chip; each call sums them again. */
-const struct mem_counters *mem_counters(const struct mem *mem);
+const struct stats_mem *mem_counters(const struct mem *mem);
 /* The counters of one SM (those of its L1 and I-cache; the others are zero). */
-const struct mem_counters *mem_sm_counters(const struct mem *mem, uint32_t sm);
+const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm);
 /* Points *busy_cycles at the busy cycles of each DRAM channel's bus since the start. Returns the number of channels. */
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles);
 /* For tests: checks single writer, no stale copies, inclusion, no leaks. Returns false and writes one line to text when

@@ -14,7 +14,7 @@ static void an_l1_hit_takes_the_l1_latency(void **state) {
     assert_int_equal(CONFLICT, 200);
     fixture_hit(&f, 0, 400, MEM_READ, 0, 410);
     fixture_hit(&f, 0, 401, MEM_READ, 0, 411);
-    const struct mem_counters *counters = mem_counters(f.mem);
+    const struct stats_mem *counters = mem_counters(f.mem);
     assert_int_equal(counters->l1_accesses, 3);
     assert_int_equal(counters->l1_misses, 1);
     assert_int_equal(counters->l2_accesses, 1);
@@ -67,7 +67,7 @@ static void a_second_miss_to_a_line_joins_the_first(void **state) {
     assert_int_equal(f.n_log, 3);
     assert_int_equal(f.log[2].token, 3);
     assert_int_equal(f.log[2].cycle, 300);
-    const struct mem_counters *counters = mem_counters(f.mem);
+    const struct stats_mem *counters = mem_counters(f.mem);
     assert_int_equal(counters->l1_accesses, 3);
     assert_int_equal(counters->l1_merges, 2);
     assert_int_equal(counters->mshr_full, 1);
@@ -184,7 +184,7 @@ static void a_store_is_written_through_and_updates_the_line(void **state) {
     fixture_start(&f, fixture_machine());
     fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101); /* a miss, but the store needs no answer */
     mem_advance(f.mem, MEM_NEVER);
-    const struct mem_counters *counters = mem_counters(f.mem);
+    const struct stats_mem *counters = mem_counters(f.mem);
     assert_int_equal(counters->l1_writes, 1);
     assert_int_equal(counters->l1_write_misses, 1);
     assert_int_equal(counters->l2_accesses, 1);

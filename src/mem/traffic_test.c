@@ -105,7 +105,7 @@ static void check_answers(const struct fixture *f, const struct tally *tally) {
 }
 
 static void check_counters(const struct fixture *f, const struct tally *tally) {
-    const struct mem_counters *c = mem_counters(f->mem);
+    const struct stats_mem *c = mem_counters(f->mem);
     bool has_l1 = f->machine.l1.is_present, has_icache = f->machine.icache.is_present;
     assert_int_equal(c->port_conflicts + c->mshr_full + c->down_full, tally->refusals);
     assert_int_equal(c->l1_accesses, has_l1 ? tally->reads + tally->writes : 0);
@@ -290,7 +290,7 @@ static void compare_logs(struct config_machine machine) {
     drive(&b, machine, &traffic);
     assert_int_equal(a.n_log, b.n_log);
     assert_memory_equal(a.log, b.log, a.n_log * sizeof a.log[0]);
-    assert_memory_equal(mem_counters(a.mem), mem_counters(b.mem), sizeof(struct mem_counters));
+    assert_memory_equal(mem_counters(a.mem), mem_counters(b.mem), sizeof(struct stats_mem));
     fixture_end(&b);
     /* Tokens are numbered in the order of the calls, so only cycles and SMs can be compared here. */
     traffic.is_descending = true;
@@ -300,7 +300,7 @@ static void compare_logs(struct config_machine machine) {
         assert_int_equal(a.log[i].cycle, b.log[i].cycle);
         assert_int_equal(a.log[i].sm, b.log[i].sm);
     }
-    assert_memory_equal(mem_counters(a.mem), mem_counters(b.mem), sizeof(struct mem_counters));
+    assert_memory_equal(mem_counters(a.mem), mem_counters(b.mem), sizeof(struct stats_mem));
     fixture_end(&a);
     fixture_end(&b);
 }

@@ -27,10 +27,8 @@ static void read_shape(uint32_t shape[3], const json_t *value) {
 }
 
 static void read_counters(struct stats_counters *counters, const json_t *object) {
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    counters->name = (uint64_t)json_integer_value(json_object_get(object, #name));
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        counters->value[i] = (uint64_t)json_integer_value(json_object_get(object, stats_list[i].name));
 }
 
 static void add_kernel(struct report_kernel *to, const struct report_kernel *from) {

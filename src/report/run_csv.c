@@ -37,11 +37,9 @@ static void print_run_cells(FILE *file, const struct report_run *run) {
 }
 
 static void print_stats_heading(FILE *file, bool is_timed) {
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (STATS_##when == STATS_ALWAYS || is_timed)                                                                      \
-        fputs("," #name, file);
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (stats_is_shown(&stats_list[i], is_timed))
+            fprintf(file, ",%s", stats_list[i].name);
     for (unsigned i = 0; i < report_n_derived; i++)
         if (is_timed || !report_derived[i].is_timed)
             fprintf(file, ",%s", report_derived[i].name);
@@ -55,13 +53,11 @@ static void print_value(FILE *file, double value) {
 }
 
 static void print_stats(FILE *file, const struct stats_counters *counters, const struct report_target *target) {
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (stats_exists(STATS_##when, target, counters))                                                                  \
-        fprintf(file, ",%" PRIu64, counters->name);                                                                    \
-    else if (target)                                                                                                   \
-        fputc(',', file);
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (stats_exists(&stats_list[i], target, counters))
+            fprintf(file, ",%" PRIu64, counters->value[i]);
+        else if (stats_is_shown(&stats_list[i], target))
+            fputc(',', file);
     for (unsigned i = 0; i < report_n_derived; i++) {
         const struct report_derived *derived = &report_derived[i];
         if (derived->is_timed && !target)

@@ -11,11 +11,9 @@ static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]
 static json_t *value_json(double value) { return isnan(value) ? json_null() : json_real(value); }
 
 static void add_stats(json_t *object, const struct stats_counters *counters, const struct report_target *target) {
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (stats_exists(STATS_##when, target, counters)) /* else it has no meaning and is absent */                       \
-        json_object_set_new(object, #name, json_integer((json_int_t)counters->name));
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (stats_exists(&stats_list[i], target, counters)) /* otherwise it has no meaning and is absent */
+            json_object_set_new(object, stats_list[i].name, json_integer((json_int_t)counters->value[i]));
     for (unsigned i = 0; i < report_n_derived; i++) {
         const struct report_derived *derived = &report_derived[i];
         if (derived->is_timed && !target)

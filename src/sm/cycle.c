@@ -238,11 +238,11 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     uint64_t next = next_cycle(sm, cycle, has_issued);
     if (!has_issued || next > cycle + 1)
         sm->sleeps_for = why_idle(sm);
-    sm->counters.cycles++;
+    sm->counters.sm_cycles++;
     if (has_issued)
         sm->counters.active_cycles++;
     else
-        sm->counters.stall[sm->sleeps_for]++;
+        sm->counters.value[sm->sleeps_for]++;
     sm->last_cycle = cycle;
     return next;
 }

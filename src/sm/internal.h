@@ -134,7 +134,9 @@ struct sm {
     uint32_t n_fetches;   /* that missed and have no answer yet */
     uint64_t fetch_cycle; /* in this one, the I-cache's only port is taken */
     uint64_t last_change; /* sm.h */
-    struct sm_counters counters;
+    struct stats_sm counters;
+    struct stats_divergence divergence_counters;
+    uint64_t active_lanes[EXEC_LANES + 1]; /* sm.h */
     struct exec_context cx;
 
     const struct config_machine *machine;

@@ -5,7 +5,7 @@
 static void count(struct sm *sm, uint32_t lanes) {
     sm->counters.warp_instructions++;
     sm->counters.thread_instructions += lanes;
-    sm->counters.active_lanes[lanes]++;
+    sm->active_lanes[lanes]++;
 }
 
 static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {

@@ -179,7 +179,7 @@ static bool others_wait(void *user, const struct divergence_group *group) {
 static void activity(void *user, uint64_t *active, uint64_t *waiting) {
     const struct sm *sm = user;
     *active = sm->counters.active_cycles;
-    *waiting = sm->counters.stall[SM_STALL_MEMORY];
+    *waiting = sm->counters.stall_memory;
 }
 
 static void call_at(void *user, uint64_t cycle) {

@@ -79,7 +79,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
         .host = &sm_divergence_host,
         .sm = sm,
         .cx = &sm->cx,
-        .counters = &sm->counters.divergence,
+        .counters = &sm->divergence_counters,
     };
     sm->model = sm->divergence->new_model(&divergence);
     return sm;
@@ -180,7 +180,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
 static void count_work(struct sm *sm) {
     for (uint32_t pc = 0; sm->lanes_at && pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
-        sm->counters.work[timing->work] += sm->lanes_at[pc];
+        sm->counters.value[timing->work] += sm->lanes_at[pc];
         sm->counters.register_accesses += sm->lanes_at[pc] * timing->n_registers;
         sm->counters.register_writes += sm->lanes_at[pc] * timing->n_destinations;
     }
@@ -217,7 +217,13 @@ uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
-const struct sm_counters *sm_counters(const struct sm *sm) { return &sm->counters; }
+const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
+const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
+
+void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
+    stats_add_sm(sum, &sm->counters);
+    stats_add_divergence(sum, &sm->divergence_counters);
+}
 
 /* A place for a block; there are as many as blocks have been resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
@@ -259,8 +265,8 @@ void sm_catch_up(struct sm *sm, uint64_t cycle) {
     if (cycle <= sm->last_cycle)
         return;
     uint64_t slept = cycle - sm->last_cycle;
-    sm->counters.cycles += slept;
-    sm->counters.stall[sm->sleeps_for] += slept;
+    sm->counters.sm_cycles += slept;
+    sm->counters.value[sm->sleeps_for] += slept;
     sm->last_cycle = cycle;
 }
 

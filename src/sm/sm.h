@@ -16,31 +16,15 @@
 
 #define SM_NEVER UINT64_MAX
 
-/* Why nothing issued in a cycle. */
+/* Why an SM issued nothing in a cycle: the counter of that. */
 enum sm_stall {
-    SM_STALL_STRUCTURAL, /* a ready group, but its unit or the load/store queue is
-                            taken */
-    SM_STALL_MEMORY,
-    SM_STALL_DEPENDENCY,
-    SM_STALL_FETCH,
-    SM_STALL_BARRIER,
-    SM_STALL_EMPTY, /* no group on the SM */
-    SM_N_STALLS
-};
-
-struct sm_counters {
-    uint64_t cycles, active_cycles; /* active: at least one instruction issued */
-    uint64_t stall[SM_N_STALLS];    /* active + stalls = cycles */
-    uint64_t warp_instructions, thread_instructions;
-    uint64_t work[SM_N_WORKS];                                   /* thread instructions by what they do */
-    uint64_t register_accesses, register_writes;                 /* by active lanes; writes are among the accesses */
-    uint64_t memory_instructions, divergent_memory_instructions; /* divergent: more than one line */
-    uint64_t long_instructions, long_thread_instructions;        /* those beyond shared memory and constants */
-    uint64_t missing_memory_instructions, divergent_misses;      /* a line missed in the L1; and lanes of others hit */
-    uint64_t blocks, threads;
-    struct divergence_counters divergence;
-    uint64_t active_lanes[33]; /* instructions issued by active lanes; [0]: guard
-                                  false for all */
+    SM_STALL_STRUCTURAL =
+        STATS_SM_AT_stall_structural, /* a ready group, but its unit or the load/store queue is taken */
+    SM_STALL_MEMORY = STATS_SM_AT_stall_memory,
+    SM_STALL_DEPENDENCY = STATS_SM_AT_stall_dependency,
+    SM_STALL_FETCH = STATS_SM_AT_stall_fetch,
+    SM_STALL_BARRIER = STATS_SM_AT_stall_barrier,
+    SM_STALL_EMPTY = STATS_SM_AT_stall_empty, /* no group on the SM */
 };
 
 struct sm;
@@ -94,7 +78,11 @@ void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
 void sm_memory_changed(struct sm *sm);
 /* Accounts the cycles up to `cycle` in which the SM slept. */
 void sm_catch_up(struct sm *sm, uint64_t cycle);
-const struct sm_counters *sm_counters(const struct sm *sm);
+const struct stats_sm *sm_counters(const struct sm *sm);
+/* Adds what the SM and its divergence model counted. */
+void sm_add_counters(const struct sm *sm, struct stats_counters *sum);
+/* Instructions issued by active lanes, 0 to 32; [0]: guard false for all. */
+const uint64_t *sm_active_lanes(const struct sm *sm);
 /* The fault that ended execution, or NULL. *row and *pc say where. */
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc);
 /* For tests: every live thread is in one group or waits, groups and slots agree. False and one line in text when

@@ -5,11 +5,19 @@
 
 #include "config/machine.h"
 #include "exec/exec.h"
+#include "stats/counters.h"
 
 enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
 
-/* What a lane does, for statistics and energy. */
-enum sm_work { SM_WORK_INTEGER, SM_WORK_FLOAT, SM_WORK_SPECIAL, SM_WORK_MEMORY, SM_WORK_CONTROL, SM_N_WORKS };
+/* What a lane does, for statistics and energy: the counter of that. */
+enum sm_work {
+    SM_WORK_INTEGER = STATS_SM_AT_integer_thread_instructions,
+    SM_WORK_FLOAT = STATS_SM_AT_float_thread_instructions,
+    SM_WORK_SPECIAL = STATS_SM_AT_special_thread_instructions,
+    SM_WORK_MEMORY = STATS_SM_AT_memory_thread_instructions,
+    SM_WORK_CONTROL = STATS_SM_AT_control_thread_instructions,
+};
+_Static_assert(STATS_N_SM <= 256, "sm_timing keeps its kind of work in a byte");
 
 enum sm_access {
     SM_ACCESS_NONE,

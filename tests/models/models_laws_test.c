@@ -52,13 +52,11 @@ static void expect_same(make_fn *make, uint64_t number, const struct target *one
         return;
     ++*n_compared;
     const char *machine = one->machine->name;
-#define STATS_COUNTER(name, when, meaning)                                                                             \
-    if (a.name != b.name)                                                                                              \
-        fail_msg("program %u of seed %u on %s: %s is %llu with %s %s and %llu with %s %s", (unsigned)number, SEED,     \
-                 machine, #name, (unsigned long long)a.name, one->scheduler, one->divergence,                          \
-                 (unsigned long long)b.name, other->scheduler, other->divergence);
-#include "stats/counters.def"
-#undef STATS_COUNTER
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        if (a.value[i] != b.value[i])
+            fail_msg("program %u of seed %u on %s: %s is %llu with %s %s and %llu with %s %s", (unsigned)number, SEED,
+                     machine, stats_list[i].name, (unsigned long long)a.value[i], one->scheduler, one->divergence,
+                     (unsigned long long)b.value[i], other->scheduler, other->divergence);
 }
 
 static const char *const wide_machines[] = {"gtx480", "narasiman2011", "malits2012"};

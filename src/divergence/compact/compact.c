@@ -119,7 +119,7 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
                     const struct divergence_compact_warp *self, uint64_t cycle) {
     struct divergence_wide_stack *stack = &block->stack;
     struct divergence_wide_entry *top = divergence_wide_top(stack);
-    struct divergence_counters *counters = compact->setup.counters;
+    struct stats_divergence *counters = compact->setup.counters;
     uint32_t pc = block->meeting_pc, depth = stack->depth;
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
     block->resolved = cycle + compact->branch_cycles;

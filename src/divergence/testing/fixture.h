@@ -74,7 +74,7 @@ struct fixture_sm {
     uint32_t index;
     void *model;
     struct exec_context cx;
-    struct divergence_counters counters;
+    struct stats_divergence counters;
     struct fixture_slot slot[FIXTURE_SLOTS];
     struct fixture_block block[FIXTURE_BLOCKS];
     uint64_t call_at;                      /* UINT64_MAX: never */
