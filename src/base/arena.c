@@ -1,8 +1,8 @@
 /*
  * A bump allocator over a list of chunks that double in size.
  *
- * There is no release of a single allocation and no thread safety: an arena belongs to one lifetime (a run, a launch,
- * a scratch step) and one thread. Out of memory is not recovered from; it ends the process with one line.
+ * Single allocations cannot be released, and there is no thread safety: an arena belongs to one lifetime (a run, a
+ * launch, a scratch step) and one thread. Out of memory ends the process with one line.
  */
 #include "base/arena.h"
 
@@ -36,7 +36,7 @@ static void free_chunks(struct base_arena_chunk *chunk) {
 
 void base_arena_free(struct base_arena *arena) {
     struct base_arena_chunk *chunks = arena->chunks;
-    *arena = (struct base_arena){0}; /* first: the arena may stand in one of the chunks */
+    *arena = (struct base_arena){0}; /* before free_chunks(): the arena may live in one of the chunks */
     free_chunks(chunks);
 }
 

@@ -3,27 +3,29 @@
 
 #include <stddef.h>
 
-/* An arena that is all zero bytes is empty and ready. Copying one by value moves it: only one copy may be used on. */
+/* An arena that is all zero bytes is empty and ready. Copying one by value moves it: use only one of the copies from
+ * then on. */
 struct base_arena {
     struct base_arena_chunk *chunks; /* newest first */
     char *next;                      /* first free byte of the newest chunk */
     char *end;
 };
 
-/* `bytes` zeroed bytes at a multiple of `alignment` (a power of two). Never NULL: out of memory ends the process. */
+/* Returns `bytes` zeroed bytes at a multiple of `alignment` (a power of two). Never NULL: out of memory ends the
+ * process. */
 void *base_arena_alloc(struct base_arena *arena, size_t bytes, size_t alignment);
 
-/* `count * bytes` zeroed bytes; a product that does not fit size_t ends the process as out of memory does. */
+/* Returns `count * bytes` zeroed bytes. A product that overflows size_t ends the process, like out of memory. */
 void *base_arena_alloc_array(struct base_arena *arena, size_t count, size_t bytes, size_t alignment);
 
 #define BASE_ARENA_NEW(arena, type) ((type *)base_arena_alloc((arena), sizeof(type), _Alignof(type)))
 #define BASE_ARENA_ARRAY(arena, type, count)                                                                           \
     ((type *)base_arena_alloc_array((arena), (count), sizeof(type), _Alignof(type)))
 
-/* A NUL-terminated copy of `length` bytes of text. */
+/* Returns a NUL-terminated copy of `length` bytes of text. */
 char *base_arena_copy(struct base_arena *arena, const char *text, size_t length);
 
-/* Formatted text that lives as long as the arena. */
+/* Returns formatted text that lives as long as the arena. */
 __attribute__((format(printf, 2, 3))) char *base_arena_printf(struct base_arena *arena, const char *format, ...);
 
 /* Forgets every allocation and keeps the newest (largest) chunk for the next ones. */

@@ -1,4 +1,4 @@
-/* Tests of the arena: memory is zeroed, aligned, apart, and survives until the end. */
+/* Tests of the arena: allocations are zeroed, aligned, do not overlap, and last until the arena is freed. */
 #include "base/arena.h"
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void alignment_is_honoured_at_every_offset(void **state) {
     base_arena_free(&arena);
 }
 
-static void allocations_stay_apart_while_the_arena_grows(void **state) {
+static void allocations_do_not_overlap_while_the_arena_grows(void **state) {
     (void)state;
     enum { COUNT = 500 };
     struct base_arena arena = {0};
@@ -84,7 +84,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_even_after_a_reset),
         cmocka_unit_test(alignment_is_honoured_at_every_offset),
-        cmocka_unit_test(allocations_stay_apart_while_the_arena_grows),
+        cmocka_unit_test(allocations_do_not_overlap_while_the_arena_grows),
         cmocka_unit_test(an_allocation_larger_than_a_chunk_fits),
         cmocka_unit_test(a_reset_reuses_the_memory),
         cmocka_unit_test(an_arena_may_live_in_itself),

@@ -5,8 +5,8 @@
  *         ad.f32 %f1, %f2, %f3;
  *         ^
  *
- * Nothing here prints or exits: the same text ends in a terminal, a log file or a CUDA error log buffer. Warnings are
- * left out; what Heddle cannot honour is an error.
+ * Nothing here prints or exits: the same text goes to a terminal, a log file or a CUDA error log buffer. There are no
+ * warnings: whatever Heddle cannot honour is an error.
  */
 #include "base/diag.h"
 
@@ -18,7 +18,7 @@
 
 enum { EXCERPT_COLUMNS = 110, EXCERPT_BEFORE_CARET = 80 };
 
-/* A writer into the fixed text of a diagnostic; what does not fit is dropped. */
+/* Writes into the fixed text of a diagnostic and drops what does not fit. */
 struct writer {
     char *next;
     char *end; /* the last byte, kept for the NUL */
@@ -48,7 +48,7 @@ static struct writer write_to(struct base_diag *diag) {
     return (struct writer){.next = diag->text, .end = diag->text + sizeof(diag->text) - 1};
 }
 
-/* The message may quote the user's text: one message stays one line. */
+/* Replaces control characters, so that a message stays one line whatever user text it quotes. */
 static void put_message(struct writer *writer, const char *format, va_list arguments) {
     char *start = writer->next;
     put_format(writer, format, arguments);
@@ -60,7 +60,7 @@ static void put_message(struct writer *writer, const char *format, va_list argum
 
 static bool is_utf8_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* The source line around `offset` and a caret below it. A tab is shown as one space, so that the caret lines up. */
+/* Writes the source line around `offset` and a caret below it. A tab becomes one space, so that the caret lines up. */
 static void put_excerpt(struct writer *writer, const struct base_source *source, size_t offset) {
     size_t start = offset;
     while (start > 0 && source->text[start - 1] != '\n')
@@ -149,7 +149,7 @@ bool base_source_read(struct base_source *source, struct base_arena *arena, cons
         return base_diag_error(diag, "cannot open '%s': %s", path, strerror(errno));
     size_t length;
     const char *text = read_all(file, arena, &length);
-    int error = ferror(file) ? errno : 0; /* a folder opens, but does not read */
+    int error = ferror(file) ? errno : 0; /* opening a folder succeeds, reading it fails */
     fclose(file);
     if (error)
         return base_diag_error(diag, "cannot read '%s': %s", path, strerror(error));

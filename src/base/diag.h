@@ -1,4 +1,4 @@
-/* What went wrong in the user's input, where, and the line it stands on. See diag.c for the form. */
+/* Errors in the user's input: what is wrong, where, and the line itself. See diag.c for the format. */
 #pragma once
 
 #include "base/arena.h"
@@ -23,25 +23,27 @@ enum { BASE_DIAG_BYTES = 1024 };
 
 /*
  * The first error of a job; later ones are dropped, since they are mostly consequences. An all-zero value means no
- * error. `text` is complete: one line that says what and where, then, for a position in a source, the line it stands
- * on and a caret, each ending in a newline. Longer text is cut.
+ * error. `text` is complete: one line that says what and where, then, for a position in a source, that line and a
+ * caret. Each line ends in a newline; text that does not fit is cut.
  */
 struct base_diag {
     bool is_set;
-    struct base_position position; /* 0, 0: not about a place in a source */
+    struct base_position position; /* 0, 0: no place in a source */
     char text[BASE_DIAG_BYTES];
 };
 
-/* Records "error: ..." with no position. Always false, so that a caller can `return base_diag_error(...)`. */
+/* Records "error: ..." without a position. Always returns false, so that a caller can `return base_diag_error(...)`. */
 __attribute__((format(printf, 2, 3))) bool base_diag_error(struct base_diag *diag, const char *format, ...);
 
-/* Records "name:line:column: error: ..." and the excerpt; `offset` is a byte of source->text, or its length for the
- * end of the text. Always false. */
+/* Records "name:line:column: error: ..." and the excerpt; `offset` is a byte of source->text, or its length for the end
+ * of the text. Always returns false. */
 __attribute__((format(printf, 4, 5))) bool base_diag_error_at(struct base_diag *diag, const struct base_source *source,
                                                               size_t offset, const char *format, ...);
 
-/* Where a byte of the text stands. Scans from the start: for messages and tables, not for inner loops. */
+/* Returns the line and column of a byte of the text. Scans from the start: for messages and tables, not for inner
+ * loops. */
 struct base_position base_source_position(const struct base_source *source, size_t offset);
 
-/* Reads a whole file into the arena; its name is copied too. False, with the reason in `diag`, if it cannot be read. */
+/* Reads a whole file into the arena and copies its name. Returns false, with the reason in `diag`, if it cannot be
+ * read. */
 bool base_source_read(struct base_source *source, struct base_arena *arena, const char *path, struct base_diag *diag);

@@ -1,4 +1,4 @@
-/* Tests of diagnostics: positions, the caret, and what happens at the edges. */
+/* Tests of diagnostics: positions, the caret, and text that is too long or cannot be read. */
 #include "base/diag.h"
 
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static void a_long_line_is_cut_around_the_caret(void **state) {
     assert_int_equal(excerpt[strchr(caret_line, '^') - caret_line], 'B');
 }
 
-static void the_first_error_stays(void **state) {
+static void only_the_first_error_is_kept(void **state) {
     (void)state;
     struct base_diag diag = {0};
     base_diag_error(&diag, "first");
@@ -143,7 +143,7 @@ int main(void) {
         cmocka_unit_test(the_caret_counts_characters_not_bytes),
         cmocka_unit_test(the_end_of_the_text_is_a_position),
         cmocka_unit_test(a_long_line_is_cut_around_the_caret),
-        cmocka_unit_test(the_first_error_stays),
+        cmocka_unit_test(only_the_first_error_is_kept),
         cmocka_unit_test(a_message_is_one_line_whatever_it_quotes),
         cmocka_unit_test(an_overlong_message_is_cut_inside_the_buffer),
         cmocka_unit_test(a_file_is_read_whole),

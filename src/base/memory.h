@@ -1,4 +1,4 @@
-/* Memory for what is sized once, at the start or when a launch begins: zeroed, or the program ends. */
+/* Zeroed memory, allocated at the start of a run or launch. Out of memory ends the program. */
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static inline void *base_allocate(size_t count, size_t bytes) {
     return memory;
 }
 
-/* The same, from the beginning of a cache line on. */
+/* The same, aligned to a cache line. */
 static inline void *base_allocate_aligned(size_t bytes) {
     size_t whole = (bytes + 63) & ~(size_t)63;
     void *memory = aligned_alloc(64, whole);

@@ -1,4 +1,4 @@
-/* Tests of the text helpers: suggestions that help, numbers that are numbers. */
+/* Tests of the text helpers: suggestions and strict numbers. */
 #include "base/text.h"
 
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static void decimal_and_hexadecimal_numbers_are_read_whole(void **state) {
     assert_true(base_parse_u64("0xffffffffffffffff", &value) && value == UINT64_MAX);
 }
 
-static void what_is_not_a_number_is_refused_and_changes_nothing(void **state) {
+static void text_that_is_no_number_is_refused_and_changes_nothing(void **state) {
     (void)state;
     static const char *const wrong[] = {"",    "0x",
                                         "-1",  "+1",
@@ -87,7 +87,7 @@ int main(void) {
         cmocka_unit_test(a_misspelt_name_finds_the_right_one),
         cmocka_unit_test(an_unrelated_name_finds_none),
         cmocka_unit_test(decimal_and_hexadecimal_numbers_are_read_whole),
-        cmocka_unit_test(what_is_not_a_number_is_refused_and_changes_nothing),
+        cmocka_unit_test(text_that_is_no_number_is_refused_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
