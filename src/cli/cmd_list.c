@@ -294,13 +294,13 @@ static json_t *option_json(const struct list *list, unsigned i) {
 
 /* ---- Schedulers -------------------------------------------------------------------------------------------------- */
 
-static const char *default_text(const struct config_parameter *option, struct base_arena *arena) {
+static const char *default_text(const struct config_plugin_option *option, struct base_arena *arena) {
     char text[256];
-    config_parameter_text(option, option->default_value, text, sizeof text);
+    config_plugin_format_value(option, option->default_value, text, sizeof text);
     return base_arena_copy(arena, text, strlen(text));
 }
 
-static const char *range_text(const struct config_parameter *option, struct base_arena *arena) {
+static const char *range_text(const struct config_plugin_option *option, struct base_arena *arena) {
     return option->choices ? option->choices : base_arena_printf(arena, "%u..%u", option->least, option->most);
 }
 
@@ -316,7 +316,7 @@ static void plugin_rows(const struct list *list, struct report_table *table, con
     report_table_cell(table, "%s", plugin->name);
     report_table_cell(table, "%s", "");
     report_table_cell(table, "%s", plugin->help);
-    for (const struct config_parameter *option = plugin->parameter; option && option->name; option++) {
+    for (const struct config_plugin_option *option = plugin->option; option && option->name; option++) {
         report_table_cell(table, "  %s=%s", option->name, default_text(option, list->arena));
         report_table_cell(table, "%s", range_text(option, list->arena));
         report_table_cell(table, "%s", option->help);
@@ -330,7 +330,7 @@ static void plugin_rows(const struct list *list, struct report_table *table, con
 
 static json_t *plugin_json(const struct list *list, const struct config_plugin *plugin) {
     json_t *array = json_array(), *presets = json_array();
-    for (const struct config_parameter *option = plugin->parameter; option && option->name; option++)
+    for (const struct config_plugin_option *option = plugin->option; option && option->name; option++)
         json_array_append_new(array,
                               json_pack("{s:s, s:s, s:s, s:s}", "name", option->name, "summary", option->help, "takes",
                                         range_text(option, list->arena), "default", default_text(option, list->arena)));
@@ -377,7 +377,7 @@ static const char *divergence_name(const struct list *list, unsigned i) {
 
 static struct config_plugin divergence_plugin(const char *name) {
     const struct divergence_ops *ops = divergence_find(name);
-    return (struct config_plugin){ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
 static void divergence_rows(const struct list *list, struct report_table *table) {

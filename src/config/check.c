@@ -1,4 +1,5 @@
-/* What must hold between the options of a machine. Every message names the key, its value, and what would be right. */
+/* Checks the rules between the options of a machine. Every message names the key, its value, and what would be
+ * right. */
 #include "config/config.h"
 
 #include <inttypes.h>
@@ -60,7 +61,7 @@ static bool check_sm(const struct config_machine *machine, struct report report)
 
 /* ---- Caches ------------------------------------------------------------------------------------------------------ */
 
-/* `slices` caches share the capacity. */
+/* The capacity is divided among `slices` caches. */
 static bool check_cache(const char *name, const struct config_cache *cache, uint32_t slices, struct report report) {
     if (!check_power(name, "line", cache->line_bytes, report))
         return false;
@@ -84,15 +85,15 @@ static bool check_lines(const struct config_machine *machine, struct report repo
     if (!l2->is_present || machine->memory_is_perfect)
         return true;
     if (machine->l1.line_bytes > l2->line_bytes)
-        return FAIL(report, "l1.line is %" PRIu32 ", but must not be above l2.line, %" PRIu32, machine->l1.line_bytes,
+        return FAIL(report, "l1.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32, machine->l1.line_bytes,
                     l2->line_bytes);
     if (machine->icache.line_bytes > l2->line_bytes)
-        return FAIL(report, "icache.line is %" PRIu32 ", but must not be above l2.line, %" PRIu32,
+        return FAIL(report, "icache.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32,
                     machine->icache.line_bytes, l2->line_bytes);
     return true;
 }
 
-/* The directory is in the L2, and an owner holds what it wrote. */
+/* MESI needs a directory in the L2 and an L1 that keeps what it writes. */
 static bool check_coherence(const struct config_machine *machine, struct report report) {
     if (machine->coherence != CONFIG_COHERENCE_MESI)
         return true;
@@ -137,7 +138,7 @@ bool config_check(const struct config_machine *machine, char *error, size_t erro
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Registers are given to whole warps. */
+/* Registers are allocated to whole warps. */
 bool config_check_block(const struct config_machine *machine, uint32_t threads, uint32_t registers_per_thread,
                         uint32_t shared_bytes, char *error, size_t error_bytes) {
     struct report report = {error, error_bytes};

@@ -1,8 +1,8 @@
-/* What must hold between options, each rule with its message. */
+/* Tests of the rules between options, each with its message. */
 #include "config/fixture.h"
 
 /* The default machine with these changes (separated by blanks) is refused for exactly this reason. */
-static void expect_unsound(const char *assignments, const char *message) {
+static void expect_invalid(const char *assignments, const char *message) {
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES] = "", words[256], *rest;
     config_defaults(&machine);
@@ -13,7 +13,7 @@ static void expect_unsound(const char *assignments, const char *message) {
     assert_string_equal(error, message);
 }
 
-static void expect_sound(const char *assignments) {
+static void expect_valid(const char *assignments) {
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES] = "", words[256], *rest;
     config_defaults(&machine);
@@ -26,80 +26,80 @@ static void expect_sound(const char *assignments) {
 
 static void warps_fit_the_lanes_and_the_sm(void **state) {
     (void)state;
-    expect_sound("sm.warp_size=16 sm.simd_width=4");
-    expect_unsound("sm.warp_size=24 sm.simd_width=8", "sm.warp_size is 24, but must be a power of two");
-    expect_unsound("sm.simd_width=12", "sm.simd_width is 12, but must divide sm.warp_size, 32");
-    expect_unsound("sm.warp_size=16", "sm.simd_width is 32, but must divide sm.warp_size, 16");
-    expect_unsound("sm.threads=1540", "sm.threads is 1540, but must be a multiple of sm.warp_size, 32");
-    expect_sound("sm.threads=4096");
-    expect_unsound("sm.warp_size=8 sm.simd_width=8 sm.threads=1032",
+    expect_valid("sm.warp_size=16 sm.simd_width=4");
+    expect_invalid("sm.warp_size=24 sm.simd_width=8", "sm.warp_size is 24, but must be a power of two");
+    expect_invalid("sm.simd_width=12", "sm.simd_width is 12, but must divide sm.warp_size, 32");
+    expect_invalid("sm.warp_size=16", "sm.simd_width is 32, but must divide sm.warp_size, 16");
+    expect_invalid("sm.threads=1540", "sm.threads is 1540, but must be a multiple of sm.warp_size, 32");
+    expect_valid("sm.threads=4096");
+    expect_invalid("sm.warp_size=8 sm.simd_width=8 sm.threads=1032",
                    "sm.threads is 1032, which is 129 warps, but an SM has at most 128: up to 1024 threads with "
                    "sm.warp_size 8");
-    expect_unsound("sm.threads=32 sm.schedulers=2 sm.threads_per_block=32",
+    expect_invalid("sm.threads=32 sm.schedulers=2 sm.threads_per_block=32",
                    "sm.schedulers is 2, but the SM has only 1 warps (sm.threads 32)");
 }
 
 static void an_sm_holds_its_largest_block(void **state) {
     (void)state;
-    expect_unsound("sm.threads=512", "sm.threads_per_block is 1024, but an SM holds only 512 threads (sm.threads)");
-    expect_sound("sm.registers=1024");
-    expect_unsound("sm.registers=1023", "sm.registers is 1023, less than one for each thread of a block: at least 1024 "
+    expect_invalid("sm.threads=512", "sm.threads_per_block is 1024, but an SM holds only 512 threads (sm.threads)");
+    expect_valid("sm.registers=1024");
+    expect_invalid("sm.registers=1023", "sm.registers is 1023, less than one for each thread of a block: at least 1024 "
                                         "(sm.threads_per_block)");
-    expect_unsound("shared.banks=24", "shared.banks is 24, but must be a power of two");
+    expect_invalid("shared.banks=24", "shared.banks is 24, but must be a power of two");
 }
 
 static void caches_have_whole_sets(void **state) {
     (void)state;
-    expect_sound("l1.size=48K l1.ways=6");
-    expect_sound("l1.size=32K l1.ways=256"); /* fully associative */
-    expect_unsound("l1.line=96", "l1.line is 96, but must be a power of two");
-    expect_unsound("l1.size=20K",
+    expect_valid("l1.size=48K l1.ways=6");
+    expect_valid("l1.size=32K l1.ways=256"); /* fully associative */
+    expect_invalid("l1.line=96", "l1.line is 96, but must be a power of two");
+    expect_invalid("l1.size=20K",
                    "l1.size is 20K, but must be a power of two times 512 bytes (l1.ways 4 x l1.line 128)");
-    expect_unsound("l1.size=1000",
+    expect_invalid("l1.size=1000",
                    "l1.size is 1000, but must be a power of two times 512 bytes (l1.ways 4 x l1.line 128)");
-    expect_unsound("l1.size=256",
+    expect_invalid("l1.size=256",
                    "l1.size is 256, but must be a power of two times 512 bytes (l1.ways 4 x l1.line 128)");
-    expect_unsound("icache.ways=3",
+    expect_invalid("icache.ways=3",
                    "icache.size is 2K, but must be a power of two times 384 bytes (icache.ways 3 x icache.line 128)");
-    expect_unsound("l2.size=1M",
+    expect_invalid("l2.size=1M",
                    "l2.size is 1M, but must be a power of two times 12288 bytes (l2.ways 8 x l2.line 128 x "
                    "l2.banks 12)");
-    expect_sound("l1.size=20K l1.present=false");
-    expect_sound("l2.size=1000K l2.perfect=true");
+    expect_valid("l1.size=20K l1.present=false");
+    expect_valid("l2.size=1000K l2.perfect=true");
 }
 
 static void lines_do_not_shrink_on_the_way_down(void **state) {
     (void)state;
-    expect_sound("l1.line=64");
-    expect_unsound("l2.line=64 icache.line=64", "l1.line is 128, but must not be above l2.line, 64");
-    expect_unsound("l2.line=64 l1.line=64", "icache.line is 128, but must not be above l2.line, 64");
-    expect_sound("l2.line=64 l2.present=false");
+    expect_valid("l1.line=64");
+    expect_invalid("l2.line=64 icache.line=64", "l1.line is 128, but must not exceed l2.line, 64");
+    expect_invalid("l2.line=64 l1.line=64", "icache.line is 128, but must not exceed l2.line, 64");
+    expect_valid("l2.line=64 l2.present=false");
 }
 
 static void coherence_needs_caches_that_can_keep_it(void **state) {
     (void)state;
-    const char *sound = "memory.coherence=mesi l1.write=back l1.write_allocate=true";
+    const char *valid = "memory.coherence=mesi l1.write=back l1.write_allocate=true";
     char words[256];
-    expect_sound(sound);
-    expect_unsound("memory.coherence=mesi", "memory.coherence is mesi, but its L1 caches own what they write: l1.write "
+    expect_valid(valid);
+    expect_invalid("memory.coherence=mesi", "memory.coherence is mesi, but its L1 caches own what they write: l1.write "
                                             "must be back and l1.write_allocate true");
-    snprintf(words, sizeof words, "%s l2.present=false", sound);
-    expect_unsound(words, "memory.coherence is mesi, but its directory is in the L2: l2.present must be true and "
+    snprintf(words, sizeof words, "%s l2.present=false", valid);
+    expect_invalid(words, "memory.coherence is mesi, but its directory is in the L2: l2.present must be true and "
                           "l2.perfect false");
-    snprintf(words, sizeof words, "%s l1.perfect=true", sound);
-    expect_unsound(words, "memory.coherence is mesi, but there is no L1 to keep coherent: l1.present must be true and "
+    snprintf(words, sizeof words, "%s l1.perfect=true", valid);
+    expect_invalid(words, "memory.coherence is mesi, but there is no L1 to keep coherent: l1.present must be true and "
                           "l1.perfect false");
-    snprintf(words, sizeof words, "%s l1.line=64", sound);
-    expect_unsound(words, "memory.coherence is mesi, but l1.line is 64 and l2.line 128: they must be equal");
+    snprintf(words, sizeof words, "%s l1.line=64", valid);
+    expect_invalid(words, "memory.coherence is mesi, but l1.line is 64 and l2.line 128: they must be equal");
 }
 
 static void rows_of_dram_hold_lines(void **state) {
     (void)state;
-    expect_sound("dram.row=128");
-    expect_unsound("dram.row=64", "dram.row is 64, but must hold a line of 128 bytes (l2.line)");
-    expect_unsound("dram.row=64 l2.present=false", "dram.row is 64, but must hold a line of 128 bytes (l1.line)");
-    expect_unsound("dram.row=3K", "dram.row is 3072, but must be a power of two");
-    expect_unsound("dram.row_conflict=108", "dram.row_conflict is 108, but must not be below dram.row_hit, 109");
+    expect_valid("dram.row=128");
+    expect_invalid("dram.row=64", "dram.row is 64, but must hold a line of 128 bytes (l2.line)");
+    expect_invalid("dram.row=64 l2.present=false", "dram.row is 64, but must hold a line of 128 bytes (l1.line)");
+    expect_invalid("dram.row=3K", "dram.row is 3072, but must be a power of two");
+    expect_invalid("dram.row_conflict=108", "dram.row_conflict is 108, but must not be below dram.row_hit, 109");
 }
 
 static void a_block_that_does_not_fit_is_refused(void **state) {

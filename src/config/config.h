@@ -1,6 +1,6 @@
-/* Machines by name or file, changed key by key, checked, and written down again. Everything walks the rows of
- * options.def. A message fills `error`: one line, or, for a place in a file, that line and an excerpt with a caret; it
- * never ends in a newline. */
+/* Machines: load them by name or file, change single keys, check them, write them out. Everything walks the rows of
+ * options.def. On failure a function returns false and fills `error`: one line, followed, for a place in a file, by an
+ * excerpt with a caret. It never ends in a newline. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ enum config_type {
     CONFIG_BYTES,  /* uint32_t; K, M and G multiply by 1024 */
     CONFIG_FLOAT,  /* double */
     CONFIG_BOOL,   /* bool */
-    CONFIG_CHOICE, /* an enumeration: the place of the word */
+    CONFIG_CHOICE, /* an enumeration, stored as the index of the word */
     CONFIG_TEXT    /* char[], printable ASCII */
 };
 
@@ -36,13 +36,13 @@ struct config_option {
 extern const struct config_option config_options[];
 extern const unsigned config_n_options;
 
-const struct config_option *config_find_option(const char *name); /* NULL: none */
-/* The value as a user would write it: 16K, 0.7, fr-fcfs. */
+const struct config_option *config_find_option(const char *name); /* NULL if there is none */
+/* Writes the value as a user would: 16K, 0.7, fr-fcfs. */
 void config_format(const struct config_option *option, const struct config_machine *machine,
                    char text[CONFIG_VALUE_BYTES]);
-/* "a whole number from 1 to 32": what an option takes. */
+/* Describes what an option takes: "a whole number from 1 to 32". */
 void config_describe(const struct config_option *option, char text[CONFIG_VALUE_BYTES]);
-/* Tables in Markdown: the options, and their values on `count` machines. */
+/* Write Markdown tables: the options, and their values on `count` machines. */
 void config_write_options(FILE *file);
 void config_write_values(FILE *file, const struct config_machine *machines, unsigned count);
 
@@ -50,23 +50,24 @@ void config_write_values(FILE *file, const struct config_machine *machines, unsi
 
 void config_defaults(struct config_machine *machine);
 
-/* Reads NAME.yaml of `folder`, or, where the text has a slash or ends in .yaml or .yml, that file. The machine is what
- * the file says on top of what it extends, or of the defaults; it is not checked yet, since config_set may follow. */
+/* Reads NAME.yaml of `folder`, or the file itself if the text has a slash or ends in .yaml or .yml. Options that the
+ * file does not set keep the value of the machine that it extends, or the default. Call config_check() after the last
+ * config_set(). */
 bool config_load(struct config_machine *machine, const char *name_or_path, const char *folder, char *error,
                  size_t error_bytes);
-/* The same for the text of a file; `name` stands in messages. It may extend machines of `folder`. */
+/* The same for the text of a file; messages show `name`. It may extend machines of `folder`. */
 bool config_load_text(struct config_machine *machine, const char *text, const char *name, const char *folder,
                       char *error, size_t error_bytes);
 /* Applies "key=value". */
 bool config_set(struct config_machine *machine, const char *assignment, char *error, size_t error_bytes);
-/* What must hold between options; call it once everything is set. */
+/* Checks the rules between options; call it once everything is set. */
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes);
-/* Whether an SM can hold one block of a kernel. */
+/* Checks that an SM can hold one block of a kernel. */
 bool config_check_block(const struct config_machine *machine, uint32_t threads, uint32_t registers_per_thread,
                         uint32_t shared_bytes, char *error, size_t error_bytes);
-/* Every option as YAML; loading it gives the same machine. */
+/* Writes every option as YAML; loading that restores the same machine. */
 void config_dump(const struct config_machine *machine, FILE *file);
 
-/* The names of the machines in a folder, sorted; NULL with the reason in `error` when it cannot be read. */
+/* Returns the names of the machines in a folder, sorted; NULL, with the reason in `error`, when it cannot be read. */
 const char **config_list(const char *folder, struct base_arena *arena, unsigned *count, char *error,
                          size_t error_bytes);

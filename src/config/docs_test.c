@@ -1,10 +1,10 @@
-/* docs/machines.md has the tables that the options and the machines give. After a change of either:
+/* Checks that docs/machines.md has the current tables of options and machines. To update it:
  *     build/tests/config_docs_test --write        from the root of the sources */
 #include "config/fixture.h"
 
 static const char path[] = "docs/machines.md";
 
-/* The machines in the order of the table: the default first, then by paper. */
+/* Machines in the order of the table: the default first, then by paper. */
 static const char *const names[] = {"gtx480",     "narasiman2011",     "narasiman2014", "narasiman2014-db",
                                     "malits2012", "malits2012-memory", "meng2010"};
 enum { N_NAMES = sizeof names / sizeof names[0] };
@@ -19,7 +19,7 @@ static char *read_text(void) {
     return text;
 }
 
-/* What stands between the two comments that mark a table. */
+/* A table between its two marking comments. */
 struct section {
     const char *name;
     void (*write)(FILE *file);
@@ -36,7 +36,7 @@ static void write_values(FILE *file) {
 static const struct section sections[] = {{"options", config_write_options}, {"values", write_values}};
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* The text with every table as it should be. */
+/* Returns the text with every table up to date. */
 static char *renew(const char *text) {
     char *renewed, mark[64];
     size_t length;
@@ -57,7 +57,7 @@ static char *renew(const char *text) {
     return renewed;
 }
 
-static void the_tables_are_those_of_the_options_and_machines(void **state) {
+static void the_tables_are_up_to_date(void **state) {
     (void)state;
     char *text = read_text(), *expected = renew(text);
     if (strcmp(text, expected) != 0)
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tables_are_those_of_the_options_and_machines),
+        cmocka_unit_test(the_tables_are_up_to_date),
         cmocka_unit_test(every_machine_is_in_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* A machine written down: as YAML that loads again, and as tables for the documentation. */
+/* Writes a machine as YAML that loads again, and as tables for the documentation. */
 #include "config/config.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 enum { COMMENT_COLUMN = 32 };
 
-/* The group of a name and the key in it; the group is empty for names without a dot. */
+/* An option's name split at its dot; the group is empty for names without one. */
 struct key {
     char group[32];
     const char *key;
@@ -24,13 +24,13 @@ static struct key split(const char *name) {
     return key;
 }
 
-/* Text that YAML reads as it stands: letters first, nothing that has a meaning. */
+/* Returns whether YAML reads the text as it is, without quotes. */
 static bool is_plain(const char *text) {
     return isalnum((unsigned char)text[0]) &&
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == strlen(text);
 }
 
-/* Writes the value; its width. */
+/* Writes the value and returns its width. */
 static int write_value(FILE *file, const char *text) {
     if (is_plain(text))
         return fprintf(file, "%s", text);
@@ -61,7 +61,7 @@ void config_dump(const struct config_machine *machine, FILE *file) {
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
-/* A cell in which | separates no columns. */
+/* Writes a cell and escapes |, which would end it. */
 static void write_cell(FILE *file, const char *text) {
     for (const char *c = text; *c; c++)
         fprintf(file, "%s%c", *c == '|' ? "\\" : "", *c);
@@ -82,7 +82,7 @@ void config_write_options(FILE *file) {
     }
 }
 
-/* Names stand in the heading, and descriptions are too long for a column. */
+/* Leaves out names, which are in the heading, and descriptions, which are too long for a column. */
 void config_write_values(FILE *file, const struct config_machine *machines, unsigned count) {
     char text[CONFIG_VALUE_BYTES];
     fputs("| option |", file);

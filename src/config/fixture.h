@@ -1,4 +1,4 @@
-/* What the tests of config share: a machine, the message, and files in a folder of their own. */
+/* Shared by the tests of config: loading, setting and dumping machines, with the expected messages. */
 #pragma once
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 /* Tests run in the root of the sources. */
 #define MACHINES "machines"
 
-/* The text loads. */
+/* Loads the text, which must be valid. */
 static inline struct config_machine loaded(const char *text) {
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES] = "";
@@ -26,7 +26,7 @@ static inline struct config_machine loaded(const char *text) {
     return machine;
 }
 
-/* The text does not load, for exactly this reason. */
+/* Expects loading the text to fail with exactly this message. */
 static inline void expect_refused(const char *text, const char *message) {
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES] = "";
@@ -34,7 +34,7 @@ static inline void expect_refused(const char *text, const char *message) {
     assert_string_equal(error, message);
 }
 
-/* The assignments change a machine, one after the other. */
+/* Applies an assignment, which must be valid. */
 static inline void set(struct config_machine *machine, const char *assignment) {
     char error[CONFIG_ERROR_BYTES] = "";
     if (!config_set(machine, assignment, error, sizeof error))

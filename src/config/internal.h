@@ -1,33 +1,33 @@
-/* What the files of config share. */
+/* Shared by the files of config. */
 #pragma once
 
 #include "base/diag.h"
 #include "config/config.h"
 
-/* Stores the text in the option's field. On a mistake false, and one line in `error` that names the key, the value and
- * what is allowed. */
+/* Stores the text in the option's field. On a mistake it returns false, and one line in `error` names the key, the
+ * value and what is allowed. */
 bool config_store(struct config_machine *machine, const struct config_option *option, const char *text, char *error,
                   size_t error_bytes);
-/* One line about a key that is none, with the nearest one. Always false. */
+/* Writes one line about an unknown key, with the nearest one. Always returns false. */
 bool config_unknown_key(const char *key, char *error, size_t error_bytes);
-/* True for the first word of a dotted name: "l1". */
+/* Returns true for the first word of a dotted name: "l1". */
 bool config_is_group(const char *word);
-/* 16384 as 16K. */
+/* Writes 16384 as 16K. */
 void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]);
-/* One formatted line in `error`. Always false. */
+/* Writes one formatted line to `error`. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool config_error(char *error, size_t error_bytes, const char *format, ...);
 
-/* A file that is being read, and how it finds the file that it extends. */
+/* The state of reading a machine file and the files that it extends. */
 struct config_reading {
     struct config_machine *machine;
     struct base_arena *arena;
     struct base_diag *diag;
-    const char *folder; /* of machines that are named */
-    unsigned depth;     /* files that extend each other up to here */
-    bool has_name;      /* the file has said how the machine is called */
+    const char *folder; /* where machines named without a path are */
+    unsigned depth;     /* how many files extend this one, directly or not */
+    bool has_name;      /* the file sets the machine's name */
 };
 
-/* yaml.c: applies every key of the text in order. */
+/* yaml.c: applies every key of the text, in order. */
 bool config_read_yaml(struct config_reading *reading, const struct base_source *source);
-/* load.c: the machine that `extends` names, `at` being the place of the name in `source`. */
+/* load.c: reads the machine that `extends` names; `at` is the offset of the name in `source`. */
 bool config_extend(struct config_reading *reading, const struct base_source *source, size_t at, const char *name);

@@ -1,5 +1,5 @@
-/* Finds machine files: a name is a file of the machines' folder, a path is itself. `extends` follows the same rule, but
- * a path starts at the file that extends. */
+/* Finds machine files: a name is a file in the folder of machines, a path is used as it is. `extends` follows the same
+ * rule, but its paths are relative to the file that contains it. */
 #include "config/internal.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-enum { MOST_FILES = 8 }; /* that extend each other */
+enum { MOST_FILES = 8 }; /* in a chain of extends */
 
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), end_length = strlen(end);
@@ -53,7 +53,7 @@ const char **config_list(const char *folder, struct base_arena *arena, unsigned 
     return names;
 }
 
-/* One line about a machine that is not in the folder. */
+/* Returns one line about a machine that is not in the folder. */
 static const char *describe_missing(const char *name, const char *folder, struct base_arena *arena) {
     char error[CONFIG_ERROR_BYTES];
     unsigned count;
@@ -71,7 +71,7 @@ static const char *describe_missing(const char *name, const char *folder, struct
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-/* A machine that does not say how it is called is called as its file, if that is a name at all. */
+/* Names a machine after its file, if that is a valid name. */
 static void name_after_file(struct config_machine *machine, const char *path, struct base_arena *arena) {
     const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
     const char *dot = strrchr(start, '.');
@@ -96,8 +96,8 @@ bool config_extend(struct config_reading *reading, const struct base_source *sou
     struct base_source base_source;
     const char *path, *slash = strrchr(source->name, '/');
     if (++base.depth == MOST_FILES)
-        return base_diag_error_at(reading->diag, source, at,
-                                  "more than %d files extend each other; is this one of them?", MOST_FILES);
+        return base_diag_error_at(reading->diag, source, at, "more than %d files extend each other; is there a cycle?",
+                                  MOST_FILES);
     if (!is_path(name))
         path = base_arena_printf(reading->arena, "%s/%s.yaml", reading->folder, name);
     else if (name[0] == '/' || !slash)
@@ -112,13 +112,15 @@ bool config_extend(struct config_reading *reading, const struct base_source *sou
         return base_diag_error_at(reading->diag, source, at, "cannot read '%s'", path);
     if (!read_source(&base, &base_source))
         return false;
-    memset(reading->machine->description, 0, sizeof reading->machine->description); /* it is about the other one */
+    memset(reading->machine->description, 0,
+           sizeof reading->machine->description); /* it describes the machine that is extended */
     return true;
 }
 
-/* The text of a diagnostic as this module's messages are: no newline at the end, no "error: " where there is no place.
+/* Copies a diagnostic in the form of this module's messages: no newline at the end, and no "error: " without a
+ * position.
  */
-static bool give_diag(const struct base_diag *diag, char *error, size_t error_bytes) {
+static bool copy_diag(const struct base_diag *diag, char *error, size_t error_bytes) {
     const char *text = diag->text;
     if (diag->position.line == 0 && strncmp(text, "error: ", 7) == 0)
         text += 7;
@@ -129,7 +131,7 @@ static bool give_diag(const struct base_diag *diag, char *error, size_t error_by
 static bool load_source(struct config_reading *reading, const struct base_source *source, char *error,
                         size_t error_bytes) {
     config_defaults(reading->machine);
-    return read_source(reading, source) || give_diag(reading->diag, error, error_bytes);
+    return read_source(reading, source) || copy_diag(reading->diag, error, error_bytes);
 }
 
 static bool load_file(struct config_reading *reading, const char *name_or_path, char *error, size_t error_bytes) {
@@ -142,7 +144,7 @@ static bool load_file(struct config_reading *reading, const char *name_or_path, 
                                 describe_missing(name_or_path, reading->folder, reading->arena));
     }
     if (!base_source_read(&source, reading->arena, path, reading->diag))
-        return give_diag(reading->diag, error, error_bytes);
+        return copy_diag(reading->diag, error, error_bytes);
     return load_source(reading, &source, error, error_bytes);
 }
 

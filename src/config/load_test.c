@@ -1,4 +1,4 @@
-/* Machine files in folders: found by name, by path, and through each other. */
+/* Tests of finding machine files: by name, by path, and through extends. */
 #include "config/fixture.h"
 
 static char folder[32];
@@ -45,7 +45,7 @@ static void a_name_is_a_file_of_the_folder(void **state) {
                         "no machine 'other'; 'heddle list machines' lists them, and a file's name ends in .yaml");
 }
 
-static void a_path_is_itself(void **state) {
+static void a_path_is_used_as_it_is(void **state) {
     (void)state;
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES], path[64], expected[128];
@@ -61,7 +61,7 @@ static void a_path_is_itself(void **state) {
     assert_string_equal(error, expected);
 }
 
-static void a_folder_that_is_not_there_is_named(void **state) {
+static void a_missing_folder_is_named(void **state) {
     (void)state;
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES];
@@ -84,7 +84,7 @@ static void files_extend_names_and_neighbours(void **state) {
     assert_string_equal(machine.name, "by_path");
 }
 
-static void a_mistake_in_what_is_extended_is_shown_there(void **state) {
+static void a_mistake_in_an_extended_file_is_shown_in_that_file(void **state) {
     (void)state;
     struct config_machine machine;
     char error[CONFIG_ERROR_BYTES], expected[256];
@@ -105,15 +105,15 @@ static void files_that_extend_each_other_in_a_ring_are_refused(void **state) {
     write_file("ring.yaml", "extends: gnir\n");
     write_file("gnir.yaml", "extends: ring\n");
     assert_false(load(&machine, "ring", error));
-    assert_non_null(strstr(error, "more than 8 files extend each other; is this one of them?"));
+    assert_non_null(strstr(error, "more than 8 files extend each other; is there a cycle?"));
 }
 
-static void a_list_has_the_machines_in_order(void **state) {
+static void the_list_of_machines_is_sorted(void **state) {
     (void)state;
     struct base_arena arena = {0};
     char error[CONFIG_ERROR_BYTES], name[32];
     unsigned count;
-    for (unsigned i = 0; i < 40; i++) { /* more than fit at first */
+    for (unsigned i = 0; i < 40; i++) { /* more than the first allocation holds */
         snprintf(name, sizeof name, "z%02u.yaml", i);
         write_file(name, "sm.count: 1\n");
     }
@@ -131,12 +131,12 @@ static void a_list_has_the_machines_in_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_a_file_of_the_folder),
-        cmocka_unit_test(a_path_is_itself),
-        cmocka_unit_test(a_folder_that_is_not_there_is_named),
+        cmocka_unit_test(a_path_is_used_as_it_is),
+        cmocka_unit_test(a_missing_folder_is_named),
         cmocka_unit_test(files_extend_names_and_neighbours),
-        cmocka_unit_test(a_mistake_in_what_is_extended_is_shown_there),
+        cmocka_unit_test(a_mistake_in_an_extended_file_is_shown_in_that_file),
         cmocka_unit_test(files_that_extend_each_other_in_a_ring_are_refused),
-        cmocka_unit_test(a_list_has_the_machines_in_order),
+        cmocka_unit_test(the_list_of_machines_is_sorted),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

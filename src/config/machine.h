@@ -1,6 +1,6 @@
-/* A machine: every parameter of the simulated GPU, validated and immutable. One row per option in options.def gives
+/* A machine: every parameter of the simulated GPU, validated and immutable. One row per option in options.def holds
  * name, type, default, range, unit and help; the YAML files, --set, --dump-config and the docs come from it. Times are
- * core cycles unless named otherwise. */
+ * in core cycles unless their name says otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 enum { CONFIG_MAX_WARP_SIZE = 32, CONFIG_MAX_WARPS = 128 /* of an SM */ };
 
 struct config_cache {
-    bool is_present; /* absent: every access goes on to the next level */
+    bool is_present; /* if absent, every access goes to the next level */
     bool is_perfect; /* every access hits */
     uint32_t size_bytes, ways, line_bytes;
     uint32_t latency_cycles;
@@ -28,17 +28,17 @@ struct config_cache {
 struct config_dram {
     uint32_t channels, banks, row_bytes;
     uint32_t row_hit_cycles, row_conflict_cycles;
-    uint32_t row_hold_cycles; /* after an access with a row-buffer hint; 0: row conflict - row hit */
+    uint32_t row_hold_cycles; /* after an access with a row-buffer hint; 0: row_conflict_cycles - row_hit_cycles */
     double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;
     enum config_dram_policy policy;
 };
 
-/* What an event costs, in pJ unless named otherwise; all 0: the machine has no figures. */
+/* The energy of each event, in pJ unless its name says otherwise; all 0: the machine has no figures. */
 struct config_energy {
     double fetch, integer, floating, special, register_access, result, l1, l2, crossbar_byte;
     double dram_nj;
-    double clock, leakage, l2_leakage; /* for each cycle: of an SM, of an SM, of the chip */
+    double clock, leakage, l2_leakage; /* per cycle: of an SM, of an SM, of the chip */
 };
 
 struct config_machine {
@@ -49,14 +49,14 @@ struct config_machine {
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes;
     uint32_t threads_per_block;
     enum config_pipeline pipeline;
-    uint32_t schedulers;      /* warp schedulers per SM, each issues one instruction per cycle */
+    uint32_t schedulers;      /* warp schedulers per SM; each issues one instruction per cycle */
     uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
-    uint32_t prefix_cycles;                                    /* of the adders over a row's predicates */
+    uint32_t prefix_cycles;                                    /* latency of the adders over a row's predicates */
     uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
-    uint32_t multiply_width;                                   /* the same; 0: the ALU lanes do it */
+    uint32_t multiply_width;                                   /* lanes of the multiplier; 0: the ALU lanes multiply */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;
     uint32_t shared_banks, shared_cycles;
@@ -66,7 +66,7 @@ struct config_machine {
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;
     struct config_energy energy;
-    char scheduler[128], divergence[64]; /* defaults */
+    char scheduler[128], divergence[64]; /* unless the command line names others */
     uint64_t max_cycles;                 /* 0: none */
-    uint64_t watchdog_cycles;            /* no instruction issued for so long: deadlock */
+    uint64_t watchdog_cycles;            /* cycles without an instruction that count as a deadlock */
 };

@@ -1,4 +1,4 @@
-/* The bundled machines: they hold together, survive being written down, and have the numbers that the papers print. */
+/* Tests of the bundled machines: they are valid, are the same after a dump, and have the numbers of their papers. */
 #include "config/fixture.h"
 
 static struct config_machine machine_named(const char *name) {
@@ -9,7 +9,7 @@ static struct config_machine machine_named(const char *name) {
     return machine;
 }
 
-/* Calls the function with every machine of the folder. */
+/* Calls the function for every machine of the folder. */
 static void for_each(void (*function)(const char *name)) {
     struct base_arena arena = {0};
     char error[CONFIG_ERROR_BYTES] = "";
@@ -28,7 +28,7 @@ static void expect_good(const char *name) {
     assert_true(strlen(machine.description) > 10);
 }
 
-static void every_machine_holds_together_and_has_the_name_of_its_file(void **state) {
+static void every_machine_is_valid_and_has_the_name_of_its_file(void **state) {
     (void)state;
     for_each(expect_good);
 }
@@ -44,12 +44,12 @@ static void expect_round_trip(const char *name) {
     free(second);
 }
 
-static void every_machine_is_the_same_after_it_was_written_and_read(void **state) {
+static void every_machine_is_the_same_after_a_dump_and_a_load(void **state) {
     (void)state;
     for_each(expect_round_trip);
 }
 
-static void words_that_yaml_could_misread_survive_too(void **state) {
+static void words_that_yaml_could_misread_are_quoted(void **state) {
     (void)state;
     static const char *const words[] = {"- x", "a: b", "x #y", "\"q\" \\",          "{",
                                         "'",   "",     "~",    "two-level:group=8", " a "};
@@ -65,19 +65,18 @@ static void words_that_yaml_could_misread_survive_too(void **state) {
     }
 }
 
-static void the_dump_is_for_people_too(void **state) {
+static void the_dump_has_units_and_comments(void **state) {
     (void)state;
     struct config_machine machine = machine_named("gtx480");
     char *text = dumped(&machine);
     assert_non_null(strstr(text, "name: gtx480\n"));
-    assert_non_null(strstr(text,
-                           "\nl1:\n  present: true                  # a data cache per SM; without it every access "
-                           "goes on\n"));
+    assert_non_null(strstr(text, "\nl1:\n  present: true                  # a data cache per SM; without it every "
+                                 "access goes to the next level\n"));
     assert_non_null(strstr(text, "\n  size: 16K                      # bytes; capacity\n"));
     free(text);
 }
 
-/* What a file does not say is gtx480's. */
+/* The defaults are gtx480's. */
 static void the_defaults_are_the_default_machine(void **state) {
     (void)state;
     struct config_machine machine = machine_named("gtx480"), defaults;
@@ -252,17 +251,17 @@ static void gtx480_is_table_1_of_liu_2023(void **state) {
     };
     struct config_machine machine = machine_named("gtx480");
     expect_values("gtx480", values);
-    /* 48 bytes in a transfer, 3.696 G transfers in a second. */
+    /* 48 bytes per transfer, 3.696 G transfers per second. */
     double bandwidth = machine.dram.bytes_per_cycle * machine.dram.channels * machine.clock_ghz;
     assert_true(bandwidth > 177.4 && bandwidth < 177.42);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_machine_holds_together_and_has_the_name_of_its_file),
-        cmocka_unit_test(every_machine_is_the_same_after_it_was_written_and_read),
-        cmocka_unit_test(words_that_yaml_could_misread_survive_too),
-        cmocka_unit_test(the_dump_is_for_people_too),
+        cmocka_unit_test(every_machine_is_valid_and_has_the_name_of_its_file),
+        cmocka_unit_test(every_machine_is_the_same_after_a_dump_and_a_load),
+        cmocka_unit_test(words_that_yaml_could_misread_are_quoted),
+        cmocka_unit_test(the_dump_has_units_and_comments),
         cmocka_unit_test(the_defaults_are_the_default_machine),
         cmocka_unit_test(machines_whose_papers_have_no_energy_have_no_figures),
         cmocka_unit_test(narasiman2011_is_its_table_1),

@@ -1,5 +1,5 @@
-/* The table of options: text in, a field of the machine out, and back. Numbers are read strictly: no blanks, no signs,
- * nothing behind them. */
+/* The table of options: converts text to fields of a machine and back. Numbers are parsed strictly: no blanks, no
+ * signs, no trailing text. */
 #include "config/config.h"
 
 #include <assert.h>
@@ -55,7 +55,7 @@ bool config_is_group(const char *word) {
     return false;
 }
 
-/* A key without its group is the commonest mistake: 'line' is near to nothing, but is the end of 'l1.line'. */
+/* A key without its group is the commonest mistake: 'line' is not near any name, but it is the end of 'l1.line'. */
 static const char *nearest_key(const char *key) {
     struct base_nearest nearest = base_nearest_to(key);
     for (unsigned i = 0; i < config_n_options; i++)
@@ -148,7 +148,7 @@ static bool store_double(char *field, const struct config_option *option, const 
     return true;
 }
 
-/* The words of YAML 1.1. */
+/* The booleans of YAML 1.1. */
 static bool store_bool(char *field, const char *text) {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -160,7 +160,7 @@ static bool store_bool(char *field, const char *text) {
     return false;
 }
 
-/* Goes to the next of the words that | separates; its length, 0 behind the last. */
+/* Moves to the next of the words separated by | and returns its length; 0 after the last. */
 static size_t next_word(const char **word, const char *end_of_last) {
     *word = *end_of_last == '|' ? end_of_last + 1 : end_of_last;
     return strcspn(*word, "|");
@@ -168,10 +168,10 @@ static size_t next_word(const char **word, const char *end_of_last) {
 
 static bool store_choice(char *field, const struct config_option *option, const char *text) {
     const char *word;
-    unsigned place = 0;
-    for (size_t length = next_word(&word, option->allowed); length; length = next_word(&word, word + length), place++)
+    unsigned index = 0;
+    for (size_t length = next_word(&word, option->allowed); length; length = next_word(&word, word + length), index++)
         if (strlen(text) == length && strncmp(text, word, length) == 0) {
-            memcpy(field, &place, sizeof place);
+            memcpy(field, &index, sizeof index);
             return true;
         }
     return false;
@@ -184,7 +184,7 @@ static bool store_text(char *field, const struct config_option *option, const ch
     for (size_t i = 0; i < length; i++)
         if (text[i] < ' ' || text[i] > '~')
             return false;
-    memset(field, 0, option->bytes); /* equal machines are equal bytes */
+    memset(field, 0, option->bytes); /* so that equal machines have equal bytes */
     memcpy(field, text, length);
     return true;
 }
@@ -259,10 +259,10 @@ static void format_double(double value, char text[CONFIG_VALUE_BYTES]) {
     }
 }
 
-static void format_choice(unsigned place, const char *allowed, char text[CONFIG_VALUE_BYTES]) {
+static void format_choice(unsigned index, const char *allowed, char text[CONFIG_VALUE_BYTES]) {
     const char *word;
     size_t length = next_word(&word, allowed);
-    while (place-- > 0)
+    while (index-- > 0)
         length = next_word(&word, word + length);
     snprintf(text, CONFIG_VALUE_BYTES, "%.*s", (int)length, word);
 }
@@ -273,7 +273,7 @@ void config_format(const struct config_option *option, const struct config_machi
     uint64_t wide;
     uint32_t narrow;
     double number;
-    unsigned place;
+    unsigned index;
     switch (option->type) {
     case CONFIG_UINT:
     case CONFIG_BYTES:
@@ -296,8 +296,8 @@ void config_format(const struct config_option *option, const struct config_machi
         snprintf(text, CONFIG_VALUE_BYTES, "%s", *(const bool *)field ? "true" : "false");
         return;
     case CONFIG_CHOICE:
-        memcpy(&place, field, sizeof place);
-        format_choice(place, option->allowed, text);
+        memcpy(&index, field, sizeof index);
+        format_choice(index, option->allowed, text);
         return;
     case CONFIG_TEXT:
         snprintf(text, CONFIG_VALUE_BYTES, "%s", field);

@@ -1,16 +1,16 @@
-/* The table of options, and --set. */
+/* Tests of the table of options and of --set. */
 #include "config/fixture.h"
 
-static void every_row_of_the_table_is_sound(void **state) {
+static void every_row_of_the_table_is_valid(void **state) {
     (void)state;
     struct config_machine machine;
     config_defaults(&machine);
     for (unsigned i = 0; i < config_n_options; i++) {
         const struct config_option *option = &config_options[i];
         char text[CONFIG_VALUE_BYTES];
-        assert_ptr_equal(config_find_option(option->name), option); /* no name is there twice */
+        assert_ptr_equal(config_find_option(option->name), option); /* names are unique */
         config_format(option, &machine, text);
-        assert_string_equal(text, option->initial); /* defaults are written as they are shown */
+        assert_string_equal(text, option->initial); /* defaults are written in the form that is shown */
         config_describe(option, text);
         assert_true(strlen(text) > 3);
         static const size_t bytes[] = {[CONFIG_BYTES] = sizeof(uint32_t),
@@ -24,7 +24,7 @@ static void every_row_of_the_table_is_sound(void **state) {
     }
 }
 
-/* Two rows with the same field would be a slip of the hand; so would a field without a row. */
+/* Catches two rows with the same field and a field without a row. */
 static void the_rows_cover_the_machine_without_overlap(void **state) {
     (void)state;
     unsigned char covered[sizeof(struct config_machine)] = {0};
@@ -36,13 +36,13 @@ static void the_rows_cover_the_machine_without_overlap(void **state) {
     size_t gap = 0;
     for (size_t i = 0; i < sizeof covered; i++) {
         gap = covered[i] ? 0 : gap + 1;
-        assert_true(gap < sizeof(uint64_t)); /* padding, but no field of 8 bytes */
+        assert_true(gap < sizeof(uint64_t)); /* padding, never a field of 8 bytes */
         if (i % sizeof(uint32_t) == 3)
             assert_true(gap < sizeof(uint32_t) || i % sizeof(uint64_t) == 7);
     }
 }
 
-static void groups_stand_together(void **state) {
+static void the_options_of_a_group_are_adjacent(void **state) {
     (void)state;
     for (unsigned i = 1; i < config_n_options; i++) {
         const char *name = config_options[i].name, *dot = strchr(name, '.');
@@ -104,7 +104,7 @@ static void the_words_of_a_choice_are_in_the_order_of_its_enumeration(void **sta
     assert_int_equal(CONFIG_COHERENCE_NONE, 0);
 }
 
-static void the_last_value_counts(void **state) {
+static void the_last_value_wins(void **state) {
     (void)state;
     struct config_machine machine;
     config_defaults(&machine);
@@ -142,7 +142,7 @@ static void a_wrong_value_says_what_is_allowed(void **state) {
                        "to 63 printable ASCII characters");
 }
 
-static void an_unknown_key_gets_the_nearest_one(void **state) {
+static void an_unknown_key_suggests_the_nearest_one(void **state) {
     (void)state;
     expect_set_refused("l1.sise=16K", "unknown key 'l1.sise'; did you mean 'l1.size'?");
     expect_set_refused("dram.policies=fcfs", "unknown key 'dram.policies'; did you mean 'dram.policy'?");
@@ -158,7 +158,7 @@ static void an_assignment_has_a_key_and_a_value(void **state) {
     expect_set_refused("", "'' is not of the form KEY=VALUE, such as l1.size=32K");
 }
 
-/* What is shown for a value that was set. */
+/* Sets an option and checks how it is shown. */
 static void expect_shown(const char *assignment, const char *name, const char *text) {
     struct config_machine machine;
     char shown[CONFIG_VALUE_BYTES];
@@ -183,14 +183,14 @@ static void values_are_shown_as_people_write_them(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_of_the_table_is_sound),
+        cmocka_unit_test(every_row_of_the_table_is_valid),
         cmocka_unit_test(the_rows_cover_the_machine_without_overlap),
-        cmocka_unit_test(groups_stand_together),
+        cmocka_unit_test(the_options_of_a_group_are_adjacent),
         cmocka_unit_test(every_kind_of_value_is_stored),
         cmocka_unit_test(the_words_of_a_choice_are_in_the_order_of_its_enumeration),
-        cmocka_unit_test(the_last_value_counts),
+        cmocka_unit_test(the_last_value_wins),
         cmocka_unit_test(a_wrong_value_says_what_is_allowed),
-        cmocka_unit_test(an_unknown_key_gets_the_nearest_one),
+        cmocka_unit_test(an_unknown_key_suggests_the_nearest_one),
         cmocka_unit_test(an_assignment_has_a_key_and_a_value),
         cmocka_unit_test(values_are_shown_as_people_write_them),
     };

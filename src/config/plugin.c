@@ -1,4 +1,4 @@
-/* Policies by name and their parameters. See plugin.h. */
+/* Parses policies and their options. See plugin.h. */
 #include "config/plugin.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ struct parser {
     const struct config_plugin *list, *plugin;
     size_t count;
     char *values;   /* the options struct */
-    uint64_t given; /* bit i: parameter i has a value from the text */
+    uint64_t given; /* bit i: the text sets option i */
     char *error;
     size_t error_size;
 };
@@ -46,13 +46,13 @@ static bool refuse_plugin(struct parser *parser, const char *name) {
     return refuse(parser, "no %s '%s'; there are: %s", parser->kind, name, list);
 }
 
-static bool refuse_parameter(struct parser *parser, const char *name) {
+static bool refuse_option(struct parser *parser, const char *name) {
     const struct config_plugin *plugin = parser->plugin;
-    if (!plugin->parameter)
+    if (!plugin->option)
         return refuse(parser, "%s has no options, so '%s' cannot be one", plugin->name, name);
     struct base_nearest nearest = base_nearest_to(name);
     char list[256] = "";
-    for (const struct config_parameter *option = plugin->parameter; option->name; option++) {
+    for (const struct config_plugin_option *option = plugin->option; option->name; option++) {
         base_nearest_offer(&nearest, option->name);
         add_name(list, sizeof list, option->name);
     }
@@ -67,11 +67,11 @@ static bool refuse_parameter(struct parser *parser, const char *name) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static void store(char *values, const struct config_parameter *option, uint32_t value) {
+static void store(char *values, const struct config_plugin_option *option, uint32_t value) {
     memcpy(values + option->offset, &value, sizeof value);
 }
 
-/* Copies the first of the words to `word` and moves on behind it; false when there was none. */
+/* Copies the first word to `word` and advances `choices` past it. Returns false when there is none. */
 static bool next_choice(const char **choices, char *word, size_t size) {
     size_t length = strcspn(*choices, "|");
     if (length == 0)
@@ -83,13 +83,13 @@ static bool next_choice(const char **choices, char *word, size_t size) {
     return true;
 }
 
-/* The place of a word among the choices. */
-static bool find_choice(struct parser *parser, const struct config_parameter *option, const char *text,
-                        uint32_t *place) {
+/* Finds the index of a word among the choices. */
+static bool find_choice(struct parser *parser, const struct config_plugin_option *option, const char *text,
+                        uint32_t *index) {
     char word[32], best[32] = "";
     struct base_nearest nearest = base_nearest_to(text);
-    *place = 0;
-    for (const char *rest = option->choices; next_choice(&rest, word, sizeof word); ++*place) {
+    *index = 0;
+    for (const char *rest = option->choices; next_choice(&rest, word, sizeof word); ++*index) {
         if (strcmp(word, text) == 0)
             return true;
         unsigned before = nearest.best_distance;
@@ -104,30 +104,30 @@ static bool find_choice(struct parser *parser, const struct config_parameter *op
     return refuse(parser, "%s: %s takes %s, not '%s'", name, option->name, option->choices, text);
 }
 
-static bool set_choice(struct parser *parser, const struct config_parameter *option, const char *text) {
-    uint32_t place;
-    if (!find_choice(parser, option, text, &place))
+static bool set_choice(struct parser *parser, const struct config_plugin_option *option, const char *text) {
+    uint32_t index;
+    if (!find_choice(parser, option, text, &index))
         return false;
-    store(parser->values, option, place);
+    store(parser->values, option, index);
     return true;
 }
 
-/* Cuts the text up. */
-static bool set_set(struct parser *parser, const struct config_parameter *option, char *text) {
-    uint32_t members = 0, place;
+/* Splits the text at '+', in place. */
+static bool set_set(struct parser *parser, const struct config_plugin_option *option, char *text) {
+    uint32_t members = 0, index;
     for (char *next; text; text = next) {
         next = strchr(text, '+');
         if (next)
             *next++ = '\0';
-        if (!find_choice(parser, option, text, &place))
+        if (!find_choice(parser, option, text, &index))
             return false;
-        members |= 1u << place;
+        members |= 1u << index;
     }
     store(parser->values, option, members);
     return true;
 }
 
-static bool set_number(struct parser *parser, const struct config_parameter *option, const char *text) {
+static bool set_number(struct parser *parser, const struct config_plugin_option *option, const char *text) {
     uint64_t value;
     if (!base_parse_u64(text, &value) || value < option->least || value > option->most)
         return refuse(parser, "%s: %s takes a whole number from %u to %u, not '%s'", parser->plugin->name, option->name,
@@ -136,7 +136,7 @@ static bool set_number(struct parser *parser, const struct config_parameter *opt
     return true;
 }
 
-static bool refuse_no_value(struct parser *parser, const struct config_parameter *option) {
+static bool refuse_no_value(struct parser *parser, const struct config_plugin_option *option) {
     const char *name = parser->plugin->name;
     if (option->choices)
         return refuse(parser, "%s: %s needs a value: %s=%s", name, option->name, option->name, option->choices);
@@ -148,7 +148,7 @@ static bool refuse_no_value(struct parser *parser, const struct config_parameter
 
 static bool set_options(struct parser *parser, char *text);
 
-/* A preset's values do not count as given: what is written out wins, before it or behind it. */
+/* Values that the text sets win over a preset's, whether they come before or after it. */
 static bool set_preset(struct parser *parser, const struct config_preset *preset) {
     char values[256];
     struct parser inner = *parser;
@@ -159,18 +159,18 @@ static bool set_preset(struct parser *parser, const struct config_preset *preset
     snprintf(values, sizeof values, "%s", preset->values);
     inner.given = 0;
     bool is_good = set_options(&inner, values);
-    for (uint32_t i = 0; parser->plugin->parameter[i].name; i++)
+    for (uint32_t i = 0; parser->plugin->option[i].name; i++)
         if (parser->given >> i & 1)
-            memcpy(parser->values + parser->plugin->parameter[i].offset, outer + parser->plugin->parameter[i].offset,
+            memcpy(parser->values + parser->plugin->option[i].offset, outer + parser->plugin->option[i].offset,
                    sizeof(uint32_t));
     free(outer);
     return is_good;
 }
 
-/* One "key=value", or a preset. */
+/* Applies one "key=value" or a preset. */
 static bool set_option(struct parser *parser, char *word) {
     const struct config_plugin *plugin = parser->plugin;
-    if (*word == '\0' && !plugin->parameter)
+    if (*word == '\0' && !plugin->option)
         return refuse(parser, "%s has no options; write it without ':'", plugin->name);
     if (*word == '\0')
         return refuse(parser, "%s: an option is missing; write %s:KEY=VALUE,...", plugin->name, plugin->name);
@@ -180,21 +180,21 @@ static bool set_option(struct parser *parser, char *word) {
     char *value = strchr(word, '=');
     if (value)
         *value++ = '\0';
-    const struct config_parameter *option = plugin->parameter;
+    const struct config_plugin_option *option = plugin->option;
     while (option && option->name && strcmp(option->name, word) != 0)
         option++;
     if (!option || !option->name)
-        return refuse_parameter(parser, word);
+        return refuse_option(parser, word);
     if (!value || *value == '\0')
         return refuse_no_value(parser, option);
-    uint64_t bit = 1ull << (option - plugin->parameter);
+    uint64_t bit = 1ull << (option - plugin->option);
     if (parser->given & bit)
-        return refuse(parser, "%s: %s is given twice", plugin->name, option->name);
+        return refuse(parser, "%s: %s is set twice", plugin->name, option->name);
     parser->given |= bit;
     switch (option->type) {
-    case CONFIG_PARAMETER_CHOICE:
+    case CONFIG_PLUGIN_CHOICE:
         return set_choice(parser, option, value);
-    case CONFIG_PARAMETER_SET:
+    case CONFIG_PLUGIN_SET:
         return set_set(parser, option, value);
     default:
         return set_number(parser, option, value);
@@ -226,7 +226,7 @@ static bool parse(struct parser *parser, char *text) {
         parser->values = calloc(1, parser->plugin->options_bytes);
         if (!parser->values)
             return refuse(parser, "no memory for the options of %s", text);
-        for (const struct config_parameter *option = parser->plugin->parameter; option->name; option++)
+        for (const struct config_plugin_option *option = parser->plugin->option; option->name; option++)
             store(parser->values, option, option->default_value);
     }
     return set_options(parser, rest);
@@ -247,28 +247,29 @@ bool config_plugin_parse(const char *kind, const struct config_plugin *list, siz
     return true;
 }
 
-void config_parameter_text(const struct config_parameter *parameter, uint32_t value, char *text, size_t size) {
-    if (parameter->type == CONFIG_PARAMETER_UINT) {
+void config_plugin_format_value(const struct config_plugin_option *option, uint32_t value, char *text, size_t size) {
+    if (option->type == CONFIG_PLUGIN_UINT) {
         snprintf(text, size, "%u", value);
         return;
     }
     char word[32];
-    uint32_t members = parameter->type == CONFIG_PARAMETER_SET ? value : 1u << value;
+    uint32_t members = option->type == CONFIG_PLUGIN_SET ? value : 1u << value;
     size_t length = 0;
     text[0] = '\0';
-    for (const char *rest = parameter->choices; next_choice(&rest, word, sizeof word); members >>= 1)
+    for (const char *rest = option->choices; next_choice(&rest, word, sizeof word); members >>= 1)
         if (members & 1 && length < size)
             length += (size_t)snprintf(text + length, size - length, "%s%s", length ? "+" : "", word);
 }
 
 void config_plugin_describe(const struct config_plugin *plugin, const void *options, char *text, size_t size) {
     size_t length = (size_t)snprintf(text, size, "%s", plugin->name);
-    for (const struct config_parameter *option = plugin->parameter; option && option->name && length < size; option++) {
+    for (const struct config_plugin_option *option = plugin->option; option && option->name && length < size;
+         option++) {
         uint32_t value;
         char written[256];
         memcpy(&value, (const char *)options + option->offset, sizeof value);
-        config_parameter_text(option, value, written, sizeof written);
-        length += (size_t)snprintf(text + length, size - length, "%c%s=%s", option == plugin->parameter ? ':' : ',',
+        config_plugin_format_value(option, value, written, sizeof written);
+        length += (size_t)snprintf(text + length, size - length, "%c%s=%s", option == plugin->option ? ':' : ',',
                                    option->name, written);
     }
 }

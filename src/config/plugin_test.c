@@ -1,4 +1,4 @@
-/* Policies by name with parameters and presets: what is read, what wins, and every message. */
+/* Tests of policies with options and presets: what is parsed, what wins, and every message. */
 #include "config/plugin.h"
 
 #include <setjmp.h>
@@ -12,10 +12,10 @@ struct options {
     uint32_t size, mode, depth, colours;
 };
 
-static const struct config_parameter parameters[] = {
-    {"size", CONFIG_PARAMETER_UINT, offsetof(struct options, size), 8, 1, 64, NULL, "a number"},
-    {"mode", CONFIG_PARAMETER_CHOICE, offsetof(struct options, mode), 1, 0, 0, "none|lazy|aggress", "a word"},
-    {"depth", CONFIG_PARAMETER_UINT, offsetof(struct options, depth), 0, 0, 4294967295u, NULL, "any number"},
+static const struct config_plugin_option option_table[] = {
+    {"size", CONFIG_PLUGIN_UINT, offsetof(struct options, size), 8, 1, 64, NULL, "a number"},
+    {"mode", CONFIG_PLUGIN_CHOICE, offsetof(struct options, mode), 1, 0, 0, "none|lazy|aggress", "a word"},
+    {"depth", CONFIG_PLUGIN_UINT, offsetof(struct options, depth), 0, 0, 4294967295u, NULL, "any number"},
     {.name = NULL},
 };
 static const struct config_preset presets[] = {
@@ -24,15 +24,15 @@ static const struct config_preset presets[] = {
     {"huge", "big,depth=9", "a preset made of another"},
     {.name = NULL},
 };
-static const struct config_parameter sets[] = {
-    {"of", CONFIG_PARAMETER_SET, offsetof(struct options, colours), 5, 0, 0, "red|green|blue", "several words"},
+static const struct config_plugin_option set_table[] = {
+    {"of", CONFIG_PLUGIN_SET, offsetof(struct options, colours), 5, 0, 0, "red|green|blue", "several words"},
     {.name = NULL},
 };
 static const struct config_plugin list[] = {
     {"plain", "has no options", NULL, NULL, 0},
-    {"fancy", "has options and presets", parameters, presets, sizeof(struct options)},
-    {"bare", "has options", parameters, NULL, sizeof(struct options)},
-    {"mixed", "takes several words", sets, NULL, sizeof(struct options)},
+    {"fancy", "has options and presets", option_table, presets, sizeof(struct options)},
+    {"bare", "has options", option_table, NULL, sizeof(struct options)},
+    {"mixed", "takes several words", set_table, NULL, sizeof(struct options)},
 };
 enum { N_PLUGINS = sizeof list / sizeof *list };
 
@@ -58,7 +58,7 @@ static void refused(const char *text, const char *message) {
     assert_int_equal(which, N_PLUGINS);
 }
 
-static void what_is_not_written_has_its_default(void **state) {
+static void an_option_that_is_not_set_has_its_default(void **state) {
     (void)state;
     reads_as("plain", "plain");
     reads_as("fancy", "fancy:size=8,mode=lazy,depth=0");
@@ -66,7 +66,7 @@ static void what_is_not_written_has_its_default(void **state) {
     reads_as("fancy:depth=4294967295,size=0x10", "fancy:size=16,mode=lazy,depth=4294967295");
 }
 
-/* In the order of the row, each once. */
+/* Described in the order of the row, each word once. */
 static void a_set_is_written_with_plus_signs(void **state) {
     (void)state;
     reads_as("mixed", "mixed:of=red+blue");
@@ -84,20 +84,20 @@ static void a_preset_stands_for_its_values(void **state) {
     reads_as("fancy:big", "fancy:size=64,mode=aggress,depth=0");
     reads_as("fancy:big,deep", "fancy:size=64,mode=aggress,depth=3");
     reads_as("fancy:huge", "fancy:size=64,mode=aggress,depth=9");
-    reads_as("fancy:huge,deep", "fancy:size=64,mode=aggress,depth=3"); /* the later of two presets */
+    reads_as("fancy:huge,deep", "fancy:size=64,mode=aggress,depth=3"); /* the later of two presets wins */
     reads_as("fancy:deep,huge", "fancy:size=64,mode=aggress,depth=9");
 }
 
-/* The place does not matter, and a value that a preset has set is not yet given. */
+/* In any order; setting a value after a preset that sets it too is not setting it twice. */
 static void a_written_value_wins_over_a_preset(void **state) {
     (void)state;
     reads_as("fancy:big,size=2", "fancy:size=2,mode=aggress,depth=0");
     reads_as("fancy:size=2,big", "fancy:size=2,mode=aggress,depth=0");
     reads_as("fancy:mode=none,huge,size=1,deep", "fancy:size=1,mode=none,depth=3");
-    refused("fancy:size=2,big,size=3", "fancy: size is given twice");
+    refused("fancy:size=2,big,size=3", "fancy: size is set twice");
 }
 
-static void what_is_described_reads_as_the_same(void **state) {
+static void a_description_parses_as_the_same_options(void **state) {
     (void)state;
     reads_as("fancy:size=64,mode=aggress,depth=9", "fancy:size=64,mode=aggress,depth=9");
     reads_as("bare:size=8,mode=lazy,depth=0", "bare:size=8,mode=lazy,depth=0");
@@ -134,7 +134,7 @@ static void a_bad_value_is_answered_with_what_would_be_right(void **state) {
     refused("fancy:mode=", "fancy: mode needs a value: mode=none|lazy|aggress");
     refused("fancy:", "fancy: an option is missing; write fancy:KEY=VALUE,...");
     refused("fancy:size=4,", "fancy: an option is missing; write fancy:KEY=VALUE,...");
-    refused("fancy:size=4,size=4", "fancy: size is given twice");
+    refused("fancy:size=4,size=4", "fancy: size is set twice");
 }
 
 static void a_description_that_does_not_fit_is_cut(void **state) {
@@ -150,11 +150,11 @@ static void a_description_that_does_not_fit_is_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_written_has_its_default),
+        cmocka_unit_test(an_option_that_is_not_set_has_its_default),
         cmocka_unit_test(a_set_is_written_with_plus_signs),
         cmocka_unit_test(a_preset_stands_for_its_values),
         cmocka_unit_test(a_written_value_wins_over_a_preset),
-        cmocka_unit_test(what_is_described_reads_as_the_same),
+        cmocka_unit_test(a_description_parses_as_the_same_options),
         cmocka_unit_test(an_unknown_name_is_answered_with_the_nearest_or_all),
         cmocka_unit_test(an_unknown_option_is_answered_with_the_nearest_option_or_preset),
         cmocka_unit_test(a_bad_value_is_answered_with_what_would_be_right),

@@ -1,7 +1,6 @@
-/* A machine file: one YAML map from option names to values. Groups may be nested (l1: {size: 16K}) or dotted
- * (l1.size: 16K). libyaml splits the text; this file knows which keys there are and says where a mistake is. It leaves
- * out what a flat table of options has no use for: lists, anchors and aliases, several documents, tags (the option's
- * type decides what a word means). */
+/* Reads a machine file: one YAML map from option names to values. Groups may be nested (l1: {size: 16K}) or dotted
+ * (l1.size: 16K). libyaml parses the text; this file checks keys and values and reports where a mistake is. A flat
+ * table of options needs no lists, anchors, aliases, tags or second document, so they are refused or ignored. */
 #include "config/internal.h"
 
 #include <string.h>
@@ -16,7 +15,7 @@ struct reader {
     struct config_reading *reading;
     const struct base_source *source;
     yaml_parser_t parser;
-    unsigned *line_of; /* where each option was given in this file; 0: not yet */
+    unsigned *line_of; /* the line that sets each option in this file; 0: none yet */
     unsigned n_keys;   /* read so far */
 };
 
@@ -70,7 +69,7 @@ static bool refuse_value(const struct reader *reader, const yaml_event_t *event,
 static bool note_key(struct reader *reader, const yaml_event_t *key, const struct config_option *option) {
     unsigned *line = &reader->line_of[option - config_options];
     if (*line)
-        return FAIL(reader, key, "%s is given twice; it already is on line %u", option->name, *line);
+        return FAIL(reader, key, "%s is set twice; line %u already sets it", option->name, *line);
     *line = (unsigned)key->start_mark.line + 1;
     return true;
 }
@@ -114,7 +113,7 @@ static bool read_value(struct reader *reader, const char *key, const yaml_event_
     return read_map(reader, key);
 }
 
-/* One key of a map, its name behind the group's, and its value. */
+/* Reads one key of a map, prefixed with its group, and its value. */
 static bool read_entry(struct reader *reader, const char *group, const yaml_event_t *key_event) {
     char key[KEY_BYTES];
     if (key_event->type != YAML_SCALAR_EVENT)
@@ -128,7 +127,7 @@ static bool read_entry(struct reader *reader, const char *group, const yaml_even
     return is_good;
 }
 
-/* Entries until the map's end; its start has been read. Groups do not nest, so neither does this beyond two levels. */
+/* Reads entries up to the map's end, after its start. Groups do not nest, so this recurses at most once. */
 static bool read_map(struct reader *reader, const char *group) {
     for (;;) {
         yaml_event_t event;
@@ -144,7 +143,7 @@ static bool read_map(struct reader *reader, const char *group) {
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* Reads one event that has to be of this type. */
+/* Reads one event, which must have this type. */
 static bool expect(struct reader *reader, yaml_event_type_t type, const char *complaint) {
     yaml_event_t event;
     if (!next_event(reader, &event))
@@ -155,10 +154,10 @@ static bool expect(struct reader *reader, yaml_event_type_t type, const char *co
 }
 
 static bool read_document(struct reader *reader) {
-    static const char no_map[] = "a machine file is a map, such as l1.size: 16K";
-    return expect(reader, YAML_STREAM_START_EVENT, no_map) && expect(reader, YAML_DOCUMENT_START_EVENT, no_map) &&
-           expect(reader, YAML_MAPPING_START_EVENT, no_map) && read_map(reader, "") &&
-           expect(reader, YAML_DOCUMENT_END_EVENT, no_map) &&
+    static const char not_a_map[] = "a machine file is a map, such as l1.size: 16K";
+    return expect(reader, YAML_STREAM_START_EVENT, not_a_map) && expect(reader, YAML_DOCUMENT_START_EVENT, not_a_map) &&
+           expect(reader, YAML_MAPPING_START_EVENT, not_a_map) && read_map(reader, "") &&
+           expect(reader, YAML_DOCUMENT_END_EVENT, not_a_map) &&
            expect(reader, YAML_STREAM_END_EVENT, "a machine file holds one document");
 }
 

@@ -1,4 +1,4 @@
-/* Machine files as text: what they may look like, and what is said about those that are wrong. */
+/* Tests of machine files as text: what they may contain, and the message for each mistake. */
 #include "config/fixture.h"
 
 static void nested_and_dotted_keys_are_the_same(void **state) {
@@ -10,7 +10,7 @@ static void nested_and_dotted_keys_are_the_same(void **state) {
     assert_int_equal(nested.dram.banks, 8);
 }
 
-static void what_a_file_does_not_say_is_the_default(void **state) {
+static void an_option_that_a_file_does_not_set_has_its_default(void **state) {
     (void)state;
     struct config_machine machine = loaded("sm.count: 3\n"), defaults;
     config_defaults(&defaults);
@@ -20,7 +20,7 @@ static void what_a_file_does_not_say_is_the_default(void **state) {
     assert_memory_equal(&machine, &defaults, sizeof machine);
 }
 
-static void a_machine_without_a_name_is_called_as_its_file(void **state) {
+static void a_machine_without_a_name_is_named_after_its_file(void **state) {
     (void)state;
     assert_string_equal(loaded("sm.count: 3\n").name, "test");
     assert_string_equal(loaded("name: other\n").name, "other");
@@ -33,10 +33,10 @@ static void a_file_extends_a_machine(void **state) {
     assert_int_equal(machine.n_sms, 4);
     assert_int_equal(machine.l1.latency_cycles, 5);
     assert_int_equal(machine.l2.latency_cycles, 30);
-    assert_string_equal(machine.description, ""); /* that of meng2010 would be wrong */
+    assert_string_equal(machine.description, ""); /* meng2010's would be wrong */
 }
 
-static void mistakes_are_shown_where_they_are(void **state) {
+static void a_mistake_is_shown_with_its_position(void **state) {
     (void)state;
     expect_refused("name: x\nl1:\n  size: 16Q\n",
                    "test.yaml:3:9: error: l1.size is '16Q', but takes a number of bytes from 32 to 64M, such as 512 or "
@@ -54,9 +54,9 @@ static void mistakes_are_shown_where_they_are(void **state) {
     expect_refused("clock:\n", "test.yaml:1:7: error: clock is '', but takes a number from 0.001 to 10\n    clock:\n"
                                "          ^");
     expect_refused("clock: 1\nsm.count: 1\nclock: 2\n",
-                   "test.yaml:3:1: error: clock is given twice; it already is on line 1\n    clock: 2\n    ^");
+                   "test.yaml:3:1: error: clock is set twice; line 1 already sets it\n    clock: 2\n    ^");
     expect_refused("l1.size: 1K\nl1: {size: 2K}\n",
-                   "test.yaml:2:6: error: l1.size is given twice; it already is on line 1\n    l1: {size: 2K}\n"
+                   "test.yaml:2:6: error: l1.size is set twice; line 1 already sets it\n    l1: {size: 2K}\n"
                    "         ^");
     expect_refused("name: \"a\\0b\"\n", "test.yaml:1:7: error: name holds a zero byte\n    name: \"a\\0b\"\n"
                                         "          ^");
@@ -64,7 +64,7 @@ static void mistakes_are_shown_where_they_are(void **state) {
                                       "      ^");
 }
 
-static void columns_count_bytes_behind_other_letters(void **state) {
+static void columns_count_bytes_after_non_ascii_letters(void **state) {
     (void)state;
     expect_refused("# \xC3\xA4\xC3\xB6\nclock: x\n",
                    "test.yaml:2:8: error: clock is 'x', but takes a number from 0.001 to 10\n    clock: x\n"
@@ -74,7 +74,7 @@ static void columns_count_bytes_behind_other_letters(void **state) {
                    "           ^");
 }
 
-static void text_that_is_no_yaml_is_refused(void **state) {
+static void text_that_is_not_yaml_is_refused(void **state) {
     (void)state;
     expect_refused("l1: {size: 1K\n", "test.yaml:2:1: error: not YAML: did not find expected ',' or '}'\n    \n    ^");
     expect_refused("l1:\n\tsize: 1K\n",
@@ -93,7 +93,7 @@ static void only_one_map_is_a_machine(void **state) {
                                   "clock: *a\n           ^");
 }
 
-static void extending_goes_wrong_in_these_ways(void **state) {
+static void a_wrong_extends_is_refused(void **state) {
     (void)state;
     expect_refused("extends: gtx48\n",
                    "test.yaml:1:10: error: no machine 'gtx48'; did you mean 'gtx480'?\n    extends: gtx48\n"
@@ -114,14 +114,14 @@ static void extending_goes_wrong_in_these_ways(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nested_and_dotted_keys_are_the_same),
-        cmocka_unit_test(what_a_file_does_not_say_is_the_default),
-        cmocka_unit_test(a_machine_without_a_name_is_called_as_its_file),
+        cmocka_unit_test(an_option_that_a_file_does_not_set_has_its_default),
+        cmocka_unit_test(a_machine_without_a_name_is_named_after_its_file),
         cmocka_unit_test(a_file_extends_a_machine),
-        cmocka_unit_test(mistakes_are_shown_where_they_are),
-        cmocka_unit_test(columns_count_bytes_behind_other_letters),
-        cmocka_unit_test(text_that_is_no_yaml_is_refused),
+        cmocka_unit_test(a_mistake_is_shown_with_its_position),
+        cmocka_unit_test(columns_count_bytes_after_non_ascii_letters),
+        cmocka_unit_test(text_that_is_not_yaml_is_refused),
         cmocka_unit_test(only_one_map_is_a_machine),
-        cmocka_unit_test(extending_goes_wrong_in_these_ways),
+        cmocka_unit_test(a_wrong_extends_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

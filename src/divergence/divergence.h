@@ -139,8 +139,8 @@ struct divergence_setup {
  * calls have equal effects. After a hook that set cx->fault the launch ends. */
 struct divergence_ops {
     const char *name, *help;
-    const struct config_parameter *parameter; /* ends with a NULL name; may be NULL */
-    const struct config_preset *preset;       /* the same */
+    const struct config_plugin_option *option; /* ends with a NULL name; may be NULL */
+    const struct config_preset *preset;        /* the same */
     size_t options_bytes;
     /* Lanes of one row may be in different groups: warp-wide instructions (EXEC_KIND_WARP) go to control() too, where
      * divergence_sync (sync.h) brings the lanes together. */

@@ -39,8 +39,8 @@ struct model {
     struct divergence_team **youngest;
 };
 
-static const struct config_parameter parameters[] = {
-    {"lanes", CONFIG_PARAMETER_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
+static const struct config_plugin_option option_table[] = {
+    {"lanes", CONFIG_PLUGIN_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
      "a thread keeps its lane, or takes any that is free"},
     {.name = NULL},
 };
@@ -311,7 +311,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 const struct divergence_ops divergence_dwf = {
     .name = "dwf",
     .help = "dynamic warp formation: threads of any warps with the same next instruction form warps anew",
-    .parameter = parameters,
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .splits_rows = true,
     .refuses = refuses,

@@ -47,26 +47,26 @@ struct options {
     uint32_t wst, slots, branch_length, mem, reconv, branches, size, merge, lanes;
 };
 
-static const struct config_parameter parameters[] = {
-    {"mem", CONFIG_PARAMETER_CHOICE, offsetof(struct options, mem), MEM_REVIVE, 0, 0, "none|aggress|lazy|revive",
+static const struct config_plugin_option option_table[] = {
+    {"mem", CONFIG_PLUGIN_CHOICE, offsetof(struct options, mem), MEM_REVIVE, 0, 0, "none|aggress|lazy|revive",
      "accesses that subdivide: none, all divergent ones, those when all other groups wait, or these and suspended "
      "ones"},
-    {"reconv", CONFIG_PARAMETER_CHOICE, offsetof(struct options, reconv), RECONV_PC, 0, 0, "stack|pc",
+    {"reconv", CONFIG_PLUGIN_CHOICE, offsetof(struct options, reconv), RECONV_PC, 0, 0, "stack|pc",
      "splits join at the post-dominator on top of the stack only, or wherever their pcs meet too"},
-    {"branches", CONFIG_PARAMETER_CHOICE, offsetof(struct options, branches), BRANCHES_BYPASS, 0, 0, "limited|bypass",
+    {"branches", CONFIG_PLUGIN_CHOICE, offsetof(struct options, branches), BRANCHES_BYPASS, 0, 0, "limited|bypass",
      "splits must join before every branch, or go on beyond it and are subdivided there"},
-    {"branch_len", CONFIG_PARAMETER_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
+    {"branch_len", CONFIG_PLUGIN_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
      "longest basic block at the post-dominator of a branch that subdivides a whole warp"},
-    {"wst", CONFIG_PARAMETER_UINT, offsetof(struct options, wst), 16, 2, 4096, NULL,
+    {"wst", CONFIG_PLUGIN_UINT, offsetof(struct options, wst), 16, 2, 4096, NULL,
      "entries of an SM's warp-split table"},
-    {"slots", CONFIG_PARAMETER_UINT, offsetof(struct options, slots), 0, 0, 4096, NULL,
+    {"slots", CONFIG_PLUGIN_UINT, offsetof(struct options, slots), 0, 0, 4096, NULL,
      "groups that the schedulers see at once; 0: twice the warps; never fewer than the warps"},
-    {"size", CONFIG_PARAMETER_UINT, offsetof(struct options, size), 0, 0, 1024, NULL,
+    {"size", CONFIG_PLUGIN_UINT, offsetof(struct options, size), 0, 0, 1024, NULL,
      "threads in a warp: a multiple of the machine's; 0: the machine's"},
-    {"merge", CONFIG_PARAMETER_CHOICE, offsetof(struct options, merge), MERGE_OWN, 0, 0, "own|dwf",
+    {"merge", CONFIG_PLUGIN_CHOICE, offsetof(struct options, merge), MERGE_OWN, 0, 0, "own|dwf",
      "splits come together with those of their own warp only, or groups of different warps at one pc issue together "
      "too"},
-    {"lanes", CONFIG_PARAMETER_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
+    {"lanes", CONFIG_PLUGIN_CHOICE, offsetof(struct options, lanes), LANES_AWARE, 0, 0, "aware|free",
      "with merge=dwf: a thread keeps its lane, or takes any that is free"},
     {0},
 };
@@ -275,7 +275,7 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
 const struct divergence_ops divergence_dws = {
     .name = "dws",
     .help = "dynamic warp subdivision: both sides of a branch, hits and misses of an access run as groups of their own",
-    .parameter = parameters,
+    .option = option_table,
     .preset = presets,
     .options_bytes = sizeof(struct options),
     .splits_rows = true,

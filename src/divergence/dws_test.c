@@ -435,7 +435,7 @@ static void the_table_costs_what_the_paper_says(void **state) {
     (void)state;
     struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
     const struct divergence_ops *ops = &divergence_dws;
-    struct config_plugin plugin = {ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    struct config_plugin plugin = {ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
     char error[200], formula[300];
     size_t which;
     void *options;

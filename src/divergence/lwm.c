@@ -28,18 +28,18 @@ struct options {
     uint32_t size, refetch, memopt, jumpopt, perfect_rf, scalar;
 };
 
-static const struct config_parameter parameters[] = {
-    {"size", CONFIG_PARAMETER_CHOICE, offsetof(struct options, size), 3, 0, 0, "32|64|128|256|512",
+static const struct config_plugin_option option_table[] = {
+    {"size", CONFIG_PLUGIN_CHOICE, offsetof(struct options, size), 3, 0, 0, "32|64|128|256|512",
      "threads of a large warp; a kernel's .pragma \"heddle warp_size N\" comes before it"},
-    {"refetch", CONFIG_PARAMETER_CHOICE, offsetof(struct options, refetch), REFETCH_ALL, 0, 0, "all|first",
+    {"refetch", CONFIG_PLUGIN_CHOICE, offsetof(struct options, refetch), REFETCH_ALL, 0, 0, "all|first",
      "the next instruction when all sub-warps have completed, or the first one has"},
-    {"memopt", CONFIG_PARAMETER_CHOICE, offsetof(struct options, memopt), ON, 0, 0, "off|on",
+    {"memopt", CONFIG_PLUGIN_CHOICE, offsetof(struct options, memopt), ON, 0, 0, "off|on",
      "accesses to global memory go row by row, unpacked"},
-    {"jumpopt", CONFIG_PARAMETER_CHOICE, offsetof(struct options, jumpopt), ON, 0, 0, "off|on",
+    {"jumpopt", CONFIG_PLUGIN_CHOICE, offsetof(struct options, jumpopt), ON, 0, 0, "off|on",
      "an unconditional jump takes one sub-warp"},
-    {"perfect_rf", CONFIG_PARAMETER_CHOICE, offsetof(struct options, perfect_rf), OFF, 0, 0, "off|on",
+    {"perfect_rf", CONFIG_PLUGIN_CHOICE, offsetof(struct options, perfect_rf), OFF, 0, 0, "off|on",
      "any threads go together, not only one of each lane"},
-    {"scalar", CONFIG_PARAMETER_CHOICE, offsetof(struct options, scalar), OFF, 0, 0, "off|on",
+    {"scalar", CONFIG_PLUGIN_CHOICE, offsetof(struct options, scalar), OFF, 0, 0, "off|on",
      "an instruction with the same operands in all threads takes one sub-warp"},
     {0},
 };
@@ -349,7 +349,7 @@ static uint64_t cost_bits(const void *user, const struct config_machine *machine
 const struct divergence_ops divergence_lwm = {
     .name = "lwm",
     .help = "large warps of several rows, packed into sub-warps at issue",
-    .parameter = parameters,
+    .option = option_table,
     .preset = presets,
     .options_bytes = sizeof(struct options),
     .refuses = refuses,

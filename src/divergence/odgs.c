@@ -29,16 +29,15 @@
 #include "divergence/parts/count.h"
 #include "divergence/parts/threads.h"
 
-static const struct config_parameter parameters[] = {
-    {"latency", CONFIG_PARAMETER_UINT, offsetof(struct divergence_odgs_options, latency), 0, 0, 1000000, NULL,
+static const struct config_plugin_option option_table[] = {
+    {"latency", CONFIG_PLUGIN_UINT, offsetof(struct divergence_odgs_options, latency), 0, 0, 1000000, NULL,
      "cycles for which a diverged warp keeps its slot and its threads cannot be regrouped"},
-    {"shared", CONFIG_PARAMETER_CHOICE, offsetof(struct divergence_odgs_options, shared), DIVERGENCE_ODGS_SHARED_OFF, 0,
-     0, "off|after-last|on", "kernels with shared memory: never regroup, after the last access, always"},
-    {"short", CONFIG_PARAMETER_UINT, offsetof(struct divergence_odgs_options, short_length), 0, 0, 100000, NULL,
+    {"shared", CONFIG_PLUGIN_CHOICE, offsetof(struct divergence_odgs_options, shared), DIVERGENCE_ODGS_SHARED_OFF, 0, 0,
+     "off|after-last|on", "kernels with shared memory: never regroup, after the last access, always"},
+    {"short", CONFIG_PLUGIN_UINT, offsetof(struct divergence_odgs_options, short_length), 0, 0, 100000, NULL,
      "branches whose paths are at most so many instructions long stay on the warp's own stack"},
-    {"local", CONFIG_PARAMETER_CHOICE, offsetof(struct divergence_odgs_options, local), DIVERGENCE_ODGS_LOCAL_NONE, 0,
-     0, "none|dwf|tbc",
-     "who regroups threads inside an SM first: dwf fills up its incomplete warps, tbc compacts blocks"},
+    {"local", CONFIG_PLUGIN_CHOICE, offsetof(struct divergence_odgs_options, local), DIVERGENCE_ODGS_LOCAL_NONE, 0, 0,
+     "none|dwf|tbc", "who regroups threads inside an SM first: dwf fills up its incomplete warps, tbc compacts blocks"},
     {.name = NULL},
 };
 
@@ -529,7 +528,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 const struct divergence_ops divergence_odgs = {
     .name = "odgs",
     .help = "a global pool: threads with equal pc, from any SM, are put together to full warps",
-    .parameter = parameters,
+    .option = option_table,
     .options_bytes = sizeof(struct divergence_odgs_options),
     .splits_rows = true,
     .pulls_blocks = true,

@@ -27,7 +27,7 @@ const struct divergence_ops *divergence_find(const char *name) {
 }
 
 static struct config_plugin plugin_of(const struct divergence_ops *ops) {
-    return (struct config_plugin){ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
 bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,

@@ -25,16 +25,16 @@ struct options {
     uint32_t branches, branch_length, interval, up, down;
 };
 
-static const struct config_parameter parameters[] = {
-    {"branches", CONFIG_PARAMETER_CHOICE, offsetof(struct options, branches), BRANCHES_LIMITED, 0, 0, "limited|bypass",
+static const struct config_plugin_option option_table[] = {
+    {"branches", CONFIG_PLUGIN_CHOICE, offsetof(struct options, branches), BRANCHES_LIMITED, 0, 0, "limited|bypass",
      "threads that went ahead stop at a conditional branch, or are subdivided there and go on"},
-    {"branch_len", CONFIG_PARAMETER_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
+    {"branch_len", CONFIG_PLUGIN_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
      "with bypass: longest basic block at the post-dominator of a branch that subdivides a whole warp"},
-    {"interval", CONFIG_PARAMETER_UINT, offsetof(struct options, interval), 100000, 1, UINT32_MAX, NULL,
+    {"interval", CONFIG_PLUGIN_UINT, offsetof(struct options, interval), 100000, 1, UINT32_MAX, NULL,
      "cycles between two changes of the maximum slip"},
-    {"up", CONFIG_PARAMETER_UINT, offsetof(struct options, up), 70, 0, 100, NULL,
+    {"up", CONFIG_PLUGIN_UINT, offsetof(struct options, up), 70, 0, 100, NULL,
      "more slip when the SM waits for memory for more than this percentage"},
-    {"down", CONFIG_PARAMETER_UINT, offsetof(struct options, down), 50, 0, 100, NULL,
+    {"down", CONFIG_PLUGIN_UINT, offsetof(struct options, down), 50, 0, 100, NULL,
      "less slip when the SM issues for more than this percentage"},
     {0},
 };
@@ -227,7 +227,7 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
 const struct divergence_ops divergence_slip = {
     .name = "slip",
     .help = "adaptive slip: threads that hit go on, the others wait until these come back to the same access",
-    .parameter = parameters,
+    .option = option_table,
     .preset = presets,
     .options_bytes = sizeof(struct options),
     .splits_rows = true,

@@ -186,7 +186,7 @@ static void it_costs_an_entry_for_every_thread_and_what_it_adapts_by(void **stat
     (void)state;
     struct config_machine machine = {.warp_size = 16, .threads_per_sm = 64};
     const struct divergence_ops *ops = &divergence_slip;
-    struct config_plugin plugin = {ops->name, ops->help, ops->parameter, ops->preset, ops->options_bytes};
+    struct config_plugin plugin = {ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
     char error[200], formula[200];
     size_t which;
     void *options;

@@ -1,27 +1,26 @@
-/* Adaptive: tries several policies for a short time each, keeps the one under which most instructions issued, and tries
- * again when the program seems to have come to another phase.
+/* Adaptive: tries several policies for a short time each, keeps the one that issued the most instructions, and tries
+ * again when the program seems to enter another phase.
  *
- * Source: Narasiman 2014, 9.2.2, has the wish alone: a policy that learns which policy is the most effective one for an
- * application, or for its phases. How is ours:
- * - Time goes in windows of cycles. In a trial each candidate has two of them; the first is still full of what the one
- *   before it left behind, the second is measured: instructions issued per cycle. The best one has the next `phase`
+ * Source: Narasiman 2014, 9.2.2, proposes only the goal: a policy that learns which policy suits an application, or its
+ * phases, best. The mechanism is ours:
+ * - Time is divided into windows of cycles. In a trial each candidate gets two: the first still shows the effects of
+ *   the previous candidate, the second is measured in instructions per cycle. The best one gets the next `phase`
  *   windows; of equal ones the first in the list.
- * - A window of the phase whose rate differs from the candidate's in the trial by more than `change` percent ends the
- *   phase early.
- * - All candidates hear all of the time what happens, so that each can take over at any moment with a state that is as
- *   if others' picks had been its own.
- * - Each scheduler of an SM learns for itself, and begins anew with each launch. A launch shorter than the trial never
- *   gets beyond it.
+ * - A window whose rate differs from the candidate's rate in the trial by more than `change` percent ends the phase
+ * early.
+ * - All candidates see every event all the time, so that each can take over at any moment, as if the others' picks had
+ *   been its own.
+ * - Each scheduler of an SM learns for itself and starts over at each launch. A launch shorter than a trial stays in
+ * it.
  *
- * Candidates are policies that never leave an issue slot empty and whose state does not depend on the picks being their
- * own. */
+ * Candidates are policies that never leave an issue slot empty and do not rely on the picks being their own. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sched/internal.h"
 
-/* What `of` may name, and which schedulers those are. */
+/* The words of `of`, and the scheduler behind each. */
 static const char words[] = "lrr|gto|two-level|two-level-stall|two-level-gto|llos|lfws|progress";
 static const char *const schedulers[] = {
     "lrr", "gto", "two-level", "two-level:switch=stall", "two-level:inner=gto,outer=gto", "llos", "lfws", "progress",
@@ -31,36 +30,36 @@ enum {
     N_CANDIDATES = sizeof schedulers / sizeof schedulers[0],
     DEFAULT_OF = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6, /* lrr+gto+two-level+lfws */
     ROOM_BYTES = 40 * 1024,                         /* for the states of all candidates */
-    RATE_BITS = 16,                                 /* behind the point, of instructions per cycle */
+    RATE_BITS = 16,                                 /* fraction bits of instructions per cycle */
 };
 
 struct options {
     uint32_t of, window, phase, change;
 };
 
-static const struct config_parameter options[] = {
-    {"of", CONFIG_PARAMETER_SET, offsetof(struct options, of), DEFAULT_OF, 0, 0, words, "the candidates"},
-    {"window", CONFIG_PARAMETER_UINT, offsetof(struct options, window), 2048, 1, UINT32_MAX, NULL,
+static const struct config_plugin_option option_table[] = {
+    {"of", CONFIG_PLUGIN_SET, offsetof(struct options, of), DEFAULT_OF, 0, 0, words, "the candidates"},
+    {"window", CONFIG_PLUGIN_UINT, offsetof(struct options, window), 2048, 1, UINT32_MAX, NULL,
      "cycles; a trial takes two windows for each candidate"},
-    {"phase", CONFIG_PARAMETER_UINT, offsetof(struct options, phase), 256, 0, UINT32_MAX, NULL,
+    {"phase", CONFIG_PLUGIN_UINT, offsetof(struct options, phase), 256, 0, UINT32_MAX, NULL,
      "windows between trials, for the best candidate; 0: to the end"},
-    {"change", CONFIG_PARAMETER_UINT, offsetof(struct options, change), 50, 0, UINT32_MAX, NULL,
-     "percent by which a window's rate differs in another phase; 0: phases are not told apart"},
+    {"change", CONFIG_PLUGIN_UINT, offsetof(struct options, change), 50, 0, UINT32_MAX, NULL,
+     "percent by which a window's rate must differ to start another phase; 0: never"},
     {0},
 };
 
 struct candidate {
     const struct sched_ops *ops;
     void *state;
-    bool hears_waits;
+    bool sees_waits;
     uint64_t rate; /* in the last trial */
 };
 
 struct adaptive {
     struct options options;
-    uint32_t n, now;          /* candidates; who picks */
-    bool has_begun, is_trial; /* has_begun: the first window */
-    uint32_t n_windows;       /* in the trial: of this candidate; else since it ended */
+    uint32_t n, now;          /* number of candidates; index of the one that picks */
+    bool has_begun, is_trial; /* has_begun: the first window has started */
+    uint32_t n_windows;       /* in a trial: of this candidate; otherwise since it ended */
     uint64_t window_began;    /* cycle */
     uint64_t n_issued;        /* in this window */
     struct candidate candidate[N_CANDIDATES];
@@ -69,7 +68,7 @@ struct adaptive {
 
 /* ---- The candidates ---------------------------------------------------------------------------------------------- */
 
-/* The i-th scheduler that `of` may name. Only start() and cost_bits() ask, so that it may allocate. */
+/* Returns the i-th scheduler that `of` can name. Called only by start() and cost_bits(), so it may allocate. */
 static const struct sched_ops *parse(uint32_t i, void **given) {
     const struct sched_ops *ops;
     char error[128];
@@ -90,7 +89,7 @@ static void start(void *state, const void *given, uint32_t n_slots) {
         void *its_options;
         const struct sched_ops *ops = parse(i, &its_options);
         assert(!ops->is_strict && used + ops->state_bytes <= ROOM_BYTES);
-        adaptive->candidate[adaptive->n++] = (struct candidate){ops, adaptive->room + used, sched_hears_waits(ops), 0};
+        adaptive->candidate[adaptive->n++] = (struct candidate){ops, adaptive->room + used, sched_sees_waits(ops), 0};
         ops->start(adaptive->room + used, its_options, n_slots);
         free(its_options);
         used += (ops->state_bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
@@ -112,14 +111,14 @@ static void leave(void *state, const struct sched_view *view, uint32_t slot) {
 static void stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long) {
     struct adaptive *adaptive = state;
     for (struct candidate *one = adaptive->candidate; one < adaptive->candidate + adaptive->n; one++)
-        if (one->hears_waits)
+        if (one->sees_waits)
             one->ops->stall(one->state, view, slot, is_long);
 }
 
 static void wake(void *state, const struct sched_view *view, uint32_t slot) {
     struct adaptive *adaptive = state;
     for (struct candidate *one = adaptive->candidate; one < adaptive->candidate + adaptive->n; one++)
-        if (one->hears_waits)
+        if (one->sees_waits)
             one->ops->wake(one->state, view, slot);
 }
 
@@ -191,7 +190,7 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
     return one->ops->pick(one->state, view, candidates);
 }
 
-/* Nobody has built it: what the code above keeps. */
+/* No paper counts it: this is the state of the code above. */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     uint32_t of = ((const struct options *)given)->of, n = 0;
     uint64_t theirs = 0;
@@ -207,8 +206,8 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
         n++;
     }
     snprintf(formula, size,
-             "ours: what is counted of its %u candidates, %u, and in each of %u schedulers counters of cycles, windows "
-             "and instructions and a rate for each candidate, 32 bits each: %u x 32 x (3 + %u)",
+             "ours: %u candidates with %u bits together; and in each of %u schedulers counters of cycles, windows and "
+             "instructions and a rate for each candidate, 32 bits each: %u x 32 x (3 + %u)",
              n, (unsigned)theirs, machine->schedulers, machine->schedulers, n);
     return theirs + (uint64_t)machine->schedulers * 32 * (3 + n);
 }
@@ -216,7 +215,7 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
 const struct sched_ops sched_adaptive = {
     .name = "adaptive",
     .help = "tries several schedulers in short windows and keeps the best one for a phase",
-    .option = options,
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct adaptive),
     .start = start,

@@ -1,9 +1,9 @@
-/* Tests of the adaptive scheduler, on a machine whose cycles a test lets pass. The candidates are loose round robin,
+/* Tests of the adaptive scheduler, on a machine whose clock the test advances. The candidates are loose round robin,
  * which takes slots 0, 1, 0, 1, and greedy then oldest, which stays where it is. */
 #include "sched/fixture.h"
 
-/* `cycles` cycles, in the first `n_issues` of which slots 0 and 1 can issue. Whether all picks were those of `expected`
- * ('r' for round robin, 'g' for greedy). */
+/* Runs `cycles` cycles; slots 0 and 1 can issue in the first `n_issues`. Expects the picks of 'r', round robin, or 'g',
+ * greedy then oldest. */
 static void expect_window(struct bench *bench, char expected, unsigned cycles, unsigned n_issues, int *last) {
     for (unsigned i = 0; i < cycles; i++, bench->view.cycle++) {
         if (i >= n_issues)
@@ -17,18 +17,18 @@ static void expect_window(struct bench *bench, char expected, unsigned cycles, u
 
 static void start(struct bench *bench, const char *scheduler, int *last) {
     bench_start_full(bench, scheduler, 2);
-    bench->view.cycle = 1000; /* an SM's clock goes on from launch to launch */
+    bench->view.cycle = 1000; /* an SM's clock does not restart at a launch */
     *last = bench_issue(bench, 0b01);
     bench->view.cycle++;
 }
 
-/* The one who issued before the first window counts, too: windows of 10 begin at 1000. */
+/* Windows of 10 begin at cycle 1000, where start() has issued. */
 static void begin(struct bench *bench, const char *scheduler, int *last) {
     start(bench, scheduler, last);
     expect_window(bench, 'r', 9, 9, last);
 }
 
-static void the_best_of_the_measured_windows_has_the_phase(void **state) {
+static void the_best_of_the_measured_windows_gets_the_phase(void **state) {
     (void)state;
     struct bench bench;
     int last;
@@ -45,7 +45,7 @@ static void the_best_of_the_measured_windows_has_the_phase(void **state) {
     bench_end(&bench);
 }
 
-static void of_equal_candidates_the_first_is_the_best(void **state) {
+static void the_first_of_equal_candidates_wins(void **state) {
     (void)state;
     struct bench bench;
     int last;
@@ -56,22 +56,22 @@ static void of_equal_candidates_the_first_is_the_best(void **state) {
     bench_end(&bench);
 }
 
-static void a_window_that_differs_begins_a_trial(void **state) {
+static void a_window_with_another_rate_starts_a_trial(void **state) {
     (void)state;
     struct bench bench;
     int last;
     begin(&bench, "adaptive:of=lrr+gto,window=10,phase=0,change=50", &last);
     expect_window(&bench, 'r', 10, 4, &last);
     expect_window(&bench, 'g', 20, 20, &last); /* its rate: 1 */
-    expect_window(&bench, 'g', 10, 5, &last);  /* half of it is not yet too little, */
-    expect_window(&bench, 'g', 10, 4, &last);  /* but this is */
-    expect_window(&bench, 'r', 20, 20, &last); /* so: a trial */
+    expect_window(&bench, 'g', 10, 5, &last);  /* half of it is enough, */
+    expect_window(&bench, 'g', 10, 4, &last);  /* but less is not */
+    expect_window(&bench, 'r', 20, 20, &last); /* so a trial begins */
     expect_window(&bench, 'g', 20, 20, &last);
-    expect_window(&bench, 'r', 500, 500, &last); /* without an end, as long as nothing changes */
+    expect_window(&bench, 'r', 500, 500, &last); /* endless, as long as nothing changes */
     bench_end(&bench);
 }
 
-static void without_change_a_phase_has_its_length(void **state) {
+static void without_change_a_phase_has_its_full_length(void **state) {
     (void)state;
     struct bench bench;
     int last;
@@ -84,8 +84,8 @@ static void without_change_a_phase_has_its_length(void **state) {
     bench_end(&bench);
 }
 
-/* Nobody picks while nobody can: the window then ends late, and its rate is that of all its cycles. */
-static void a_window_without_candidates_is_a_long_one(void **state) {
+/* Without candidates pick() is not called: the window ends late, and its rate is over all its cycles. */
+static void a_window_without_candidates_ends_late(void **state) {
     (void)state;
     struct bench bench;
     int last;
@@ -97,8 +97,8 @@ static void a_window_without_candidates_is_a_long_one(void **state) {
     bench_end(&bench);
 }
 
-/* Greedy then oldest, asked for the first time, knows who issued last under round robin, and who has gone. */
-static void candidates_hear_what_happens_under_others(void **state) {
+/* At its first pick, greedy then oldest knows which slot issued last under round robin, and which slots have left. */
+static void candidates_see_events_under_others(void **state) {
     (void)state;
     struct bench bench;
     int last;
@@ -109,15 +109,15 @@ static void candidates_hear_what_happens_under_others(void **state) {
     bench.slot[0].age = 7;
     bench_arrive(&bench, 0);
     bench.view.cycle += 10;
-    EXPECT_ISSUES(&bench, 0b11, 1); /* goes on */
+    EXPECT_ISSUES(&bench, 0b11, 1); /* stays greedy */
     bench_leave(&bench, 1);
     bench.slot[1].age = 8;
     bench_arrive(&bench, 1);
-    EXPECT_ISSUES(&bench, 0b11, 0); /* the older one now */
+    EXPECT_ISSUES(&bench, 0b11, 0); /* now the older one */
     bench_end(&bench);
 }
 
-static void candidates_hear_of_waits(void **state) {
+static void candidates_see_waits(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "adaptive:of=lrr+two-level-stall,window=10", 16);
@@ -128,11 +128,11 @@ static void candidates_hear_of_waits(void **state) {
     bench.view.cycle += 10;
     EXPECT_ISSUES(&bench, 0b1000, 3);
     bench.view.cycle += 10;
-    EXPECT_ISSUES(&bench, 0b100001000, 8); /* its group is the top since all of the first waited */
+    EXPECT_ISSUES(&bench, 0b100001000, 8); /* its group is the top since all warps of the first waited */
     bench_end(&bench);
 }
 
-static void counters_and_candidates_are_counted(void **state) {
+static void the_cost_counts_counters_and_candidates(void **state) {
     (void)state;
     struct bench bench;
     char formula[256];
@@ -146,14 +146,14 @@ static void counters_and_candidates_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_of_the_measured_windows_has_the_phase),
-        cmocka_unit_test(of_equal_candidates_the_first_is_the_best),
-        cmocka_unit_test(a_window_that_differs_begins_a_trial),
-        cmocka_unit_test(without_change_a_phase_has_its_length),
-        cmocka_unit_test(a_window_without_candidates_is_a_long_one),
-        cmocka_unit_test(candidates_hear_what_happens_under_others),
-        cmocka_unit_test(candidates_hear_of_waits),
-        cmocka_unit_test(counters_and_candidates_are_counted),
+        cmocka_unit_test(the_best_of_the_measured_windows_gets_the_phase),
+        cmocka_unit_test(the_first_of_equal_candidates_wins),
+        cmocka_unit_test(a_window_with_another_rate_starts_a_trial),
+        cmocka_unit_test(without_change_a_phase_has_its_full_length),
+        cmocka_unit_test(a_window_without_candidates_ends_late),
+        cmocka_unit_test(candidates_see_events_under_others),
+        cmocka_unit_test(candidates_see_waits),
+        cmocka_unit_test(the_cost_counts_counters_and_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What the policies share, as far as it is not called every cycle. */
+/* Shared by the policies: functions that are not called every cycle. */
 #include <assert.h>
 
 #include "sched/internal.h"

@@ -32,7 +32,7 @@ static void the_first_in_order_is_the_one_a_loop_finds(void **state) {
     assert_true(sched_count(&order.known) > 10);
 }
 
-static void the_next_group_with_a_member_is_found_from_everywhere(void **state) {
+static void the_next_group_with_a_member_is_found_from_any_start(void **state) {
     (void)state;
     static struct sched_groups groups;
     sched_groups_add(&groups, 5, 1);
@@ -55,7 +55,7 @@ static void the_next_group_with_a_member_is_found_from_everywhere(void **state) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_in_order_is_the_one_a_loop_finds),
-        cmocka_unit_test(the_next_group_with_a_member_is_found_from_everywhere),
+        cmocka_unit_test(the_next_group_with_a_member_is_found_from_any_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

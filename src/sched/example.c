@@ -1,4 +1,4 @@
-/* The machine of example.h, and the example of Liu et al. 2023, 2.2. */
+/* Runs the machine of example.h; the example of Liu et al. 2023, 2.2. */
 #include "sched/example.h"
 
 #include <assert.h>
@@ -21,8 +21,8 @@ struct machine {
     struct sched_view view;
 };
 
-/* What everybody may see of the warp's next instruction. */
-static void show_next(struct machine *machine, uint32_t warp) {
+/* Shows the scheduler the warp's next instruction. */
+static void update_next(struct machine *machine, uint32_t warp) {
     sched_put(&machine->next_long, warp, *machine->next[warp] == 'L');
 }
 
@@ -32,7 +32,7 @@ static void arrive(struct machine *machine) {
         machine->slot[warp] = (struct sched_slot){.age = warp, .warp_id = warp, .active_lanes = 32};
         sched_add(&machine->occupied, warp);
         sched_add(&machine->ready, warp);
-        show_next(machine, warp);
+        update_next(machine, warp);
         machine->ops->arrive(machine->state, &machine->view, warp);
     }
 }
@@ -57,7 +57,7 @@ static void issue(struct machine *machine, uint32_t warp, uint32_t cycle, struct
     run->n_issued++;
     run->cycles = done > run->cycles ? done : run->cycles;
     machine->ready_at[warp] = done;
-    show_next(machine, warp);
+    update_next(machine, warp);
     machine->ops->issued(machine->state, &machine->view, warp);
     if (*machine->next[warp] == '\0') {
         sched_remove(&machine->occupied, warp);

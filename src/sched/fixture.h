@@ -1,4 +1,5 @@
-/* A bench for policies: slots whose facts a test sets, and picks that issue. Sets are written as bits of slots 0 to 63.
+/* A test bench for policies: the test sets the state of slots, and picks issue. Sets are written as bits of slots 0 to
+ * 63.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ struct bench {
 
 static inline struct sched_set bench_set(uint64_t bits) { return (struct sched_set){{bits, 0}}; }
 
-/* Ages, ids and blocks: the slot's number, and block 0, unless the test changes them before the slot arrives. */
+/* Age and id are the slot's number and the block is 0, unless the test changes them before the slot arrives. */
 static inline void bench_start(struct bench *bench, const char *scheduler, uint32_t n_slots) {
     char error[256] = "";
     memset(bench, 0, sizeof *bench);
@@ -77,7 +78,7 @@ static inline void bench_wake(struct bench *bench, uint32_t slot) {
     bench->ops->wake(bench->state, &bench->view, slot);
 }
 
-/* Picks from these and issues the pick. */
+/* Picks one of the candidates and issues it. */
 static inline int bench_issue(struct bench *bench, uint64_t candidates) {
     bench->ready = bench_set(candidates);
     struct sched_set set = bench->ready;
@@ -95,6 +96,6 @@ static inline void bench_expect(struct bench *bench, uint64_t candidates, const 
     }
 }
 
-/* Issues from the same candidates, again and again: these slots, in this order. */
+/* Picks from the same candidates repeatedly and expects these slots, in this order. */
 #define EXPECT_ISSUES(bench, candidates, ...)                                                                          \
     bench_expect(bench, candidates, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))

@@ -1,11 +1,11 @@
-/* Greedy then oldest: the warp that issued last as long as it can, then the one that came to the SM first.
+/* Greedy then oldest: the warp that issued last as long as it can issue, then the one that arrived on the SM first.
  *
- * Source: Rogers et al. 2012 as described by Liu et al. 2023, 2.1. A group that takes a finished one's slot is a new
- * group: greed ends with the old one. */
+ * Source: Rogers et al. 2012 as described by Liu et al. 2023, 2.1. A new group in a finished one's slot inherits no
+ * greed. */
 #include "sched/internal.h"
 
 struct gto {
-    int last; /* issued last and still there, or SCHED_NONE */
+    int last; /* the slot that issued last, or SCHED_NONE once its group has left */
     struct sched_order by_age;
 };
 

@@ -1,10 +1,10 @@
-/* Greedy then round robin: the warp that issued last as long as it can, then the next ready one after it.
+/* Greedy then round robin: the warp that issued last as long as it can issue, then the next ready one after it.
  *
  * Source: Liu et al. 2023, 2.1. */
 #include "sched/internal.h"
 
 struct gtrr {
-    uint32_t turn; /* the slot issued last; the one behind it once that group has left */
+    uint32_t turn; /* the slot that issued last, or the one after it once that group has left */
 };
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {

@@ -1,14 +1,14 @@
-/* LFWS: long operations first. Of the ready warps, those whose next instruction is a load or store to global, local or
- * texture space; then the others. Inside each of the two: the warp that issued last, then ascending ids.
+/* LFWS: long operations first. Ready warps whose next instruction is a load or store to global, local or texture space
+ * issue first, then the others. Within each class: the warp that issued last, then ascending ids.
  *
- * Source: Liu et al. 2023, 2.2 and 2.3. Their filter of pending warps (algorithm 1) is the SM's: such a warp is no
+ * Source: Liu et al. 2023, 2.2 and 2.3. The SM does their filtering of pending warps (algorithm 1): such a warp is no
  * candidate. "Executed in the previous cycle" is read as issued last, which differs only after idle cycles. */
 #include <stdio.h>
 
 #include "sched/internal.h"
 
 struct lfws {
-    int last; /* issued last and still there, or SCHED_NONE */
+    int last; /* the slot that issued last, or SCHED_NONE once its group has left */
     struct sched_order by_id;
 };
 
@@ -48,13 +48,13 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
     uint32_t warps = machine->threads_per_sm / machine->warp_size;
-    snprintf(formula, size, "a bit of state for each warp: %u", warps);
+    snprintf(formula, size, "one state bit per warp: %u", warps);
     return warps;
 }
 
 const struct sched_ops sched_lfws = {
     .name = "lfws",
-    .help = "warps before a global, local or texture access first; greedy, then by id, in each kind",
+    .help = "warps before a global, local or texture access first; greedy, then by id, within each class",
     .state_bytes = sizeof(struct lfws),
     .start = start,
     .arrive = arrive,

@@ -1,7 +1,7 @@
 /* Tests of LFWS. */
 #include "sched/fixture.h"
 
-static void long_operations_go_first_and_each_kind_is_greedy_then_by_id(void **state) {
+static void long_operations_go_first_and_each_class_is_greedy_then_by_id(void **state) {
     (void)state;
     struct bench bench;
     bench_start(&bench, "lfws", 4);
@@ -10,13 +10,13 @@ static void long_operations_go_first_and_each_kind_is_greedy_then_by_id(void **s
         bench.slot[slot].warp_id = id[slot];
         bench_arrive(&bench, slot);
     }
-    EXPECT_ISSUES(&bench, 0b1111, 3, 3); /* all short: id 0, then greed */
+    EXPECT_ISSUES(&bench, 0b1111, 3, 3); /* all short: id 0, then greedy */
     EXPECT_ISSUES(&bench, 0b0111, 2);
     EXPECT_ISSUES(&bench, 0b1111, 2);
     bench.next_long = bench_set(0b0011);
     EXPECT_ISSUES(&bench, 0b1111, 1, 1); /* of the long ones 1 has the lower id */
     EXPECT_ISSUES(&bench, 0b1101, 0);
-    EXPECT_ISSUES(&bench, 0b1111, 0); /* greed among the long ones */
+    EXPECT_ISSUES(&bench, 0b1111, 0); /* greedy among the long ones */
     bench.next_long = bench_set(0b1000);
     EXPECT_ISSUES(&bench, 0b1111, 3); /* 0 issued last, but its next is short */
     EXPECT_ISSUES(&bench, 0b0111, 2);
@@ -36,7 +36,7 @@ static void a_new_warp_in_a_slot_inherits_no_greed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_operations_go_first_and_each_kind_is_greedy_then_by_id),
+        cmocka_unit_test(long_operations_go_first_and_each_class_is_greedy_then_by_id),
         cmocka_unit_test(a_new_warp_in_a_slot_inherits_no_greed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

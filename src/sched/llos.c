@@ -1,16 +1,17 @@
-/* LLOS: warps that were held up before a load form the guiding queue and go first; all others fill the gaps. Round
- * robin in each queue.
+/* LLOS: warps that stalled before a load form the guiding queue and go first; all others fill the gaps. Round robin in
+ * each queue.
  *
  * Source: Liu et al. 2023, 2.1, on Do et al. 2020: a warp is guiding when its next instruction is a load and the
  * scoreboard says that it is not ready.
  *
- * Where they are silent: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued, be
- * it with another warp's (dws:merge=dwf), of which the policy does not hear; and each queue has its own turn. */
+ * Left open by the paper: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued.
+ * The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks whether
+ * the next instruction still is a load. Each queue has its own turn. */
 #include "sched/internal.h"
 
 struct llos {
     struct sched_set guiding;
-    uint32_t turn_guiding, turn_filling; /* the slots behind the last issued from each */
+    uint32_t turn_guiding, turn_filling; /* the slot after the last issued from each queue */
 };
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
@@ -45,7 +46,7 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 
 const struct sched_ops sched_llos = {
     .name = "llos",
-    .help = "warps that were held up before a load first, then the others, round robin each",
+    .help = "warps that stalled before a load first, then the others, round robin each",
     .state_bytes = sizeof(struct llos),
     .start = sched_no_start,
     .arrive = sched_no_slot,

@@ -1,27 +1,27 @@
 /* Tests of LLOS. */
 #include "sched/fixture.h"
 
-static void warps_held_up_before_a_load_guide(void **state) {
+static void warps_that_stalled_before_a_load_guide(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "llos", 4);
     bench.next_load = bench_set(0b1111);
-    EXPECT_ISSUES(&bench, 0b1111, 0, 1); /* a load that never waited is nothing special */
+    EXPECT_ISSUES(&bench, 0b1111, 0, 1); /* a load that never stalled has no priority */
     bench_stall(&bench, 3, WAITS_SHORT);
     EXPECT_ISSUES(&bench, 0b0111, 2); /* 3 guides, but cannot issue */
     bench_stall(&bench, 1, WAITS_LONG);
     bench_wake(&bench, 3);
     bench_wake(&bench, 1);
     EXPECT_ISSUES(&bench, 0b1111, 1, 3); /* guiding {1, 3} from slot 0 on */
-    EXPECT_ISSUES(&bench, 0b1111, 3, 0); /* filling goes on behind 2 */
+    EXPECT_ISSUES(&bench, 0b1111, 3, 0); /* filling continues after 2 */
     bench_stall(&bench, 2, WAITS_LONG);
     bench_stall(&bench, 0, WAITS_LONG);
-    EXPECT_ISSUES(&bench, 0b1111, 0, 2); /* guiding {0, 2} behind 3 */
+    EXPECT_ISSUES(&bench, 0b1111, 0, 2); /* guiding {0, 2} after 3 */
     EXPECT_ISSUES(&bench, 0b1111, 1);
     bench_end(&bench);
 }
 
-static void other_waits_do_not_guide(void **state) {
+static void other_stalls_do_not_guide(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "llos", 4);
@@ -45,26 +45,26 @@ static void a_new_warp_in_a_slot_does_not_guide(void **state) {
     bench_end(&bench);
 }
 
-static void a_load_that_issued_unheard_guides_nobody(void **state) {
+static void a_load_that_issued_with_another_group_no_longer_guides(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "llos", 3);
     bench.next_load = bench_set(0b100);
     bench_stall(&bench, 2, WAITS_LONG);
     bench_wake(&bench, 2);
-    bench.next_load = bench_set(0b000); /* with another group's, as a part of it */
+    bench.next_load = bench_set(0b000); /* it issued as part of another group's bundle */
     EXPECT_ISSUES(&bench, 0b111, 0);
-    bench.next_load = bench_set(0b100); /* and comes to the next one, without waiting */
+    bench.next_load = bench_set(0b100); /* it reaches the next load without a stall */
     EXPECT_ISSUES(&bench, 0b111, 1, 2);
     bench_end(&bench);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_held_up_before_a_load_guide),
-        cmocka_unit_test(other_waits_do_not_guide),
+        cmocka_unit_test(warps_that_stalled_before_a_load_guide),
+        cmocka_unit_test(other_stalls_do_not_guide),
         cmocka_unit_test(a_new_warp_in_a_slot_does_not_guide),
-        cmocka_unit_test(a_load_that_issued_unheard_guides_nobody),
+        cmocka_unit_test(a_load_that_issued_with_another_group_no_longer_guides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
-/* LPI: active warps in the order of their ids, and between them, one in each gap, the blocked ones nearest in id, so
- * that a warp that was blocked gets its turn among others that still compute.
+/* LPI: active warps in the order of their ids, with one blocked warp, the nearest in id, in each gap between them, so
+ * that a blocked warp gets its turn while others still compute.
  *
  * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018.
  *
- * Where they are silent:
- * - Blocked means waiting for a long-latency result or pending.
- * - The queue is traversed once, each warp issuing at most one instruction as it is reached; then it is made anew. Were
- * it made anew every cycle, the blocked ones in it could never issue, and inserting them would change nothing.
- * - A gap takes one blocked warp. Those for which no gap is left near their id go into the next free one, the rest to
- * the end. A pass costs one step per warp, however many of them issue. */
+ * Left open by the paper:
+ * - Blocked means pending or waiting for a long-latency result.
+ * - The queue is traversed once, each warp issuing at most one instruction when it is reached; then it is rebuilt.
+ *   Rebuilt every cycle, its blocked warps could never issue, and inserting them would change nothing.
+ * - A gap takes one blocked warp. Those without a gap near their id go into the next free one, the rest to the end. A
+ *   pass costs one step per warp, however many of them issue. */
 #include <assert.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 
 struct lpi {
     uint32_t n;                     /* warps */
-    uint8_t by_id[SCHED_MAX_SLOTS]; /* their slots in the order of their ids */
-    uint32_t length, at;            /* of the queue, and where the traversal is */
+    uint8_t by_id[SCHED_MAX_SLOTS]; /* their slots, in the order of their ids */
+    uint32_t length, at;            /* of the queue; position of the traversal */
     uint8_t queue[SCHED_MAX_SLOTS];
 };
 
@@ -40,12 +40,12 @@ static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     lpi->n--;
 }
 
-/* Ascending ids: `due` holds the blocked ones passed so far that have no gap yet. A gap opens when two active ones
- * follow each other or with blocked ones between them: behind the earlier of the two. */
+/* Walks the warps by ascending id; `due` holds the blocked ones so far without a gap. There is a gap after each active
+ * warp that another active one follows. */
 static void make_queue(struct lpi *lpi, const struct sched_view *view) {
     uint8_t due[SCHED_MAX_SLOTS];
     uint32_t n_due = 0, next_due = 0;
-    bool is_gap = false; /* an active one stands before */
+    bool is_gap = false; /* an active warp comes before */
     lpi->length = lpi->at = 0;
     for (uint32_t i = 0; i < lpi->n; i++) {
         uint8_t slot = lpi->by_id[i];
@@ -80,7 +80,7 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 
 const struct sched_ops sched_lpi = {
     .name = "lpi",
-    .help = "passes over the warps in the order of their ids, blocked ones spread among the active ones",
+    .help = "passes over the warps by ascending id, with blocked ones spread among the active ones",
     .state_bytes = sizeof(struct lpi),
     .start = sched_no_start,
     .arrive = arrive,

@@ -1,4 +1,4 @@
-/* Tests of LPI: which queue it makes, and that it is traversed once. */
+/* Tests of LPI: the queue it builds, and that it is traversed once. */
 #include "sched/fixture.h"
 
 static void without_blocked_warps_a_pass_goes_by_id(void **state) {
@@ -19,7 +19,7 @@ static void without_blocked_warps_a_pass_goes_by_id(void **state) {
     bench_end(&bench);
 }
 
-/* Makes the queue while `blocked` wait, lets them wake, and expects the rest of the pass. */
+/* Builds the queue while `blocked` wait, wakes them, and expects the rest of the pass. */
 #define EXPECT_PASS(bench, blocked, active, first, ...)                                                                \
     do {                                                                                                               \
         (bench)->waits_long = bench_set(blocked);                                                                      \
@@ -28,17 +28,17 @@ static void without_blocked_warps_a_pass_goes_by_id(void **state) {
         EXPECT_ISSUES(bench, (blocked) | (active), __VA_ARGS__);                                                       \
     } while (0)
 
-static void blocked_warps_stand_one_by_one_between_the_active_ones(void **state) {
+static void blocked_warps_are_spread_one_by_one_between_the_active_ones(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "lpi", 6);
-    /* Each blocked one has a gap at its own place: the order of ids. */
+    /* Each blocked warp has a gap at its own place: the order is that of ids. */
     EXPECT_PASS(&bench, 0b010100, 0b101011, 0, 1, 2, 3, 4, 5);
-    /* 1 2 3 are between 0 and 4. The gap there takes 1, that between 4 and 5 takes 2, and 3 goes to the end. */
+    /* 1, 2, 3 are between 0 and 4. The gap there takes 1, the one between 4 and 5 takes 2, and 3 goes to the end. */
     EXPECT_PASS(&bench, 0b001110, 0b110001, 0, 1, 4, 2, 5, 3);
-    /* 0 stands before all active ones: the first gap is behind 1. 5 stands behind all. */
+    /* 0 comes before all active ones: the first gap is after 1. 5 comes after all. */
     EXPECT_PASS(&bench, 0b100001, 0b011110, 1, 0, 2, 3, 4, 5);
-    /* One active warp has no gap. */
+    /* A single active warp leaves no gap. */
     EXPECT_PASS(&bench, 0b111011, 0b000100, 2, 0, 1, 3, 4, 5);
     bench_end(&bench);
 }
@@ -54,7 +54,7 @@ static void pending_warps_are_blocked_too(void **state) {
     bench_end(&bench);
 }
 
-static void a_warp_that_comes_during_a_pass_is_in_the_next(void **state) {
+static void a_warp_that_arrives_during_a_pass_is_in_the_next(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "lpi", 2);
@@ -68,9 +68,9 @@ static void a_warp_that_comes_during_a_pass_is_in_the_next(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_blocked_warps_a_pass_goes_by_id),
-        cmocka_unit_test(blocked_warps_stand_one_by_one_between_the_active_ones),
+        cmocka_unit_test(blocked_warps_are_spread_one_by_one_between_the_active_ones),
         cmocka_unit_test(pending_warps_are_blocked_too),
-        cmocka_unit_test(a_warp_that_comes_during_a_pass_is_in_the_next),
+        cmocka_unit_test(a_warp_that_arrives_during_a_pass_is_in_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "sched/internal.h"
 
 struct lrr {
-    uint32_t turn; /* the slot behind the last issued */
+    uint32_t turn; /* the slot after the last issued */
 };
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {

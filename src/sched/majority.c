@@ -1,17 +1,17 @@
-/* Majority: the program counter that most warps are at; all of them issue before the next one is chosen, so that many
- * threads stay together and find each other.
+/* Majority: picks the program counter of the most warps; all of them issue before the next one is chosen, so that many
+ * threads stay together and can merge.
  *
  * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1. Warps are counted, not threads. Ours: only warps that
- * can issue count (others are not in the pool), and when none of those at the chosen one can, it is chosen anew; of
- * equally common ones the lowest, of the warps at it the oldest. Warps on rare paths starve, as the paper says: what
- * spins on them spins until the others have run out. */
+ * can issue count (others are not in the pool). When none at the chosen pc can issue, another is chosen: of equally
+ * common ones the lowest. Of the warps at it the oldest goes first. Warps on rare paths starve, as the paper says: a
+ * warp that spins on one of them spins until the others have finished. */
 #include "sched/internal.h"
 
 struct majority {
-    uint32_t pc; /* chosen last */
+    uint32_t pc; /* the chosen one */
 };
 
-/* The oldest of `set` that is at pc, or SCHED_NONE. */
+/* Returns the oldest of `set` at pc, or SCHED_NONE. */
 static int oldest_at(const struct sched_view *view, const struct sched_set *set, uint32_t pc) {
     int oldest = SCHED_NONE;
     for (uint32_t word = 0; word < SCHED_WORDS; word++)

@@ -13,7 +13,7 @@ static void all_warps_at_the_most_common_pc_go_before_the_next_is_chosen(void **
     static const uint32_t pc[] = {7, 3, 7, 3, 7, 9};
     set_pcs(&bench, pc, 6);
     EXPECT_ISSUES(&bench, 0b111111, 0); /* three are at 7 */
-    bench.slot[0].pc = 3;               /* now three are at 3, and two at 7: those go on all the same */
+    bench.slot[0].pc = 3;               /* now three are at 3 and two at 7, but those at 7 continue */
     EXPECT_ISSUES(&bench, 0b111111, 2);
     bench.slot[2].pc = 3;
     EXPECT_ISSUES(&bench, 0b111111, 4);
@@ -24,13 +24,13 @@ static void all_warps_at_the_most_common_pc_go_before_the_next_is_chosen(void **
     bench_end(&bench);
 }
 
-static void warps_that_come_to_the_chosen_pc_go_with_the_others(void **state) {
+static void warps_that_reach_the_chosen_pc_join_the_others(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "majority", 4);
     static const uint32_t pc[] = {5, 5, 6, 6};
     set_pcs(&bench, pc, 4);
-    EXPECT_ISSUES(&bench, 0b1111, 0); /* equally common: the lowest */
+    EXPECT_ISSUES(&bench, 0b1111, 0); /* equally common: the lowest pc */
     bench.slot[0].pc = 6;
     bench.slot[2].pc = 5;
     EXPECT_ISSUES(&bench, 0b1111, 1);
@@ -70,7 +70,7 @@ static void of_the_warps_at_a_pc_the_oldest_goes_first(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_warps_at_the_most_common_pc_go_before_the_next_is_chosen),
-        cmocka_unit_test(warps_that_come_to_the_chosen_pc_go_with_the_others),
+        cmocka_unit_test(warps_that_reach_the_chosen_pc_join_the_others),
         cmocka_unit_test(warps_that_cannot_issue_do_not_count),
         cmocka_unit_test(of_the_warps_at_a_pc_the_oldest_goes_first),
     };

@@ -8,7 +8,7 @@ static void the_warp_that_has_passed_the_fewest_goes_first(void **state) {
     bench.slot[0].passed = 4;
     bench.slot[1].passed = 2;
     bench.slot[2].passed = 3;
-    bench.slot[2].pc = 1; /* what counts is not the pc */
+    bench.slot[2].pc = 1; /* the pc does not matter */
     EXPECT_ISSUES(&bench, 0b111, 1, 1);
     EXPECT_ISSUES(&bench, 0b101, 2);
     EXPECT_ISSUES(&bench, 0b001, 0);

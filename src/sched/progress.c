@@ -1,20 +1,20 @@
-/* Least progress first: the warp whose progress register is the lowest, so that those that will meet at a barrier come
- * there at roughly the same time, and none of them is left to run alone while the others wait for it.
+/* Least progress first: the warp with the lowest progress register, so that the warps of a barrier reach it at roughly
+ * the same time, and none of them runs alone while the others wait for it.
  *
  * Source: Narasiman 2014, 9.2.2, which proposes it in two sentences: a register for each warp, changed by a progress()
- * that the programmer puts into the kernel, and priority for warps that have made less progress.
+ * that the programmer puts into the kernel, and priority for warps with less progress.
  *
- * Where it is silent:
- * - The instruction sets the register (docs/isa.md), it does not count up: so a kernel whose warps have unequal work
- *   can say how much is left rather than how much is done. A warp's register is 0 until it executes one.
- * - Of equal warps, and so of all warps of a kernel without the instruction, the next after the last issued (ties=rr,
- *   as in the dissertation), or greedy then oldest (ties=gto).
- * - Registers are compared across the SM (among=all). among=block does so inside a block only, the oldest block that
- *   can issue going first: warps of different blocks never meet at a barrier, and blocks that run at the same pace come
- *   to theirs at the same time.
- * - Nothing else is done about barriers: warps that wait at one are no candidates.
+ * Left open by the paper:
+ * - The instruction sets the register (docs/isa.md) instead of incrementing it: a kernel whose warps have unequal work
+ *   can state how much is left rather than how much is done. A warp's register is 0 until it executes one.
+ * - Among equal warps, which are all warps of a kernel without the instruction: the next after the last issued
+ *   (ties=rr, as in the dissertation), or greedy then oldest (ties=gto).
+ * - Registers are compared across the SM (among=all), or only within the oldest block that can issue (among=block):
+ *   warps of different blocks never wait for each other at a barrier, and blocks that run at the same pace reach their
+ *   barriers at the same time.
+ * - Barriers need nothing else: warps that wait at one are no candidates.
  *
- * Who is behind whom is kept as sets and changes with the instruction only, so that a pick takes a few ANDs. */
+ * The order is kept as sets that change only with the instruction, so that a pick takes a few ANDs. */
 #include <stdio.h>
 
 #include "sched/internal.h"
@@ -26,22 +26,23 @@ struct options {
     uint32_t among, ties;
 };
 
-static const struct config_parameter options[] = {
-    {"among", CONFIG_PARAMETER_CHOICE, offsetof(struct options, among), AMONG_ALL, 0, 0, "all|block",
+static const struct config_plugin_option option_table[] = {
+    {"among", CONFIG_PLUGIN_CHOICE, offsetof(struct options, among), AMONG_ALL, 0, 0, "all|block",
      "compare all warps, or those of the oldest block that can issue"},
-    {"ties", CONFIG_PARAMETER_CHOICE, offsetof(struct options, ties), TIES_RR, 0, 0, "rr|gto",
+    {"ties", CONFIG_PLUGIN_CHOICE, offsetof(struct options, ties), TIES_RR, 0, 0, "rr|gto",
      "order of warps with equal progress"},
     {0},
 };
 
 struct progress {
     struct options options;
-    int last;      /* issued last and still there, or SCHED_NONE */
-    uint32_t turn; /* the slot behind the last issued */
+    int last;      /* the slot that issued last, or SCHED_NONE once its group has left */
+    uint32_t turn; /* the slot after the last issued */
     uint32_t value[SCHED_MAX_SLOTS];
-    struct sched_set less[SCHED_MAX_SLOTS], equal[SCHED_MAX_SLOTS]; /* by slot: those with less, those with as much */
+    struct sched_set less[SCHED_MAX_SLOTS];  /* by slot: the slots with less progress */
+    struct sched_set equal[SCHED_MAX_SLOTS]; /* by slot: the slots with the same */
     struct sched_groups blocks;
-    struct sched_order by_age; /* its known slots are those that mean something above */
+    struct sched_order by_age; /* its known slots are the valid ones of the arrays above */
 };
 
 static void start(void *state, const void *given, uint32_t n_slots) {
@@ -79,7 +80,7 @@ static void leave(void *state, const struct sched_view *view, uint32_t slot) {
         progress->last = SCHED_NONE;
 }
 
-/* Those of the set that have the least; each step goes to one with less. */
+/* Returns the members of the set with the least progress; each step moves to one with less. */
 static struct sched_set least_of(const struct progress *progress, const struct sched_set *set) {
     uint32_t least = (uint32_t)sched_first(set);
     for (;;) {
@@ -114,21 +115,19 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
         set_value(progress, slot, view->slot[slot].progress);
 }
 
-/* The dissertation has the register and counts nothing; its width is that of the instruction's operand. */
+/* The dissertation has the register but no width; ours is that of the instruction's operand. */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     (void)given;
     uint32_t warps = machine->threads_per_sm / machine->warp_size;
-    snprintf(formula, size,
-             "a progress register of 32 bits for each warp: 32 x %u (Narasiman 2014, 9.2.2; the width "
-             "is ours)",
+    snprintf(formula, size, "a 32-bit progress register per warp: 32 x %u (Narasiman 2014, 9.2.2; the width is ours)",
              warps);
     return 32 * (uint64_t)warps;
 }
 
 const struct sched_ops sched_progress = {
     .name = "progress",
-    .help = "the warp that has made the least progress, as its kernel says with the progress instruction",
-    .option = options,
+    .help = "the warp with the least progress, as set by the kernel's progress instruction",
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct progress),
     .start = start,

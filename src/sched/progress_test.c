@@ -1,7 +1,7 @@
 /* Tests of least progress first. */
 #include "sched/fixture.h"
 
-/* What the instruction does: the scheduler hears of it when it has issued. */
+/* What the instruction does: the scheduler sees the new value when it has issued. */
 static void issue_progress(struct bench *bench, uint32_t slot, uint32_t value) {
     bench->slot[slot].progress = value;
     bench->ops->issued(bench->state, &bench->view, slot);
@@ -11,7 +11,7 @@ static void the_least_progress_goes_first_and_equals_take_turns(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "progress", 4);
-    EXPECT_ISSUES(&bench, 0b1111, 0, 1, 2, 3, 0); /* nobody has made any */
+    EXPECT_ISSUES(&bench, 0b1111, 0, 1, 2, 3, 0); /* no warp has made any */
     issue_progress(&bench, 1, 5);
     issue_progress(&bench, 3, 2);
     EXPECT_ISSUES(&bench, 0b1111, 0, 2, 0, 2); /* 0 5 0 2 */
@@ -21,7 +21,7 @@ static void the_least_progress_goes_first_and_equals_take_turns(void **state) {
     issue_progress(&bench, 2, 5);
     EXPECT_ISSUES(&bench, 0b1111, 3, 3);    /* 7 5 5 2 */
     EXPECT_ISSUES(&bench, 0b0111, 1, 2, 1); /* two with 5 */
-    issue_progress(&bench, 0, 1);           /* the register may go back */
+    issue_progress(&bench, 0, 1);           /* the register may decrease */
     EXPECT_ISSUES(&bench, 0b1111, 0, 0);
     bench_end(&bench);
 }
@@ -37,7 +37,7 @@ static void equals_may_be_greedy_then_oldest(void **state) {
     }
     EXPECT_ISSUES(&bench, 0b111, 1, 1); /* the oldest */
     EXPECT_ISSUES(&bench, 0b101, 0, 0);
-    EXPECT_ISSUES(&bench, 0b111, 0); /* 1 is older, but 0 goes on */
+    EXPECT_ISSUES(&bench, 0b111, 0); /* 1 is older, but 0 continues */
     issue_progress(&bench, 0, 1);
     EXPECT_ISSUES(&bench, 0b111, 1, 1);
     issue_progress(&bench, 1, 1);
@@ -62,11 +62,11 @@ static void a_new_warp_in_a_slot_has_made_no_progress(void **state) {
     EXPECT_ISSUES(&bench, 0b001, 0);
     issue_progress(&bench, 1, 1);
     EXPECT_ISSUES(&bench, 0b101, 2);
-    EXPECT_ISSUES(&bench, 0b011, 1); /* nor is it taken for the one before it, which had 5 */
+    EXPECT_ISSUES(&bench, 0b011, 1); /* it does not inherit the 5 of the warp before it */
     bench_end(&bench);
 }
 
-/* Slots 0 and 2 are of block 1, the older one, 1 and 3 of block 0. */
+/* Slots 0 and 2 belong to block 1, the older one, 1 and 3 to block 0. */
 static void only_warps_of_the_oldest_block_may_be_compared(void **state) {
     (void)state;
     struct bench bench;
@@ -88,7 +88,7 @@ static void only_warps_of_the_oldest_block_may_be_compared(void **state) {
     bench_end(&bench);
 }
 
-static void a_register_for_each_warp_is_counted(void **state) {
+static void the_cost_is_a_register_per_warp(void **state) {
     (void)state;
     struct bench bench;
     char formula[256];
@@ -105,7 +105,7 @@ int main(void) {
         cmocka_unit_test(equals_may_be_greedy_then_oldest),
         cmocka_unit_test(a_new_warp_in_a_slot_has_made_no_progress),
         cmocka_unit_test(only_warps_of_the_oldest_block_may_be_compared),
-        cmocka_unit_test(a_register_for_each_warp_is_counted),
+        cmocka_unit_test(the_cost_is_a_register_per_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The list of schedulers, and the text by which users choose one: NAME[:KEY=VALUE,...]. */
+/* The list of schedulers, and parsing of the text that selects one: NAME[:KEY=VALUE,...]. */
 #include <string.h>
 
 #include "sched/internal.h"
@@ -22,7 +22,7 @@ const struct sched_ops *sched_find(const char *name) {
     return NULL;
 }
 
-bool sched_hears_waits(const struct sched_ops *ops) {
+bool sched_sees_waits(const struct sched_ops *ops) {
     return ops->stall != sched_no_stall || ops->wake != sched_no_slot;
 }
 

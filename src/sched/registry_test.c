@@ -1,4 +1,4 @@
-/* Tests of the list of schedulers and of the text that chooses one. */
+/* Tests of the list of schedulers and of the text that selects one. */
 #include "sched/fixture.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@ static void every_scheduler_is_complete(void **state) {
         const struct sched_ops *ops = list[i];
         assert_non_null(ops->name);
         assert_true(ops->help && ops->help[0] && strlen(ops->help) < 100);
-        assert_ptr_equal(sched_find(ops->name), ops); /* so names differ */
+        assert_ptr_equal(sched_find(ops->name), ops); /* names are unique */
         assert_true(ops->state_bytes > 0);
         assert_int_equal(ops->option != NULL, ops->options_bytes > 0);
         assert_true(ops->start && ops->arrive && ops->leave && ops->stall && ops->wake && ops->pick && ops->issued);
-        for (const struct config_parameter *option = ops->option; option && option->name; option++) {
+        for (const struct config_plugin_option *option = ops->option; option && option->name; option++) {
             assert_true(option->offset + sizeof(uint32_t) <= ops->options_bytes);
             assert_non_null(option->help);
-            assert_int_equal(option->choices != NULL, option->type != CONFIG_PARAMETER_UINT);
+            assert_int_equal(option->choices != NULL, option->type != CONFIG_PLUGIN_UINT);
             assert_true(option->choices ||
                         (option->least <= option->default_value && option->default_value <= option->most));
         }
@@ -27,7 +27,7 @@ static void every_scheduler_is_complete(void **state) {
     assert_null(sched_find("two_level"));
 }
 
-/* What the parser understood, in full. */
+/* Expects the parser to read the text as these options. */
 static void reads_as(const char *text, const char *expected) {
     const struct sched_ops *ops;
     void *options;
@@ -40,7 +40,7 @@ static void reads_as(const char *text, const char *expected) {
     assert_string_equal(described, expected);
 }
 
-static void names_and_options_are_read(void **state) {
+static void names_and_options_are_parsed(void **state) {
     (void)state;
     reads_as("lrr", "lrr");
     reads_as("two-level", "two-level:group=8,switch=empty,timeout=32768,inner=rr,outer=rr");
@@ -52,7 +52,7 @@ static void names_and_options_are_read(void **state) {
     reads_as("two-level-opt:active=1", "two-level-opt:active=1");
 }
 
-static void what_is_described_reads_as_the_same(void **state) {
+static void a_description_parses_as_the_same_options(void **state) {
     (void)state;
     size_t count;
     const struct sched_ops *const *list = sched_list(&count);
@@ -76,7 +76,7 @@ static void refused(const char *text, const char *message) {
     assert_null(options);
 }
 
-static void mistakes_are_named_with_what_would_be_right(void **state) {
+static void a_mistake_is_named_with_what_would_be_right(void **state) {
     (void)state;
     refused("gt0", "no scheduler 'gt0'; did you mean 'gto'?");
     refused("two_level", "no scheduler 'two_level'; did you mean 'two-level'?");
@@ -97,14 +97,14 @@ static void mistakes_are_named_with_what_would_be_right(void **state) {
             "two-level: timeout takes a whole number from 0 to 4294967295, not '4294967296'");
     refused("two-level:switch=stal", "two-level: switch takes empty|stall, not 'stal'; did you mean 'stall'?");
     refused("two-level:inner=lifo", "two-level: inner takes rr|gto, not 'lifo'");
-    refused("two-level:group=8,group=9", "two-level: group is given twice");
+    refused("two-level:group=8,group=9", "two-level: group is set twice");
     refused("two-level:", "two-level: an option is missing; write two-level:KEY=VALUE,...");
     refused("two-level:group=8,", "two-level: an option is missing; write two-level:KEY=VALUE,...");
     refused("two-level:,group=8", "two-level: an option is missing; write two-level:KEY=VALUE,...");
     refused("lrr:", "lrr has no options; write it without ':'");
 }
 
-static void a_message_fits_any_room(void **state) {
+static void a_message_is_cut_to_its_buffer(void **state) {
     (void)state;
     const struct sched_ops *ops;
     void *options;
@@ -118,7 +118,7 @@ static void a_message_fits_any_room(void **state) {
     assert_string_equal(error, "no schedule");
 }
 
-static void a_description_fits_any_room(void **state) {
+static void a_description_is_cut_to_its_buffer(void **state) {
     (void)state;
     const struct sched_ops *ops;
     void *options;
@@ -132,11 +132,11 @@ static void a_description_fits_any_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_scheduler_is_complete),
-        cmocka_unit_test(names_and_options_are_read),
-        cmocka_unit_test(what_is_described_reads_as_the_same),
-        cmocka_unit_test(mistakes_are_named_with_what_would_be_right),
-        cmocka_unit_test(a_message_fits_any_room),
-        cmocka_unit_test(a_description_fits_any_room),
+        cmocka_unit_test(names_and_options_are_parsed),
+        cmocka_unit_test(a_description_parses_as_the_same_options),
+        cmocka_unit_test(a_mistake_is_named_with_what_would_be_right),
+        cmocka_unit_test(a_message_is_cut_to_its_buffer),
+        cmocka_unit_test(a_description_is_cut_to_its_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

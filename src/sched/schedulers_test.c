@@ -1,10 +1,10 @@
 /* Properties of every scheduler in schedulers.def, on a small random machine: blocks of warps that compute, wait for
- * short and long results, meet at barriers, finish, and make room for new blocks. */
+ * short and long results and at barriers, finish, and make room for new blocks. */
 #include "sched/fixture.h"
 
 enum { N_SLOTS = 24, BLOCK = 4, N_BLOCKS = N_SLOTS / BLOCK, INSTRUCTIONS = 40, MOST_CYCLES = 200000 };
 
-/* Besides those with their default options. */
+/* Tested besides every scheduler with its default options. */
 static const char *const variants[] = {
     "two-level:group=4",
     "two-level:group=4,switch=stall",
@@ -23,13 +23,13 @@ static const char *const variants[] = {
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
 
 struct machine {
-    struct bench first, second; /* the second, when there, hears the same and must pick the same */
-    bool has_second, has_marks; /* the latter: long operations and progress instructions */
+    struct bench first, second; /* the second, if there is one, sees the same and must pick the same */
+    bool has_second, has_marks; /* has_marks: with long operations and progress instructions */
     uint64_t seed, age;
     uint32_t blocks_left, instructions_left[N_SLOTS];
     uint64_t wakes_at[N_SLOTS];
     struct sched_set at_barrier;
-    uint64_t picks; /* a digest of all of them */
+    uint64_t picks; /* a digest of all picks */
 };
 
 static uint32_t random_below(struct machine *machine, uint32_t limit) {
@@ -37,7 +37,7 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
     return (uint32_t)(machine->seed >> 33) % limit;
 }
 
-/* Calls a hook of the first and, when there, the second. */
+/* Calls a hook of the first scheduler and of the second, if there is one. */
 #define TELL(machine, hook, ...)                                                                                       \
     do {                                                                                                               \
         (machine)->first.ops->hook((machine)->first.state, &(machine)->first.view, __VA_ARGS__);                       \
@@ -45,11 +45,11 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
             (machine)->second.ops->hook((machine)->second.state, &(machine)->first.view, __VA_ARGS__);                 \
     } while (0)
 
-static void show_next(struct machine *machine, uint32_t slot) {
+static void update_next(struct machine *machine, uint32_t slot) {
     bool is_long = machine->has_marks && random_below(machine, 3) == 0;
     sched_put(&machine->first.next_long, slot, is_long);
     sched_put(&machine->first.next_load, slot, is_long && random_below(machine, 2));
-    /* A step, or now and then a jump in a program of 16 instructions with a merge point. */
+    /* A step, or sometimes a jump, in a program of 16 instructions with a merge point. */
     struct sched_slot *seen = &machine->first.slot[slot];
     seen->pc = (random_below(machine, 4) ? seen->pc + 1 : random_below(machine, 16)) % 16;
     seen->passed += seen->pc == 11;
@@ -63,7 +63,7 @@ static void add_block(struct machine *machine, uint32_t block) {
         machine->instructions_left[slot] = 1 + random_below(machine, INSTRUCTIONS);
         sched_add(&machine->first.occupied, slot);
         sched_add(&machine->first.ready, slot);
-        show_next(machine, slot);
+        update_next(machine, slot);
         TELL(machine, arrive, slot);
     }
     machine->blocks_left--;
@@ -77,7 +77,7 @@ static void wake(struct machine *machine, uint32_t slot) {
     TELL(machine, wake, slot);
 }
 
-/* Opens the barriers at which all of a block stand, and brings new blocks where all have left. */
+/* Opens the barriers that all warps of a block have reached, and adds new blocks where all have left. */
 static void serve_blocks(struct machine *machine) {
     for (uint32_t block = 0; block < N_BLOCKS; block++) {
         struct sched_set slots = bench_set(((1ull << BLOCK) - 1) << block * BLOCK);
@@ -115,7 +115,7 @@ static void wait_for_something(struct machine *machine, uint32_t slot, uint64_t 
 }
 
 static void issue(struct machine *machine, uint32_t slot, uint64_t cycle) {
-    show_next(machine, slot);
+    update_next(machine, slot);
     TELL(machine, issued, slot);
     if (--machine->instructions_left[slot] > 0) {
         wait_for_something(machine, slot, cycle);
@@ -127,7 +127,7 @@ static void issue(struct machine *machine, uint32_t slot, uint64_t cycle) {
 }
 
 static void pick_and_issue(struct machine *machine, uint64_t cycle) {
-    /* Now and then a unit is busy. */
+    /* Sometimes a unit is busy. */
     struct sched_set busy = bench_set(random_below(machine, 4) == 0 ? machine->seed >> 20 : 0);
     struct sched_set candidates = sched_and_not(&machine->first.ready, &busy);
     if (sched_is_empty(&candidates))
@@ -144,7 +144,7 @@ static void pick_and_issue(struct machine *machine, uint64_t cycle) {
     issue(machine, (uint32_t)slot, cycle);
 }
 
-/* Runs until all blocks are done; a digest of the picks. `second` may be NULL. */
+/* Runs until all blocks are done and returns a digest of the picks. `second` may be NULL. */
 static uint64_t simulate(const char *first, const char *second, bool has_marks, uint32_t n_blocks, uint64_t seed) {
     static struct machine machine;
     machine = (struct machine){.seed = seed, .has_marks = has_marks, .blocks_left = n_blocks};
@@ -165,8 +165,8 @@ static uint64_t simulate(const char *first, const char *second, bool has_marks, 
     return machine.picks;
 }
 
-/* Picks are checked, programs with barriers end, and the same happens again. */
-static void every_scheduler_picks_candidates_ends_and_repeats_itself(void **state) {
+/* simulate() checks the picks and that programs with barriers end. */
+static void every_scheduler_picks_candidates_ends_and_is_deterministic(void **state) {
     (void)state;
     size_t count;
     const struct sched_ops *const *list = sched_list(&count);
@@ -187,7 +187,7 @@ static void schedulers_differ(void **state) {
         picks[i] = simulate(list[i]->name, NULL, true, 90, 1); /* long enough for a second candidate of adaptive */
         for (size_t j = 0; j < i; j++)
             if (picks[i] == picks[j])
-                fail_msg("%s picks as %s does", list[i]->name, list[j]->name);
+                fail_msg("%s picks like %s", list[i]->name, list[j]->name);
     }
 }
 
@@ -206,7 +206,7 @@ static void fetch_groups_as_large_as_blocks_are_sticky_round_robin(void **state)
         simulate("sticky-rr", "two-level:group=4", true, 30, seed);
 }
 
-static void an_active_set_for_all_is_loose_round_robin(void **state) {
+static void an_active_set_of_all_warps_is_loose_round_robin(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++)
         simulate("lrr", "two-level-active:active=24", true, 30, seed);
@@ -217,12 +217,12 @@ static void without_long_operations_their_priority_changes_nothing(void **state)
     for (uint64_t seed = 1; seed <= 5; seed++) {
         simulate("two-level-active", "two-level-opt", false, 30, seed);
         simulate("two-level-active:active=3", "two-level-opt:active=3", false, 30, seed);
-        simulate("gto", "lfws", false, N_BLOCKS, seed); /* the first blocks alone: ids are ages */
+        simulate("gto", "lfws", false, N_BLOCKS, seed); /* only the first blocks: ids are ages */
         simulate("lrr", "llos", false, 30, seed);
     }
 }
 
-static void without_the_instruction_least_progress_is_the_policy_of_ties(void **state) {
+static void without_the_instruction_progress_is_the_policy_of_ties(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         simulate("lrr", "progress", false, 30, seed);
@@ -230,7 +230,7 @@ static void without_the_instruction_least_progress_is_the_policy_of_ties(void **
     }
 }
 
-static void adapting_to_one_candidate_is_that_candidate(void **state) {
+static void adaptive_with_one_candidate_is_that_candidate(void **state) {
     (void)state;
     static const char *const pair[][2] = {
         {"lrr", "adaptive:of=lrr,window=7"},
@@ -247,8 +247,8 @@ static void adapting_to_one_candidate_is_that_candidate(void **state) {
             simulate(pair[i][0], pair[i][1], true, 30, seed);
 }
 
-/* A slot that is always ready issues after at most `most` issues, whatever the others do. */
-static void nobody_starves(const char *scheduler, unsigned most) {
+/* Expects a slot that is always ready to issue after at most `most` issues, whatever the others do. */
+static void expect_no_starvation(const char *scheduler, unsigned most) {
     static struct machine machine;
     machine = (struct machine){.seed = 7};
     for (uint32_t always = 0; always < N_SLOTS; always++) {
@@ -268,30 +268,30 @@ static void nobody_starves(const char *scheduler, unsigned most) {
     }
 }
 
-static void fair_schedulers_starve_nobody(void **state) {
+static void no_warp_starves_under_a_fair_scheduler(void **state) {
     (void)state;
-    nobody_starves("srr", N_SLOTS);
-    nobody_starves("lrr", N_SLOTS);
-    nobody_starves("two-level:group=24", N_SLOTS);
-    nobody_starves("two-level:group=24,switch=stall", N_SLOTS);
-    nobody_starves("two-level-active:active=24", N_SLOTS);
-    nobody_starves("llos", N_SLOTS);
-    nobody_starves("sticky-rr", N_SLOTS); /* one block */
-    nobody_starves("progress", N_SLOTS);  /* nobody makes any */
-    nobody_starves("lpi", 2 * N_SLOTS);   /* last in one pass, first but one in the next */
+    expect_no_starvation("srr", N_SLOTS);
+    expect_no_starvation("lrr", N_SLOTS);
+    expect_no_starvation("two-level:group=24", N_SLOTS);
+    expect_no_starvation("two-level:group=24,switch=stall", N_SLOTS);
+    expect_no_starvation("two-level-active:active=24", N_SLOTS);
+    expect_no_starvation("llos", N_SLOTS);
+    expect_no_starvation("sticky-rr", N_SLOTS); /* one block */
+    expect_no_starvation("progress", N_SLOTS);  /* none makes any */
+    expect_no_starvation("lpi", 2 * N_SLOTS);   /* last in one pass, second in the next */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scheduler_picks_candidates_ends_and_repeats_itself),
+        cmocka_unit_test(every_scheduler_picks_candidates_ends_and_is_deterministic),
         cmocka_unit_test(schedulers_differ),
         cmocka_unit_test(one_fetch_group_is_the_inner_policy),
         cmocka_unit_test(fetch_groups_as_large_as_blocks_are_sticky_round_robin),
-        cmocka_unit_test(an_active_set_for_all_is_loose_round_robin),
+        cmocka_unit_test(an_active_set_of_all_warps_is_loose_round_robin),
         cmocka_unit_test(without_long_operations_their_priority_changes_nothing),
-        cmocka_unit_test(without_the_instruction_least_progress_is_the_policy_of_ties),
-        cmocka_unit_test(adapting_to_one_candidate_is_that_candidate),
-        cmocka_unit_test(fair_schedulers_starve_nobody),
+        cmocka_unit_test(without_the_instruction_progress_is_the_policy_of_ties),
+        cmocka_unit_test(adaptive_with_one_candidate_is_that_candidate),
+        cmocka_unit_test(no_warp_starves_under_a_fair_scheduler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

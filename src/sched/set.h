@@ -1,4 +1,4 @@
-/* Sets of slots as bits: what is a loop over warps elsewhere is here one or two machine instructions. */
+/* Sets of slots as bits: one or two machine instructions replace a loop over warps. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,6 @@
 
 enum { SCHED_MAX_SLOTS = 128, SCHED_WORDS = SCHED_MAX_SLOTS / 64, SCHED_NONE = -1 };
 
-/* A set of slots. */
 struct sched_set {
     uint64_t word[SCHED_WORDS];
 };
@@ -19,7 +18,7 @@ static inline void sched_add(struct sched_set *set, uint32_t slot) { set->word[s
 
 static inline void sched_remove(struct sched_set *set, uint32_t slot) { set->word[slot / 64] &= ~(1ull << slot % 64); }
 
-/* In or out. */
+/* Adds or removes the slot. */
 static inline void sched_put(struct sched_set *set, uint32_t slot, bool is_member) {
     sched_remove(set, slot);
     set->word[slot / 64] |= (uint64_t)is_member << slot % 64;
@@ -39,20 +38,19 @@ static inline struct sched_set sched_and_not(const struct sched_set *a, const st
     return (struct sched_set){{a->word[0] & ~b->word[0], a->word[1] & ~b->word[1]}};
 }
 
-static inline bool sched_meet(const struct sched_set *a, const struct sched_set *b) {
+static inline bool sched_intersect(const struct sched_set *a, const struct sched_set *b) {
     struct sched_set both = sched_and(a, b);
     return !sched_is_empty(&both);
 }
 
-/* The lowest member, or SCHED_NONE. */
+/* Returns the lowest member, or SCHED_NONE. */
 static inline int sched_first(const struct sched_set *set) {
     if (set->word[0])
         return __builtin_ctzll(set->word[0]);
     return set->word[1] ? 64 + __builtin_ctzll(set->word[1]) : SCHED_NONE;
 }
 
-/* The first member at or behind slot `from`, then from the beginning, or SCHED_NONE. `from` may be SCHED_MAX_SLOTS, the
- * slot behind the last one. */
+/* Returns the first member at or after slot `from`, wrapping around, or SCHED_NONE. `from` may be SCHED_MAX_SLOTS. */
 static inline int sched_next(const struct sched_set *set, uint32_t from) {
     if (from < SCHED_MAX_SLOTS) {
         struct sched_set rest = {{0, set->word[1]}};

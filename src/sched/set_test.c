@@ -24,7 +24,7 @@ static void the_next_member_is_the_one_a_loop_finds(void **state) {
             assert_int_equal(sched_next(&sets[i], from), next_by_loop(&sets[i], from));
 }
 
-static void members_come_and_go_in_both_words(void **state) {
+static void members_are_added_and_removed_in_both_words(void **state) {
     (void)state;
     struct sched_set set = {0};
     static const uint32_t slots[] = {0, 63, 64, 127};
@@ -47,14 +47,14 @@ static void intersections_and_differences(void **state) {
     struct sched_set a = {{6, 8}}, b = {{3, 0}}, both = sched_and(&a, &b), rest = sched_and_not(&a, &b);
     assert_true(both.word[0] == 2 && both.word[1] == 0);
     assert_true(rest.word[0] == 4 && rest.word[1] == 8);
-    assert_true(sched_meet(&a, &b));
-    assert_false(sched_meet(&rest, &b));
+    assert_true(sched_intersect(&a, &b));
+    assert_false(sched_intersect(&rest, &b));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_member_is_the_one_a_loop_finds),
-        cmocka_unit_test(members_come_and_go_in_both_words),
+        cmocka_unit_test(members_are_added_and_removed_in_both_words),
         cmocka_unit_test(intersections_and_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

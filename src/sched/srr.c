@@ -1,27 +1,27 @@
-/* Strict round robin: the next warp in order issues, and while it cannot, nobody does.
+/* Strict round robin: the next warp in order issues, and while it cannot, none does.
  *
- * Source: Liu et al. 2023, 2.1. Their example has no barriers. With them a strict order would never end: the warp at
- * the barrier has the turn, and those it waits for never get it. So the turn passes over pending warps. */
+ * Source: Liu et al. 2023, 2.1. Their example has no barriers. With barriers a strict order would deadlock: a warp at a
+ * barrier keeps the turn, and the warps that it waits for never get it. So the turn skips pending warps. */
 #include "sched/internal.h"
 
 struct srr {
-    struct sched_set mine;
-    uint32_t turn; /* the slot behind the last issued */
+    struct sched_set arrived;
+    uint32_t turn; /* the slot after the last issued */
 };
 
 static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
-    sched_add(&((struct srr *)state)->mine, slot);
+    sched_add(&((struct srr *)state)->arrived, slot);
 }
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
-    sched_remove(&((struct srr *)state)->mine, slot);
+    sched_remove(&((struct srr *)state)->arrived, slot);
 }
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
     const struct srr *srr = state;
-    struct sched_set in_order = sched_and_not(&srr->mine, view->pending);
+    struct sched_set in_order = sched_and_not(&srr->arrived, view->pending);
     int slot = sched_next(&in_order, srr->turn);
     return slot != SCHED_NONE && sched_has(candidates, (uint32_t)slot) ? slot : SCHED_NONE;
 }

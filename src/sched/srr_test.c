@@ -6,7 +6,7 @@ static void the_turn_waits_for_its_warp(void **state) {
     struct bench bench;
     bench_start_full(&bench, "srr", 4);
     EXPECT_ISSUES(&bench, 0b1111, 0, 1, 2, 3, 0);
-    /* Now it is 1's turn: whoever else is ready waits with it. */
+    /* It is 1's turn: the others wait with it, though ready. */
     EXPECT_ISSUES(&bench, 0b1101, SCHED_NONE, SCHED_NONE, SCHED_NONE);
     EXPECT_ISSUES(&bench, 0b0010, 1);
     EXPECT_ISSUES(&bench, 0b0010, SCHED_NONE);
@@ -14,7 +14,7 @@ static void the_turn_waits_for_its_warp(void **state) {
     bench_end(&bench);
 }
 
-static void the_turn_passes_over_warps_that_have_left_or_are_pending(void **state) {
+static void the_turn_skips_warps_that_have_left_or_are_pending(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "srr", 4);
@@ -22,7 +22,7 @@ static void the_turn_passes_over_warps_that_have_left_or_are_pending(void **stat
     bench_stall(&bench, 1, WAITS_LONG);
     EXPECT_ISSUES(&bench, 0b1101, SCHED_NONE); /* a long wait holds the turn ... */
     bench_stall(&bench, 1, WAITS_PENDING);
-    EXPECT_ISSUES(&bench, 0b1101, 2); /* ... a barrier does not: who else could open it? */
+    EXPECT_ISSUES(&bench, 0b1101, 2); /* ... a barrier does not: the others must reach it */
     bench_leave(&bench, 3);
     EXPECT_ISSUES(&bench, 0b0101, 0, 2);
     bench_wake(&bench, 1);
@@ -34,7 +34,7 @@ static void the_turn_passes_over_warps_that_have_left_or_are_pending(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_turn_waits_for_its_warp),
-        cmocka_unit_test(the_turn_passes_over_warps_that_have_left_or_are_pending),
+        cmocka_unit_test(the_turn_skips_warps_that_have_left_or_are_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

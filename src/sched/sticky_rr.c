@@ -1,8 +1,8 @@
-/* Sticky round robin: the block that issued last keeps its priority until none of its warps can be scheduled; then the
- * next block with a ready warp has it. Round robin inside the block.
+/* Sticky round robin: the block that issued last keeps its priority until none of its warps can be scheduled; then it
+ * passes to the next block with a ready warp. Round robin inside the block.
  *
  * Source: the policy of Thread Block Compaction (Fung and Aamodt 2011), used by Narasiman 2014, 5.2, which names it
- * without describing it. Each block keeps its own turn and goes on where it stopped. */
+ * without describing it. Each block keeps its own turn and continues where it stopped. */
 #include "sched/internal.h"
 
 struct sticky_rr {

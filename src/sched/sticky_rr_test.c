@@ -15,7 +15,7 @@ static void a_block_keeps_its_priority_until_none_of_its_warps_is_ready(void **s
     EXPECT_ISSUES(&bench, 0b111010, 4); /* block 1 */
     EXPECT_ISSUES(&bench, 0b111111, 5, 4);
     EXPECT_ISSUES(&bench, 0b001111, 1);
-    EXPECT_ISSUES(&bench, 0b110101, 2); /* behind the last block the first; behind 0 comes 2 */
+    EXPECT_ISSUES(&bench, 0b110101, 2); /* after the last block comes the first; after 0 comes 2 */
     bench_leave(&bench, 0);
     bench_leave(&bench, 2);
     EXPECT_ISSUES(&bench, 0b111010, 5, 4);

@@ -1,18 +1,18 @@
-/* Two-level round robin: warps form fetch groups; one group has priority, so that the groups reach their long-latency
- * instructions at different times and one computes while another waits.
+/* Two-level round robin: warps form fetch groups, and one group has priority, so that the groups reach their
+ * long-latency instructions at different times and one computes while another waits.
  *
  * Sources: Narasiman et al. 2011, 3.2 (switch=empty: the next group takes over once no warp of the prioritised one can
  * be scheduled); Narasiman 2014, 4.3 (switch=stall: the groups keep a priority order, and the top becomes the lowest
  * once all its warps wait for long-latency results; until then lower groups fill the cycles it leaves), 4.4 (the
  * timeout), 3.3 and 9.2.2 (greedy then oldest at either level).
  *
- * Where they are silent:
- * - Groups go by warp id: group = id / size. Each keeps its own turn and goes on where it stopped.
+ * Left open by the papers:
+ * - A warp's group is id / size. Each group keeps its own turn and continues where it stopped.
  * - Round robin between groups keeps the order of their numbers, so that the priority order is one number, the top.
- * - When all groups wait, the first in which a warp wakes becomes the top.
+ * - When all groups wait, the first with a warp that wakes becomes the top.
  * - Of groups, the oldest is the one with the oldest warp.
- * - The timeout counts the instructions of the prioritised group, and holds wherever a group is one warp: whether that
- *   warp is large, a scheduler does not know. */
+ * - The timeout counts the instructions of the prioritised group and applies to all groups of one warp: a scheduler
+ *   does not know whether that warp is a large one. */
 #include <stdio.h>
 
 #include "sched/internal.h"
@@ -24,22 +24,22 @@ struct options {
     uint32_t group, switches, timeout, inner, outer;
 };
 
-static const struct config_parameter options[] = {
-    {"group", CONFIG_PARAMETER_UINT, offsetof(struct options, group), 8, 1, SCHED_MAX_SLOTS, NULL,
+static const struct config_plugin_option option_table[] = {
+    {"group", CONFIG_PLUGIN_UINT, offsetof(struct options, group), 8, 1, SCHED_MAX_SLOTS, NULL,
      "warps in a fetch group"},
-    {"switch", CONFIG_PARAMETER_CHOICE, offsetof(struct options, switches), SWITCH_EMPTY, 0, 0, "empty|stall",
+    {"switch", CONFIG_PLUGIN_CHOICE, offsetof(struct options, switches), SWITCH_EMPTY, 0, 0, "empty|stall",
      "leave the group when none of its warps can be scheduled, or only when all wait for long-latency results"},
-    {"timeout", CONFIG_PARAMETER_UINT, offsetof(struct options, timeout), 32768, 0, UINT32_MAX, NULL,
-     "with group=1: leave the warp after so many instructions; 0: never"},
-    {"inner", CONFIG_PARAMETER_CHOICE, offsetof(struct options, inner), BY_RR, 0, 0, "rr|gto", "order inside a group"},
-    {"outer", CONFIG_PARAMETER_CHOICE, offsetof(struct options, outer), BY_RR, 0, 0, "rr|gto", "order of the groups"},
+    {"timeout", CONFIG_PLUGIN_UINT, offsetof(struct options, timeout), 32768, 0, UINT32_MAX, NULL,
+     "with group=1: leave the warp after this many instructions; 0: never"},
+    {"inner", CONFIG_PLUGIN_CHOICE, offsetof(struct options, inner), BY_RR, 0, 0, "rr|gto", "order inside a group"},
+    {"outer", CONFIG_PLUGIN_CHOICE, offsetof(struct options, outer), BY_RR, 0, 0, "rr|gto", "order of the groups"},
     {0},
 };
 
 struct two_level {
     struct options options;
     uint32_t top;                    /* the prioritised group */
-    uint32_t n_issued;               /* instructions of the top since it became that */
+    uint32_t n_issued;               /* instructions of the top since it became the top */
     struct sched_set waiting;        /* for long-latency results */
     uint8_t greedy[SCHED_MAX_SLOTS]; /* by group, inner=gto: 1 + the slot issued last, 0: none */
     struct sched_groups groups;
@@ -58,7 +58,8 @@ static void set_top(struct two_level *two_level, uint32_t group) {
     two_level->n_issued = 0;
 }
 
-/* The group after the top with a member among these; the top itself when only it has, SCHED_NONE when none has. */
+/* Returns the next group after the top with a member in `among`: the top itself if it is the only one, SCHED_NONE if
+ * there is none. */
 static int next_group(const struct two_level *two_level, const struct sched_set *among) {
     const struct sched_groups *groups = &two_level->groups;
     if (two_level->options.outer == BY_RR)
@@ -68,12 +69,13 @@ static int next_group(const struct two_level *two_level, const struct sched_set 
     return oldest == SCHED_NONE ? SCHED_NONE : groups->of[oldest];
 }
 
-/* switch=stall: once every warp of the top waits, or it has none, the next group with one that does not is the top. */
+/* switch=stall: once all warps of the top wait, or none is left, the next group with a warp that does not wait becomes
+ * the top. */
 static void settle_top(struct two_level *two_level) {
     if (two_level->options.switches != SWITCH_STALL)
         return;
     struct sched_set awake = sched_and_not(&two_level->by_age.known, &two_level->waiting);
-    if (sched_meet(&two_level->groups.member[two_level->top], &awake))
+    if (sched_intersect(&two_level->groups.member[two_level->top], &awake))
         return;
     int next = next_group(two_level, &awake);
     if (next != SCHED_NONE)
@@ -121,7 +123,7 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
     const struct two_level *two_level = state;
     const struct sched_groups *groups = &two_level->groups;
     uint32_t group = two_level->top;
-    if (!sched_meet(&groups->member[group], candidates))
+    if (!sched_intersect(&groups->member[group], candidates))
         group = (uint32_t)next_group(two_level, candidates);
     if (two_level->options.inner == BY_RR)
         return sched_groups_turn(groups, candidates, group);
@@ -156,8 +158,8 @@ static uint64_t cost_bits(const void *given, const struct config_machine *machin
 
 const struct sched_ops sched_two_level = {
     .name = "two-level",
-    .help = "one fetch group of warps has priority until it can do nothing more, then the next",
-    .option = options,
+    .help = "one fetch group of warps has priority until none of them can issue, then the next",
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct two_level),
     .start = start,

@@ -1,31 +1,31 @@
-/* Two levels by activity: a small active set is scheduled round robin; a warp that meets a long-latency dependence
- * leaves it, and one that waits no more takes its place. `two-level-opt` is the same with long operations first.
+/* Two levels by activity: a small active set is scheduled round robin. A warp that reaches a long-latency dependence
+ * leaves it, and one that no longer waits takes its place. `two-level-opt` is the same with long operations first.
  *
  * Sources: Gebhart et al. 2011 as described by Liu et al. 2023, 2.1 ("2-level") and 3.2 ("2-level opt": the active
  * warps sorted, those whose next instruction is a long operation in front).
  *
- * Where they are silent:
- * - Pending warps (at a barrier and so on) leave the active set too: the warps they wait for may be outside it.
- * - A free place goes round robin, to the next warp after the one that got the last place.
- * - Warps outside the set never issue, though they be ready and the set not: that is what makes the set cheap. */
+ * Left open by the papers:
+ * - Pending warps (for example at a barrier) leave the active set too: the warps they wait for may be outside it.
+ * - A free place goes, round robin, to the next warp after the one that entered last.
+ * - Warps outside the set never issue, even when only they are ready: that is what makes the set cheap. */
 #include "sched/internal.h"
 
 struct options {
     uint32_t active;
 };
 
-static const struct config_parameter options[] = {
-    {"active", CONFIG_PARAMETER_UINT, offsetof(struct options, active), 8, 1, SCHED_MAX_SLOTS, NULL,
+static const struct config_plugin_option option_table[] = {
+    {"active", CONFIG_PLUGIN_UINT, offsetof(struct options, active), 8, 1, SCHED_MAX_SLOTS, NULL,
      "warps in the active set"},
     {0},
 };
 
 struct two_level_active {
     uint32_t most_active;
-    uint32_t turn;             /* the slot behind the last issued */
-    uint32_t turn_to_enter;    /* the slot behind the last that became active */
+    uint32_t turn;             /* the slot after the last issued */
+    uint32_t turn_to_enter;    /* the slot after the last that became active */
     struct sched_set active;   /* may be picked */
-    struct sched_set eligible; /* outside, but would not wait */
+    struct sched_set eligible; /* outside the set, but not waiting */
 };
 
 static void start(void *state, const void *given, uint32_t n_slots) {
@@ -95,8 +95,8 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 
 const struct sched_ops sched_two_level_active = {
     .name = "two-level-active",
-    .help = "round robin in a small active set; warps that wait long are exchanged",
-    .option = options,
+    .help = "round robin in a small active set; warps with a long wait are replaced",
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct two_level_active),
     .is_strict = true,
@@ -112,7 +112,7 @@ const struct sched_ops sched_two_level_active = {
 const struct sched_ops sched_two_level_opt = {
     .name = "two-level-opt",
     .help = "two-level-active with long operations first inside the active set",
-    .option = options,
+    .option = option_table,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct two_level_active),
     .is_strict = true,

@@ -6,9 +6,9 @@ static void with_switch_empty_the_group_that_issued_last_has_priority(void **sta
     struct bench bench;
     bench_start_full(&bench, "two-level:group=2", 6);
     EXPECT_ISSUES(&bench, 0b111111, 0, 1, 0, 1, 0);
-    EXPECT_ISSUES(&bench, 0b110000, 4);       /* group 1 is not ready either: group 2 */
-    EXPECT_ISSUES(&bench, 0b111111, 5, 4, 5); /* and there it stays */
-    EXPECT_ISSUES(&bench, 0b001111, 1);       /* behind group 2 comes group 0, which goes on where it stopped */
+    EXPECT_ISSUES(&bench, 0b110000, 4);       /* group 1 is not ready either, so group 2 */
+    EXPECT_ISSUES(&bench, 0b111111, 5, 4, 5); /* and stays there */
+    EXPECT_ISSUES(&bench, 0b001111, 1);       /* after group 2 comes group 0, which continues where it stopped */
     EXPECT_ISSUES(&bench, 0b111100, 2);
     EXPECT_ISSUES(&bench, 0b111111, 3, 2);
     bench_end(&bench);
@@ -19,7 +19,7 @@ static void with_switch_stall_lower_groups_only_fill_in(void **state) {
     struct bench bench;
     bench_start_full(&bench, "two-level:group=2,switch=stall", 4);
     EXPECT_ISSUES(&bench, 0b1111, 0, 1);
-    EXPECT_ISSUES(&bench, 0b1100, 2); /* the top has nothing this cycle ... */
+    EXPECT_ISSUES(&bench, 0b1100, 2); /* the top has no candidate this cycle ... */
     EXPECT_ISSUES(&bench, 0b1111, 0); /* ... and is still the top */
     bench_stall(&bench, 0, WAITS_LONG);
     EXPECT_ISSUES(&bench, 0b1110, 1); /* one of two waits */
@@ -27,16 +27,16 @@ static void with_switch_stall_lower_groups_only_fill_in(void **state) {
     EXPECT_ISSUES(&bench, 0b1100, 3, 2); /* both do: group 1 is the top */
     bench_wake(&bench, 0);
     EXPECT_ISSUES(&bench, 0b1101, 3); /* group 0 is the lowest now, */
-    EXPECT_ISSUES(&bench, 0b0001, 0); /* filling in */
+    EXPECT_ISSUES(&bench, 0b0001, 0); /* and fills in */
     EXPECT_ISSUES(&bench, 0b1101, 2);
     bench_stall(&bench, 2, WAITS_SHORT);
     bench_stall(&bench, 3, WAITS_LONG);
     EXPECT_ISSUES(&bench, 0b0001, 0);
     bench_wake(&bench, 2);
-    EXPECT_ISSUES(&bench, 0b0101, 2); /* a short wait is none: group 1 has stayed the top */
+    EXPECT_ISSUES(&bench, 0b0101, 2); /* a short wait does not count: group 1 is still the top */
     bench_stall(&bench, 2, WAITS_LONG);
     bench_wake(&bench, 2);
-    EXPECT_ISSUES(&bench, 0b0101, 0); /* for a moment both waited */
+    EXPECT_ISSUES(&bench, 0b0101, 0); /* both waited for a moment */
     bench_end(&bench);
 }
 
@@ -55,13 +55,13 @@ static void when_all_groups_wait_the_first_to_wake_is_the_top(void **state) {
     }
 }
 
-static void a_group_that_has_finished_gives_the_priority_on(void **state) {
+static void a_group_that_has_finished_passes_its_priority_on(void **state) {
     (void)state;
     struct bench bench;
     bench_start_full(&bench, "two-level:group=2,switch=stall", 6);
     EXPECT_ISSUES(&bench, 0b111111, 0, 1);
     bench_leave(&bench, 0);
-    bench_stall(&bench, 1, WAITS_LONG); /* all that is left of group 0 */
+    bench_stall(&bench, 1, WAITS_LONG); /* the last warp of group 0 */
     bench_wake(&bench, 1);
     EXPECT_ISSUES(&bench, 0b111110, 2, 3);
     bench_leave(&bench, 2);
@@ -93,7 +93,7 @@ static void only_instructions_of_the_top_count_for_the_timeout(void **state) {
     bench_end(&bench);
 }
 
-static void the_timeout_is_32768_instructions_and_for_groups_of_one_alone(void **state) {
+static void the_timeout_is_32768_instructions_and_applies_to_groups_of_one(void **state) {
     (void)state;
     struct bench one, none, two;
     bench_start_full(&one, "two-level:group=1", 2);
@@ -126,11 +126,11 @@ static void each_level_may_be_greedy_then_oldest(void **state) {
     EXPECT_ISSUES(&inner, 0b111111, 0, 0, 0);
     EXPECT_ISSUES(&inner, 0b111110, 1);
     EXPECT_ISSUES(&inner, 0b111111, 1);
-    EXPECT_ISSUES(&inner, 0b111100, 3, 3); /* the groups go round: group 1, in which 3 is older */
+    EXPECT_ISSUES(&inner, 0b111100, 3, 3); /* the next group is 1, in which 3 is older */
     bench_leave(&inner, 3);
     inner.slot[3].age = 50;
     bench_arrive(&inner, 3);
-    EXPECT_ISSUES(&inner, 0b111111, 2); /* greed went with the old warp */
+    EXPECT_ISSUES(&inner, 0b111111, 2); /* the new warp inherits no greed */
 
     EXPECT_ISSUES(&outer, 0b111111, 0, 1, 0);
     EXPECT_ISSUES(&outer, 0b111100, 4); /* group 2 has the oldest warp; inside, round robin */
@@ -140,7 +140,7 @@ static void each_level_may_be_greedy_then_oldest(void **state) {
     bench_end(&outer);
 }
 
-static void groups_go_by_warp_id_not_by_slot(void **state) {
+static void groups_are_formed_by_warp_id_not_by_slot(void **state) {
     (void)state;
     struct bench bench;
     bench_start(&bench, "two-level:group=2", 4);
@@ -159,12 +159,12 @@ int main(void) {
         cmocka_unit_test(with_switch_empty_the_group_that_issued_last_has_priority),
         cmocka_unit_test(with_switch_stall_lower_groups_only_fill_in),
         cmocka_unit_test(when_all_groups_wait_the_first_to_wake_is_the_top),
-        cmocka_unit_test(a_group_that_has_finished_gives_the_priority_on),
+        cmocka_unit_test(a_group_that_has_finished_passes_its_priority_on),
         cmocka_unit_test(the_timeout_ends_the_priority_of_a_single_warp),
         cmocka_unit_test(only_instructions_of_the_top_count_for_the_timeout),
-        cmocka_unit_test(the_timeout_is_32768_instructions_and_for_groups_of_one_alone),
+        cmocka_unit_test(the_timeout_is_32768_instructions_and_applies_to_groups_of_one),
         cmocka_unit_test(each_level_may_be_greedy_then_oldest),
-        cmocka_unit_test(groups_go_by_warp_id_not_by_slot),
+        cmocka_unit_test(groups_are_formed_by_warp_id_not_by_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

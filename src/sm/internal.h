@@ -107,7 +107,7 @@ struct sm {
     bool is_separate;
     bool is_scoreboard;
     bool has_icache; /* one that can miss */
-    bool policy_hears_waits;
+    bool policy_sees_waits;
     bool checks, is_watched; /* for tests; or the grid records what its threads execute */
 
     struct sched_set ready, next_shared; /* next_shared: slots whose next instruction others may notice */
@@ -186,7 +186,7 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
     sched_remove(&sm->waits_long, s);
     sched_remove(&sm->pending, s);
     sm->slot[s].is_stalled = false;
-    if (!sm->policy_hears_waits)
+    if (!sm->policy_sees_waits)
         return;
     sm->view.cycle = cycle;
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);

@@ -20,7 +20,7 @@ static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, 
     sched_put(&sm->waits_long, s, is_long);
     sched_put(&sm->pending, s, is_pending);
     sm->slot[s].is_stalled = true;
-    if (!sm->policy_hears_waits)
+    if (!sm->policy_sees_waits)
         return;
     sm->view.cycle = cycle;
     sm->policy->stall(sm->policy_state[s % sm->n_schedulers], &sm->view, s, is_long);

@@ -14,7 +14,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->machine = machine;
     sm->policy = setup->scheduler;
     sm->policy_options = setup->scheduler_options;
-    sm->policy_hears_waits = sched_hears_waits(sm->policy);
+    sm->policy_sees_waits = sched_sees_waits(sm->policy);
     sm->mem = setup->mem;
     sm->index = setup->index;
     sm->divergence = setup->divergence;

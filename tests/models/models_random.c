@@ -34,13 +34,13 @@ static void append(char *text, size_t size, const char *separator, const char *m
     snprintf(text + used, size - used, "%s%.*s", separator, (int)length, more);
 }
 
-static void append_value(char *text, size_t size, const struct config_parameter *parameter, struct random *random) {
+static void append_value(char *text, size_t size, const struct config_plugin_option *option, struct random *random) {
     char number[16];
-    if (parameter->type == CONFIG_PARAMETER_CHOICE) {
+    if (option->type == CONFIG_PLUGIN_CHOICE) {
         unsigned n = 1;
-        for (const char *at = parameter->choices; *at; at++)
+        for (const char *at = option->choices; *at; at++)
             n += *at == '|';
-        const char *word = parameter->choices;
+        const char *word = option->choices;
         for (unsigned skip = random_below(random, n); skip > 0; skip--)
             word = strchr(word, '|') + 1;
         append(text, size, "=", word, strcspn(word, "|"));
@@ -48,13 +48,13 @@ static void append_value(char *text, size_t size, const struct config_parameter 
     }
     static const uint32_t numbers[] = {0, 1, 2, 3, 4, 8, 16, 32, 64, 200};
     uint32_t value = numbers[random_below(random, sizeof numbers / sizeof numbers[0])];
-    value = value < parameter->least ? parameter->least : value > parameter->most ? parameter->most : value;
+    value = value < option->least ? option->least : value > option->most ? option->most : value;
     snprintf(number, sizeof number, "%" PRIu32, value);
     append(text, size, "=", number, strlen(number));
 }
 
 /* NAME, NAME:PRESET or NAME:KEY=VALUE,...; what does not fit is left out. */
-static void draw_options(char *text, size_t size, const char *name, const struct config_parameter *parameter,
+static void draw_options(char *text, size_t size, const char *name, const struct config_plugin_option *option,
                          const struct config_preset *preset, struct random *random) {
     const char *separator = ":";
     unsigned n_presets = 0;
@@ -66,11 +66,11 @@ static void draw_options(char *text, size_t size, const char *name, const struct
         append(text, size, separator, word, strlen(word));
         separator = ",";
     }
-    for (; parameter && parameter->name; parameter++) {
-        if (!random_chance(random, 35) || strlen(text) + strlen(parameter->name) + 12 >= size)
+    for (; option && option->name; option++) {
+        if (!random_chance(random, 35) || strlen(text) + strlen(option->name) + 12 >= size)
             continue;
-        append(text, size, separator, parameter->name, strlen(parameter->name));
-        append_value(text, size, parameter, random);
+        append(text, size, separator, option->name, strlen(option->name));
+        append_value(text, size, option, random);
         separator = ",";
     }
 }
@@ -86,7 +86,7 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
     if (tester->model && strchr(tester->model, ':'))
         snprintf(target->divergence, sizeof target->divergence, "%s", tester->model);
     else if (has_options)
-        draw_options(target->divergence, sizeof target->divergence, ops->name, ops->parameter, ops->preset, random);
+        draw_options(target->divergence, sizeof target->divergence, ops->name, ops->option, ops->preset, random);
 }
 
 /* --- runs --- */

@@ -705,8 +705,7 @@ static inline void fixture_load(struct fixture *f, const char *text) {
 }
 
 static inline void fixture_parse_options(struct fixture *f, const char *text) {
-    struct config_plugin plugin = {f->ops->name, f->ops->help, f->ops->parameter, f->ops->preset,
-                                   f->ops->options_bytes};
+    struct config_plugin plugin = {f->ops->name, f->ops->help, f->ops->option, f->ops->preset, f->ops->options_bytes};
     char error[256] = "";
     size_t which;
     if (!config_plugin_parse("divergence model", &plugin, 1, text, &which, &f->options, error, sizeof error))
