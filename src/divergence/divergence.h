@@ -31,8 +31,8 @@ enum divergence_status {
 
 /* What the SM sees of a group. The first member of a model's own group structs; the model owns the memory. */
 struct divergence_group {
-    uint32_t pc;   /* its next instruction */
-    uint32_t meet; /* meet() is called when pc has come here; EXEC_NO_PC: never. pc + 1 means after each. */
+    uint32_t pc;        /* its next instruction */
+    uint32_t notify_pc; /* reached() is called when pc has come here; EXEC_NO_PC: never. pc + 1 means after each. */
     /* The group is the lanes `mask` of this row or, where that is NULL, of these threads. Both NULL: the SM asks
      * bundle() who executes. */
     struct exec_row *row;
@@ -70,7 +70,8 @@ struct divergence_bundle {
     bool is_last;   /* the instruction is complete with it: control() follows, or pc moves on. Else the next bundle
                      * of the group takes the scheduler's next turn, and nobody else does. */
     /* (mimd) Another bundle goes in the same cycle, and counts as one with it. Each is a whole instruction: control()
-     * is called for those that are control instructions; pc does not move, and after the last of them meet() is called.
+     * is called for those that are control instructions; pc does not move, and after the last of them reached() is
+     * called.
      */
     bool shares_issue;
 };
@@ -181,7 +182,7 @@ struct divergence_ops {
     /* Executes the control instruction at pc (a kind above EXEC_KIND_WARP, or from there on with splits_rows). `mask`:
      * with a row the lanes whose guard is true, may be 0; else that of the last bundle. group->pc is still pc. */
     void (*control)(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);
-    void (*meet)(void *model, struct divergence_group *group, uint64_t cycle);
+    void (*reached)(void *model, struct divergence_group *group, uint64_t cycle);
     void (*resume)(void *model, struct divergence_group *group, uint64_t cycle); /* may be NULL: never DRAINS */
     /* A group has ended and left its slot, or the time of call_at has come. May be NULL. */
     void (*refill)(void *model, uint64_t cycle);

@@ -30,13 +30,13 @@ struct options {
 };
 
 struct model {
-    struct divergence_crowd crowd;
+    struct divergence_warp_pool pool;
     bool is_free;         /* threads may change lanes */
     bool retires_always;  /* not only where basic blocks begin */
     uint32_t *next_block; /* by pc: the first instruction behind it that begins a basic block */
     /* By pc: the warps that were set running there last, the youngest first. Some may have moved on, behind it and not
      * as far as to where they are asked again. */
-    struct divergence_team **youngest;
+    struct divergence_dynamic_warp **youngest;
 };
 
 static const struct config_plugin_option option_table[] = {
@@ -53,8 +53,8 @@ static const char *refuses(const void *options, const struct config_machine *mac
 
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
-    divergence_crowd_start(&model->crowd, setup, sizeof(struct divergence_team));
-    model->crowd.carries = true;
+    divergence_warp_pool_start(&model->pool, setup, sizeof(struct divergence_dynamic_warp));
+    model->pool.carries = true;
     model->is_free = ((const struct options *)setup->options)->lanes == LANES_FREE;
     model->retires_always = setup->machine->pipeline != CONFIG_PIPELINE_SCOREBOARD;
     return model;
@@ -62,7 +62,7 @@ static void *new_model(const struct divergence_setup *setup) {
 
 static void free_model(void *user) {
     struct model *model = user;
-    divergence_crowd_end(&model->crowd);
+    divergence_warp_pool_end(&model->pool);
     free(model->next_block);
     free(model->youngest);
     free(model);
@@ -71,11 +71,11 @@ static void free_model(void *user) {
 /* Where paths may come together: targets of branches, what follows them, and their reconvergence points. */
 static void begin_grid(void *user) {
     struct model *model = user;
-    const struct exec_program *program = model->crowd.setup.cx->grid->program;
+    const struct exec_program *program = model->pool.setup.cx->grid->program;
     free(model->next_block);
     free(model->youngest);
     model->next_block = base_allocate(program->n_insns + 1, sizeof *model->next_block);
-    model->youngest = base_allocate(program->n_insns + 1, sizeof(struct divergence_team *));
+    model->youngest = base_allocate(program->n_insns + 1, sizeof(struct divergence_dynamic_warp *));
     bool *begins = base_allocate(program->n_insns + 1, sizeof *begins);
     for (uint32_t pc = 0; pc < program->n_insns; pc++) {
         const struct exec_insn *insn = &program->code[pc];
@@ -99,58 +99,58 @@ static void begin_grid(void *user) {
 
 /* --- the pool --- */
 
-static bool is_full(const struct model *model, const struct divergence_team *warp) {
-    return warp->mask == model->crowd.all_lanes;
+static bool is_full(const struct model *model, const struct divergence_dynamic_warp *warp) {
+    return warp->mask == model->pool.all_lanes;
 }
 
 /* The youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
-static struct divergence_team *youngest_at(const struct model *model, uint32_t pc, const struct divergence_team *self,
-                                           uint64_t cycle) {
-    const struct divergence_setup *setup = &model->crowd.setup;
-    for (struct divergence_team *warp = model->youngest[pc]; warp; warp = warp->older)
+static struct divergence_dynamic_warp *youngest_at(const struct model *model, uint32_t pc,
+                                                   const struct divergence_dynamic_warp *self, uint64_t cycle) {
+    const struct divergence_setup *setup = &model->pool.setup;
+    for (struct divergence_dynamic_warp *warp = model->youngest[pc]; warp; warp = warp->older)
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
             !setup->host->is_under_way(setup->sm, &warp->group, cycle))
             return warp;
     return NULL;
 }
 
-static bool has_room_for(const struct model *model, const struct divergence_team *warp,
-                         const struct divergence_team *other) {
+static bool has_room_for(const struct model *model, const struct divergence_dynamic_warp *warp,
+                         const struct divergence_dynamic_warp *other) {
     return model->is_free ? !is_full(model, warp) : (other->mask & ~warp->mask) != 0;
 }
 
 /* The warp is the youngest now. */
-static void set_running(struct model *model, struct divergence_team *warp, uint32_t pc) {
+static void set_running(struct model *model, struct divergence_dynamic_warp *warp, uint32_t pc) {
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
-    warp->group.meet = model->retires_always ? pc + 1 : model->next_block[pc];
-    divergence_team_set_youngest(warp, &model->youngest[pc]);
+    warp->group.notify_pc = model->retires_always ? pc + 1 : model->next_block[pc];
+    divergence_dynamic_warp_set_youngest(warp, &model->youngest[pc]);
 }
 
 /* Moves threads of `from` (those in *mask) to `to` while there is room. */
-static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from,
-                         uint32_t *mask) {
+static void move_threads(const struct model *model, struct divergence_dynamic_warp *to,
+                         struct divergence_dynamic_warp *from, uint32_t *mask) {
     uint8_t at[EXEC_LANES];
     uint32_t moving = model->is_free ? 0 : *mask & ~to->mask;
     for (uint32_t left = model->is_free ? *mask : 0; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int room = divergence_team_room(to, i, model->crowd.setup.machine->warp_size);
+        int room = divergence_dynamic_warp_room(to, i, model->pool.setup.machine->warp_size);
         if (room < 0)
             break;
         at[i] = (uint8_t)room;
         to->mask |= 1u << room;
         moving |= 1u << i;
     }
-    divergence_team_take(&model->crowd, to, model->is_free ? at : NULL, from, moving);
+    divergence_dynamic_warp_take(&model->pool, to, model->is_free ? at : NULL, from, moving);
     *mask &= ~moving;
 }
 
 /* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the retired warp, to be used for
  * a new one if it must be, its threads being where they are; NULL: make one. True: it has been used. */
-static bool enter_pool(struct model *model, struct divergence_team *from, uint32_t mask, uint32_t pc,
-                       struct divergence_team *own, uint64_t cycle) {
-    const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_team *youngest = youngest_at(model, pc, own, cycle);
+static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from, uint32_t mask, uint32_t pc,
+                       struct divergence_dynamic_warp *own, uint64_t cycle) {
+    const struct divergence_setup *setup = &model->pool.setup;
+    struct divergence_dynamic_warp *youngest = youngest_at(model, pc, own, cycle);
     if (youngest) {
         uint32_t before = mask;
         move_threads(model, youngest, from, &mask);
@@ -158,56 +158,56 @@ static bool enter_pool(struct model *model, struct divergence_team *from, uint32
             setup->counters->merges++;
             if (from->group.passed < youngest->group.passed)
                 youngest->group.passed = from->group.passed;
-            divergence_team_show(youngest);
+            divergence_dynamic_warp_show(youngest);
             if (youngest->group.slot != DIVERGENCE_NO_SLOT)
                 setup->host->wake(setup->sm, &youngest->group, cycle);
         }
     }
     if (!mask)
         return false;
-    struct divergence_team *warp = own ? own : divergence_crowd_new_team(&model->crowd);
+    struct divergence_dynamic_warp *warp = own ? own : divergence_warp_pool_new_warp(&model->pool);
     if (!own)
-        divergence_team_take(&model->crowd, warp, NULL, from, mask);
+        divergence_dynamic_warp_take(&model->pool, warp, NULL, from, mask);
     warp->mask = mask;
     set_running(model, warp, pc);
-    divergence_team_show(warp);
+    divergence_dynamic_warp_show(warp);
     if (!own) {
         warp->group.passed = from->group.passed;
-        divergence_crowd_enter(&model->crowd, warp, cycle);
+        divergence_warp_pool_enter(&model->pool, warp, cycle);
     }
     return own != NULL;
 }
 
 /* Threads that barriers have set free, or a new block's, are warps as their rows are. */
 static void take_loose(struct model *model, uint64_t cycle) {
-    struct divergence_crowd *crowd = &model->crowd;
-    for (uint32_t i = 0; i < crowd->n_loose; i++) {
-        const struct divergence_set *set = &crowd->loose[i];
-        struct divergence_team row = {.group.passed = set->passed};
+    struct divergence_warp_pool *pool = &model->pool;
+    for (uint32_t i = 0; i < pool->n_loose; i++) {
+        const struct divergence_piece *set = &pool->loose[i];
+        struct divergence_dynamic_warp row = {.group.passed = set->passed};
         for (uint32_t left = set->mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            divergence_team_put(&row, lane, set->row, lane, set->pc);
+            divergence_dynamic_warp_put(&row, lane, set->row, lane, set->pc);
         }
         enter_pool(model, &row, row.mask, set->pc, NULL, cycle);
     }
-    crowd->n_loose = 0;
+    pool->n_loose = 0;
 }
 
 /* --- hooks --- */
 
 static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     struct model *model = user;
-    divergence_crowd_admit(&model->crowd, block);
+    divergence_warp_pool_admit(&model->pool, block);
     take_loose(model, cycle);
 }
 
 /* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
-static void go_on(struct model *model, struct divergence_team *warp, uint64_t cycle) {
+static void go_on(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     set_running(model, warp, warp->group.pc);
     if (is_full(model, warp))
         return;
     if (!model->retires_always) {
-        const struct divergence_team *youngest = youngest_at(model, warp->group.pc, warp, cycle);
+        const struct divergence_dynamic_warp *youngest = youngest_at(model, warp->group.pc, warp, cycle);
         if (!youngest || !has_room_for(model, youngest, warp))
             return;
     }
@@ -217,80 +217,80 @@ static void go_on(struct model *model, struct divergence_team *warp, uint64_t cy
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct model *model = user;
-    struct divergence_team *warp = (struct divergence_team *)group;
-    const struct exec_insn *insn = &model->crowd.setup.cx->grid->program->code[pc];
+    struct divergence_dynamic_warp *warp = (struct divergence_dynamic_warp *)group;
+    const struct exec_insn *insn = &model->pool.setup.cx->grid->program->code[pc];
     if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == warp->mask)) { /* most branches: all go one way */
-        divergence_count_branch(&model->crowd.setup, pc, false);
+        divergence_count_branch(&model->pool.setup, pc, false);
         group->pc = mask ? insn->target : pc + 1;
         go_on(model, warp, cycle);
         return;
     }
     uint32_t before = warp->mask, there;
     group->status = DIVERGENCE_DRAINS; /* not in the pool while the others are */
-    divergence_crowd_control(&model->crowd, warp, before, mask, pc, cycle);
+    divergence_warp_pool_control(&model->pool, warp, before, mask, pc, cycle);
     take_loose(model, cycle);
-    uint32_t next = divergence_team_lowest(warp, warp->mask, &there);
+    uint32_t next = divergence_dynamic_warp_lowest(warp, warp->mask, &there);
     if (!warp->mask) {
-        divergence_crowd_leave(&model->crowd, warp, true, cycle);
-    } else if (warp->waits == warp->mask && !model->crowd.queue_length) {
+        divergence_warp_pool_leave(&model->pool, warp, true, cycle);
+    } else if (warp->waits == warp->mask && !model->pool.queue_length) {
         group->status = DIVERGENCE_WAITS;
     } else if (there == warp->mask && !warp->waits) {
         group->pc = next;
         if (warp->mask != before)
-            divergence_team_show(warp);
+            divergence_dynamic_warp_show(warp);
         go_on(model, warp, cycle);
     }
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    go_on(user, (struct divergence_team *)group, cycle);
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
+    go_on(user, (struct divergence_dynamic_warp *)group, cycle);
 }
 
 /* A warp retires with one next instruction for all. */
-static void resume_together(struct model *model, struct divergence_team *warp, uint64_t cycle) {
-    const struct divergence_team *youngest = youngest_at(model, warp->group.pc, warp, cycle);
+static void resume_together(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
+    const struct divergence_dynamic_warp *youngest = youngest_at(model, warp->group.pc, warp, cycle);
     if (!youngest || !has_room_for(model, youngest, warp)) { /* none that it could fill: it goes on */
         set_running(model, warp, warp->group.pc);
         return;
     }
     uint32_t all = warp->mask;
-    divergence_team_set_pcs(warp, warp->group.pc);
+    divergence_dynamic_warp_set_pcs(warp, warp->group.pc);
     warp->mask = 0;
     if (!enter_pool(model, warp, all, warp->group.pc, warp, cycle))
-        divergence_crowd_leave(&model->crowd, warp, true, cycle);
+        divergence_warp_pool_leave(&model->pool, warp, true, cycle);
 }
 
 /* The warp retires: its threads enter the pool, at each of their next instructions. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct divergence_team *warp = (struct divergence_team *)group;
+    struct divergence_dynamic_warp *warp = (struct divergence_dynamic_warp *)group;
     if (warp->is_together) {
         warp->is_together = false;
         resume_together(model, warp, cycle);
         return;
     }
-    divergence_team_dismiss(warp);
-    struct divergence_team *own = warp;
+    divergence_dynamic_warp_dismiss(warp);
+    struct divergence_dynamic_warp *own = warp;
     uint32_t n_paths = 0, those, all = warp->mask;
     warp->mask = 0;
     for (uint32_t left = all; left; left &= ~those) {
-        uint32_t pc = divergence_team_lowest(warp, left, &those);
+        uint32_t pc = divergence_dynamic_warp_lowest(warp, left, &those);
         n_paths++;
         if (enter_pool(model, warp, those, pc, own, cycle))
             own = NULL;
     }
-    model->crowd.setup.counters->warp_splits += n_paths > 1;
+    model->pool.setup.counters->warp_splits += n_paths > 1;
     if (own)
-        divergence_crowd_leave(&model->crowd, warp, true, cycle);
+        divergence_warp_pool_leave(&model->pool, warp, true, cycle);
 }
 
-static void refill(void *user, uint64_t cycle) { divergence_crowd_refill(&((struct model *)user)->crowd, cycle); }
+static void refill(void *user, uint64_t cycle) { divergence_warp_pool_refill(&((struct model *)user)->pool, cycle); }
 
 static void visit(const void *user, const struct divergence_block *block,
                   void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
                                  uint32_t lane),
                   void *visitor) {
-    divergence_crowd_visit(&((const struct model *)user)->crowd, block, thread, visitor);
+    divergence_warp_pool_visit(&((const struct model *)user)->pool, block, thread, visitor);
 }
 
 /* Fung 2007, 4.3: a pool entry has a pc, a thread number for each lane and the scheduler's bits; the table by which the
@@ -315,15 +315,15 @@ const struct divergence_ops divergence_dwf = {
     .options_bytes = sizeof(struct options),
     .splits_rows = true,
     .refuses = refuses,
-    .n_slots = divergence_crowd_n_slots,
+    .n_slots = divergence_warp_pool_n_slots,
     .new_model = new_model,
     .free_model = free_model,
     .begin_grid = begin_grid,
-    .new_block = divergence_crowd_new_block,
-    .free_block = divergence_crowd_free_block,
+    .new_block = divergence_warp_pool_new_block,
+    .free_block = divergence_warp_pool_free_block,
     .admit = admit,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .resume = resume,
     .refill = refill,
     .visit = visit,

@@ -25,8 +25,8 @@ static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
     }
 }
 
-static const struct divergence_team *warp_in(const struct fixture *f, uint32_t slot) {
-    const struct divergence_team *warp = (const struct divergence_team *)f->sm[0].slot[slot].group;
+static const struct divergence_dynamic_warp *warp_in(const struct fixture *f, uint32_t slot) {
+    const struct divergence_dynamic_warp *warp = (const struct divergence_dynamic_warp *)f->sm[0].slot[slot].group;
     assert_non_null(warp);
     return warp;
 }

@@ -82,7 +82,7 @@ static const struct config_preset presets[] = {
 };
 
 /* The groups that issue together, so far. */
-struct company {
+struct partners {
     uint32_t lanes, n_threads, n_warps;
     const struct divergence_warp *warp[EXEC_LANES];
 };
@@ -91,7 +91,7 @@ struct dws {
     struct divergence_splits splits; /* first */
     struct options options;
     uint32_t revived; /* the last one chosen */
-    struct company company;
+    struct partners partners;
 };
 
 static const char *refuses(const void *given, const struct config_machine *machine, const struct exec_program *program,
@@ -162,7 +162,7 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
     struct divergence_split *split = (struct divergence_split *)group;
     if (!group->row)
         split->missing[tag] = 0;
-    if (dws->options.reconv != RECONV_PC || divergence_splits_is_sole(split->family))
+    if (dws->options.reconv != RECONV_PC || divergence_splits_is_sole(split->subdivision))
         return;
     divergence_splits_enter(&dws->splits, split, cycle);
     divergence_splits_reunite(&dws->splits, split);
@@ -172,9 +172,9 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
 /* Threads of a suspended split that still wait for data; false when none has come or all have. */
 static bool waits_in_part(const struct dws *dws, const struct divergence_split *split, uint32_t *missing) {
     const struct divergence_setup *setup = &dws->splits.setup;
-    if (!split->family || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
+    if (!split->subdivision || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
         return false;
-    uint32_t n_rows = split->family->warp->n_rows, n_arrived = 0;
+    uint32_t n_rows = split->subdivision->warp->n_rows, n_arrived = 0;
     for (uint32_t i = 0; i < n_rows; i++) {
         if (split->group.row)
             missing[i] = split->mask[i] & ~setup->host->arrived(setup->sm, &split->group);
@@ -213,36 +213,36 @@ static bool may_share(const struct exec_insn *insn) {
            (insn->access.space != PTX_SPACE_SHARED && insn->access.space != PTX_SPACE_GENERIC);
 }
 
-static void add(struct company *company, const struct divergence_group *group) {
-    company->lanes |= group->mask;
-    company->n_threads += (uint32_t)__builtin_popcount(group->mask);
-    company->warp[company->n_warps++] = ((const struct divergence_split *)group)->family->warp;
+static void add(struct partners *partners, const struct divergence_group *group) {
+    partners->lanes |= group->mask;
+    partners->n_threads += (uint32_t)__builtin_popcount(group->mask);
+    partners->warp[partners->n_warps++] = ((const struct divergence_split *)group)->subdivision->warp;
 }
 
 static bool leads(void *model, const struct divergence_group *group) {
     struct dws *dws = model;
     if (dws->options.merge != MERGE_DWF)
         return false;
-    dws->company = (struct company){.lanes = 0};
-    add(&dws->company, group);
-    return dws->company.n_threads < dws->splits.row_threads && may_share(&dws->splits.program->code[group->pc]);
+    dws->partners = (struct partners){.lanes = 0};
+    add(&dws->partners, group);
+    return dws->partners.n_threads < dws->splits.row_threads && may_share(&dws->splits.program->code[group->pc]);
 }
 
 static bool has_room(const struct dws *dws, const struct divergence_group *group) {
-    const struct company *company = &dws->company;
-    for (uint32_t i = 0; i < company->n_warps; i++)
-        if (company->warp[i] == ((const struct divergence_split *)group)->family->warp)
+    const struct partners *partners = &dws->partners;
+    for (uint32_t i = 0; i < partners->n_warps; i++)
+        if (partners->warp[i] == ((const struct divergence_split *)group)->subdivision->warp)
             return false;
     if (dws->options.lanes == LANES_AWARE)
-        return !(company->lanes & group->mask);
-    return company->n_threads + (uint32_t)__builtin_popcount(group->mask) <= dws->splits.row_threads;
+        return !(partners->lanes & group->mask);
+    return partners->n_threads + (uint32_t)__builtin_popcount(group->mask) <= dws->splits.row_threads;
 }
 
 static bool follows(void *model, const struct divergence_group *group) {
     struct dws *dws = model;
     if (!has_room(dws, group))
         return false;
-    add(&dws->company, group);
+    add(&dws->partners, group);
     dws->splits.setup.counters->shared_issues++;
     return true;
 }
@@ -291,7 +291,7 @@ const struct divergence_ops divergence_dws = {
     .leads = leads,
     .follows = follows,
     .control = divergence_splits_control,
-    .meet = divergence_splits_meet,
+    .reached = divergence_splits_reached,
     .resume = divergence_splits_resume,
     .refill = divergence_splits_refill,
     .memory = memory,

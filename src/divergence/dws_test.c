@@ -388,8 +388,8 @@ static void a_full_table_refuses_and_the_branch_is_serialised(void **state) {
     splits_step_to(f, 1, PC12_F); /* they have met again */
     splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_F, RUNS, 0x1c}}, 2);
     const struct divergence_split *met = (struct divergence_split *)f->sm[0].slot[1].group;
-    assert_null(met->family->parent); /* and need no stack of their own */
-    assert_int_equal(met->family->n_children, 0);
+    assert_null(met->subdivision->parent); /* and need no stack of their own */
+    assert_int_equal(met->subdivision->n_children, 0);
     fixture_run(f);
     fixture_close(f);
 }

@@ -58,7 +58,7 @@ struct large_warp {
     bool has_begun;  /* subwarps is the instruction at pc */
     bool has_issued; /* and some of it has gone */
     struct divergence_subwarps subwarps;
-    struct divergence_busy busy; /* refetch=first */
+    struct divergence_in_flight in_flight; /* refetch=first */
 };
 
 struct block {
@@ -105,7 +105,7 @@ static void *new_block(void *user, const struct exec_cta *cta) {
         warp->number = i;
         warp->group.slot = DIVERGENCE_NO_SLOT;
         if (model->refetches_first)
-            divergence_busy_new(&warp->busy, cta->n_rows);
+            divergence_in_flight_new(&warp->in_flight, cta->n_rows);
     }
     return block;
 }
@@ -115,7 +115,7 @@ static void free_block(void *user, void *state) {
     struct block *block = state;
     for (uint32_t i = 0; i < block->most_warps; i++) {
         divergence_wide_free(&block->stack[i]);
-        divergence_busy_free(&block->warp[i].busy);
+        divergence_in_flight_free(&block->warp[i].in_flight);
     }
     free(block->stack);
     free(block->warp);
@@ -134,7 +134,7 @@ static void begin(const struct model *model, struct large_warp *warp) {
 
 /* refetch=first: when can the next sub-warp go? */
 static void look_ahead(struct large_warp *warp, uint64_t cycle) {
-    uint64_t until = divergence_busy_until(&warp->busy, &warp->subwarps, !warp->has_issued, cycle);
+    uint64_t until = divergence_in_flight_until(&warp->in_flight, &warp->subwarps, !warp->has_issued, cycle);
     warp->group.is_blocked = until == UINT64_MAX;
     warp->group.ready_cycle = warp->group.is_blocked ? 0 : until;
 }
@@ -144,7 +144,7 @@ static void go_on(const struct model *model, struct large_warp *warp, uint64_t c
     warp->has_begun = false;
     if (!warp->group.overlaps || warp->group.status != DIVERGENCE_RUNS)
         return;
-    warp->group.meet = warp->group.pc + 1; /* to be called after each instruction */
+    warp->group.notify_pc = warp->group.pc + 1; /* to be called after each instruction */
     begin(model, warp);
     look_ahead(warp, cycle);
 }
@@ -164,7 +164,7 @@ static void show_top(const struct model *model, struct large_warp *warp, uint64_
     const struct divergence_wide_entry *top = divergence_wide_top(stack);
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
-    group->meet = top->reconvergence;
+    group->notify_pc = top->reconvergence;
     group->mask = top->mask[0];
     group->n_threads = divergence_wide_count(top->mask, stack->n_rows);
     go_on(model, warp, cycle);
@@ -191,7 +191,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
         warp->group.home = place;
         warp->group.passed = 0;
         if (warp->group.overlaps)
-            divergence_busy_start(&warp->busy, rows);
+            divergence_in_flight_start(&warp->in_flight, rows);
         show_top(model, warp, cycle);
         warp->group.warp_id = DIVERGENCE_NO_WARP;
         model->setup.host->place(model->setup.sm, &warp->group, cycle);
@@ -201,17 +201,17 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
 static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *out, uint64_t cycle) {
     const struct model *model = user;
     struct large_warp *warp = (struct large_warp *)group;
-    uint32_t busy[EXEC_MAX_ROWS], packed[EXEC_MAX_ROWS];
+    uint32_t in_flight[EXEC_MAX_ROWS], packed[EXEC_MAX_ROWS];
     if (!warp->has_begun)
         begin(model, warp);
     if (group->overlaps)
-        divergence_busy_mask(&warp->busy, cycle, busy);
+        divergence_in_flight_mask(&warp->in_flight, cycle, in_flight);
     out->pc = group->pc;
-    divergence_subwarps_next(&warp->subwarps, model->setup.cx, group->overlaps ? busy : NULL, out, packed);
+    divergence_subwarps_next(&warp->subwarps, model->setup.cx, group->overlaps ? in_flight : NULL, out, packed);
     if (group->overlaps) {
         bool goes_to_memory = divergence_subwarps_access(&warp->subwarps, model->setup.cx, out);
-        out->tag = divergence_busy_issue(&warp->busy, packed, !warp->has_issued, goes_to_memory,
-                                         cycle + model->pipeline_cycles);
+        out->tag = divergence_in_flight_issue(&warp->in_flight, packed, !warp->has_issued, goes_to_memory,
+                                              cycle + model->pipeline_cycles);
         warp->has_issued = true;
         if (!out->is_last)
             look_ahead(warp, cycle);
@@ -265,7 +265,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     show_top(model, warp, cycle);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct large_warp *warp = (struct large_warp *)group;
     struct divergence_wide_entry *top = divergence_wide_top(warp->stack);
@@ -285,7 +285,7 @@ static void memory(void *user, struct divergence_group *group, const struct dive
     (void)user;
     (void)cycle;
     if (group->overlaps)
-        divergence_busy_ready(&((struct large_warp *)group)->busy, access->tag, access->ready);
+        divergence_in_flight_ready(&((struct large_warp *)group)->in_flight, access->tag, access->ready);
 }
 
 static void complete(void *user, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
@@ -293,7 +293,7 @@ static void complete(void *user, struct divergence_group *group, uint32_t tag, u
     struct large_warp *warp = (struct large_warp *)group;
     if (!group->overlaps)
         return;
-    divergence_busy_complete(&warp->busy, tag, cycle);
+    divergence_in_flight_complete(&warp->in_flight, tag, cycle);
     if (warp->has_begun)
         look_ahead(warp, cycle);
 }
@@ -341,7 +341,7 @@ static uint64_t cost_bits(const void *user, const struct config_machine *machine
         snprintf(formula, size, "copy of the mask + two masks for branches: 3 x %u", size_of(options));
         return bits;
     }
-    snprintf(formula, size, "copy of the mask + two masks for branches + a busy bit for each thread: 3 x %u + %u",
+    snprintf(formula, size, "copy of the mask + two masks for branches + a in_flight bit for each thread: 3 x %u + %u",
              size_of(options), machine->threads_per_sm);
     return bits + machine->threads_per_sm;
 }
@@ -360,7 +360,7 @@ const struct divergence_ops divergence_lwm = {
     .admit = admit,
     .bundle = bundle,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .memory = memory,
     .complete = complete,
     .visit = visit,

@@ -18,28 +18,28 @@
 
 enum { MOST_REGROUPED = 64 };
 
-/* Threads of a team with one pc. */
+/* Threads of a warp with one pc. */
 struct part {
     uint32_t pc, mask;
     struct exec_row *row; /* they are lanes of it, each in its own; NULL: not so */
 };
 
-/* In parts, the lowest pc first: they issue in this order, in one cycle. A team of one part has the pc of its group,
- * which the SM moves. The pcs of single threads (team.pc) are set where parts may change: after control instructions,
- * and when teams are put together. */
-struct mixed_team {
-    struct divergence_team team;
+/* In parts, the lowest pc first: they issue in this order, in one cycle. A warp of one part has the pc of its group,
+ * which the SM moves. The pcs of single threads (warp.pc) are set where parts may change: after control instructions,
+ * and when warps are put together. */
+struct mixed_warp {
+    struct divergence_dynamic_warp warp;
     struct part part[EXEC_LANES];
     uint32_t n_parts;
     uint32_t n_issued;   /* parts that have issued in this cycle */
-    uint32_t controlled; /* threads that have executed a control instruction there: team.pc has their next pcs */
-    /* With scoreboards, instead of the parts: team.pc has all pcs. */
+    uint32_t controlled; /* threads that have executed a control instruction there: warp.pc has their next pcs */
+    /* With scoreboards, instead of the parts: warp.pc has all pcs. */
     uint32_t issued, last; /* threads that have issued in this cycle, and those of the last bundle */
     bool shares_issue;     /* several bundles go in this cycle */
 };
 
 struct model {
-    struct divergence_crowd crowd;
+    struct divergence_warp_pool pool;
     bool has_scoreboards;  /* one for each lane: threads go on by themselves */
     bool pays;             /* what regrouping_pays() found last */
     bool may_have_changed; /* and threads have come, gone or waited since */
@@ -53,145 +53,147 @@ static const char *refuses(const void *options, const struct config_machine *mac
 
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
-    divergence_crowd_start(&model->crowd, setup, sizeof(struct mixed_team));
-    model->crowd.keeps_waiting = model->has_scoreboards = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
+    divergence_warp_pool_start(&model->pool, setup, sizeof(struct mixed_warp));
+    model->pool.keeps_waiting = model->has_scoreboards = setup->machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     return model;
 }
 
 static void free_model(void *user) {
-    divergence_crowd_end(&((struct model *)user)->crowd);
+    divergence_warp_pool_end(&((struct model *)user)->pool);
     free(user);
 }
 
-static struct mixed_team *mixed(struct divergence_team *team) { return (struct mixed_team *)team; }
+static struct mixed_warp *mixed(struct divergence_dynamic_warp *warp) { return (struct mixed_warp *)warp; }
 
-static uint32_t n_threads(const struct divergence_team *team) { return (uint32_t)__builtin_popcount(team->mask); }
+static uint32_t n_threads(const struct divergence_dynamic_warp *warp) {
+    return (uint32_t)__builtin_popcount(warp->mask);
+}
 
-static bool is_full(const struct model *model, const struct divergence_team *team) {
-    return team->mask == model->crowd.all_lanes;
+static bool is_full(const struct model *model, const struct divergence_dynamic_warp *warp) {
+    return warp->mask == model->pool.all_lanes;
 }
 
 /* --- parts --- */
 
 /* Threads with this pc, which are lanes of `row` (NULL: of no one row), join those that have it already. */
-static void add_part(struct mixed_team *team, uint32_t pc, uint32_t mask, struct exec_row *row) {
-    uint32_t at = team->n_parts;
-    while (at > 0 && team->part[at - 1].pc > pc)
+static void add_part(struct mixed_warp *warp, uint32_t pc, uint32_t mask, struct exec_row *row) {
+    uint32_t at = warp->n_parts;
+    while (at > 0 && warp->part[at - 1].pc > pc)
         at--;
-    struct part *part = &team->part[at];
+    struct part *part = &warp->part[at];
     if (at > 0 && part[-1].pc == pc) {
         part[-1].mask |= mask;
         part[-1].row = part[-1].row == row ? row : NULL;
         return;
     }
-    memmove(part + 1, part, (team->n_parts++ - at) * sizeof *part);
+    memmove(part + 1, part, (warp->n_parts++ - at) * sizeof *part);
     *part = (struct part){pc, mask, row};
 }
 
 /* Adds parts for these threads, each with its own pc; all are lanes of `row`, or that is not known (NULL). */
-static void add_threads(struct mixed_team *team, uint32_t mask, struct exec_row *row) {
-    const uint32_t *pc = team->team.pc;
+static void add_threads(struct mixed_warp *warp, uint32_t mask, struct exec_row *row) {
+    const uint32_t *pc = warp->warp.pc;
     for (uint32_t left = mask, there; left; left &= ~there) {
         uint32_t first = (uint32_t)__builtin_ctz(left);
         there = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
             there |= (uint32_t)(pc[__builtin_ctz(rest)] == pc[first]) << __builtin_ctz(rest);
-        add_part(team, pc[first], there, row ? row : divergence_team_row(&team->team, there));
+        add_part(warp, pc[first], there, row ? row : divergence_dynamic_warp_row(&warp->warp, there));
     }
 }
 
 /* Some threads have executed control instructions, or ended. */
-static void find_parts_again(struct mixed_team *team) {
+static void find_parts_again(struct mixed_warp *warp) {
     struct part old[EXEC_LANES];
-    uint32_t n = team->n_parts;
-    memcpy(old, team->part, n * sizeof *old);
-    team->n_parts = 0;
+    uint32_t n = warp->n_parts;
+    memcpy(old, warp->part, n * sizeof *old);
+    warp->n_parts = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (old[i].mask & team->controlled)
-            add_threads(team, old[i].mask & team->team.mask, old[i].row);
+        if (old[i].mask & warp->controlled)
+            add_threads(warp, old[i].mask & warp->warp.mask, old[i].row);
         else
-            add_part(team, old[i].pc, old[i].mask, old[i].row);
+            add_part(warp, old[i].pc, old[i].mask, old[i].row);
     }
 }
 
 /* Gives every thread the pc of its part. */
-static void set_pcs(struct mixed_team *team) {
-    if (team->n_parts == 1 && !team->n_issued)
-        team->part[0].pc = team->team.group.pc;
-    for (uint32_t i = 0; i < team->n_parts; i++)
-        for (uint32_t left = team->part[i].mask & ~team->controlled; left; left &= left - 1)
-            team->team.pc[__builtin_ctz(left)] = team->part[i].pc;
-    team->controlled = 0;
+static void set_pcs(struct mixed_warp *warp) {
+    if (warp->n_parts == 1 && !warp->n_issued)
+        warp->part[0].pc = warp->warp.group.pc;
+    for (uint32_t i = 0; i < warp->n_parts; i++)
+        for (uint32_t left = warp->part[i].mask & ~warp->controlled; left; left &= left - 1)
+            warp->warp.pc[__builtin_ctz(left)] = warp->part[i].pc;
+    warp->controlled = 0;
 }
 
 /* --- what the SM sees --- */
 
-/* The pc of a team with several: of a memory instruction, if there is one (of several, that of the last thread), since
+/* The pc of a warp with several: of a memory instruction, if there is one (of several, that of the last thread), since
  * the load/store unit must have room; else the lowest. */
-static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_team *team) {
-    uint32_t pc = team->part[0].pc;
+static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_warp *warp) {
+    uint32_t pc = warp->part[0].pc;
     int last = -1;
-    for (uint32_t i = 0; i < team->n_parts; i++) {
-        int lane = 31 - __builtin_clz(team->part[i].mask);
-        if (lane < last || !exec_has_addresses(code[team->part[i].pc].kind))
+    for (uint32_t i = 0; i < warp->n_parts; i++) {
+        int lane = 31 - __builtin_clz(warp->part[i].mask);
+        if (lane < last || !exec_has_addresses(code[warp->part[i].pc].kind))
             continue;
-        pc = team->part[i].pc;
+        pc = warp->part[i].pc;
         last = lane;
     }
     return pc;
 }
 
-/* The team goes on, with the parts that it has. */
-static void run_parts(const struct model *model, struct mixed_team *team) {
-    struct divergence_group *group = &team->team.group;
-    uint32_t lowest = team->part[0].pc;
-    team->n_issued = team->controlled = 0;
+/* The warp goes on, with the parts that it has. */
+static void run_parts(const struct model *model, struct mixed_warp *warp) {
+    struct divergence_group *group = &warp->warp.group;
+    uint32_t lowest = warp->part[0].pc;
+    warp->n_issued = warp->controlled = 0;
     group->status = DIVERGENCE_RUNS;
     group->pc = lowest;
-    group->meet = is_full(model, &team->team) ? (uint32_t)EXEC_NO_PC : lowest + 1;
-    if (team->n_parts > 1)
-        group->pc = pc_to_show(model->crowd.setup.cx->grid->program->code, team);
+    group->notify_pc = is_full(model, &warp->warp) ? (uint32_t)EXEC_NO_PC : lowest + 1;
+    if (warp->n_parts > 1)
+        group->pc = pc_to_show(model->pool.setup.cx->grid->program->code, warp);
 }
 
-static void show(struct divergence_team *team, struct exec_row *row) {
-    team->group.row = row;
-    team->group.mask = team->mask;
-    team->group.n_threads = n_threads(team);
+static void show(struct divergence_dynamic_warp *warp, struct exec_row *row) {
+    warp->group.row = row;
+    warp->group.mask = warp->mask;
+    warp->group.n_threads = n_threads(warp);
 }
 
 /* The same, with new parts. */
-static void show_parts(const struct model *model, struct mixed_team *team) {
-    show(&team->team, team->n_parts == 1 ? team->part[0].row : NULL);
-    run_parts(model, team);
+static void show_parts(const struct model *model, struct mixed_warp *warp) {
+    show(&warp->warp, warp->n_parts == 1 ? warp->part[0].row : NULL);
+    run_parts(model, warp);
 }
 
 /* Those that do not wait go on, with scoreboards of their own. */
-static void run_lanes(struct mixed_team *team) {
-    struct divergence_group *group = &team->team.group;
-    team->issued = 0;
-    team->shares_issue = false;
-    show(&team->team, NULL);
+static void run_lanes(struct mixed_warp *warp) {
+    struct divergence_group *group = &warp->warp.group;
+    warp->issued = 0;
+    warp->shares_issue = false;
+    show(&warp->warp, NULL);
     group->status = DIVERGENCE_RUNS;
-    group->pc = team->team.pc[__builtin_ctz(team->team.mask & ~team->team.waits)];
-    group->meet = group->pc + 1;
+    group->pc = warp->warp.pc[__builtin_ctz(warp->warp.mask & ~warp->warp.waits)];
+    group->notify_pc = group->pc + 1;
 }
 
-/* The team goes on with other threads, whose pcs are set. */
-static void set_running(const struct model *model, struct divergence_team *team) {
+/* The warp goes on with other threads, whose pcs are set. */
+static void set_running(const struct model *model, struct divergence_dynamic_warp *warp) {
     if (model->has_scoreboards) {
-        run_lanes(mixed(team));
+        run_lanes(mixed(warp));
         return;
     }
-    mixed(team)->n_parts = 0;
-    add_threads(mixed(team), team->mask, NULL);
-    show_parts(model, mixed(team));
+    mixed(warp)->n_parts = 0;
+    add_threads(mixed(warp), warp->mask, NULL);
+    show_parts(model, mixed(warp));
 }
 
 static const uint32_t *lane_pcs(void *user, const struct divergence_group *group, uint32_t *mask) {
     (void)user;
-    const struct divergence_team *team = (const struct divergence_team *)group;
-    *mask = team->mask & ~team->waits;
-    return team->pc;
+    const struct divergence_dynamic_warp *warp = (const struct divergence_dynamic_warp *)group;
+    *mask = warp->mask & ~warp->waits;
+    return warp->pc;
 }
 
 static bool moves_on(const struct exec_insn *insn) {
@@ -199,268 +201,269 @@ static bool moves_on(const struct exec_insn *insn) {
 }
 
 /* Of the threads that are ready, the first and those with the same pc. */
-static void bundle_ready(struct mixed_team *team, struct exec_context *cx, struct divergence_bundle *bundle) {
-    struct divergence_team *threads = &team->team;
-    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | team->issued);
+static void bundle_ready(struct mixed_warp *warp, struct exec_context *cx, struct divergence_bundle *bundle) {
+    struct divergence_dynamic_warp *threads = &warp->warp;
+    uint32_t left = threads->mask & bundle->ready & ~(threads->waits | warp->issued);
     bundle->pc = threads->pc[__builtin_ctz(left)];
-    team->last = 0;
+    warp->last = 0;
     for (uint32_t rest = left; rest; rest &= rest - 1)
-        team->last |= (uint32_t)(threads->pc[__builtin_ctz(rest)] == bundle->pc) << __builtin_ctz(rest);
-    bundle->shares_issue = left != team->last;
-    team->shares_issue |= bundle->shares_issue;
-    team->issued |= team->last;
-    bundle->ready = team->last;
-    divergence_team_bundle(threads, team->last, divergence_team_row(threads, team->last), cx, bundle);
+        warp->last |= (uint32_t)(threads->pc[__builtin_ctz(rest)] == bundle->pc) << __builtin_ctz(rest);
+    bundle->shares_issue = left != warp->last;
+    warp->shares_issue |= bundle->shares_issue;
+    warp->issued |= warp->last;
+    bundle->ready = warp->last;
+    divergence_dynamic_warp_bundle(threads, warp->last, divergence_dynamic_warp_row(threads, warp->last), cx, bundle);
     if (moves_on(&cx->grid->program->code[bundle->pc]))
-        for (uint32_t moved = team->last; moved; moved &= moved - 1)
+        for (uint32_t moved = warp->last; moved; moved &= moved - 1)
             threads->pc[__builtin_ctz(moved)]++;
 }
 
 static void bundle(void *user, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
-    struct exec_context *cx = model->crowd.setup.cx;
-    struct mixed_team *team = (struct mixed_team *)group;
+    struct exec_context *cx = model->pool.setup.cx;
+    struct mixed_warp *warp = (struct mixed_warp *)group;
     bundle->is_last = true;
     if (model->has_scoreboards) {
-        bundle_ready(team, cx, bundle);
+        bundle_ready(warp, cx, bundle);
         return;
     }
-    struct part *part = &team->part[team->n_issued];
-    if (team->n_parts == 1) { /* the SM moves the pc */
+    struct part *part = &warp->part[warp->n_issued];
+    if (warp->n_parts == 1) { /* the SM moves the pc */
         bundle->pc = group->pc;
-        divergence_team_bundle(&team->team, part->mask, part->row, cx, bundle);
+        divergence_dynamic_warp_bundle(&warp->warp, part->mask, part->row, cx, bundle);
         return;
     }
     bundle->pc = part->pc;
-    bundle->shares_issue = ++team->n_issued < team->n_parts;
-    divergence_team_bundle(&team->team, part->mask, part->row, cx, bundle);
+    bundle->shares_issue = ++warp->n_issued < warp->n_parts;
+    divergence_dynamic_warp_bundle(&warp->warp, part->mask, part->row, cx, bundle);
     part->pc += moves_on(&cx->grid->program->code[bundle->pc]);
 }
 
 /* --- regrouping --- */
 
-static bool is_fewer(const struct model *model, uint32_t n_teams, uint32_t n) {
-    uint32_t warp_size = model->crowd.setup.machine->warp_size;
-    return (n + warp_size - 1) / warp_size < n_teams;
+static bool is_fewer(const struct model *model, uint32_t n_warps, uint32_t n) {
+    uint32_t warp_size = model->pool.setup.machine->warp_size;
+    return (n + warp_size - 1) / warp_size < n_warps;
 }
 
-/* Whether the incomplete teams would be fewer if they went together. */
+/* Whether the incomplete warps would be fewer if they went together. */
 static bool regrouping_pays(struct model *model) {
     if (!model->may_have_changed)
         return model->pays;
-    uint32_t n_teams = 0, n = 0;
-    for (uint32_t i = 0; i < model->crowd.n_live; i++) {
-        const struct divergence_team *team = model->crowd.live[i];
-        if (is_full(model, team) || team->group.status == DIVERGENCE_WAITS)
+    uint32_t n_warps = 0, n = 0;
+    for (uint32_t i = 0; i < model->pool.n_live; i++) {
+        const struct divergence_dynamic_warp *warp = model->pool.live[i];
+        if (is_full(model, warp) || warp->group.status == DIVERGENCE_WAITS)
             continue;
-        n_teams++;
-        n += n_threads(team);
+        n_warps++;
+        n += n_threads(warp);
     }
     model->may_have_changed = false;
-    return model->pays = is_fewer(model, n_teams, n);
+    return model->pays = is_fewer(model, n_warps, n);
 }
 
-static void move_threads(const struct model *model, struct divergence_team *to, struct divergence_team *from) {
+static void move_threads(const struct model *model, struct divergence_dynamic_warp *to,
+                         struct divergence_dynamic_warp *from) {
     uint8_t at[EXEC_LANES];
     uint32_t moving = 0;
     for (uint32_t left = from->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        int room = divergence_team_room(to, from->threads.lane[i], model->crowd.setup.machine->warp_size);
+        int room = divergence_dynamic_warp_room(to, from->threads.lane[i], model->pool.setup.machine->warp_size);
         if (room < 0)
             break;
         at[i] = (uint8_t)room;
         to->mask |= 1u << room;
         moving |= 1u << i;
     }
-    divergence_team_take(&model->crowd, to, at, from, moving);
+    divergence_dynamic_warp_take(&model->pool, to, at, from, moving);
     from->mask &= ~moving;
 }
 
-/* Incomplete teams of which nothing is under way, the largest first; `self` is one of them. */
-static uint32_t find_at_rest(const struct model *model, struct divergence_team *self, uint64_t cycle,
-                             struct divergence_team *found[MOST_REGROUPED]) {
-    const struct divergence_setup *setup = &model->crowd.setup;
+/* Incomplete warps of which nothing is under way, the largest first; `self` is one of them. */
+static uint32_t find_at_rest(const struct model *model, struct divergence_dynamic_warp *self, uint64_t cycle,
+                             struct divergence_dynamic_warp *found[MOST_REGROUPED]) {
+    const struct divergence_setup *setup = &model->pool.setup;
     uint32_t n = 1;
     found[0] = self;
-    for (uint32_t i = 0; i < model->crowd.n_live && n < MOST_REGROUPED; i++) {
-        struct divergence_team *team = model->crowd.live[i];
-        if (team == self || is_full(model, team) || team->group.status != DIVERGENCE_RUNS ||
-            setup->host->is_under_way(setup->sm, &team->group, cycle))
+    for (uint32_t i = 0; i < model->pool.n_live && n < MOST_REGROUPED; i++) {
+        struct divergence_dynamic_warp *warp = model->pool.live[i];
+        if (warp == self || is_full(model, warp) || warp->group.status != DIVERGENCE_RUNS ||
+            setup->host->is_under_way(setup->sm, &warp->group, cycle))
             continue;
         uint32_t at = n++;
-        for (; at > 0 && n_threads(found[at - 1]) < n_threads(team); at--)
+        for (; at > 0 && n_threads(found[at - 1]) < n_threads(warp); at--)
             found[at] = found[at - 1];
-        found[at] = team;
+        found[at] = warp;
     }
     return n;
 }
 
-/* Empties the smallest of the teams at rest into the largest. `self`, whose hook runs, is one of them. */
-static void regroup(struct model *model, struct divergence_team *self, uint64_t cycle) {
-    const struct divergence_setup *setup = &model->crowd.setup;
-    struct divergence_team *team[MOST_REGROUPED];
-    uint32_t n = find_at_rest(model, self, cycle, team), sum = 0;
+/* Empties the smallest of the warps at rest into the largest. `self`, whose hook runs, is one of them. */
+static void regroup(struct model *model, struct divergence_dynamic_warp *self, uint64_t cycle) {
+    const struct divergence_setup *setup = &model->pool.setup;
+    struct divergence_dynamic_warp *warp[MOST_REGROUPED];
+    uint32_t n = find_at_rest(model, self, cycle, warp), sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += n_threads(team[i]);
+        sum += n_threads(warp[i]);
     if (!is_fewer(model, n, sum))
         return;
     for (uint32_t i = 0; i < n; i++)
-        if (team[i] != self)
-            set_pcs(mixed(team[i]));
+        if (warp[i] != self)
+            set_pcs(mixed(warp[i]));
     for (uint32_t to = 0, from = n - 1; to < from;) {
-        if (is_full(model, team[to])) {
+        if (is_full(model, warp[to])) {
             to++;
             continue;
         }
-        move_threads(model, team[to], team[from]);
+        move_threads(model, warp[to], warp[from]);
         setup->counters->merges++;
-        from -= !team[from]->mask;
+        from -= !warp[from]->mask;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (team[i] == self)
+        if (warp[i] == self)
             continue;
-        if (!team[i]->mask) {
-            divergence_crowd_leave(&model->crowd, team[i], false, cycle);
+        if (!warp[i]->mask) {
+            divergence_warp_pool_leave(&model->pool, warp[i], false, cycle);
             continue;
         }
-        set_running(model, team[i]);
-        if (team[i]->group.slot != DIVERGENCE_NO_SLOT)
-            setup->host->wake(setup->sm, &team[i]->group, cycle);
+        set_running(model, warp[i]);
+        if (warp[i]->group.slot != DIVERGENCE_NO_SLOT)
+            setup->host->wake(setup->sm, &warp[i]->group, cycle);
     }
 }
 
 /* Threads that barriers have set free, or a new block's: whole rows as they are, the others together. */
 static void take_loose(struct model *model, uint64_t cycle) {
-    struct divergence_crowd *crowd = &model->crowd;
-    struct divergence_team *shared = NULL;
-    for (uint32_t k = 0; k < crowd->n_loose; k++) {
-        const struct divergence_set set = crowd->loose[k];
-        bool is_whole = (uint32_t)__builtin_popcount(set.mask) == crowd->setup.machine->warp_size;
-        struct divergence_team *team = is_whole ? divergence_crowd_new_team(crowd) : shared;
+    struct divergence_warp_pool *pool = &model->pool;
+    struct divergence_dynamic_warp *shared = NULL;
+    for (uint32_t k = 0; k < pool->n_loose; k++) {
+        const struct divergence_piece set = pool->loose[k];
+        bool is_whole = (uint32_t)__builtin_popcount(set.mask) == pool->setup.machine->warp_size;
+        struct divergence_dynamic_warp *warp = is_whole ? divergence_warp_pool_new_warp(pool) : shared;
         for (uint32_t left = set.mask; left; left &= left - 1) {
-            if (!team || (is_full(model, team) && !is_whole)) {
-                if (team) {
-                    set_running(model, team);
-                    divergence_crowd_enter(crowd, team, cycle);
+            if (!warp || (is_full(model, warp) && !is_whole)) {
+                if (warp) {
+                    set_running(model, warp);
+                    divergence_warp_pool_enter(pool, warp, cycle);
                 }
-                team = shared = divergence_crowd_new_team(crowd);
+                warp = shared = divergence_warp_pool_new_warp(pool);
             }
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            int at = divergence_team_room(team, lane, crowd->setup.machine->warp_size);
-            divergence_team_put(team, (uint32_t)at, set.row, lane, set.pc);
-            team->group.passed = set.passed;
+            int at = divergence_dynamic_warp_room(warp, lane, pool->setup.machine->warp_size);
+            divergence_dynamic_warp_put(warp, (uint32_t)at, set.row, lane, set.pc);
+            warp->group.passed = set.passed;
         }
         if (is_whole) {
-            set_running(model, team);
-            divergence_crowd_enter(crowd, team, cycle);
+            set_running(model, warp);
+            divergence_warp_pool_enter(pool, warp, cycle);
         }
     }
-    crowd->n_loose = 0;
+    pool->n_loose = 0;
     if (!shared)
         return;
     set_running(model, shared);
-    divergence_crowd_enter(crowd, shared, cycle);
+    divergence_warp_pool_enter(pool, shared, cycle);
 }
 
 /* --- hooks --- */
 
 static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     struct model *model = user;
-    divergence_crowd_admit(&model->crowd, block);
+    divergence_warp_pool_admit(&model->pool, block);
     model->may_have_changed = true;
     take_loose(model, cycle);
 }
 
 /* Threads that wait stay where they are, and the others go on without them. */
-static void finish_lanes(struct model *model, struct mixed_team *team) {
-    if (team->team.waits == team->team.mask)
-        team->team.group.status = model->crowd.queue_length ? DIVERGENCE_DRAINS : DIVERGENCE_WAITS;
+static void finish_lanes(struct model *model, struct mixed_warp *warp) {
+    if (warp->warp.waits == warp->warp.mask)
+        warp->warp.group.status = model->pool.queue_length ? DIVERGENCE_DRAINS : DIVERGENCE_WAITS;
     else
-        run_lanes(team);
+        run_lanes(warp);
 }
 
-/* Every thread of the team has executed an instruction. */
-static void finish(struct model *model, struct mixed_team *mixed_team, uint64_t cycle) {
-    struct divergence_team *team = &mixed_team->team;
-    if (!team->mask) {
-        divergence_crowd_leave(&model->crowd, team, true, cycle);
+/* Every thread of the warp has executed an instruction. */
+static void finish(struct model *model, struct mixed_warp *mixed_warp, uint64_t cycle) {
+    struct divergence_dynamic_warp *warp = &mixed_warp->warp;
+    if (!warp->mask) {
+        divergence_warp_pool_leave(&model->pool, warp, true, cycle);
         return;
     }
     if (model->has_scoreboards) {
-        finish_lanes(model, mixed_team);
+        finish_lanes(model, mixed_warp);
         return;
     }
-    bool tries = !is_full(model, team) && regrouping_pays(model);
-    if (!tries && !mixed_team->controlled) { /* nobody has come or gone */
-        run_parts(model, mixed_team);
+    bool tries = !is_full(model, warp) && regrouping_pays(model);
+    if (!tries && !mixed_warp->controlled) { /* nobody has come or gone */
+        run_parts(model, mixed_warp);
         return;
     }
-    if (team->waits || tries) {
-        set_pcs(mixed_team);
-        mixed_team->n_issued = 0;
+    if (warp->waits || tries) {
+        set_pcs(mixed_warp);
+        mixed_warp->n_issued = 0;
         model->may_have_changed = true;
-        team->group.status =
-            team->waits == team->mask && !model->crowd.queue_length ? DIVERGENCE_WAITS : DIVERGENCE_DRAINS;
+        warp->group.status =
+            warp->waits == warp->mask && !model->pool.queue_length ? DIVERGENCE_WAITS : DIVERGENCE_DRAINS;
         return;
     }
-    find_parts_again(mixed_team);
-    show_parts(model, mixed_team);
+    find_parts_again(mixed_warp);
+    show_parts(model, mixed_warp);
 }
 
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct model *model = user;
-    struct mixed_team *team = (struct mixed_team *)group;
+    struct mixed_warp *warp = (struct mixed_warp *)group;
     if (model->has_scoreboards) {
-        divergence_crowd_control(&model->crowd, &team->team, team->last, mask, pc, cycle);
+        divergence_warp_pool_control(&model->pool, &warp->warp, warp->last, mask, pc, cycle);
         take_loose(model, cycle);
-        if (!team->shares_issue) /* else meet() follows */
-            finish(model, team, cycle);
+        if (!warp->shares_issue) /* else reached() follows */
+            finish(model, warp, cycle);
         return;
     }
-    bool shares_issue = team->n_issued != 0; /* meet() follows */
-    const struct part *part = &team->part[shares_issue ? team->n_issued - 1 : 0];
-    team->controlled |= part->mask;
-    if (model->crowd.setup.cx->grid->program->code[pc].kind != EXEC_KIND_BRANCH)
+    bool shares_issue = warp->n_issued != 0; /* reached() follows */
+    const struct part *part = &warp->part[shares_issue ? warp->n_issued - 1 : 0];
+    warp->controlled |= part->mask;
+    if (model->pool.setup.cx->grid->program->code[pc].kind != EXEC_KIND_BRANCH)
         model->may_have_changed = true;
-    divergence_crowd_control(&model->crowd, &team->team, part->mask, mask, pc, cycle);
+    divergence_warp_pool_control(&model->pool, &warp->warp, part->mask, mask, pc, cycle);
     take_loose(model, cycle);
     if (!shares_issue)
-        finish(model, team, cycle);
+        finish(model, warp, cycle);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    struct mixed_team *team = (struct mixed_team *)group;
-    if (!team->n_issued) /* with scoreboards of no meaning, like the parts */
-        team->part[0].pc = group->pc;
-    finish(user, team, cycle);
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
+    struct mixed_warp *warp = (struct mixed_warp *)group;
+    if (!warp->n_issued) /* with scoreboards of no meaning, like the parts */
+        warp->part[0].pc = group->pc;
+    finish(user, warp, cycle);
 }
 
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
-    struct divergence_team *team = (struct divergence_team *)group;
+    struct divergence_dynamic_warp *warp = (struct divergence_dynamic_warp *)group;
     model->may_have_changed = true;
-    if (!model->has_scoreboards || team->waits == team->mask)
-        divergence_team_dismiss(team);
-    if (!model->has_scoreboards && team->mask && !is_full(model, team))
-        regroup(model, team, cycle);
-    if (team->mask)
-        set_running(model, team);
+    if (!model->has_scoreboards || warp->waits == warp->mask)
+        divergence_dynamic_warp_dismiss(warp);
+    if (!model->has_scoreboards && warp->mask && !is_full(model, warp))
+        regroup(model, warp, cycle);
+    if (warp->mask)
+        set_running(model, warp);
     else
-        divergence_crowd_leave(&model->crowd, team, true, cycle);
+        divergence_warp_pool_leave(&model->pool, warp, true, cycle);
 }
 
 static void refill(void *user, uint64_t cycle) {
     struct model *model = user;
     model->may_have_changed = true;
-    divergence_crowd_refill(&model->crowd, cycle);
+    divergence_warp_pool_refill(&model->pool, cycle);
 }
 
 static void visit(const void *user, const struct divergence_block *block,
                   void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
                                  uint32_t lane),
                   void *visitor) {
-    divergence_crowd_visit(&((const struct model *)user)->crowd, block, thread, visitor);
+    divergence_warp_pool_visit(&((const struct model *)user)->pool, block, thread, visitor);
 }
 
 const struct divergence_ops divergence_mimd = {
@@ -468,16 +471,16 @@ const struct divergence_ops divergence_mimd = {
     .help = "every lane fetches its own instruction: a bound on what grouping an SM's threads can gain",
     .splits_rows = true,
     .refuses = refuses,
-    .n_slots = divergence_crowd_n_slots,
+    .n_slots = divergence_warp_pool_n_slots,
     .new_model = new_model,
     .free_model = free_model,
-    .new_block = divergence_crowd_new_block,
-    .free_block = divergence_crowd_free_block,
+    .new_block = divergence_warp_pool_new_block,
+    .free_block = divergence_warp_pool_free_block,
     .admit = admit,
     .lane_pcs = lane_pcs,
     .bundle = bundle,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .resume = resume,
     .refill = refill,
     .visit = visit,

@@ -6,10 +6,10 @@ static struct fixture *open_mimd(const char *text, const struct fixture_shape *s
     return fixture_open(divergence_find("mimd"), "mimd", text, shape);
 }
 
-static const struct divergence_team *team_in(const struct fixture *f, uint32_t slot) {
-    const struct divergence_team *team = (const struct divergence_team *)f->sm[0].slot[slot].group;
-    assert_non_null(team);
-    return team;
+static const struct divergence_dynamic_warp *warp_in(const struct fixture *f, uint32_t slot) {
+    const struct divergence_dynamic_warp *warp = (const struct divergence_dynamic_warp *)f->sm[0].slot[slot].group;
+    assert_non_null(warp);
+    return warp;
 }
 
 static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
@@ -20,10 +20,10 @@ static void steps(struct fixture *f, uint32_t slot, uint32_t n) {
 }
 
 static void expect_pcs(const struct fixture *f, uint32_t slot, const uint32_t *pc, uint32_t n) {
-    const struct divergence_team *team = team_in(f, slot);
-    assert_int_equal(team->mask, (1u << n) - 1);
+    const struct divergence_dynamic_warp *warp = warp_in(f, slot);
+    assert_int_equal(warp->mask, (1u << n) - 1);
     for (uint32_t i = 0; i < n; i++)
-        assert_int_equal(team->pc[i], pc[i]);
+        assert_int_equal(warp->pc[i], pc[i]);
 }
 #define EXPECT_PCS(f, slot, ...)                                                                                       \
     expect_pcs(f, slot, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
@@ -76,7 +76,7 @@ static void both_sides_of_a_branch_go_at_once(void **state) {
     assert_int_equal(seen.mask[4], 0b1101);
     assert_int_equal(seen.pc[5], 7);
     assert_int_equal(seen.mask[5], 0b0010);
-    assert_int_equal(team_in(f, 0)->mask, 0b1101); /* thread 1 has ended */
+    assert_int_equal(warp_in(f, 0)->mask, 0b1101); /* thread 1 has ended */
     steps(f, 0, 1);
     assert_int_equal(f->n_finished, 1);
     assert_int_equal(f->sm[0].n_instructions, 7); /* the longest of the threads' paths */
@@ -97,14 +97,14 @@ static void incomplete_groups_go_together_when_that_gives_fewer(void **state) {
     fixture_parameter(f, 0, 0b1111 << 8 | 0b0100 << 4 | 0b0111);
     fixture_start(f);
     steps(f, 0, 6);
-    assert_int_equal(team_in(f, 0)->mask, 0b0111);
+    assert_int_equal(warp_in(f, 0)->mask, 0b0111);
     steps(f, 2, 6); /* full */
     steps(f, 1, 4); /* four instructions behind, and still four threads */
     assert_int_equal(f->sm[0].counters.merges, 0);
     steps(f, 1, 2);
     assert_int_equal(f->sm[0].counters.merges, 1);
-    const struct divergence_team *left = (const struct divergence_team *)f->sm[0].slot[0].group;
-    const struct divergence_team *other = (const struct divergence_team *)f->sm[0].slot[1].group;
+    const struct divergence_dynamic_warp *left = (const struct divergence_dynamic_warp *)f->sm[0].slot[0].group;
+    const struct divergence_dynamic_warp *other = (const struct divergence_dynamic_warp *)f->sm[0].slot[1].group;
     assert_true(!left != !other); /* one of the two is left, with all four */
     assert_int_equal((left ? left : other)->mask, 0b1111);
     fixture_run(f);
@@ -119,8 +119,8 @@ static void groups_that_would_be_as_many_stay_as_they_are(void **state) {
     steps(f, 0, 6);
     steps(f, 1, 6);
     assert_int_equal(f->sm[0].counters.merges, 0);
-    assert_int_equal(team_in(f, 0)->mask, 0b0111);
-    assert_int_equal(team_in(f, 1)->mask, 0b0110);
+    assert_int_equal(warp_in(f, 0)->mask, 0b0111);
+    assert_int_equal(warp_in(f, 1)->mask, 0b0110);
     fixture_run(f);
     fixture_close(f);
 }
@@ -136,8 +136,8 @@ static void groups_are_not_put_together_in_vain(void **state) {
     for (int i = 0; i < 6; i++)
         fixture_step(&f->sm[0], 2);
     fixture_step(&f->sm[0], 0);
-    assert_int_equal(team_in(f, 2)->group.status, DIVERGENCE_DRAINS);
-    assert_int_equal(team_in(f, 0)->group.status, DIVERGENCE_DRAINS);
+    assert_int_equal(warp_in(f, 2)->group.status, DIVERGENCE_DRAINS);
+    assert_int_equal(warp_in(f, 0)->group.status, DIVERGENCE_DRAINS);
     fixture_step(&f->sm[0], 0);
     assert_int_equal(f->sm[0].counters.merges, 0);
     fixture_resume_all(f);
@@ -155,7 +155,7 @@ static void threads_at_a_barrier_leave_and_the_others_fill_up(void **state) {
                                   &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8});
     fixture_start(f);
     steps(f, 0, 4); /* threads 0 and 1 at the barrier */
-    assert_int_equal(team_in(f, 0)->mask, 0b1100);
+    assert_int_equal(warp_in(f, 0)->mask, 0b1100);
     fixture_run(f);
     fixture_close(f);
 }

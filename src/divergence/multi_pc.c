@@ -97,7 +97,7 @@ static void follow_lowest(struct block *block, struct warp *warp) {
     }
     group->status = DIVERGENCE_RUNS;
     group->pc = lowest;
-    group->meet = second;
+    group->notify_pc = second;
     group->mask = mask;
 }
 
@@ -195,7 +195,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         model->setup.host->block_ended(model->setup.sm, group->home);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
     struct warp *warp = (struct warp *)group;
@@ -234,7 +234,7 @@ const struct divergence_ops divergence_multi_pc = {
     .free_block = free_block,
     .admit = admit,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .visit = visit,
     .cost_bits = cost_bits,
 };

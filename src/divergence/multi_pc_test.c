@@ -10,13 +10,13 @@
                  "C: add.u32 %r1, %r0, 2;\n"                                 /* 5 */                                   \
                  "D: add.u32 %r2, %r1, 3; ret; }\n"                          /* 6 7 */
 
-static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask, uint32_t meet) {
+static void expect(const struct fixture *f, uint32_t slot, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
     const struct divergence_group *group = f->sm[0].slot[slot].group;
     assert_non_null(group);
     assert_int_equal(group->status, DIVERGENCE_RUNS);
     assert_int_equal(group->pc, pc);
     assert_int_equal(group->mask, mask);
-    assert_int_equal(group->meet, meet);
+    assert_int_equal(group->notify_pc, notify_pc);
 }
 
 static void steps(struct fixture *f, uint32_t slot, uint32_t n) {

@@ -58,9 +58,10 @@ static bool is_local(const struct divergence_odgs_chip *chip, const struct diver
 /* The longer way from a branch to where its paths meet, by the layout of the code. */
 static bool is_short(const struct divergence_odgs_chip *chip, uint32_t pc) {
     const struct exec_insn *insn = &chip->program->code[pc];
-    uint32_t meet = insn->reconvergence;
+    uint32_t reconvergence = insn->reconvergence;
     bool is_loop = insn->kind == EXEC_KIND_BRANCH && insn->target <= pc;
-    return !is_loop && meet != EXEC_NO_PC && meet > pc && meet - pc - 1 <= chip->options.short_length;
+    return !is_loop && reconvergence != EXEC_NO_PC && reconvergence > pc &&
+           reconvergence - pc - 1 <= chip->options.short_length;
 }
 
 /* --- the chip and its SMs --- */
@@ -82,7 +83,7 @@ static void free_chip(void *user) {
         free(chip->warp[i]->threads.registers);
         free(chip->warp[i]);
     }
-    divergence_pool_free(&chip->pool);
+    divergence_global_pool_free(&chip->pool);
     free(chip->warp);
     free(chip->model);
     free(chip->n_free);
@@ -91,26 +92,26 @@ static void free_chip(void *user) {
     free(chip);
 }
 
-/* local=tbc: the squad leaves its block for the pool, after the latency; so long its slot is not free. */
-static void leave_block(void *user, const struct divergence_squad *squad, uint64_t cycle) {
+/* local=tbc: the compacted warp leaves its block for the pool, after the latency; so long its slot is not free. */
+static void leave_block(void *user, const struct divergence_compacted *compacted, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
     struct divergence_odgs_chip *chip = model->chip;
     const struct divergence_setup *setup = &model->setup;
     struct divergence_odgs_warp *warp = divergence_odgs_new_warp(chip);
-    for (uint32_t left = squad->mask; left; left &= left - 1) {
+    for (uint32_t left = compacted->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        exec_threads_put(&warp->threads, lane, squad->threads.row[lane], squad->threads.lane[lane]);
+        exec_threads_put(&warp->threads, lane, compacted->threads.row[lane], compacted->threads.lane[lane]);
         warp->sm[lane] = (uint16_t)setup->sm_index;
-        warp->next_pc[lane] = squad->pc;
+        warp->next_pc[lane] = compacted->pc;
     }
     setup->counters->warp_splits++;
     if (!chip->options.latency) {
-        divergence_odgs_add_threads(chip, warp, squad->mask);
+        divergence_odgs_add_threads(chip, warp, compacted->mask);
         divergence_odgs_give_back(chip, warp);
         setup->host->call_at(setup->sm, cycle + 1);
         return;
     }
-    warp->lanes = squad->mask;
+    warp->lanes = compacted->mask;
     warp->due = cycle + chip->options.latency;
     model->n_held++;
     divergence_odgs_queue_push(&model->leaving, warp);
@@ -164,7 +165,7 @@ static void begin_grid(void *user) {
     chip->has_counted = false;
     uint32_t block_threads = grid->block[0] * grid->block[1] * grid->block[2];
     chip->block_rows = (block_threads + chip->warp_size - 1) / chip->warp_size;
-    divergence_pool_start(&chip->pool, grid->program->n_insns);
+    divergence_global_pool_start(&chip->pool, grid->program->n_insns);
     divergence_odgs_queue_start(&chip->full);
     divergence_odgs_queue_start(&chip->fresh);
     chip->unused = NULL;
@@ -368,20 +369,20 @@ static void spread_stack(struct divergence_odgs_warp *warp, uint32_t top_lanes) 
 static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec_insn *insn,
                             const uint32_t next[EXEC_LANES], uint32_t lanes) {
     struct divergence_stack *stack = &warp->stack;
-    uint32_t meet = insn->reconvergence, first = next[__builtin_ctz(lanes)], same = 0;
+    uint32_t reconvergence = insn->reconvergence, first = next[__builtin_ctz(lanes)], same = 0;
     for (uint32_t left = lanes; left; left &= left - 1)
         same |= (uint32_t)(next[__builtin_ctz(left)] == first) << __builtin_ctz(left);
     uint32_t rest = lanes & ~same, second = next[__builtin_ctz(rest)];
     if (agree(next, rest)) {
-        divergence_stack_diverge(stack, meet, first, same, second);
+        divergence_stack_diverge(stack, reconvergence, first, same, second);
     } else {
-        divergence_stack_make_join(stack, meet);
+        divergence_stack_make_join(stack, reconvergence);
         for (uint32_t left = lanes; left;) {
             uint32_t target = next[__builtin_ctz(left)], part = 0;
             for (uint32_t others = left; others; others &= others - 1)
                 part |= (uint32_t)(next[__builtin_ctz(others)] == target) << __builtin_ctz(others);
-            if (target != meet)
-                divergence_stack_push_path(stack, target, meet, part);
+            if (target != reconvergence)
+                divergence_stack_push_path(stack, target, reconvergence, part);
             left &= ~part;
         }
     }
@@ -417,7 +418,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == group->mask)) { /* most branches: all go one way */
         divergence_count_branch(&model->setup, pc, false);
         group->pc = mask ? insn->target : pc + 1;
-        if (group->pc == group->meet)
+        if (group->pc == group->notify_pc)
             end_path(warp);
         return;
     }
@@ -462,10 +463,10 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     divergence_odgs_show_top(warp);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
     if (is_local(model->chip, group)) {
-        divergence_compact_meet(&model->compact, group, cycle);
+        divergence_compact_reached(&model->compact, group, cycle);
         return;
     }
     model->setup.counters->reconvergences++;
@@ -542,7 +543,7 @@ const struct divergence_ops divergence_odgs = {
     .free_block = free_block,
     .admit = admit,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .resume = resume,
     .refill = refill,
     .visit = visit,

@@ -68,7 +68,7 @@ static uint64_t threads_of(struct fixture *f, const struct divergence_group *gro
     struct census census = {.group = group};
     for (uint32_t i = 0; i < f->n_sms; i++)
         for (uint32_t b = 0; b < f->blocks_per_sm; b++)
-            if (f->sm[i].block[b].is_busy)
+            if (f->sm[i].block[b].is_in_flight)
                 divergence_odgs.visit(f->sm[i].model, &f->sm[i].block[b].block, count_thread, &census);
     return census.threads;
 }

@@ -118,7 +118,7 @@ static struct divergence_split *next_at(struct divergence_split *from, const str
 }
 
 static bool may_pass(const struct slip *slip, const struct divergence_split *split) {
-    struct divergence_split *behind = split->family->split;
+    struct divergence_split *behind = split->subdivision->split;
     while ((behind = next_at(behind, split, DIVERGENCE_SPLIT_BEHIND))) {
         if (behind->n_passed >= slip->most)
             return false;
@@ -128,7 +128,7 @@ static bool may_pass(const struct slip *slip, const struct divergence_split *spl
 }
 
 static void pass(const struct divergence_split *split) {
-    struct divergence_split *behind = split->family->split;
+    struct divergence_split *behind = split->subdivision->split;
     while ((behind = next_at(behind, split, DIVERGENCE_SPLIT_BEHIND))) {
         behind->n_passed++;
         behind = behind->next;
@@ -137,7 +137,7 @@ static void pass(const struct divergence_split *split) {
 
 static bool take_in_held(struct divergence_splits *splits, struct divergence_split *split) {
     bool has_taken = false;
-    for (struct divergence_split *held; (held = next_at(split->family->split, split, DIVERGENCE_SPLIT_HELD));
+    for (struct divergence_split *held; (held = next_at(split->subdivision->split, split, DIVERGENCE_SPLIT_HELD));
          has_taken = true)
         divergence_splits_take_in(splits, split, held);
     return has_taken;
@@ -192,7 +192,7 @@ static void drained(struct divergence_splits *splits, struct divergence_split *s
 static void complete(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
     (void)tag;
     struct slip *slip = model;
-    struct divergence_split *split = (struct divergence_split *)group, *first = split->family->split;
+    struct divergence_split *split = (struct divergence_split *)group, *first = split->subdivision->split;
     bool is_running = split->phase == DIVERGENCE_SPLIT_RUNS && group->status == DIVERGENCE_RUNS;
     bool meets =
         is_running && (next_at(first, split, DIVERGENCE_SPLIT_HELD) || next_at(first, split, DIVERGENCE_SPLIT_BEHIND));
@@ -240,7 +240,7 @@ const struct divergence_ops divergence_slip = {
     .free_block = divergence_splits_free_block,
     .admit = divergence_splits_admit,
     .control = divergence_splits_control,
-    .meet = divergence_splits_meet,
+    .reached = divergence_splits_reached,
     .resume = divergence_splits_resume,
     .refill = divergence_splits_refill,
     .memory = memory,

@@ -71,7 +71,7 @@ static void show_top(struct warp *warp) {
     const struct divergence_entry *top = divergence_stack_top(stack);
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
-    group->meet = top->reconvergence;
+    group->notify_pc = top->reconvergence;
     group->mask = top->mask;
 }
 
@@ -138,7 +138,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     show_top(warp);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     (void)cycle;
     struct model *model = user;
     struct warp *warp = (struct warp *)group;
@@ -182,7 +182,7 @@ const struct divergence_ops divergence_stack = {
     .free_block = free_block,
     .admit = admit,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .visit = visit,
     .cost_bits = cost_bits,
 };

@@ -22,12 +22,12 @@ static void step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
         fixture_step(&f->sm[0], slot);
 }
 
-static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t meet) {
+static void expect(const struct fixture *f, uint32_t pc, uint32_t mask, uint32_t notify_pc) {
     const struct divergence_group *group = f->sm[0].slot[0].group;
     assert_int_equal(group->status, DIVERGENCE_RUNS);
     assert_int_equal(group->pc, pc);
     assert_int_equal(group->mask, mask);
-    assert_int_equal(group->meet, meet);
+    assert_int_equal(group->notify_pc, notify_pc);
     assert_non_null(group->row);
 }
 

@@ -33,8 +33,8 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     divergence_compact_control(user, group, pc, mask, cycle);
 }
 
-static void meet(void *user, struct divergence_group *group, uint64_t cycle) {
-    divergence_compact_meet(user, group, cycle);
+static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
+    divergence_compact_reached(user, group, cycle);
 }
 
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
@@ -67,7 +67,7 @@ const struct divergence_ops divergence_tbc = {
     .free_block = free_block,
     .admit = admit,
     .control = control,
-    .meet = meet,
+    .reached = reached,
     .resume = resume,
     .visit = visit,
 };

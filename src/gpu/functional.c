@@ -159,10 +159,10 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
         }
         pc = top->pc;
         lowest_pc = pc < lowest_pc ? pc : lowest_pc;
-        uint32_t active = top->mask, meet = top->reconvergence;
+        uint32_t active = top->mask, reconvergence = top->reconvergence;
         /* Straight-line instructions keep pc in a register; only control flow looks at the stack. */
         for (;; pc++) {
-            if (pc == meet) {
+            if (pc == reconvergence) {
                 stack->depth--;
                 divergence_stack_pop_finished(stack);
                 break;

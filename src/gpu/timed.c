@@ -17,7 +17,7 @@
 #include "gpu/livelock.h"
 #include "gpu/progress.h"
 #include "gpu/sampler.h"
-#include "gpu/team.h"
+#include "gpu/workers.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
 
@@ -32,14 +32,14 @@ struct gpu_timed {
     struct sm **sm;
     uint64_t *wake; /* per SM: the next cycle it wants */
     uint64_t cycle;
-    struct gpu_team *team; /* NULL: one thread, or not needed so far */
+    struct gpu_workers *workers; /* NULL: one thread, or not needed so far */
     bool checks;
 };
 
 enum {
     CHECK_EVERY = 16384, /* ticks of SMs between looks at the host's clock */
     MOST_AHEAD = 2048,   /* cycles that an SM runs ahead of the others, at most */
-    WORTH_A_TEAM = 32,   /* ticks ahead that take longer than handing them to another thread */
+    WORTH_WORKERS = 32,  /* ticks ahead that take longer than handing them to another thread */
 };
 
 struct ahead {
@@ -158,7 +158,7 @@ static void tear_down(struct gpu_timed *timed) {
 static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
-    if (timed->team)
+    if (timed->workers)
         mem_allow_parallel_fetches(timed->mem);
     for (uint32_t i = 0; i < timed->machine.n_sms; i++)
         sm_catch_up(timed->sm[i], timed->cycle);
@@ -168,7 +168,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
     if (!timed)
         return;
     tear_down(timed);
-    gpu_team_free(timed->team);
+    gpu_workers_free(timed->workers);
     free(timed->scheduler_options);
     free(timed->divergence_options);
     free(timed);
@@ -353,13 +353,13 @@ static void go_ahead(void *user, uint32_t k) {
 }
 
 /* Not with what SMs share only in tests and profiles. */
-static bool has_team(struct run *run) {
+static bool has_workers(struct run *run) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
     if (config->n_threads < 2 || config->check_every || run->grid->profile)
         return false;
-    if (!timed->team) {
-        timed->team = gpu_team_new(config->n_threads);
+    if (!timed->workers) {
+        timed->workers = gpu_workers_new(config->n_threads);
         mem_allow_parallel_fetches(timed->mem);
     }
     return true;
@@ -368,8 +368,8 @@ static bool has_team(struct run *run) {
 /* The first n_ahead SMs of run->ahead. False on a fault. */
 static bool go_ahead_all(struct run *run, uint32_t n_ahead) {
     uint64_t n_ticks = 0;
-    if (n_ahead > 1 && run->mean_ahead >= WORTH_A_TEAM && has_team(run))
-        gpu_team_run(run->timed->team, go_ahead, run, n_ahead);
+    if (n_ahead > 1 && run->mean_ahead >= WORTH_WORKERS && has_workers(run))
+        gpu_workers_run(run->timed->workers, go_ahead, run, n_ahead);
     else
         for (uint32_t k = 0; k < n_ahead; k++)
             go_ahead(run, k);

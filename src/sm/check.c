@@ -144,7 +144,7 @@ bool sm_check_invariants(const struct sm *sm, char *text, size_t size) {
             return false;
     struct census census = {.sm = sm, .text = text, .size = size};
     for (uint32_t i = 0; i < sm->n_resident_places; i++) {
-        if (!sm->resident[i]->is_busy)
+        if (!sm->resident[i]->is_in_flight)
             continue;
         if (!check_block(&census, &sm->resident[i]->block))
             return false;

@@ -81,7 +81,7 @@ struct sm_turn {
 
 struct sm_resident {
     struct divergence_block block; /* first: the model hands it back */
-    bool is_busy;
+    bool is_in_flight;
 };
 
 /* What every cycle looks at comes first, in few cache lines: with many SMs in step, the host has forgotten them by the

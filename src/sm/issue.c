@@ -86,11 +86,11 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
 /* The last bundle of an instruction has been executed. */
 static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                      bool is_mixed, uint64_t cycle) {
-    group->passed += sm->program->timing[bundle->pc].is_meeting;
+    group->passed += sm->program->timing[bundle->pc].is_reconvergence;
     if (sm->program->exec->code[bundle->pc].kind >= sm->first_model_kind)
         call_control(sm, group, bundle, cycle);
-    else if (!is_mixed && ++group->pc == group->meet)
-        sm->divergence->meet(sm->model, group, cycle);
+    else if (!is_mixed && ++group->pc == group->notify_pc)
+        sm->divergence->reached(sm->model, group, cycle);
 }
 
 /* A group that does not say itself who executes: its model does. Gives the lanes that did, and whether the instruction
@@ -111,7 +111,7 @@ static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uin
             complete(sm, group, &bundle, is_mixed, cycle);
     } while (bundle.shares_issue && !sm_has_fault(sm));
     if (is_mixed && !sm_has_fault(sm))
-        sm->divergence->meet(sm->model, group, cycle);
+        sm->divergence->reached(sm->model, group, cycle);
     *is_last = bundle.is_last;
     return lanes;
 }
@@ -145,7 +145,7 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
     uint32_t lanes = sm_lanes_in(mask);
     sm->lanes_at[pc] += lanes;
     reserve(sm, scheduler, slot, timing, mask, cycle);
-    group->passed += timing->is_meeting;
+    group->passed += timing->is_reconvergence;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)
             execute(&sm->cx, row, insn, mask);
@@ -162,8 +162,8 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
             follow_up(sm, s, &bundle, cycle);
         }
     }
-    if (++group->pc == group->meet)
-        sm->divergence->meet(sm->model, group, cycle);
+    if (++group->pc == group->notify_pc)
+        sm->divergence->reached(sm->model, group, cycle);
     return lanes;
 }
 

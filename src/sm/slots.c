@@ -196,7 +196,7 @@ static bool pull_block(void *user, uint64_t cycle) {
 
 static void block_ended(void *user, struct divergence_block *block) {
     struct sm *sm = user;
-    ((struct sm_resident *)block)->is_busy = false;
+    ((struct sm_resident *)block)->is_in_flight = false;
     sm->n_residents--;
     sm->dispatcher.block_ended(sm->dispatcher.user);
 }

@@ -228,7 +228,7 @@ void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
 /* A place for a block; there are as many as blocks have been resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
     for (uint32_t i = 0; i < sm->n_resident_places; i++)
-        if (!sm->resident[i]->is_busy)
+        if (!sm->resident[i]->is_in_flight)
             return sm->resident[i];
     uint32_t number = sm->n_resident_places++;
     sm->resident = realloc(sm->resident, sm->n_resident_places * sizeof *sm->resident);
@@ -249,7 +249,7 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
         sm_catch_up(sm, cycle - 1);
     struct sm_resident *resident = free_resident(sm);
     exec_cta_start(resident->block.cta, block, sm->index);
-    resident->is_busy = true;
+    resident->is_in_flight = true;
     sm->last_change = cycle;
     sm->n_residents++;
     sm->counters.blocks++;

@@ -180,7 +180,7 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
 }
 
 /* The scoreboard watches virtual registers: slots are shared by registers that
- * never meet, which would make independent instructions wait for each other.
+ * never reconvergence, which would make independent instructions wait for each other.
  * Each function has its own range of numbers. */
 struct collector {
     struct sm_timing *timing;
@@ -224,10 +224,10 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             program->timing[pc].is_far =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
             set_traits(&program->timing[pc]);
-            uint32_t meet = exec->code[pc].reconvergence;
+            uint32_t reconvergence = exec->code[pc].reconvergence;
             bool is_branch = exec->code[pc].kind == EXEC_KIND_BRANCH || exec->code[pc].kind == EXEC_KIND_BRANCH_INDEXED;
-            if (is_branch && meet != EXEC_NO_PC)
-                program->timing[meet].is_meeting = true;
+            if (is_branch && reconvergence != EXEC_NO_PC)
+                program->timing[reconvergence].is_reconvergence = true;
             if (exec->source[pc])
                 collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
         }

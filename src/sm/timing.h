@@ -42,10 +42,10 @@ struct sm_timing {
                                   added by the access */
     uint16_t occupancy_cycles; /* the unit takes nothing else for so long */
     bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
-    bool holds_row;  /* a load whose DRAM row should stay open: MEM_READ_HOLD */
-    bool is_far;     /* to global, local or texture space: long-latency */
-    bool is_shared;  /* touches what other SMs see: global memory, the dispatcher of blocks, the host */
-    bool is_meeting; /* a post-dominator of some branch */
+    bool holds_row;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
+    bool is_far;           /* to global, local or texture space: long-latency */
+    bool is_shared;        /* touches what other SMs see: global memory, the dispatcher of blocks, the host */
+    bool is_reconvergence; /* a post-dominator of some branch */
     uint8_t reserved[4];
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");

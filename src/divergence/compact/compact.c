@@ -62,9 +62,9 @@ struct divergence_compact_block *divergence_compact_new_block(const struct exec_
 
 void divergence_compact_free_block(struct divergence_compact_block *block) {
     divergence_wide_free(&block->stack);
-    for (uint32_t i = 0; i < block->n_shelves; i++)
-        free(block->shelf[i].squad);
-    free(block->shelf);
+    for (uint32_t i = 0; i < block->n_saved; i++)
+        free(block->saved[i].compacted);
+    free(block->saved);
     free(block->warp);
     free(block);
 }
@@ -82,7 +82,7 @@ static void follow_top(const struct divergence_compact *compact, struct divergen
     const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
     uint32_t running[EXEC_MAX_ROWS] = {0};
     for (uint32_t i = 0; i < block->n_rows; i++)
-        divergence_squad_add(&block->warp[i].squad, block->warp[i].squad.mask, running);
+        divergence_compacted_add(&block->warp[i].compacted, block->warp[i].compacted.mask, running);
     block->n_come = 0;
     bool stays = !top->label && divergence_compact_is_packed(block) == block->is_packed &&
                  divergence_wide_is_equal(running, top->mask, block->n_rows);
@@ -93,10 +93,10 @@ static void follow_top(const struct divergence_compact *compact, struct divergen
     memset(block->taken, 0, sizeof block->taken);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct divergence_compact_warp *warp = &block->warp[i];
-        if (!warp->squad.mask)
+        if (!warp->compacted.mask)
             continue;
-        warp->squad.pc = top->pc;
-        warp->squad.has_come = false;
+        warp->compacted.pc = top->pc;
+        warp->compacted.has_come = false;
         divergence_compact_show(block, warp);
         if (warp != self)
             compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
@@ -120,7 +120,7 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
     struct divergence_wide_stack *stack = &block->stack;
     struct divergence_wide_entry *top = divergence_wide_top(stack);
     struct stats_divergence *counters = compact->setup.counters;
-    uint32_t pc = block->meeting_pc, depth = stack->depth;
+    uint32_t pc = block->sync_pc, depth = stack->depth;
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
     block->resolved = cycle + compact->branch_cycles;
     top->is_waiting = false;
@@ -143,21 +143,21 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
 static void give_way(const struct divergence_compact *compact, struct divergence_compact_block *block,
                      const struct divergence_compact_warp *self, uint64_t cycle) {
     struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
-    struct divergence_compact_shelf *shelf = divergence_compact_free_shelf(block);
+    struct divergence_compact_saved *saved = divergence_compact_new_saved(block);
     top->is_waiting = true;
-    top->label = (uint32_t)(shelf - block->shelf) + 1;
+    top->label = (uint32_t)(saved - block->saved) + 1;
     if (!divergence_wide_yield(&block->stack)) {
         divergence_wide_top(&block->stack)->label = 0;
         return;
     }
-    shelf->is_used = true;
-    shelf->meeting_pc = block->meeting_pc;
-    shelf->is_at_join = block->is_at_join;
-    memcpy(shelf->taken, block->taken, sizeof shelf->taken);
-    shelf->n_squads = 0;
+    saved->is_used = true;
+    saved->sync_pc = block->sync_pc;
+    saved->is_at_join = block->is_at_join;
+    memcpy(saved->taken, block->taken, sizeof saved->taken);
+    saved->n_compacted = 0;
     for (uint32_t i = 0; i < block->n_rows; i++)
-        if (block->warp[i].squad.mask)
-            shelf->squad[shelf->n_squads++] = block->warp[i].squad;
+        if (block->warp[i].compacted.mask)
+            saved->compacted[saved->n_compacted++] = block->warp[i].compacted;
     block->resolved = 0;
     divergence_compact_drain(compact, block, self, cycle);
 }
@@ -177,41 +177,41 @@ static void settle(const struct divergence_compact *compact, struct divergence_c
  * entry's path. */
 static void come(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc,
                  uint32_t taken, bool is_at_join) {
-    assert(!block->n_come || block->meeting_pc == pc); /* all warps of an entry take the same way */
-    block->meeting_pc = pc;
+    assert(!block->n_come || block->sync_pc == pc); /* all warps of an entry take the same way */
+    block->sync_pc = pc;
     block->is_at_join = is_at_join;
     block->n_come++;
-    divergence_squad_add(&warp->squad, taken, block->taken);
-    warp->squad.has_come = true;
+    divergence_compacted_add(&warp->compacted, taken, block->taken);
+    warp->compacted.has_come = true;
     warp->group.status = DIVERGENCE_WAITS;
 }
 
 static void go_to(struct divergence_compact_block *block, struct divergence_compact_warp *warp, uint32_t pc) {
-    warp->squad.pc = warp->group.pc = pc;
+    warp->compacted.pc = warp->group.pc = pc;
     warp->group.status = DIVERGENCE_RUNS;
-    if (pc == warp->group.meet)
+    if (pc == warp->group.notify_pc)
         come(block, warp, pc, 0, true);
 }
 
 /* --- barriers --- */
 
-static bool release_squad(const struct divergence_compact *compact, struct divergence_compact_block *block,
-                          struct divergence_squad *squad, uint32_t number) {
-    return divergence_squad_release(squad, compact->setup.cx, &block->place->cta->barrier[number], number);
+static bool release_warp(const struct divergence_compact *compact, struct divergence_compact_block *block,
+                         struct divergence_compacted *compacted, uint32_t number) {
+    return divergence_compacted_release(compacted, compact->setup.cx, &block->place->cta->barrier[number], number);
 }
 
-/* Squads on a shelf may run again: so may their entry. */
-static void release_shelf(const struct divergence_compact *compact, struct divergence_compact_block *block,
+/* Compacted warps on a saved may run again: so may their entry. */
+static void release_saved(const struct divergence_compact *compact, struct divergence_compact_block *block,
                           struct divergence_wide_entry *entry, uint32_t number) {
-    struct divergence_compact_shelf *shelf = &block->shelf[entry->label - 1];
-    for (uint32_t i = 0; i < shelf->n_squads; i++)
-        if (release_squad(compact, block, &shelf->squad[i], number)) {
-            shelf->squad[i].pc++;
+    struct divergence_compact_saved *saved = &block->saved[entry->label - 1];
+    for (uint32_t i = 0; i < saved->n_compacted; i++)
+        if (release_warp(compact, block, &saved->compacted[i], number)) {
+            saved->compacted[i].pc++;
             entry->is_waiting = false;
-            if (shelf->squad[i].pc == entry->reconvergence) {
-                shelf->squad[i].has_come = true;
-                shelf->meeting_pc = entry->reconvergence;
-                shelf->is_at_join = true;
+            if (saved->compacted[i].pc == entry->reconvergence) {
+                saved->compacted[i].has_come = true;
+                saved->sync_pc = entry->reconvergence;
+                saved->is_at_join = true;
             }
         }
 }
@@ -220,14 +220,14 @@ static void release(struct divergence_compact *compact, struct divergence_compac
                     const struct divergence_compact_warp *self, uint32_t number, uint64_t cycle) {
     for (uint32_t i = 0; i < block->stack.depth; i++)
         if (block->stack.entry[i].label)
-            release_shelf(compact, block, &block->stack.entry[i], number);
+            release_saved(compact, block, &block->stack.entry[i], number);
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         struct divergence_compact_warp *warp = &block->warp[i];
-        if (!warp->squad.mask || !release_squad(compact, block, &warp->squad, number))
+        if (!warp->compacted.mask || !release_warp(compact, block, &warp->compacted, number))
             continue;
         divergence_wide_top(&block->stack)->is_waiting = false;
         block->n_barred--;
-        go_to(block, warp, warp->squad.pc + 1);
+        go_to(block, warp, warp->compacted.pc + 1);
         if (warp != self)
             compact->setup.host->wake(compact->setup.sm, &warp->group, cycle);
     }
@@ -239,15 +239,15 @@ static void reach_barrier(struct divergence_compact *compact, struct divergence_
     struct exec_context *cx = compact->setup.cx;
     bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
     compact->setup.counters->barriers++;
-    warp->squad.pc = pc;
+    warp->compacted.pc = pc;
     warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
     for (uint32_t left = mask, piece; left && !cx->fault.kind; left &= ~piece) {
-        piece = divergence_squad_piece(&warp->squad, left);
+        piece = divergence_compacted_piece(&warp->compacted, left);
         if (waits) {
-            block->n_barred += !warp->squad.at_barrier;
-            warp->squad.at_barrier |= piece;
+            block->n_barred += !warp->compacted.at_barrier;
+            warp->compacted.at_barrier |= piece;
         }
-        struct exec_row *row = divergence_squad_row(&warp->squad, piece);
+        struct exec_row *row = divergence_compacted_row(&warp->compacted, piece);
         int complete = divergence_barrier_arrive(cx, block->place->cta, row, pc, piece);
         if (complete != DIVERGENCE_NO_BARRIER)
             release(compact, block, warp, (uint32_t)complete, cycle);
@@ -262,7 +262,7 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
                         struct divergence_compact_warp *warp, uint32_t mask, uint64_t cycle) {
     struct exec_cta *cta = block->place->cta;
     uint32_t gone[EXEC_MAX_ROWS] = {0};
-    divergence_squad_add(&warp->squad, mask, gone);
+    divergence_compacted_add(&warp->compacted, mask, gone);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         bool was_live = block->stack.row[i].live;
         block->stack.row[i].live &= ~gone[i];
@@ -270,10 +270,10 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
     }
     for (uint32_t i = 0; i < block->stack.depth; i++)
         divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
-    warp->squad.mask &= ~mask;
-    if (warp->squad.mask) {
+    warp->compacted.mask &= ~mask;
+    if (warp->compacted.mask) {
         uint32_t pc = warp->group.pc + 1;
-        warp->squad.pc = pc;
+        warp->compacted.pc = pc;
         divergence_compact_show(block, warp);
         go_to(block, warp, pc);
     } else if (--block->n_warps) {
@@ -306,16 +306,16 @@ static void branch(const struct divergence_compact *compact, struct divergence_c
                    struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask) {
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
     bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
-    bool is_divergent = !is_jump && divergence_squad_diverges(&warp->squad, compact->setup.cx, pc, mask);
+    bool is_divergent = !is_jump && divergence_compacted_diverges(&warp->compacted, compact->setup.cx, pc, mask);
     divergence_count_branch(&compact->setup, pc, is_divergent);
     if (is_jump) {
-        assert(!mask || mask == warp->squad.mask);
+        assert(!mask || mask == warp->compacted.mask);
         go_to(block, warp, mask ? insn->target : pc + 1);
         return;
     }
     if (is_divergent) {
         uint32_t parted[EXEC_MAX_ROWS] = {0};
-        divergence_squad_add(&warp->squad, warp->squad.mask, parted);
+        divergence_compacted_add(&warp->compacted, warp->compacted.mask, parted);
         divergence_count_wide_split(&compact->setup, block->stack.row, parted, block->n_rows);
     }
     come(block, warp, pc, mask, false);
@@ -353,11 +353,11 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
             come(block, warp, pc, mask, false);
             break;
         }
-        divergence_squad_execute(&warp->squad, cx, pc, mask);
+        divergence_compacted_execute(&warp->compacted, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_CALL_BUILTIN:
-        divergence_squad_execute(&warp->squad, cx, pc, mask);
+        divergence_compacted_execute(&warp->compacted, cx, pc, mask);
         go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_TRAP:
@@ -373,7 +373,7 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
         settle(compact, block, warp, cycle);
 }
 
-void divergence_compact_meet(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle) {
+void divergence_compact_reached(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle) {
     struct divergence_compact_warp *warp = (struct divergence_compact_warp *)group;
     go_to(warp->block, warp, group->pc);
     settle(compact, warp->block, warp, cycle);
@@ -405,8 +405,8 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
     block->has_left = false;
     block->n_kept = 0;
     block->n_local_rows = 0;
-    for (uint32_t i = 0; i < block->n_shelves; i++)
-        block->shelf[i].is_used = false;
+    for (uint32_t i = 0; i < block->n_saved; i++)
+        block->saved[i].is_used = false;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         block->n_local_rows += threads[i] != 0;
         block->warp[i].group.home = place;
@@ -439,10 +439,11 @@ void divergence_compact_visit(const struct divergence_compact_block *block,
             kept[r] |= block->stack.entry[i].mask[r];
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         const struct divergence_compact_warp *warp = &block->warp[i];
-        divergence_squad_add(&warp->squad, warp->squad.mask, running);
-        for (uint32_t left = warp->squad.mask; left; left &= left - 1) {
+        divergence_compacted_add(&warp->compacted, warp->compacted.mask, running);
+        for (uint32_t left = warp->compacted.mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            thread(user, &warp->group, &block->stack.row[warp->squad.row[lane]], warp->squad.threads.lane[lane]);
+            thread(user, &warp->group, &block->stack.row[warp->compacted.row[lane]],
+                   warp->compacted.threads.lane[lane]);
         }
     }
     for (uint32_t r = 0; r < block->n_rows; r++)

@@ -15,7 +15,7 @@ struct divergence_compact {
      * NULL: nobody leaves. */
     const uint8_t *may_leave;
     uint32_t short_length; /* paths of at most so many instructions up to their join keep their incomplete warp */
-    void (*leave)(void *user, const struct divergence_squad *squad, uint64_t cycle);
+    void (*leave)(void *user, const struct divergence_compacted *compacted, uint64_t cycle);
     void *user;
     uint32_t n_kept; /* slots that blocks do not use now and may need later */
 };
@@ -32,7 +32,7 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
 bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group);
 void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
                                 uint32_t mask, uint64_t cycle);
-void divergence_compact_meet(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);
+void divergence_compact_reached(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);
 void divergence_compact_resume(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);
 /* The rule by which a program cannot run under `model`: as divergence_ops.refuses. */
 const char *divergence_compact_refuses(const struct exec_program *program, const char *model, char *text, size_t size);

@@ -6,33 +6,33 @@
 #include "base/memory.h"
 #include "divergence/compact/internal.h"
 
-/* The group is its squad. */
+/* The group is its compacted. */
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp) {
     struct divergence_group *group = &warp->group;
-    struct divergence_squad *squad = &warp->squad;
-    bool is_row = !squad->is_crossed && divergence_squad_piece(squad, squad->mask) == squad->mask;
-    group->pc = squad->pc;
-    group->meet = divergence_wide_top(&block->stack)->reconvergence;
-    group->row = is_row ? divergence_squad_row(squad, squad->mask) : NULL;
-    group->threads = &squad->threads;
-    group->mask = squad->mask;
-    group->n_threads = (uint32_t)__builtin_popcount(squad->mask);
+    struct divergence_compacted *compacted = &warp->compacted;
+    bool is_row = !compacted->is_crossed && divergence_compacted_piece(compacted, compacted->mask) == compacted->mask;
+    group->pc = compacted->pc;
+    group->notify_pc = divergence_wide_top(&block->stack)->reconvergence;
+    group->row = is_row ? divergence_compacted_row(compacted, compacted->mask) : NULL;
+    group->threads = &compacted->threads;
+    group->mask = compacted->mask;
+    group->n_threads = (uint32_t)__builtin_popcount(compacted->mask);
     group->ready_cycle = block->resolved;
-    group->status = squad->at_barrier || squad->has_come ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
+    group->status = compacted->at_barrier || compacted->has_come ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;
 }
 
-struct divergence_compact_shelf *divergence_compact_free_shelf(struct divergence_compact_block *block) {
+struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_compact_block *block) {
     uint32_t i = 0;
-    while (i < block->n_shelves && block->shelf[i].is_used)
+    while (i < block->n_saved && block->saved[i].is_used)
         i++;
-    if (i == block->n_shelves) {
-        block->shelf = realloc(block->shelf, ++block->n_shelves * sizeof *block->shelf);
-        if (!block->shelf)
+    if (i == block->n_saved) {
+        block->saved = realloc(block->saved, ++block->n_saved * sizeof *block->saved);
+        if (!block->saved)
             abort();
-        block->shelf[i] =
-            (struct divergence_compact_shelf){.squad = base_allocate(block->n_rows, sizeof(struct divergence_squad))};
+        block->saved[i] = (struct divergence_compact_saved){
+            .compacted = base_allocate(block->n_rows, sizeof(struct divergence_compacted))};
     }
-    return &block->shelf[i];
+    return &block->saved[i];
 }
 
 /* Entries that a divergent branch made, and calls from them, are packed; where somebody has left, all are. */
@@ -49,20 +49,20 @@ bool divergence_compact_is_packed(const struct divergence_compact_block *block) 
     return false;
 }
 
-/* Takes the squads of the top entry from its shelf. */
-static uint32_t unshelve(struct divergence_compact_block *block, struct divergence_squad *squad) {
+/* Takes the compacted warps of the top entry from its saved. */
+static uint32_t restore(struct divergence_compact_block *block, struct divergence_compacted *compacted) {
     struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
-    struct divergence_compact_shelf *shelf = &block->shelf[top->label - 1];
-    memcpy(squad, shelf->squad, shelf->n_squads * sizeof *squad);
-    memcpy(block->taken, shelf->taken, sizeof shelf->taken);
-    block->meeting_pc = shelf->meeting_pc;
-    block->is_at_join = shelf->is_at_join;
-    if (shelf->is_at_join && shelf->meeting_pc != top->reconvergence) /* that join has been given up */
-        for (uint32_t i = 0; i < shelf->n_squads; i++)
-            squad[i].has_come = false;
-    shelf->is_used = false;
+    struct divergence_compact_saved *saved = &block->saved[top->label - 1];
+    memcpy(compacted, saved->compacted, saved->n_compacted * sizeof *compacted);
+    memcpy(block->taken, saved->taken, sizeof saved->taken);
+    block->sync_pc = saved->sync_pc;
+    block->is_at_join = saved->is_at_join;
+    if (saved->is_at_join && saved->sync_pc != top->reconvergence) /* that join has been given up */
+        for (uint32_t i = 0; i < saved->n_compacted; i++)
+            compacted[i].has_come = false;
+    saved->is_used = false;
     top->label = 0;
-    return shelf->n_squads;
+    return saved->n_compacted;
 }
 
 /* Slots that the block may need: those of its rows, or, when some have left, as many as the others fill. */
@@ -99,38 +99,39 @@ static bool is_short(const struct divergence_compact *compact, const struct dive
 }
 
 static void depart(struct divergence_compact *compact, struct divergence_compact_block *block,
-                   const struct divergence_squad *squad, uint64_t cycle) {
+                   const struct divergence_compacted *compacted, uint64_t cycle) {
     uint32_t gone[EXEC_MAX_ROWS] = {0};
-    divergence_squad_add(squad, squad->mask, gone);
+    divergence_compacted_add(compacted, compacted->mask, gone);
     for (uint32_t i = 0; i < block->stack.depth; i++)
         divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
     block->has_left = true;
-    compact->leave(compact->user, squad, cycle);
+    compact->leave(compact->user, compacted, cycle);
 }
 
-/* The squads of the top entry; when all its threads leave, of the one below. 0: nobody is left. */
+/* The compacted warps of the top entry; when all its threads leave, of the one below. 0: nobody is left. */
 static uint32_t muster(struct divergence_compact *compact, struct divergence_compact_block *block,
-                       struct divergence_squad *squad, uint64_t cycle) {
+                       struct divergence_compacted *compacted, uint64_t cycle) {
     uint32_t n = 0, warp_size = compact->setup.machine->warp_size;
     while (!n && block->stack.depth) {
         const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
         block->is_packed = divergence_compact_is_packed(block);
         if (top->label)
-            return unshelve(block, squad);
+            return restore(block, compacted);
         bool departs = block->is_packed && may_depart(compact, block);
         enum divergence_arrangement packed = departs ? DIVERGENCE_IN_ORDER : DIVERGENCE_IN_COLUMNS;
-        n = divergence_squad_muster(squad, block->stack.row, top->mask, block->n_rows, top->pc,
-                                    block->is_packed ? packed : DIVERGENCE_IN_ROWS, warp_size);
-        if (!departs || (uint32_t)__builtin_popcount(squad[n - 1].mask) == warp_size || is_short(compact, top))
+        n = divergence_compacted_form(compacted, block->stack.row, top->mask, block->n_rows, top->pc,
+                                      block->is_packed ? packed : DIVERGENCE_IN_ROWS, warp_size);
+        if (!departs || (uint32_t)__builtin_popcount(compacted[n - 1].mask) == warp_size || is_short(compact, top))
             break;
-        depart(compact, block, &squad[--n], cycle);
+        depart(compact, block, &compacted[--n], cycle);
         if (!n)
             divergence_wide_pop_finished(&block->stack);
     }
     return n;
 }
 
-/* The warp that gets squad number i: each its own, but where slots may be scarce, those that have one come first. */
+/* The warp that gets compacted number i: each its own, but where slots may be scarce, those that have one come first.
+ */
 static void choose_warps(const struct divergence_compact_block *block,
                          struct divergence_compact_warp *warp[EXEC_MAX_ROWS]) {
     uint32_t n = 0;
@@ -160,25 +161,25 @@ static void place_or_wake(const struct divergence_compact *compact, struct diver
 /* All warps have drained: new ones for the top entry. `self` is the one whose hook is running. */
 void divergence_compact_form(struct divergence_compact *compact, struct divergence_compact_block *block,
                              struct divergence_compact_warp *self, uint64_t cycle) {
-    struct divergence_squad squad[EXEC_MAX_ROWS];
+    struct divergence_compacted compacted[EXEC_MAX_ROWS];
     struct divergence_compact_warp *warp[EXEC_MAX_ROWS];
     memset(block->taken, 0, sizeof block->taken);
-    block->n_warps = muster(compact, block, squad, cycle);
+    block->n_warps = muster(compact, block, compacted, cycle);
     block->n_come = block->n_barred = 0;
-    block->has_split_rows =
-        block->n_warps && divergence_squad_splits_rows(squad, block->n_warps, divergence_wide_top(&block->stack)->mask);
+    block->has_split_rows = block->n_warps && divergence_compacted_splits_rows(
+                                                  compacted, block->n_warps, divergence_wide_top(&block->stack)->mask);
     choose_warps(block, warp);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         if (i >= block->n_warps) {
-            warp[i]->squad.mask = 0;
+            warp[i]->compacted.mask = 0;
             warp[i]->group.status = DIVERGENCE_ENDED;
             if (warp[i] != self)
                 compact->setup.host->evict(compact->setup.sm, &warp[i]->group, cycle);
             continue;
         }
-        warp[i]->squad = squad[i];
-        block->n_come += squad[i].has_come;
-        block->n_barred += squad[i].at_barrier != 0;
+        warp[i]->compacted = compacted[i];
+        block->n_come += compacted[i].has_come;
+        block->n_barred += compacted[i].at_barrier != 0;
         divergence_compact_show(block, warp[i]);
     }
     for (uint32_t i = 0; i < block->n_warps; i++)
@@ -192,7 +193,7 @@ void divergence_compact_drain(const struct divergence_compact *compact, struct d
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct divergence_compact_warp *warp = &block->warp[i];
         bool is_last_to_end = warp == self && warp->group.status != DIVERGENCE_ENDED;
-        if (!warp->squad.mask && !is_last_to_end)
+        if (!warp->compacted.mask && !is_last_to_end)
             continue;
         warp->group.status = DIVERGENCE_DRAINS;
         if (warp != self)

@@ -6,15 +6,15 @@
 
 struct divergence_compact_warp {
     struct divergence_group group;
-    struct divergence_squad squad; /* its pc is the group's while it runs */
+    struct divergence_compacted compacted; /* its pc is the group's while it runs */
     struct divergence_compact_block *block;
 };
 
 /* What the warps of an entry of the stack were doing when it gave way to another. */
-struct divergence_compact_shelf {
-    struct divergence_squad *squad;
-    uint32_t n_squads;
-    uint32_t meeting_pc, taken[EXEC_MAX_ROWS];
+struct divergence_compact_saved {
+    struct divergence_compacted *compacted;
+    uint32_t n_compacted;
+    uint32_t sync_pc, taken[EXEC_MAX_ROWS];
     bool is_at_join, is_used;
 };
 
@@ -34,18 +34,18 @@ struct divergence_compact_block {
     uint32_t n_kept;                        /* slots not used now that it may need later */
     bool has_split_rows;                    /* threads of one row are in several warps */
     bool is_at_join;                        /* the meeting place is where the entry's path ends */
-    uint32_t meeting_pc;                    /* the instruction, or the reconvergence pc */
+    uint32_t sync_pc;                       /* the instruction, or the reconvergence pc */
     uint32_t taken[EXEC_MAX_ROWS];          /* threads there whose guard is true */
     uint64_t resolved;                      /* not before this cycle do the new warps run */
-    struct divergence_compact_shelf *shelf; /* the label of an entry is 1 + its place here */
-    uint32_t n_shelves;
+    struct divergence_compact_saved *saved; /* the label of an entry is 1 + its place here */
+    uint32_t n_saved;
 };
 
 /* --- compact_form.c: warps come and go --- */
 
-/* The group is its squad. */
+/* The group is its compacted. */
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp);
-struct divergence_compact_shelf *divergence_compact_free_shelf(struct divergence_compact_block *block);
+struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_compact_block *block);
 /* The warps of the top entry are not its rows. */
 bool divergence_compact_is_packed(const struct divergence_compact_block *block);
 /* Threads of the block have ended: it may need fewer slots. */

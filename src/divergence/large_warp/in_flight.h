@@ -4,7 +4,7 @@
 
 #include "divergence/large_warp/subwarps.h"
 
-struct divergence_busy {
+struct divergence_in_flight {
     uint32_t n_rows;
     uint64_t (*free_at)[EXEC_LANES];   /* when the thread's instruction has left the pipeline */
     uint64_t *row_free_at;             /* the latest of the row: most rows need not be looked at lane by lane */
@@ -14,20 +14,20 @@ struct divergence_busy {
     bool has_first;                    /* one of the last instruction's bundles has come back */
 };
 
-void divergence_busy_new(struct divergence_busy *busy, uint32_t most_rows);
-void divergence_busy_free(struct divergence_busy *busy);
-void divergence_busy_start(struct divergence_busy *busy, uint32_t n_rows);
+void divergence_in_flight_new(struct divergence_in_flight *in_flight, uint32_t most_rows);
+void divergence_in_flight_free(struct divergence_in_flight *in_flight);
+void divergence_in_flight_start(struct divergence_in_flight *in_flight, uint32_t n_rows);
 /* Threads that must be kept back in this cycle. */
-void divergence_busy_mask(const struct divergence_busy *busy, uint64_t cycle, uint32_t *mask);
+void divergence_in_flight_mask(const struct divergence_in_flight *in_flight, uint64_t cycle, uint32_t *mask);
 /* A bundle of these threads issues, the first of its instruction or not; it leaves the pipeline at `free_at`, and with
- * goes_to_memory divergence_busy_complete() will tell its end. Gives its tag. */
-uint32_t divergence_busy_issue(struct divergence_busy *busy, const uint32_t *packed, bool is_first, bool goes_to_memory,
-                               uint64_t free_at);
+ * goes_to_memory divergence_in_flight_complete() will tell its end. Gives its tag. */
+uint32_t divergence_in_flight_issue(struct divergence_in_flight *in_flight, const uint32_t *packed, bool is_first,
+                                    bool goes_to_memory, uint64_t free_at);
 /* The bundle's data will be there at `ready`, or later. */
-void divergence_busy_ready(struct divergence_busy *busy, uint32_t tag, uint64_t ready);
-void divergence_busy_complete(struct divergence_busy *busy, uint32_t tag, uint64_t cycle);
+void divergence_in_flight_ready(struct divergence_in_flight *in_flight, uint32_t tag, uint64_t ready);
+void divergence_in_flight_complete(struct divergence_in_flight *in_flight, uint32_t tag, uint64_t cycle);
 /* From when on the next sub-warp can be formed, 0 when in the cycle after this one; UINT64_MAX: something must come
  * back from memory first. is_first: none of the instruction has been; then one of the instruction before must have come
  * back, too. */
-uint64_t divergence_busy_until(const struct divergence_busy *busy, const struct divergence_subwarps *subwarps,
-                               bool is_first, uint64_t cycle);
+uint64_t divergence_in_flight_until(const struct divergence_in_flight *in_flight,
+                                    const struct divergence_subwarps *subwarps, bool is_first, uint64_t cycle);

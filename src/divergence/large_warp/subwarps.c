@@ -121,51 +121,52 @@ void divergence_subwarps_begin(struct divergence_subwarps *subwarps, const struc
 }
 
 /* The lowest row with threads that can go. */
-static void pack_row(struct divergence_subwarps *subwarps, const uint32_t *busy, struct divergence_pack *pack) {
+static void pack_row(struct divergence_subwarps *subwarps, const uint32_t *in_flight,
+                     struct divergence_packing *packing) {
     bool is_whole = subwarps->shape == DIVERGENCE_SUBWARP_WHOLE;
-    pack->mask = 0;
-    pack->is_row = true;
-    for (uint32_t i = 0; i < subwarps->n_rows && !pack->mask; i++) {
-        uint32_t left = subwarps->left[i], held = busy ? left & busy[i] : 0;
-        pack->mask = is_whole && held ? 0 : left & ~held;
-        if (pack->mask)
-            pack->row[__builtin_ctz(pack->mask)] = (uint8_t)i;
-        subwarps->left[i] &= ~pack->mask;
+    packing->mask = 0;
+    packing->is_row = true;
+    for (uint32_t i = 0; i < subwarps->n_rows && !packing->mask; i++) {
+        uint32_t left = subwarps->left[i], held = in_flight ? left & in_flight[i] : 0;
+        packing->mask = is_whole && held ? 0 : left & ~held;
+        if (packing->mask)
+            packing->row[__builtin_ctz(packing->mask)] = (uint8_t)i;
+        subwarps->left[i] &= ~packing->mask;
     }
 }
 
-static void take(struct divergence_subwarps *subwarps, const uint32_t *busy, struct divergence_pack *pack) {
+static void take(struct divergence_subwarps *subwarps, const uint32_t *in_flight, struct divergence_packing *packing) {
     bool goes_by_row = subwarps->shape == DIVERGENCE_SUBWARP_ROWS || subwarps->shape == DIVERGENCE_SUBWARP_WHOLE;
     if (goes_by_row)
-        pack_row(subwarps, busy, pack);
+        pack_row(subwarps, in_flight, packing);
     else if (subwarps->is_free)
-        divergence_pack_any(subwarps->left, busy, subwarps->n_rows, subwarps->n_lanes, pack);
+        divergence_pack_any(subwarps->left, in_flight, subwarps->n_rows, subwarps->n_lanes, packing);
     else
-        divergence_pack_columns(subwarps->left, busy, subwarps->n_rows, pack);
+        divergence_pack_columns(subwarps->left, in_flight, subwarps->n_rows, packing);
 }
 
 /* Threads of a sub-warp, lane by lane. Of control instructions, those whose guard is false do not execute; others were
  * packed by their guard. */
-static void scatter(struct divergence_subwarps *subwarps, const struct divergence_pack *pack, struct exec_context *cx,
-                    struct divergence_bundle *bundle) {
+static void scatter(struct divergence_subwarps *subwarps, const struct divergence_packing *packing,
+                    struct exec_context *cx, struct divergence_bundle *bundle) {
     struct exec_threads *threads = &subwarps->threads;
-    for (uint32_t left = pack->mask; left; left &= left - 1) {
+    for (uint32_t left = packing->mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        exec_threads_put(threads, at, &subwarps->row[pack->row[at]], pack->lane[at]);
+        exec_threads_put(threads, at, &subwarps->row[packing->row[at]], packing->lane[at]);
     }
     exec_use_threads(cx, threads);
-    bundle->mask = pack->mask;
+    bundle->mask = packing->mask;
     bool is_packed_by_guard = !subwarps->insn->guard.offset || !moves_pc(subwarps->insn->kind);
-    for (uint32_t left = is_packed_by_guard ? 0 : pack->mask; left; left &= left - 1) {
+    for (uint32_t left = is_packed_by_guard ? 0 : packing->mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        if (!(subwarps->takes[pack->row[at]] >> pack->lane[at] & 1))
+        if (!(subwarps->takes[packing->row[at]] >> packing->lane[at] & 1))
             bundle->mask &= ~(1u << at);
     }
 }
 
-void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *busy,
+void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *in_flight,
                               struct divergence_bundle *bundle, uint32_t *packed) {
-    struct divergence_pack pack;
+    struct divergence_packing packing;
     memcpy(packed, subwarps->left, subwarps->n_rows * sizeof *packed);
     bundle->mask = 0;
     bundle->row = subwarps->insn->kind >= EXEC_KIND_BRANCH ? NULL : subwarps->row;
@@ -173,15 +174,15 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
         bundle->is_last = true;
         return;
     }
-    take(subwarps, busy, &pack);
-    assert(pack.mask);
+    take(subwarps, in_flight, &packing);
+    assert(packing.mask);
     divergence_wide_remove(packed, subwarps->left, subwarps->n_rows);
-    if (pack.is_row && bundle->row) {
-        bundle->mask = pack.mask; /* what is no control instruction was packed by its guard */
-        bundle->row = &subwarps->row[pack.row[__builtin_ctz(pack.mask)]];
+    if (packing.is_row && bundle->row) {
+        bundle->mask = packing.mask; /* what is no control instruction was packed by its guard */
+        bundle->row = &subwarps->row[packing.row[__builtin_ctz(packing.mask)]];
     } else {
         bundle->row = NULL;
-        scatter(subwarps, &pack, cx, bundle);
+        scatter(subwarps, &packing, cx, bundle);
     }
     if (subwarps->shape == DIVERGENCE_SUBWARP_SCALAR)
         execute_rest(subwarps, cx);

@@ -42,7 +42,7 @@ void divergence_subwarps_begin(struct divergence_subwarps *subwarps, const struc
  * where row is NULL (control instructions: always). packed[] gets the threads that are in it, guard true or not.
  * Somebody must be able to go: at least one thread that is not busy (WHOLE: one row, SCALAR: all threads), or none is
  * left at all. */
-void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *busy,
+void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_context *cx, const uint32_t *in_flight,
                               struct divergence_bundle *bundle, uint32_t *packed);
 /* Whether the bundle just formed will go through the L1 (and its group be told when that has ended). */
 bool divergence_subwarps_access(const struct divergence_subwarps *subwarps, const struct exec_context *cx,

@@ -43,7 +43,7 @@ struct divergence_odgs_chip {
     struct divergence_odgs_options options;
     uint32_t warp_size, n_sms;
     struct divergence_odgs_sm **model;        /* per SM */
-    struct divergence_pool pool;              /* warps that have still to fill up */
+    struct divergence_global_pool pool;       /* warps that have still to fill up */
     uint32_t *n_free;                         /* per SM: slots that are free for these */
     bool has_counted;                         /* n_free is right */
     struct divergence_odgs_queue full, fresh; /* full warps from the pool; new ones of the grid */

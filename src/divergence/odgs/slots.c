@@ -28,7 +28,7 @@ static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, 
         if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC || !setup->host->pull_block(setup->sm, cycle))
             break; /* else admit() has queued its warps, or left threads in the pool */
     }
-    uint32_t pc = divergence_pool_lowest(&chip->pool);
+    uint32_t pc = divergence_global_pool_lowest(&chip->pool);
     if (pc == EXEC_NO_PC)
         return NULL;
     return divergence_odgs_take_waiting(chip, pc);

@@ -66,7 +66,7 @@ void divergence_odgs_show_top(struct divergence_odgs_warp *warp) {
     const struct divergence_entry *top = divergence_stack_top(&warp->stack);
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
-    group->meet = top->reconvergence;
+    group->notify_pc = top->reconvergence;
     group->mask = top->mask;
     group->n_threads = base_count_bits(top->mask);
 }
@@ -114,7 +114,7 @@ static uint32_t go_home(const struct divergence_odgs_chip *chip, struct divergen
 }
 
 struct divergence_odgs_warp *divergence_odgs_take_waiting(struct divergence_odgs_chip *chip, uint32_t pc) {
-    struct divergence_odgs_warp *warp = divergence_pool_take(&chip->pool, pc);
+    struct divergence_odgs_warp *warp = divergence_global_pool_take(&chip->pool, pc);
     uint32_t n = warp->n_waiting;
     struct exec_row *row = only_row(warp, n);
     begin(warp, row ? go_home(chip, warp, n, pc) : n == EXEC_LANES ? ~0u : (1u << n) - 1, row, pc);
@@ -151,7 +151,7 @@ static struct divergence_odgs_warp *wait_at(struct divergence_odgs_chip *chip, s
         struct divergence_odgs_warp *warp = chip->pool.at[pc];
         if (!warp) {
             warp = divergence_odgs_new_warp(chip);
-            divergence_pool_put(&chip->pool, pc, warp);
+            divergence_global_pool_put(&chip->pool, pc, warp);
         }
         uint32_t room = divergence_odgs_all_lanes(chip) & ~((1u << warp->n_waiting) - 1);
         came = divergence_odgs_take_threads(chip, warp, room, from, left, pc);

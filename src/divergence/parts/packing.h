@@ -4,7 +4,7 @@
 
 #include "exec/exec.h"
 
-struct divergence_pack {
+struct divergence_packing {
     uint32_t mask; /* lanes that got a thread */
     uint8_t row[EXEC_LANES], lane[EXEC_LANES];
     bool is_row; /* all are lanes of row[first lane], each in its own */
@@ -12,7 +12,8 @@ struct divergence_pack {
 
 /* Takes at most one thread out of every column of `left`, from the lowest row that has one there; threads in `busy`
  * (may be NULL) stay. */
-void divergence_pack_columns(uint32_t *left, const uint32_t *busy, uint32_t n_rows, struct divergence_pack *pack);
+void divergence_pack_columns(uint32_t *left, const uint32_t *in_flight, uint32_t n_rows,
+                             struct divergence_packing *packing);
 /* Takes the first n_lanes threads, row by row, whatever their columns. */
-void divergence_pack_any(uint32_t *left, const uint32_t *busy, uint32_t n_rows, uint32_t n_lanes,
-                         struct divergence_pack *pack);
+void divergence_pack_any(uint32_t *left, const uint32_t *in_flight, uint32_t n_rows, uint32_t n_lanes,
+                         struct divergence_packing *packing);

@@ -65,26 +65,28 @@ void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uin
     callee->is_call = true;
 }
 
-void divergence_stack_make_join(struct divergence_stack *stack, uint32_t meet) {
+void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence) {
     struct divergence_entry *top = divergence_stack_top(stack);
-    top->pc = meet;
+    top->pc = reconvergence;
     top->is_join = true;
 }
 
-void divergence_stack_diverge(struct divergence_stack *stack, uint32_t meet, uint32_t first_pc, uint32_t first,
+void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc, uint32_t first,
                               uint32_t second_pc) {
     struct divergence_entry *top = divergence_stack_top(stack);
     uint32_t second = top->mask & ~first;
-    if (meet == top->reconvergence && meet != EXEC_NO_PC && (first_pc == meet || second_pc == meet)) {
-        top->mask = first_pc == meet ? second : first; /* the join below waits already: loops do not grow the stack */
-        top->pc = first_pc == meet ? second_pc : first_pc;
+    if (reconvergence == top->reconvergence && reconvergence != EXEC_NO_PC &&
+        (first_pc == reconvergence || second_pc == reconvergence)) {
+        top->mask =
+            first_pc == reconvergence ? second : first; /* the join below waits already: loops do not grow the stack */
+        top->pc = first_pc == reconvergence ? second_pc : first_pc;
         return;
     }
-    divergence_stack_make_join(stack, meet);
-    if (second_pc != meet) /* lanes that go straight to the meeting point just wait there */
-        divergence_stack_push_path(stack, second_pc, meet, second);
-    if (first_pc != meet)
-        divergence_stack_push_path(stack, first_pc, meet, first);
+    divergence_stack_make_join(stack, reconvergence);
+    if (second_pc != reconvergence) /* lanes that go straight to the meeting point just wait there */
+        divergence_stack_push_path(stack, second_pc, reconvergence, second);
+    if (first_pc != reconvergence)
+        divergence_stack_push_path(stack, first_pc, reconvergence, first);
 }
 
 /* The lowest of the paths that the top one has as siblings; the top itself when it has none. */

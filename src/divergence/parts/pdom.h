@@ -36,9 +36,9 @@ void divergence_stack_remove(struct divergence_stack *stack, uint32_t mask, bool
 void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask);
 void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uint32_t mask);
 /* The running entry becomes the join of paths that the caller pushes next. */
-void divergence_stack_make_join(struct divergence_stack *stack, uint32_t meet);
+void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence);
 /* The running entry splits: lanes in `first` go to first_pc, the others to second_pc; first_pc runs first. */
-void divergence_stack_diverge(struct divergence_stack *stack, uint32_t meet, uint32_t first_pc, uint32_t first,
+void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc, uint32_t first,
                               uint32_t second_pc);
 /* The running path waits at a barrier: gives way to a sibling that does not. False when there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);

@@ -63,29 +63,30 @@ void divergence_wide_push_path(struct divergence_wide_stack *stack, uint32_t pc,
     path->is_path = true;
 }
 
-static void make_join(struct divergence_wide_stack *stack, uint32_t meet) {
+static void make_join(struct divergence_wide_stack *stack, uint32_t reconvergence) {
     struct divergence_wide_entry *top = divergence_wide_top(stack);
-    top->pc = meet;
+    top->pc = reconvergence;
     top->is_join = true;
 }
 
-void divergence_wide_diverge(struct divergence_wide_stack *stack, uint32_t meet, uint32_t first_pc,
+void divergence_wide_diverge(struct divergence_wide_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                              const uint32_t *first, uint32_t second_pc) {
     struct divergence_wide_entry *top = divergence_wide_top(stack);
     uint32_t second[EXEC_MAX_ROWS];
     for (uint32_t i = 0; i < stack->n_rows; i++)
         second[i] = top->mask[i] & ~first[i];
-    if (meet == top->reconvergence && meet != EXEC_NO_PC && (first_pc == meet || second_pc == meet)) {
+    if (reconvergence == top->reconvergence && reconvergence != EXEC_NO_PC &&
+        (first_pc == reconvergence || second_pc == reconvergence)) {
         /* The join below waits already: loops do not grow the stack. */
-        memcpy(top->mask, first_pc == meet ? second : first, stack->n_rows * sizeof *first);
-        top->pc = first_pc == meet ? second_pc : first_pc;
+        memcpy(top->mask, first_pc == reconvergence ? second : first, stack->n_rows * sizeof *first);
+        top->pc = first_pc == reconvergence ? second_pc : first_pc;
         return;
     }
-    make_join(stack, meet);
-    if (second_pc != meet) /* threads that go straight to the meeting point just wait there */
-        divergence_wide_push_path(stack, second_pc, meet, second);
-    if (first_pc != meet)
-        divergence_wide_push_path(stack, first_pc, meet, first);
+    make_join(stack, reconvergence);
+    if (second_pc != reconvergence) /* threads that go straight to the meeting point just wait there */
+        divergence_wide_push_path(stack, second_pc, reconvergence, second);
+    if (first_pc != reconvergence)
+        divergence_wide_push_path(stack, first_pc, reconvergence, first);
 }
 
 /* --- paths that wait or spin --- */

@@ -67,7 +67,7 @@ void divergence_wide_take_out(struct divergence_wide_stack *stack, const uint32_
 void divergence_wide_push_path(struct divergence_wide_stack *stack, uint32_t pc, uint32_t reconvergence,
                                const uint32_t *mask);
 /* The running entry splits: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
-void divergence_wide_diverge(struct divergence_wide_stack *stack, uint32_t meet, uint32_t first_pc,
+void divergence_wide_diverge(struct divergence_wide_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                              const uint32_t *first, uint32_t second_pc);
 bool divergence_wide_yield(struct divergence_wide_stack *stack);
 void divergence_wide_break_join(struct divergence_wide_stack *stack);

@@ -129,13 +129,13 @@ static void expect_alike(const struct divergence_wide_stack *wide, const struct 
 /* One random step of both. */
 static void step(struct divergence_wide_stack *wide, struct divergence_stack *narrow, uint64_t *seed) {
     uint32_t lanes = next_random(seed) & divergence_stack_top(narrow)->mask, action = next_random(seed) % 8;
-    uint32_t first = next_random(seed) % 6, second = next_random(seed) % 6, meet = 6 + next_random(seed) % 4;
+    uint32_t first = next_random(seed) % 6, second = next_random(seed) % 6, reconvergence = 6 + next_random(seed) % 4;
     bool is_split = lanes && lanes != divergence_stack_top(narrow)->mask;
     if (action <= 3 && is_split) {
-        first = action == 2 ? meet : first;
-        second = action == 3 ? meet : second;
-        divergence_stack_diverge(narrow, meet, first, lanes, second);
-        divergence_wide_diverge(wide, meet, first, &lanes, second);
+        first = action == 2 ? reconvergence : first;
+        second = action == 3 ? reconvergence : second;
+        divergence_stack_diverge(narrow, reconvergence, first, lanes, second);
+        divergence_wide_diverge(wide, reconvergence, first, &lanes, second);
     } else if (action == 4) {
         divergence_stack_remove(narrow, lanes, lanes & 1);
         divergence_wide_take_out(wide, &lanes, lanes & 1);
@@ -148,7 +148,7 @@ static void step(struct divergence_wide_stack *wide, struct divergence_stack *na
         divergence_stack_break_join(narrow);
         divergence_wide_break_join(wide);
     } else {
-        divergence_stack_top(narrow)->pc = divergence_wide_top(wide)->pc = meet;
+        divergence_stack_top(narrow)->pc = divergence_wide_top(wide)->pc = reconvergence;
         divergence_stack_pop_finished(narrow);
         divergence_wide_pop_finished(wide);
     }

@@ -7,38 +7,39 @@
 
 /* --- what must hold in every state --- */
 
-static inline void splits_count_family(const struct divergence_warp *warp, const struct divergence_family *family) {
+static inline void splits_count_subdivision(const struct divergence_warp *warp,
+                                            const struct divergence_subdivision *subdivision) {
     uint32_t seen[EXEC_MAX_ROWS] = {0};
-    const struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
-    for (const struct divergence_split *split = family->split; split; split = split->next)
+    const struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         for (uint32_t i = 0; i < warp->n_rows; i++) {
             assert_int_equal(seen[i] & split->mask[i], 0);
             seen[i] |= split->mask[i];
         }
-    for (const struct divergence_family *child = warp->family; child; child = child->next)
-        for (uint32_t i = 0; i < warp->n_rows && child->parent == family; i++) {
+    for (const struct divergence_subdivision *child = warp->subdivision; child; child = child->next)
+        for (uint32_t i = 0; i < warp->n_rows && child->parent == subdivision; i++) {
             assert_int_equal(seen[i] & child->stack.entry[0].mask[i], 0);
             seen[i] |= child->stack.entry[0].mask[i];
         }
     for (uint32_t i = 0; i < warp->n_rows; i++) {
         assert_int_equal(seen[i], top->mask[i]);
-        assert_int_equal(family->joined[i] & ~top->mask[i], 0);
+        assert_int_equal(subdivision->joined[i] & ~top->mask[i], 0);
     }
 }
 
-/* The splits and children of a family share the threads of its stack's top out among them; the table holds the splits
- * of divided warps and nobody else; whoever can go on has a slot or is in the queue. */
+/* The splits and children of a subdivision share the threads of its stack's top out among them; the table holds the
+ * splits of divided warps and nobody else; whoever can go on has a slot or is in the queue. */
 static inline void splits_check_state(struct fixture *f) {
     const struct divergence_splits *splits = f->sm[0].model;
     uint32_t n_entries = 0;
     for (uint32_t i = 0; i < splits->n_pool; i++) {
         const struct divergence_split *split = splits->pool[i];
-        if (!split->family) {
+        if (!split->subdivision) {
             assert_true(split->entry < 0 && !split->is_queued);
             continue;
         }
-        const struct divergence_warp *warp = split->family->warp;
-        splits_count_family(warp, split->family);
+        const struct divergence_warp *warp = split->subdivision->warp;
+        splits_count_subdivision(warp, split->subdivision);
         assert_true((split->entry >= 0) == (warp->n_splits > 1));
         assert_true(split->entry < 0 || splits->table[split->entry] == split);
         n_entries += split->entry >= 0;
@@ -73,12 +74,12 @@ static inline void splits_expect_table(struct fixture *f, const struct entry *ex
 /* The stack of the first warp of the first block, its bottom first. The pc of a running entry is that of its groups. */
 static inline void splits_expect_stack(struct fixture *f, const struct entry *expected, uint32_t n) {
     const struct divergence_splits_block *block = f->sm[0].block[0].block.state;
-    const struct divergence_family *family = block->warp[0].family;
-    while (family->parent)
-        family = family->parent;
-    assert_int_equal(family->stack.depth, n);
+    const struct divergence_subdivision *subdivision = block->warp[0].subdivision;
+    while (subdivision->parent)
+        subdivision = subdivision->parent;
+    assert_int_equal(subdivision->stack.depth, n);
     for (uint32_t i = 0; i < n; i++) {
-        const struct divergence_wide_entry *entry = &family->stack.entry[i];
+        const struct divergence_wide_entry *entry = &subdivision->stack.entry[i];
         if (i < n - 1)
             assert_int_equal(entry->pc, expected[i].pc);
         assert_int_equal(entry->reconvergence, expected[i].reconvergence);

@@ -10,7 +10,7 @@ void divergence_splits_bundle(void *model, struct divergence_group *group, struc
                               uint64_t cycle) {
     struct divergence_splits *splits = model;
     struct divergence_split *split = (struct divergence_split *)group;
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     uint32_t packed[EXEC_MAX_ROWS];
     if (!split->is_issuing) {
         const struct divergence_subwarp_rules rules = {.memopt = true, .jumpopt = true, .n_lanes = splits->row_threads};
@@ -35,7 +35,7 @@ void divergence_splits_bundle(void *model, struct divergence_group *group, struc
 bool divergence_splits_note_memory(struct divergence_splits *splits, struct divergence_split *split,
                                    const struct divergence_access *access, uint32_t *missing) {
     (void)splits;
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     if (split->group.row) {
         missing[0] = access->missing;
         return true;
@@ -52,7 +52,7 @@ bool divergence_splits_note_memory(struct divergence_splits *splits, struct dive
 
 /* Those in `missing` stay in `from`, the others go to `to`. */
 static void share(struct divergence_split *from, struct divergence_split *to, const uint32_t *missing) {
-    for (uint32_t i = 0; i < from->family->warp->n_rows; i++) {
+    for (uint32_t i = 0; i < from->subdivision->warp->n_rows; i++) {
         to->mask[i] = from->mask[i] & ~missing[i];
         from->mask[i] &= missing[i];
     }
@@ -71,7 +71,7 @@ static bool seat_ahead(struct divergence_splits *splits, struct divergence_split
 /* Whether both some and not all of the split's threads are in the mask. */
 static bool divides(const uint32_t *mask, const struct divergence_split *split) {
     uint32_t in = 0, out = 0;
-    for (uint32_t i = 0; i < split->family->warp->n_rows; i++) {
+    for (uint32_t i = 0; i < split->subdivision->warp->n_rows; i++) {
         in |= split->mask[i] & mask[i];
         out |= split->mask[i] & ~mask[i];
     }
@@ -80,29 +80,29 @@ static bool divides(const uint32_t *mask, const struct divergence_split *split) 
 
 struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *splits, struct divergence_split *from,
                                                      const uint32_t *missing) {
-    struct divergence_family *family = from->family;
+    struct divergence_subdivision *subdivision = from->subdivision;
     uint32_t pc = from->group.pc;
     bool can_run = from->phase == DIVERGENCE_SPLIT_RUNS && from->group.status == DIVERGENCE_RUNS && !from->is_issuing;
     bool would_stop = splits->rules.stops_at_branches && splits->next_stop[pc] == pc;
     if (!can_run || would_stop || !divides(missing, from))
         return NULL;
-    if (!divergence_splits_have_room(splits, family->warp, 1)) {
+    if (!divergence_splits_have_room(splits, subdivision->warp, 1)) {
         splits->setup.counters->splits_refused++;
         return NULL;
     }
-    struct divergence_split *to = divergence_split_new(splits, family, from);
+    struct divergence_split *to = divergence_split_new(splits, subdivision, from);
     share(from, to, missing);
-    divergence_split_set_meet(splits, from);
-    divergence_split_set_meet(splits, to);
+    divergence_split_set_notify_pc(splits, from);
+    divergence_split_set_notify_pc(splits, to);
     if (!seat_ahead(splits, from, to)) {
-        for (uint32_t i = 0; i < family->warp->n_rows; i++)
+        for (uint32_t i = 0; i < subdivision->warp->n_rows; i++)
             from->mask[i] |= to->mask[i];
         divergence_split_drop(splits, to);
         divergence_split_show(from);
         splits->setup.counters->splits_refused++;
         return NULL;
     }
-    divergence_family_part(family);
+    divergence_subdivision_part(subdivision);
     splits->setup.counters->warp_splits++;
     return to;
 }
@@ -111,17 +111,17 @@ void divergence_splits_reunite(struct divergence_splits *splits, struct divergen
     if (split->phase != DIVERGENCE_SPLIT_RUNS || split->group.status != DIVERGENCE_RUNS || split->is_issuing)
         return;
     if (!divergence_split_merge_equals(splits, split))
-        divergence_split_set_meet(splits, split);
+        divergence_split_set_notify_pc(splits, split);
 }
 
 void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split) {
     split->phase = DIVERGENCE_SPLIT_HELD;
     divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->family);
+    divergence_splits_look_after(splits, split->subdivision);
 }
 
 void divergence_splits_take_in(struct divergence_splits *splits, struct divergence_split *split,
                                struct divergence_split *held) {
     divergence_split_merge(splits, split, held);
-    divergence_split_set_meet(splits, split);
+    divergence_split_set_notify_pc(splits, split);
 }

@@ -40,65 +40,66 @@ bool divergence_splits_have_room(const struct divergence_splits *splits, const s
     return splits->n_used + n + (warp->n_splits == 1) <= splits->rules.n_entries;
 }
 
-/* --- families --- */
+/* --- subdivisions --- */
 
-struct divergence_family *divergence_family_new(struct divergence_splits *splits, struct divergence_warp *warp,
-                                                struct divergence_family *parent) {
-    struct divergence_family *family = splits->free_family;
-    if (family) {
-        splits->free_family = family->next;
+struct divergence_subdivision *divergence_subdivision_new(struct divergence_splits *splits,
+                                                          struct divergence_warp *warp,
+                                                          struct divergence_subdivision *parent) {
+    struct divergence_subdivision *subdivision = splits->free_subdivision;
+    if (subdivision) {
+        splits->free_subdivision = subdivision->next;
     } else {
-        family = calloc(1, sizeof *family);
-        if (!family)
+        subdivision = calloc(1, sizeof *subdivision);
+        if (!subdivision)
             abort();
     }
-    family->warp = warp;
-    family->parent = parent;
-    family->next = warp->family;
-    warp->family = family;
-    family->split = NULL;
-    family->watch = (struct divergence_watch){.n_diverged = 0};
-    family->n_splits = family->n_children = 0;
-    memset(family->joined, 0, warp->n_rows * sizeof *family->joined);
+    subdivision->warp = warp;
+    subdivision->parent = parent;
+    subdivision->next = warp->subdivision;
+    warp->subdivision = subdivision;
+    subdivision->split = NULL;
+    subdivision->watch = (struct divergence_watch){.n_diverged = 0};
+    subdivision->n_splits = subdivision->n_children = 0;
+    memset(subdivision->joined, 0, warp->n_rows * sizeof *subdivision->joined);
     if (parent)
         parent->n_children++;
-    return family;
+    return subdivision;
 }
 
-void divergence_family_drop(struct divergence_splits *splits, struct divergence_family *family) {
-    assert(!family->n_splits && !family->n_children);
-    struct divergence_family **at = &family->warp->family;
-    while (*at != family)
+void divergence_subdivision_drop(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+    assert(!subdivision->n_splits && !subdivision->n_children);
+    struct divergence_subdivision **at = &subdivision->warp->subdivision;
+    while (*at != subdivision)
         at = &(*at)->next;
-    *at = family->next;
-    if (family->parent)
-        family->parent->n_children--;
-    family->next = splits->free_family;
-    splits->free_family = family;
+    *at = subdivision->next;
+    if (subdivision->parent)
+        subdivision->parent->n_children--;
+    subdivision->next = splits->free_subdivision;
+    splits->free_subdivision = subdivision;
 }
 
-static void attach(struct divergence_family *family, struct divergence_split *split) {
-    struct divergence_split **at = &family->split;
+static void attach(struct divergence_subdivision *subdivision, struct divergence_split *split) {
+    struct divergence_split **at = &subdivision->split;
     while (*at)
         at = &(*at)->next;
     *at = split;
     split->next = NULL;
-    split->family = family;
-    family->n_splits++;
+    split->subdivision = subdivision;
+    subdivision->n_splits++;
 }
 
 static void detach(struct divergence_split *split) {
-    struct divergence_split **at = &split->family->split;
+    struct divergence_split **at = &split->subdivision->split;
     while (*at != split)
         at = &(*at)->next;
     *at = split->next;
-    split->family->n_splits--;
-    split->family = NULL;
+    split->subdivision->n_splits--;
+    split->subdivision = NULL;
 }
 
-void divergence_split_move(struct divergence_split *split, struct divergence_family *family) {
+void divergence_split_move(struct divergence_split *split, struct divergence_subdivision *subdivision) {
     detach(split);
-    attach(family, split);
+    attach(subdivision, split);
 }
 
 /* --- splits --- */
@@ -124,17 +125,18 @@ static struct divergence_split *find_free(struct divergence_splits *splits) {
     return made;
 }
 
-struct divergence_split *divergence_split_new(struct divergence_splits *splits, struct divergence_family *family,
+struct divergence_split *divergence_split_new(struct divergence_splits *splits,
+                                              struct divergence_subdivision *subdivision,
                                               struct divergence_split *like) {
     struct divergence_split *split = find_free(splits);
-    struct divergence_warp *warp = family->warp;
+    struct divergence_warp *warp = subdivision->warp;
     split->phase = DIVERGENCE_SPLIT_RUNS;
     split->passes_stop = split->is_issuing = false;
     split->memory_pc = EXEC_NO_PC;
     split->n_passed = 0;
     memset(split->missing, 0, warp->n_rows * sizeof *split->missing);
     split->group = (struct divergence_group){
-        .meet = EXEC_NO_PC,
+        .notify_pc = EXEC_NO_PC,
         .row = warp->n_rows == 1 ? warp->row : NULL,
         .status = DIVERGENCE_RUNS,
         .warp_id = warp->warp_id,
@@ -142,7 +144,7 @@ struct divergence_split *divergence_split_new(struct divergence_splits *splits, 
         .home = warp->block,
         .slot = DIVERGENCE_NO_SLOT,
     };
-    attach(family, split);
+    attach(subdivision, split);
     warp->n_splits++;
     if (like) {
         take_entry(splits, like);
@@ -165,13 +167,13 @@ static void leave_queue(struct divergence_splits *splits, struct divergence_spli
 
 /* A warp that is one again needs no entry. */
 static void undivide(struct divergence_splits *splits, struct divergence_warp *warp) {
-    for (struct divergence_family *family = warp->family; family; family = family->next)
-        if (family->split)
-            leave_entry(splits, family->split);
+    for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
+        if (subdivision->split)
+            leave_entry(splits, subdivision->split);
 }
 
 void divergence_split_drop(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_warp *warp = split->family->warp;
+    struct divergence_warp *warp = split->subdivision->warp;
     divergence_split_unseat(splits, split);
     leave_entry(splits, split);
     detach(split);

@@ -20,11 +20,11 @@ void divergence_splits_init(struct divergence_splits *splits, const struct diver
 void divergence_splits_release(struct divergence_splits *splits) {
     for (uint32_t i = 0; i < splits->n_pool; i++)
         free(splits->pool[i]);
-    while (splits->free_family) {
-        struct divergence_family *family = splits->free_family;
-        splits->free_family = family->next;
-        divergence_wide_free(&family->stack);
-        free(family);
+    while (splits->free_subdivision) {
+        struct divergence_subdivision *subdivision = splits->free_subdivision;
+        splits->free_subdivision = subdivision->next;
+        divergence_wide_free(&subdivision->stack);
+        free(subdivision);
     }
     free(splits->pool);
     free(splits->table);
@@ -60,12 +60,12 @@ static bool goes_to_memory(const struct exec_insn *insn) {
 
 /* Instructions from the branch's post-dominator to the end of its basic block; 0 when that is the function's end. */
 static uint32_t length_after(const struct exec_program *program, uint32_t pc) {
-    uint32_t meet = program->code[pc].reconvergence;
-    if (meet == EXEC_NO_PC)
+    uint32_t reconvergence = program->code[pc].reconvergence;
+    if (reconvergence == EXEC_NO_PC)
         return 0;
     const struct exec_function *function = &program->function[program->function_of[pc]];
     const struct ptx_analysis *analysis = function->analysis;
-    return analysis->block[analysis->block_of[meet - function->first_pc]].count;
+    return analysis->block[analysis->block_of[reconvergence - function->first_pc]].count;
 }
 
 void divergence_splits_begin_grid(void *model) {
@@ -102,16 +102,16 @@ void *divergence_splits_new_block(void *model, const struct exec_cta *cta) {
     return block;
 }
 
-/* A block that a fault cut short still has families. */
+/* A block that a fault cut short still has subdivisions. */
 void divergence_splits_free_block(void *model, void *state) {
     (void)model;
     struct divergence_splits_block *block = state;
     for (uint32_t i = 0; i < block->n_warps; i++)
-        while (block->warp[i].family) {
-            struct divergence_family *family = block->warp[i].family;
-            block->warp[i].family = family->next;
-            divergence_wide_free(&family->stack);
-            free(family);
+        while (block->warp[i].subdivision) {
+            struct divergence_subdivision *subdivision = block->warp[i].subdivision;
+            block->warp[i].subdivision = subdivision->next;
+            divergence_wide_free(&subdivision->stack);
+            free(subdivision);
         }
     divergence_sync_free(block->sync);
     free(block->warp);
@@ -134,10 +134,10 @@ void divergence_splits_admit(void *model, struct divergence_block *place, uint64
             .block = place,
             .is_live = true,
         };
-        struct divergence_family *family = divergence_family_new(splits, warp, NULL);
-        divergence_wide_start(&family->stack, warp->row, warp->n_rows, first_pc);
-        struct divergence_split *split = divergence_split_new(splits, family, NULL);
-        memcpy(split->mask, divergence_wide_top(&family->stack)->mask, warp->n_rows * sizeof *split->mask);
+        struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, warp, NULL);
+        divergence_wide_start(&subdivision->stack, warp->row, warp->n_rows, first_pc);
+        struct divergence_split *split = divergence_split_new(splits, subdivision, NULL);
+        memcpy(split->mask, divergence_wide_top(&subdivision->stack)->mask, warp->n_rows * sizeof *split->mask);
         split->group.pc = first_pc;
         divergence_split_run_from(splits, split);
     }
@@ -153,8 +153,8 @@ static void visit_rows(const struct divergence_warp *warp, const uint32_t *mask,
             thread(user, group, &warp->row[i], (uint32_t)__builtin_ctz(left));
 }
 
-/* The stack of a warp's outermost family has all its threads (after a broken join no single entry has); those in no
- * split wait there. */
+/* The stack of a warp's outermost subdivision has all its threads (after a broken join no single entry has); those in
+ * no split wait there. */
 void divergence_splits_visit(const void *model, const struct divergence_block *place,
                              void (*thread)(void *user, const struct divergence_group *group,
                                             const struct exec_row *row, uint32_t lane),
@@ -164,12 +164,14 @@ void divergence_splits_visit(const void *model, const struct divergence_block *p
     for (uint32_t i = 0; i < block->n_warps; i++) {
         const struct divergence_warp *warp = &block->warp[i];
         uint32_t waiting[EXEC_MAX_ROWS] = {0};
-        for (const struct divergence_family *family = warp->family; family; family = family->next)
-            for (uint32_t d = 0; d < family->stack.depth && !family->parent; d++)
+        for (const struct divergence_subdivision *subdivision = warp->subdivision; subdivision;
+             subdivision = subdivision->next)
+            for (uint32_t d = 0; d < subdivision->stack.depth && !subdivision->parent; d++)
                 for (uint32_t row = 0; row < warp->n_rows; row++)
-                    waiting[row] |= family->stack.entry[d].mask[row];
-        for (const struct divergence_family *family = warp->family; family; family = family->next)
-            for (const struct divergence_split *split = family->split; split; split = split->next) {
+                    waiting[row] |= subdivision->stack.entry[d].mask[row];
+        for (const struct divergence_subdivision *subdivision = warp->subdivision; subdivision;
+             subdivision = subdivision->next)
+            for (const struct divergence_split *split = subdivision->split; split; split = split->next) {
                 divergence_wide_remove(waiting, split->mask, warp->n_rows);
                 visit_rows(warp, split->mask, &split->group, thread, user);
             }

@@ -1,9 +1,9 @@
 /* Splits at barriers and warp-wide instructions. See splits.h.
  *
- * Every split arrives for itself (sync.h counts threads). Those of one family that waited at the same instruction are
- * one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as the
- * model stack does. When all splits of a path wait, they become paths of the stack again, with those of their children,
- * and let the others run: else these would never come to the barrier. */
+ * Every split arrives for itself (sync.h counts threads). Those of one subdivision that waited at the same instruction
+ * are one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as
+ * the model stack does. When all splits of a path wait, they become paths of the stack again, with those of their
+ * children, and let the others run: else these would never come to the barrier. */
 #include <string.h>
 
 #include "divergence/parts/threads.h"
@@ -11,21 +11,21 @@
 
 static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(to, from, n_rows * sizeof *to); }
 
-static void free_entries(struct divergence_family *family, const uint32_t *freed) {
-    for (uint32_t d = 0; d < family->stack.depth; d++) {
-        struct divergence_wide_entry *entry = &family->stack.entry[d];
+static void free_entries(struct divergence_subdivision *subdivision, const uint32_t *freed) {
+    for (uint32_t d = 0; d < subdivision->stack.depth; d++) {
+        struct divergence_wide_entry *entry = &subdivision->stack.entry[d];
         if (!entry->is_waiting)
             continue;
-        divergence_wide_remove(entry->wait_mask, freed, family->warp->n_rows);
-        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, family->warp->n_rows);
+        divergence_wide_remove(entry->wait_mask, freed, subdivision->warp->n_rows);
+        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, subdivision->warp->n_rows);
     }
 }
 
 /* Marks the splits that need not wait any longer. */
 static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
-    for (struct divergence_family *family = warp->family; family; family = family->next) {
-        free_entries(family, freed);
-        for (struct divergence_split *split = family->split; split; split = split->next) {
+    for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next) {
+        free_entries(subdivision, freed);
+        for (struct divergence_split *split = subdivision->split; split; split = split->next) {
             if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
                 continue;
             divergence_wide_remove(split->part, freed, warp->n_rows);
@@ -37,22 +37,23 @@ static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
 
 /* A split of the warp that can go on since the marking; for one that stands for a stack, an entry of that. */
 static struct divergence_split *find_freed(const struct divergence_warp *warp) {
-    for (struct divergence_family *family = warp->family; family; family = family->next)
-        for (struct divergence_split *split = family->split; split; split = split->next)
+    for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
+        for (struct divergence_split *split = subdivision->split; split; split = split->next)
             if (split->phase == DIVERGENCE_SPLIT_FREED ||
-                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_wide_yield(&family->stack)))
+                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_wide_yield(&subdivision->stack)))
                 return split;
     return NULL;
 }
 
 static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *family = split->family;
+    struct divergence_subdivision *subdivision = split->subdivision;
     if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
-        divergence_wide_pop_finished(&family->stack); /* the barrier may have been the last instruction of a path */
-        divergence_family_go_on(splits, family, split);
+        divergence_wide_pop_finished(
+            &subdivision->stack); /* the barrier may have been the last instruction of a path */
+        divergence_subdivision_go_on(splits, subdivision, split);
         return;
     }
-    for (struct divergence_split *other = family->split, *next; other; other = next) {
+    for (struct divergence_split *other = subdivision->split, *next; other; other = next) {
         next = other->next;
         if (other == split || other->phase != DIVERGENCE_SPLIT_FREED || other->group.pc != split->group.pc)
             continue;
@@ -126,16 +127,16 @@ static void absorb(struct divergence_wide_stack *stack, uint32_t first, uint32_t
     }
 }
 
-static struct divergence_family *child_of(const struct divergence_family *family) {
-    struct divergence_family *child = family->warp->family;
-    while (child && child->parent != family)
+static struct divergence_subdivision *child_of(const struct divergence_subdivision *subdivision) {
+    struct divergence_subdivision *child = subdivision->warp->subdivision;
+    while (child && child->parent != subdivision)
         child = child->next;
     return child;
 }
 
-bool divergence_family_waits(const struct divergence_family *family) {
-    for (const struct divergence_family *child = family->warp->family; child; child = child->next) {
-        if (child->parent != family)
+bool divergence_subdivision_waits(const struct divergence_subdivision *subdivision) {
+    for (const struct divergence_subdivision *child = subdivision->warp->subdivision; child; child = child->next) {
+        if (child->parent != subdivision)
             continue;
         if (!divergence_splits_is_sole(child) || child->split->phase != DIVERGENCE_SPLIT_AT_ENTRY)
             return false;
@@ -146,24 +147,24 @@ bool divergence_family_waits(const struct divergence_family *family) {
     return true;
 }
 
-/* Nobody of the family does anything but wait. Not all at the end of the path: that would have ended it. */
-static bool is_stuck(const struct divergence_family *family) {
-    for (const struct divergence_split *split = family->split; split; split = split->next)
+/* Nobody of the subdivision does anything but wait. Not all at the end of the path: that would have ended it. */
+static bool is_stuck(const struct divergence_subdivision *subdivision) {
+    for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
             return false;
-    return divergence_family_waits(family);
+    return divergence_subdivision_waits(subdivision);
 }
 
-/* All splits and children of the family are one split, which stands for the stack. */
-static struct divergence_split *keep_one(struct divergence_splits *splits, struct divergence_family *family) {
-    for (struct divergence_family *child; (child = child_of(family));) {
-        divergence_split_move(child->split, family);
-        divergence_family_drop(splits, child);
+/* All splits and children of the subdivision are one split, which stands for the stack. */
+static struct divergence_split *keep_one(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+    for (struct divergence_subdivision *child; (child = child_of(subdivision));) {
+        divergence_split_move(child->split, subdivision);
+        divergence_subdivision_drop(splits, child);
     }
-    struct divergence_split *keeper = family->split;
-    for (struct divergence_split *split = family->split; split; split = split->next)
+    struct divergence_split *keeper = subdivision->split;
+    for (struct divergence_split *split = subdivision->split; split; split = split->next)
         keeper = split == splits->self ? split : keeper;
-    for (struct divergence_split *split = family->split, *next; split; split = next) {
+    for (struct divergence_split *split = subdivision->split, *next; split; split = next) {
         next = split->next;
         if (split != keeper)
             divergence_split_drop(splits, split);
@@ -171,21 +172,21 @@ static struct divergence_split *keep_one(struct divergence_splits *splits, struc
     return keeper;
 }
 
-bool divergence_family_give_way(struct divergence_splits *splits, struct divergence_family *family) {
-    struct divergence_wide_stack *stack = &family->stack;
+bool divergence_subdivision_give_way(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+    struct divergence_wide_stack *stack = &subdivision->stack;
     const struct divergence_wide_entry *top = divergence_wide_top(stack);
     uint32_t reconvergence = top->reconvergence;
-    if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(family))
+    if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(subdivision))
         return false;                /* there are no other paths, or no need of them */
     uint32_t first = --stack->depth; /* who waits at the end of the path is in the join below */
-    for (const struct divergence_split *split = family->split; split; split = split->next)
+    for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase == DIVERGENCE_SPLIT_AT_SYNC)
             wait_on_stack(stack, first, split->group.pc, reconvergence, split->mask, split->part);
-    for (const struct divergence_family *child = family->warp->family; child; child = child->next)
-        if (child->parent == family)
+    for (const struct divergence_subdivision *child = subdivision->warp->subdivision; child; child = child->next)
+        if (child->parent == subdivision)
             absorb(stack, first, reconvergence, &child->stack);
-    memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
-    divergence_family_go_on(splits, family, keep_one(splits, family));
+    memset(subdivision->joined, 0, subdivision->warp->n_rows * sizeof *subdivision->joined);
+    divergence_subdivision_go_on(splits, subdivision, keep_one(splits, subdivision));
     return true;
 }
 
@@ -201,27 +202,27 @@ static bool arrive_rows(struct divergence_splits *splits, const struct divergenc
 
 /* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
 static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    struct divergence_family *family = split->family;
-    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    struct divergence_subdivision *subdivision = split->subdivision;
+    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
     uint32_t pc = split->group.pc;
     top->pc = pc + 1;
     top->is_waiting = true;
     top->wait_pc = pc;
-    copy(top->wait_mask, taken, family->warp->n_rows);
-    if (arrive_rows(splits, family->warp, pc, taken))
-        divergence_splits_set_free(splits, family->warp->block);
+    copy(top->wait_mask, taken, subdivision->warp->n_rows);
+    if (arrive_rows(splits, subdivision->warp, pc, taken))
+        divergence_splits_set_free(splits, subdivision->warp->block);
     if (splits->setup.cx->fault.kind)
         return;
-    divergence_wide_pop_finished(&family->stack);
-    divergence_family_go_on(splits, family, split);
+    divergence_wide_pop_finished(&subdivision->stack);
+    divergence_subdivision_go_on(splits, subdivision, split);
 }
 
 /* The threads in split->part come to the barrier or warp-wide instruction at pc. */
 void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split) {
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     uint32_t pc = split->group.pc, taken[EXEC_MAX_ROWS];
     copy(taken, split->part, warp->n_rows);
-    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->family)) {
+    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->subdivision)) {
         arrive_alone(splits, split, taken);
         return;
     }
@@ -232,12 +233,12 @@ void divergence_split_arrive(struct divergence_splits *splits, struct divergence
     if (split->phase != DIVERGENCE_SPLIT_AT_SYNC || splits->setup.cx->fault.kind)
         return;
     divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->family);
+    divergence_splits_look_after(splits, split->subdivision);
 }
 
 /* Whether threads of the warp, on other paths of its stack, wait at the warp-wide instruction that the split is at. */
 static bool is_awaited(const struct divergence_split *split) {
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     const struct divergence_sync *sync = ((struct divergence_splits_block *)warp->block->state)->sync;
     for (uint32_t i = 0; i < warp->n_rows; i++)
         for (uint32_t index = warp->row[i].index, left = sync->waiting[index]; left; left &= left - 1)
@@ -249,7 +250,7 @@ static bool is_awaited(const struct divergence_split *split) {
 void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
                                   const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
     copy(split->part, taken, warp->n_rows);
     if (warp->n_splits > 1 || (insn->kind != EXEC_KIND_BARRIER && is_awaited(split))) {

@@ -154,8 +154,8 @@ static void the_paths_of_a_split_that_waits_become_paths_of_the_warp(void **stat
                                       {PC_G + 1, PC_M, 0x80},
                                       {PC_A, PC_M, 0x0f}};
         const struct divergence_splits_block *block = f->sm[0].block[0].block.state;
-        assert_null(block->warp[0].family->next); /* one family again */
-        assert_int_equal(block->warp[0].family->stack.depth, 5);
+        assert_null(block->warp[0].subdivision->next); /* one subdivision again */
+        assert_int_equal(block->warp[0].subdivision->stack.depth, 5);
         splits_expect_stack(f, stack, 2 + 3);
         expect_running(f, PC_A, 0x0f);
         finish(f, (const uint32_t[]){1001, 1001, 1001, 1001, 1100, 1100, 1010, 1020});

@@ -22,7 +22,7 @@
 /* The pc of an entry whose threads have different ones: never a reconvergence point. */
 enum { APART = EXEC_NO_PC - 1 };
 
-static uint32_t rows_of(const struct divergence_split *split) { return split->family->warp->n_rows; }
+static uint32_t rows_of(const struct divergence_split *split) { return split->subdivision->warp->n_rows; }
 
 static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(to, from, n_rows * sizeof *to); }
 
@@ -43,28 +43,28 @@ static bool is_under_way(const struct divergence_splits *splits, const struct di
     return splits->setup.host->is_under_way(splits->setup.sm, &split->group, splits->cycle);
 }
 
-static void finish_top(struct divergence_splits *splits, struct divergence_family *family,
+static void finish_top(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
                        struct divergence_split *spare);
 static void act(struct divergence_splits *splits, struct divergence_split *split);
 
 /* --- where a split goes on --- */
 
-static void consider(uint32_t *meet, uint32_t pc, uint32_t at) {
-    if (at > pc && at < *meet)
-        *meet = at;
+static void consider(uint32_t *notify_pc, uint32_t pc, uint32_t at) {
+    if (at > pc && at < *notify_pc)
+        *notify_pc = at;
 }
 
-void divergence_split_set_meet(const struct divergence_splits *splits, struct divergence_split *split) {
-    const struct divergence_family *family = split->family;
-    uint32_t pc = split->group.pc, meet = EXEC_NO_PC;
-    consider(&meet, pc, divergence_wide_top(&family->stack)->reconvergence);
-    if (!divergence_splits_is_sole(family)) {
+void divergence_split_set_notify_pc(const struct divergence_splits *splits, struct divergence_split *split) {
+    const struct divergence_subdivision *subdivision = split->subdivision;
+    uint32_t pc = split->group.pc, notify_pc = EXEC_NO_PC;
+    consider(&notify_pc, pc, divergence_wide_top(&subdivision->stack)->reconvergence);
+    if (!divergence_splits_is_sole(subdivision)) {
         if (splits->rules.stops_at_branches)
-            consider(&meet, pc, splits->next_stop[pc + 1]);
+            consider(&notify_pc, pc, splits->next_stop[pc + 1]);
         if (splits->rules.by_pc)
-            consider(&meet, pc, splits->next_memory[pc + 1]);
+            consider(&notify_pc, pc, splits->next_memory[pc + 1]);
     }
-    split->group.meet = meet;
+    split->group.notify_pc = notify_pc;
 }
 
 /* The split has something to do for which nothing of it may be under way. */
@@ -80,10 +80,10 @@ void divergence_split_begin(struct divergence_splits *splits, struct divergence_
         splits->setup.host->wake(splits->setup.sm, &split->group, splits->cycle);
 }
 
-/* A split of the same family that has the same pc and could go on. */
+/* A split of the same subdivision that has the same pc and could go on. */
 static struct divergence_split *find_equal(const struct divergence_splits *splits,
                                            const struct divergence_split *split) {
-    for (struct divergence_split *other = split->family->split; other; other = other->next)
+    for (struct divergence_split *other = split->subdivision->split; other; other = other->next)
         if (other != split && other != splits->self && other->group.pc == split->group.pc &&
             other->phase == DIVERGENCE_SPLIT_RUNS && !other->is_issuing && !is_under_way(splits, other))
             return other;
@@ -92,7 +92,7 @@ static struct divergence_split *find_equal(const struct divergence_splits *split
 
 void divergence_split_merge(struct divergence_splits *splits, struct divergence_split *split,
                             struct divergence_split *other) {
-    assert(other != splits->self && other->family == split->family);
+    assert(other != splits->self && other->subdivision == split->subdivision);
     add(split->mask, other->mask, rows_of(split));
     divergence_split_drop(splits, other);
     divergence_split_show(split);
@@ -113,16 +113,16 @@ bool divergence_split_merge_equals(struct divergence_splits *splits, struct dive
 
 /* The split goes on at its pc, unless it has to do or wait for something there. */
 void divergence_split_run_from(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *family = split->family;
-    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    struct divergence_subdivision *subdivision = split->subdivision;
+    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
     uint32_t pc = split->group.pc;
     split->phase = DIVERGENCE_SPLIT_RUNS;
     split->group.status = DIVERGENCE_RUNS;
     divergence_split_show(split);
-    if (divergence_splits_is_sole(family)) {
+    if (divergence_splits_is_sole(subdivision)) {
         top->pc = pc;
         if (pc == top->reconvergence) {
-            finish_top(splits, family, split);
+            finish_top(splits, subdivision, split);
             return;
         }
     } else if (pc == top->reconvergence) {
@@ -134,30 +134,30 @@ void divergence_split_run_from(struct divergence_splits *splits, struct divergen
     } else if (splits->rules.by_pc && splits->next_memory[pc] == pc && divergence_split_merge_equals(splits, split)) {
         return;
     }
-    divergence_split_set_meet(splits, split);
+    divergence_split_set_notify_pc(splits, split);
     divergence_split_seat(splits, split);
 }
 
 /* --- the end of paths --- */
 
 static void wait_at_join(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *family = split->family;
+    struct divergence_subdivision *subdivision = split->subdivision;
     uint32_t n_rows = rows_of(split);
     split->phase = DIVERGENCE_SPLIT_AT_JOIN;
     divergence_split_unseat(splits, split);
-    add(family->joined, split->mask, n_rows);
-    if (divergence_wide_is_equal(family->joined, divergence_wide_top(&family->stack)->mask, n_rows))
-        finish_top(splits, family, NULL);
+    add(subdivision->joined, split->mask, n_rows);
+    if (divergence_wide_is_equal(subdivision->joined, divergence_wide_top(&subdivision->stack)->mask, n_rows))
+        finish_top(splits, subdivision, NULL);
     else
-        divergence_splits_look_after(splits, family);
+        divergence_splits_look_after(splits, subdivision);
 }
 
-/* The stack's top runs, with this split as the family's only one. */
-static void run_top(struct divergence_splits *splits, struct divergence_family *family,
+/* The stack's top runs, with this split as the subdivision's only one. */
+static void run_top(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
                     struct divergence_split *split) {
-    struct divergence_warp *warp = family->warp;
-    bool waits = divergence_wide_top(&family->stack)->is_waiting && !divergence_wide_yield(&family->stack);
-    const struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
+    struct divergence_warp *warp = subdivision->warp;
+    bool waits = divergence_wide_top(&subdivision->stack)->is_waiting && !divergence_wide_yield(&subdivision->stack);
+    const struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
     copy(split->mask, top->mask, warp->n_rows);
     split->group.pc = top->pc;
     divergence_split_show(split);
@@ -167,13 +167,13 @@ static void run_top(struct divergence_splits *splits, struct divergence_family *
             divergence_split_unseat(splits, split);
         else if (split->group.slot != DIVERGENCE_NO_SLOT)
             split->group.status = DIVERGENCE_WAITS; /* an undivided warp keeps its slot */
-        if (family->parent)
-            divergence_splits_look_after(splits, family->parent);
+        if (subdivision->parent)
+            divergence_splits_look_after(splits, subdivision->parent);
         return;
     }
-    if (family->parent && family->stack.depth == 1) { /* its paths have met */
-        divergence_split_move(split, family->parent);
-        divergence_family_drop(splits, family);
+    if (subdivision->parent && subdivision->stack.depth == 1) { /* its paths have met */
+        divergence_split_move(split, subdivision->parent);
+        divergence_subdivision_drop(splits, subdivision);
     }
     divergence_split_run_from(splits, split);
 }
@@ -184,24 +184,24 @@ static void end_warp(struct divergence_splits *splits, struct divergence_warp *w
     warp->is_live = false;
 }
 
-/* What is on the stack now goes on in `split`, the family's only one (it may have no threads). */
-void divergence_family_go_on(struct divergence_splits *splits, struct divergence_family *family,
-                             struct divergence_split *split) {
-    if (family->stack.depth) {
-        run_top(splits, family, split);
+/* What is on the stack now goes on in `split`, the subdivision's only one (it may have no threads). */
+void divergence_subdivision_go_on(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
+                                  struct divergence_split *split) {
+    if (subdivision->stack.depth) {
+        run_top(splits, subdivision, split);
         return;
     }
-    struct divergence_family *parent = family->parent;
-    struct divergence_warp *warp = family->warp;
+    struct divergence_subdivision *parent = subdivision->parent;
+    struct divergence_warp *warp = subdivision->warp;
     if (!parent) {
         divergence_split_drop(splits, split);
-        divergence_family_drop(splits, family);
+        divergence_subdivision_drop(splits, subdivision);
         end_warp(splits, warp);
         return;
     }
-    copy(split->mask, family->stack.entry[0].mask, warp->n_rows); /* popped: who came to the end of it */
+    copy(split->mask, subdivision->stack.entry[0].mask, warp->n_rows); /* popped: who came to the end of it */
     divergence_split_move(split, parent);
-    divergence_family_drop(splits, family);
+    divergence_subdivision_drop(splits, subdivision);
     if (!divergence_wide_is_empty(split->mask, warp->n_rows))
         wait_at_join(splits, split);
     else
@@ -209,36 +209,37 @@ void divergence_family_go_on(struct divergence_splits *splits, struct divergence
 }
 
 /* Whether all threads of the stack's top wait at its end, or none is left. */
-static bool is_finished(const struct divergence_family *family) {
-    return divergence_wide_is_equal(family->joined, divergence_wide_top(&family->stack)->mask, family->warp->n_rows);
+static bool is_finished(const struct divergence_subdivision *subdivision) {
+    return divergence_wide_is_equal(subdivision->joined, divergence_wide_top(&subdivision->stack)->mask,
+                                    subdivision->warp->n_rows);
 }
 
 /* A split has come to the end of its path or has lost its threads (`spare`: then it is dropped, or carries on what
  * comes next). When it was the last, what is below on the stack goes on. */
-static void finish_top(struct divergence_splits *splits, struct divergence_family *family,
+static void finish_top(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
                        struct divergence_split *spare) {
-    struct divergence_wide_entry *top = divergence_wide_top(&family->stack);
-    bool is_alone = divergence_splits_is_sole(family);
-    if (!is_alone && !is_finished(family)) {
+    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    bool is_alone = divergence_splits_is_sole(subdivision);
+    if (!is_alone && !is_finished(subdivision)) {
         divergence_split_drop(splits, spare);
-        divergence_splits_look_after(splits, family);
+        divergence_splits_look_after(splits, subdivision);
         return;
     }
     struct divergence_split *keeper = spare;
-    for (struct divergence_split *split = family->split; split && !spare; split = split->next)
+    for (struct divergence_split *split = subdivision->split; split && !spare; split = split->next)
         if (!keeper || split == splits->self)
             keeper = split;
-    for (struct divergence_split *split = family->split, *next; split; split = next) {
+    for (struct divergence_split *split = subdivision->split, *next; split; split = next) {
         next = split->next;
         if (split != keeper)
             divergence_split_drop(splits, split);
     }
-    if (!divergence_wide_is_empty(top->mask, family->warp->n_rows))
+    if (!divergence_wide_is_empty(top->mask, subdivision->warp->n_rows))
         splits->setup.counters->reconvergences++;
     top->pc = top->reconvergence;
-    memset(family->joined, 0, family->warp->n_rows * sizeof *family->joined);
-    divergence_wide_pop_finished(&family->stack);
-    divergence_family_go_on(splits, family, keeper);
+    memset(subdivision->joined, 0, subdivision->warp->n_rows * sizeof *subdivision->joined);
+    divergence_wide_pop_finished(&subdivision->stack);
+    divergence_subdivision_go_on(splits, subdivision, keeper);
 }
 
 /* --- who waits until the others cannot go on --- */
@@ -247,36 +248,37 @@ static bool can_go_on(const struct divergence_split *split) {
     return split->phase <= DIVERGENCE_SPLIT_ASKS || split->phase == DIVERGENCE_SPLIT_FREED;
 }
 
-static bool is_behind_at(const struct divergence_family *family, uint32_t pc) {
-    for (const struct divergence_split *split = family->split; split; split = split->next)
+static bool is_behind_at(const struct divergence_subdivision *subdivision, uint32_t pc) {
+    for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase == DIVERGENCE_SPLIT_BEHIND && (pc == EXEC_NO_PC || split->group.pc == pc))
             return true;
     return false;
 }
 
-static struct divergence_split *find_phase(const struct divergence_family *family, enum divergence_split_phase phase) {
-    struct divergence_split *split = family->split;
+static struct divergence_split *find_phase(const struct divergence_subdivision *subdivision,
+                                           enum divergence_split_phase phase) {
+    struct divergence_split *split = subdivision->split;
     while (split &&
-           (split->phase != phase || (phase == DIVERGENCE_SPLIT_HELD && is_behind_at(family, split->group.pc))))
+           (split->phase != phase || (phase == DIVERGENCE_SPLIT_HELD && is_behind_at(subdivision, split->group.pc))))
         split = split->next;
     return split;
 }
 
-void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_family *family) {
-    for (const struct divergence_split *split = family->split; split; split = split->next)
+void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+    for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (can_go_on(split))
             return;
-    if (family->n_children && !divergence_family_waits(family))
+    if (subdivision->n_children && !divergence_subdivision_waits(subdivision))
         return;
-    struct divergence_split *first = find_phase(family, DIVERGENCE_SPLIT_HELD);
-    if (!first && is_behind_at(family, EXEC_NO_PC))
+    struct divergence_split *first = find_phase(subdivision, DIVERGENCE_SPLIT_HELD);
+    if (!first && is_behind_at(subdivision, EXEC_NO_PC))
         return;
-    if (!first && !(first = find_phase(family, DIVERGENCE_SPLIT_AT_STOP))) {
-        if (!divergence_family_give_way(splits, family) && family->parent)
-            divergence_splits_look_after(splits, family->parent);
+    if (!first && !(first = find_phase(subdivision, DIVERGENCE_SPLIT_AT_STOP))) {
+        if (!divergence_subdivision_give_way(splits, subdivision) && subdivision->parent)
+            divergence_splits_look_after(splits, subdivision->parent);
         return;
     }
-    for (struct divergence_split *split = family->split, *next; split; split = next) {
+    for (struct divergence_split *split = subdivision->split, *next; split; split = next) {
         next = split->next;
         if (split == first || split->phase != first->phase || split->group.pc != first->group.pc)
             continue;
@@ -296,67 +298,71 @@ void divergence_splits_look_after(struct divergence_splits *splits, struct diver
 static void wait_at_stop(struct divergence_splits *splits, struct divergence_split *split) {
     split->phase = DIVERGENCE_SPLIT_AT_STOP;
     divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->family);
+    divergence_splits_look_after(splits, split->subdivision);
 }
 
 /* --- branches and calls --- */
 
-void divergence_family_part(struct divergence_family *family) { divergence_wide_top(&family->stack)->pc = APART; }
+void divergence_subdivision_part(struct divergence_subdivision *subdivision) {
+    divergence_wide_top(&subdivision->stack)->pc = APART;
+}
 
-/* A family in which the split is alone, so that it may use the stack. */
-static struct divergence_family *own_family(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *outer = split->family;
+/* A subdivision in which the split is alone, so that it may use the stack. */
+static struct divergence_subdivision *own_subdivision(struct divergence_splits *splits,
+                                                      struct divergence_split *split) {
+    struct divergence_subdivision *outer = split->subdivision;
     if (divergence_splits_is_sole(outer))
         return outer;
-    struct divergence_family *family = divergence_family_new(splits, outer->warp, outer);
-    divergence_wide_start(&family->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
-    struct divergence_wide_entry *base = divergence_wide_top(&family->stack);
+    struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, outer->warp, outer);
+    divergence_wide_start(&subdivision->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
+    struct divergence_wide_entry *base = divergence_wide_top(&subdivision->stack);
     base->reconvergence = divergence_wide_top(&outer->stack)->reconvergence;
     copy(base->mask, split->mask, outer->warp->n_rows);
-    divergence_split_move(split, family);
-    return family;
+    divergence_split_move(split, subdivision);
+    return subdivision;
 }
 
 static void count_branch(const struct divergence_splits *splits, const struct divergence_split *split,
                          bool is_divergent) {
     divergence_count_branch(&splits->setup, split->group.pc, is_divergent);
     if (is_divergent)
-        divergence_count_wide_split(&splits->setup, split->family->warp->row, split->mask, rows_of(split));
+        divergence_count_wide_split(&splits->setup, split->subdivision->warp->row, split->mask, rows_of(split));
 }
 
 /* Executes the control instruction at pc on the stack. */
 static void use_stack(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    struct divergence_family *family = own_family(splits, split);
+    struct divergence_subdivision *subdivision = own_subdivision(splits, split);
     uint32_t gone[EXEC_MAX_ROWS], n_rows = rows_of(split);
-    copy(gone, family->stack.entry[0].mask, n_rows);
+    copy(gone, subdivision->stack.entry[0].mask, n_rows);
     struct divergence_wide_outcome outcome =
-        divergence_wide_control(&family->stack, splits->setup.cx, split->group.pc, taken);
+        divergence_wide_control(&subdivision->stack, splits->setup.cx, split->group.pc, taken);
     if (splits->program->code[split->group.pc].kind == EXEC_KIND_BRANCH_INDEXED)
         count_branch(splits, split, outcome.is_divergent);
-    divergence_wide_remove(gone, family->stack.entry[0].mask, n_rows);
-    if (family->parent) /* one side of a branch went straight to where the splits meet: it waits in the entry below */
-        divergence_wide_remove(divergence_wide_top(&family->parent->stack)->mask, gone, n_rows);
+    divergence_wide_remove(gone, subdivision->stack.entry[0].mask, n_rows);
+    if (subdivision
+            ->parent) /* one side of a branch went straight to where the splits meet: it waits in the entry below */
+        divergence_wide_remove(divergence_wide_top(&subdivision->parent->stack)->mask, gone, n_rows);
     if (!splits->setup.cx->fault.kind)
-        divergence_family_go_on(splits, family, split);
+        divergence_subdivision_go_on(splits, subdivision, split);
 }
 
 /* The threads in split->part take the branch at pc, the others do not. */
 static void part(struct divergence_splits *splits, struct divergence_split *split) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
-    struct divergence_family *family = split->family;
+    struct divergence_subdivision *subdivision = split->subdivision;
     uint32_t n_rows = rows_of(split);
-    if (!divergence_splits_have_room(splits, family->warp, 1)) {
+    if (!divergence_splits_have_room(splits, subdivision->warp, 1)) {
         splits->setup.counters->splits_refused++;
         use_stack(splits, split, split->part);
         return;
     }
-    struct divergence_split *other = divergence_split_new(splits, family, split);
+    struct divergence_split *other = divergence_split_new(splits, subdivision, split);
     copy(other->mask, split->mask, n_rows);
     divergence_wide_remove(other->mask, split->part, n_rows);
     copy(split->mask, split->part, n_rows);
     other->group.pc = split->group.pc + 1;
     split->group.pc = insn->target;
-    divergence_family_part(family);
+    divergence_subdivision_part(subdivision);
     splits->setup.counters->warp_splits++;
     divergence_split_run_from(splits, other);
     divergence_split_run_from(splits, split);
@@ -364,22 +370,23 @@ static void part(struct divergence_splits *splits, struct divergence_split *spli
 
 static bool may_part(const struct divergence_splits *splits, const struct divergence_split *split) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
-    const struct divergence_family *family = split->family;
+    const struct divergence_subdivision *subdivision = split->subdivision;
     if (!splits->rules.at_branches)
         return false;
-    if (!divergence_splits_is_sole(family))
+    if (!divergence_splits_is_sole(subdivision))
         return true;
-    uint32_t end = divergence_wide_top(&family->stack)->reconvergence;
+    uint32_t end = divergence_wide_top(&subdivision->stack)->reconvergence;
     return splits->is_short[split->group.pc] && insn->target != end && split->group.pc + 1 != end;
 }
 
 static bool spins(struct divergence_split *split, uint32_t pc) {
-    struct divergence_family *family = split->family;
-    return divergence_splits_is_sole(family) && divergence_wide_spins(&family->watch, &family->stack, pc);
+    struct divergence_subdivision *subdivision = split->subdivision;
+    return divergence_splits_is_sole(subdivision) &&
+           divergence_wide_spins(&subdivision->watch, &subdivision->stack, pc);
 }
 
-/* The paths of a child family are going to end at the post-dominator of the outer one, each for itself: the bottom of
- * its stack is where they wait for each other. */
+/* The paths of a child subdivision are going to end at the post-dominator of the outer one, each for itself: the bottom
+ * of its stack is where they wait for each other. */
 static void make_bottom(struct divergence_wide_stack *stack) {
     struct divergence_wide_entry pushed = stack->entry[0], *bottom;
     pushed.pc = pushed.reconvergence;
@@ -393,12 +400,12 @@ static void make_bottom(struct divergence_wide_stack *stack) {
 
 /* Threads that spin on what others of their stack will write let those go on, as in the model stack. */
 static void give_way(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_family *family = split->family;
-    divergence_wide_top(&family->stack)->pc = split->group.pc;
-    if (family->parent)
-        make_bottom(&family->stack);
-    divergence_wide_break_join(&family->stack);
-    divergence_family_go_on(splits, family, split);
+    struct divergence_subdivision *subdivision = split->subdivision;
+    divergence_wide_top(&subdivision->stack)->pc = split->group.pc;
+    if (subdivision->parent)
+        make_bottom(&subdivision->stack);
+    divergence_wide_break_join(&subdivision->stack);
+    divergence_subdivision_go_on(splits, subdivision, split);
 }
 
 static void branch(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
@@ -427,12 +434,12 @@ static void branch(struct divergence_splits *splits, struct divergence_split *sp
 /* --- exits and returns --- */
 
 /* Takes threads out of the stacks from here outwards; a return: out of the running call. */
-static void take_out(struct divergence_family *family, const uint32_t *mask, bool stops_at_call) {
-    for (; family; family = family->parent) {
-        uint32_t n_rows = family->warp->n_rows;
-        for (uint32_t i = family->stack.depth; i-- > 0;) {
-            divergence_wide_remove(family->stack.entry[i].mask, mask, n_rows);
-            if (stops_at_call && family->stack.entry[i].is_call)
+static void take_out(struct divergence_subdivision *subdivision, const uint32_t *mask, bool stops_at_call) {
+    for (; subdivision; subdivision = subdivision->parent) {
+        uint32_t n_rows = subdivision->warp->n_rows;
+        for (uint32_t i = subdivision->stack.depth; i-- > 0;) {
+            divergence_wide_remove(subdivision->stack.entry[i].mask, mask, n_rows);
+            if (stops_at_call && subdivision->stack.entry[i].is_call)
                 return;
         }
     }
@@ -441,17 +448,17 @@ static void take_out(struct divergence_family *family, const uint32_t *mask, boo
 static void lose(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *mask,
                  bool stops_at_call) {
     uint32_t n_rows = rows_of(split);
-    take_out(split->family, mask, stops_at_call);
+    take_out(split->subdivision, mask, stops_at_call);
     divergence_wide_remove(split->mask, mask, n_rows);
     split->group.pc++;
     if (divergence_wide_is_empty(split->mask, n_rows))
-        finish_top(splits, split->family, split);
+        finish_top(splits, split->subdivision, split);
     else
         divergence_split_run_from(splits, split);
 }
 
 static void end_threads(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     struct divergence_block *place = warp->block;
     struct exec_cta *cta = place->cta;
     for (uint32_t i = 0; i < warp->n_rows; i++) {
@@ -467,7 +474,7 @@ static void end_threads(struct divergence_splits *splits, struct divergence_spli
 }
 
 static void return_from_call(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     for (uint32_t i = 0; i < warp->n_rows; i++)
         if (taken[i])
             exec_leave_function(splits->setup.cx, &warp->row[i], taken[i]);
@@ -522,7 +529,7 @@ void divergence_splits_leave(struct divergence_splits *splits) {
 /* Instructions that change no pc. */
 static void do_rows(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     for (uint32_t i = 0; i < warp->n_rows; i++) {
         if (!taken[i])
             continue;
@@ -563,7 +570,7 @@ void divergence_splits_control(void *model, struct divergence_group *group, uint
                                uint64_t cycle) {
     struct divergence_splits *splits = model;
     struct divergence_split *split = (struct divergence_split *)group;
-    const struct divergence_warp *warp = split->family->warp;
+    const struct divergence_warp *warp = split->subdivision->warp;
     uint32_t taken[EXEC_MAX_ROWS];
     divergence_splits_enter(splits, split, cycle);
     taken[0] = mask;
@@ -573,7 +580,7 @@ void divergence_splits_control(void *model, struct divergence_group *group, uint
     divergence_splits_leave(splits);
 }
 
-void divergence_splits_meet(void *model, struct divergence_group *group, uint64_t cycle) {
+void divergence_splits_reached(void *model, struct divergence_group *group, uint64_t cycle) {
     struct divergence_splits *splits = model;
     divergence_splits_enter(splits, (struct divergence_split *)group, cycle);
     divergence_split_run_from(splits, splits->self);

@@ -2,14 +2,14 @@
  * common. A warp is one row, or several (a large warp); it is run by one or more splits, groups that the scheduler
  * sees.
  *
- *     warp -- family (a stack) -- split  B  1100     splits partition the threads of the stack's running entry
+ *     warp -- subdivision (a stack) -- split  B  1100     splits partition the threads of the stack's running entry
  *                              |- split  D  0010
- *                              `- family (a stack of its own) -- split ...
+ *                              `- subdivision (a stack of its own) -- split ...
  *
  * A warp that is not subdivided is one split on one stack, as in the model `stack`. When it is subdivided the stack
  * stays as it is; the splits run until they come to the post-dominator on its top, and wait there for each other. A
  * split that must serialise two paths (the table is full, a call, an indexed branch) while it has siblings does so on a
- * stack of its own, a child family, which it leaves when its paths have met.
+ * stack of its own, a child subdivision, which it leaves when its paths have met.
  *
  * Every split of a warp that has two or more holds an entry of the warp-split table; waiting ones too. Those that wait
  * for other splits give their slot up meanwhile, and those that find no slot wait in a queue for one: so nobody who
@@ -40,8 +40,8 @@ enum divergence_split_phase {
 
 struct divergence_split {
     struct divergence_group group;
-    struct divergence_family *family; /* NULL: not in use */
-    struct divergence_split *next;    /* in its family, or in the list of those not in use */
+    struct divergence_subdivision *subdivision; /* NULL: not in use */
+    struct divergence_split *next;              /* in its subdivision, or in the list of those not in use */
     struct divergence_split *next_queued;
     enum divergence_split_phase phase;
     bool is_queued;
@@ -59,11 +59,11 @@ struct divergence_split {
     uint32_t missing[EXEC_MAX_ROWS]; /* threads whose data from it are not there */
 };
 
-struct divergence_family {
+struct divergence_subdivision {
     struct divergence_wide_stack stack;
     struct divergence_watch watch;
     struct divergence_warp *warp;
-    struct divergence_family *parent, *next; /* next: of the warp */
+    struct divergence_subdivision *parent, *next; /* next: of the warp */
     struct divergence_split *split;
     uint32_t n_splits, n_children;
     uint32_t joined[EXEC_MAX_ROWS]; /* threads that wait at the post-dominator on top */
@@ -73,7 +73,7 @@ struct divergence_warp {
     struct exec_row *row;
     uint32_t n_rows, warp_id;
     struct divergence_block *block;
-    struct divergence_family *family;
+    struct divergence_subdivision *subdivision;
     uint32_t n_splits;
     bool is_live;
 };
@@ -99,7 +99,7 @@ struct divergence_splits {
     struct divergence_split **pool; /* all that were ever made */
     uint32_t n_pool, pool_capacity;
     struct divergence_split *free_split;
-    struct divergence_family *free_family;
+    struct divergence_subdivision *free_subdivision;
     uint64_t warp_ids_used[16]; /* a bit for each */
     /* Of the running program: */
     const struct exec_program *program;
@@ -124,7 +124,7 @@ void divergence_splits_admit(void *model, struct divergence_block *block, uint64
 void divergence_splits_bundle(void *model, struct divergence_group *group, struct divergence_bundle *bundle,
                               uint64_t cycle);
 void divergence_splits_control(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);
-void divergence_splits_meet(void *model, struct divergence_group *group, uint64_t cycle);
+void divergence_splits_reached(void *model, struct divergence_group *group, uint64_t cycle);
 void divergence_splits_resume(void *model, struct divergence_group *group, uint64_t cycle);
 void divergence_splits_refill(void *model, uint64_t cycle);
 void divergence_splits_visit(const void *model, const struct divergence_block *block,
@@ -142,19 +142,19 @@ struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *s
 /* Notes what the L1 said. True when the instruction's last answer has come; missing[] is then complete. */
 bool divergence_splits_note_memory(struct divergence_splits *splits, struct divergence_split *split,
                                    const struct divergence_access *access, uint32_t *missing);
-/* Merges the split with those of its family that have its pc and are ready. */
+/* Merges the split with those of its subdivision that have its pc and are ready. */
 void divergence_splits_reunite(struct divergence_splits *splits, struct divergence_split *split);
 /* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is under way. */
 void divergence_splits_ask(struct divergence_splits *splits, struct divergence_split *split);
-/* (slip) The split, whose hook runs and which has nothing under way, waits without a slot until its family's other
+/* (slip) The split, whose hook runs and which has nothing under way, waits without a slot until its subdivision's other
  * splits cannot go on or come to its pc. */
 void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split);
 /* (slip) The held split joins `split`, at the same pc. */
 void divergence_splits_take_in(struct divergence_splits *splits, struct divergence_split *split,
                                struct divergence_split *held);
-/* No split of this family can go on by itself: who waits for that? */
-void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_family *family);
+/* No split of this subdivision can go on by itself: who waits for that? */
+void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_subdivision *subdivision);
 
-static inline bool divergence_splits_is_sole(const struct divergence_family *family) {
-    return family->n_splits == 1 && !family->n_children;
+static inline bool divergence_splits_is_sole(const struct divergence_subdivision *subdivision) {
+    return subdivision->n_splits == 1 && !subdivision->n_children;
 }

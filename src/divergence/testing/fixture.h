@@ -64,7 +64,7 @@ struct fixture_slot {
 
 struct fixture_block {
     struct divergence_block block;
-    bool is_busy;
+    bool is_in_flight;
 };
 
 struct fixture;
@@ -255,8 +255,8 @@ static inline void fixture_block_ended(void *handle, struct divergence_block *bl
     struct fixture_block *entry = (struct fixture_block *)block; /* its first member */
     for (uint32_t i = 0; i < block->cta->n_rows; i++)
         assert_int_equal(block->cta->row[i].live, 0);
-    assert_true(entry->is_busy);
-    entry->is_busy = false;
+    assert_true(entry->is_in_flight);
+    entry->is_in_flight = false;
     sm->f->n_finished++;
 }
 
@@ -266,10 +266,10 @@ static inline bool fixture_pull_block(void *handle, uint64_t cycle) {
     struct fixture *f = sm->f;
     for (uint32_t i = 0; i < f->blocks_per_sm && f->next_block < f->grid.grid[0]; i++) {
         struct fixture_block *entry = &sm->block[i];
-        if (entry->is_busy)
+        if (entry->is_in_flight)
             continue;
         exec_cta_start(entry->block.cta, f->next_block++, sm->index);
-        entry->is_busy = true;
+        entry->is_in_flight = true;
         f->ops->admit(sm->model, &entry->block, cycle);
         return true;
     }
@@ -316,14 +316,14 @@ static inline void fixture_check(struct fixture *f) {
     assert_true(census.seen && census.group_of);
     for (uint32_t i = 0; i < f->n_sms; i++)
         for (uint32_t b = 0; b < f->blocks_per_sm; b++)
-            if (f->sm[i].block[b].is_busy)
+            if (f->sm[i].block[b].is_in_flight)
                 f->ops->visit(f->sm[i].model, &f->sm[i].block[b].block, fixture_count_thread, &census);
     assert_false(census.is_stray);
     for (size_t at = 0; at < n_threads; at++) {
         const struct fixture_block *entry =
             &f->sm[at / EXEC_LANES / n_rows / f->blocks_per_sm].block[at / EXEC_LANES / n_rows % f->blocks_per_sm];
         uint32_t row = (uint32_t)(at / EXEC_LANES % n_rows), lane = (uint32_t)(at % EXEC_LANES);
-        unsigned expected = entry->is_busy && (entry->block.cta->row[row].live >> lane & 1);
+        unsigned expected = entry->is_in_flight && (entry->block.cta->row[row].live >> lane & 1);
         if (census.seen[at] != expected)
             fail_msg("thread %u of row %u, block %u is named %u times by visit(), not %u", lane, row,
                      entry->block.cta->block.index, census.seen[at], expected);
@@ -460,8 +460,8 @@ static inline bool fixture_issue_bundle(struct fixture_sm *sm, struct divergence
     bool is_control = fixture_is_control(f, &f->program->code[bundle.pc]);
     if (is_control && (bundle.is_last || *is_shared))
         f->ops->control(sm->model, group, bundle.pc, bundle.mask, f->cycle);
-    if (*is_shared ? !bundle.shares_issue : bundle.is_last && !is_control && ++group->pc == group->meet)
-        f->ops->meet(sm->model, group, f->cycle);
+    if (*is_shared ? !bundle.shares_issue : bundle.is_last && !is_control && ++group->pc == group->notify_pc)
+        f->ops->reached(sm->model, group, f->cycle);
     if (!sm->cx.fault.kind)
         fixture_access_memory(sm, group, &bundle);
     return *is_shared ? bundle.shares_issue : !bundle.is_last && !group->is_blocked;

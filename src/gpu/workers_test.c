@@ -1,4 +1,4 @@
-/* The team itself; and that launches give the same statistics on several host threads as on one. */
+/* The workers itself; and that launches give the same statistics on several host threads as on one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 #include "gpu/gpu.h"
-#include "gpu/team.h"
+#include "gpu/workers.h"
 
 enum { PIECES = 37, ROUNDS = 2000 };
 
@@ -18,20 +18,20 @@ static void take(void *user, uint32_t i) { atomic_fetch_add(&((atomic_uint *)use
 static void every_piece_is_taken_once_a_round(void **state) {
     (void)state;
     static atomic_uint taken[PIECES];
-    struct gpu_team *team = gpu_team_new(3);
+    struct gpu_workers *workers = gpu_workers_new(3);
     for (unsigned round = 1; round <= ROUNDS; round++) {
-        gpu_team_run(team, take, taken, PIECES);
+        gpu_workers_run(workers, take, taken, PIECES);
         for (unsigned i = 0; i < PIECES; i++)
             assert_int_equal(taken[i], round);
     }
-    gpu_team_free(team);
+    gpu_workers_free(workers);
 }
 
 static void a_round_may_be_empty(void **state) {
     (void)state;
-    struct gpu_team *team = gpu_team_new(2);
-    gpu_team_run(team, take, NULL, 0);
-    gpu_team_free(team);
+    struct gpu_workers *workers = gpu_workers_new(2);
+    gpu_workers_run(workers, take, NULL, 0);
+    gpu_workers_free(workers);
 }
 
 /* Loops of different lengths, barriers, shared memory, and code of a few I-cache lines; memory in between. */
