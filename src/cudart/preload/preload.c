@@ -1,0 +1,174 @@
+/* The library that `heddle run` preloads, for programs that nvcc linked to the runtime statically, as it does unless
+ * told otherwise.
+ *
+ * Such a program has the CUDA runtime inside, where no loader path reaches. But its symbol table names the runtime's
+ * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
+ * libcudart. The same happens to shared objects that have the runtime inside or are one. A program without a symbol
+ * table, and one that has code for a GPU but not this runtime, cannot be helped; it ends with one line.
+ *
+ * Objects that the program opens later with dlopen are not looked at. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cudart/preload/preload.h"
+
+__attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("heddle: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputs("\n", stderr);
+    va_end(arguments);
+    _exit(1);
+}
+
+/* ---- Heddle's runtime ---------------------------------------------------------------------------------------------
+ */
+
+/* The version is told by functions that came and went: texture references ended with 11, and 12 alone has a second
+ * cudaGetDeviceProperties. */
+struct features {
+    unsigned n_functions;
+    bool has_register, has_texture_references, has_second_properties;
+};
+
+static void note_feature(void *context, const struct elf_function *function) {
+    struct features *features = context;
+    features->n_functions++;
+    features->has_register |= strcmp(function->name, "__cudaRegisterFatBinary") == 0;
+    features->has_texture_references |= strcmp(function->name, "cudaBindTexture") == 0;
+    features->has_second_properties |= strcmp(function->name, "cudaGetDeviceProperties_v2") == 0;
+}
+
+static struct features features_of(const struct elf_file *file) {
+    struct features features = {0};
+    elf_each_function(file, "cuda", note_feature, &features);
+    elf_each_function(file, "__cuda", note_feature, &features);
+    return features;
+}
+
+/* The folder of this library, and with it of all of Heddle's, ending in '/'. */
+static const char *own_folder(int *length) {
+    Dl_info self;
+    if (!dladdr((void *)(uintptr_t)own_folder, &self))
+        fail("cannot find the place of the preloaded library");
+    const char *slash = strrchr(self.dli_fname, '/');
+    *length = slash ? (int)(slash - self.dli_fname) + 1 : 0;
+    return self.dli_fname;
+}
+
+static void *open_runtime(const struct features *features) {
+    const char *version = features->has_second_properties ? "12" : features->has_texture_references ? "11.0" : "13";
+    char path[PATH_MAX];
+    int length;
+    const char *folder = own_folder(&length);
+    snprintf(path, sizeof(path), "%.*slibcudart.so.%s", length, folder, version);
+    void *runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!runtime)
+        fail("cannot load the runtime library: %s", dlerror());
+    return runtime;
+}
+
+/* ---- One object ---------------------------------------------------------------------------------------------------
+ */
+
+struct object {
+    const char *path, *name; /* the file, and what to call it */
+    uintptr_t base;          /* what is added to the addresses in its file */
+    uintptr_t begin, end;    /* of what is mapped of it */
+    void *runtime;
+    struct jump_table jumps;
+};
+
+static void lead_to_ours(void *context, const struct elf_function *function) {
+    struct object *object = context;
+    void *ours = dlsym(object->runtime, function->name);
+    uintptr_t at = object->base + function->address;
+    if (!ours || *(unsigned char *)at == 0xe9) /* no function of the API, or done already */
+        return;
+    if (!jump_write(&object->jumps, at, function->size, ours))
+        fail("%s: cannot replace %s; link the program with -cudart shared", object->name, function->name);
+}
+
+static void replace_runtime(struct object *object, const struct elf_file *file, const struct features *features) {
+    object->runtime = open_runtime(features);
+    if (!jump_table_make(&object->jumps, object->begin, object->end, features->n_functions))
+        fail("%s: no room near the program; link it with -cudart shared", object->name);
+    elf_each_function(file, "cuda", lead_to_ours, object);
+    elf_each_function(file, "__cuda", lead_to_ours, object);
+    if (!jump_table_close(&object->jumps))
+        fail("%s: memory cannot be made executable; link the program with -cudart shared", object->name);
+}
+
+static bool is_ours(const struct object *object) {
+    int length;
+    const char *folder = own_folder(&length);
+    return length && strncmp(object->path, folder, (size_t)length) == 0;
+}
+
+static void look_at(struct object *object) {
+    struct elf_file file;
+    if (is_ours(object) || !elf_open(&file, object->path))
+        return;
+    struct features features = features_of(&file);
+    if (features.has_register)
+        replace_runtime(object, &file, &features);
+    else if (elf_has_section(&file, ".nvFatBinSegment") && !elf_imports(&file, "__cudaRegisterFatBinary"))
+        fail("%s has kernels and is stripped: link it with 'nvcc -cudart shared', or do not strip it", object->name);
+    elf_close(&file);
+}
+
+/* ---- All objects --------------------------------------------------------------------------------------------------
+ */
+
+/* Loading our libraries changes the list of objects, so it is copied first. */
+struct objects {
+    struct object *object;
+    size_t count;
+};
+
+static const char *program_name(void) {
+    static char name[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", name, sizeof(name) - 1);
+    return length > 0 ? name : "the program";
+}
+
+static int collect(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    struct objects *objects = context;
+    struct object object = {
+        .path = info->dlpi_name, .name = info->dlpi_name, .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    if (!objects->count) { /* the program comes first, without a name */
+        object.path = "/proc/self/exe";
+        object.name = program_name();
+    }
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + header->p_vaddr, end = begin + header->p_memsz;
+        if (header->p_type != PT_LOAD)
+            continue;
+        object.begin = begin < object.begin ? begin : object.begin;
+        object.end = end > object.end ? end : object.end;
+    }
+    struct object *larger = realloc(objects->object, (objects->count + 1) * sizeof(*larger));
+    if (!larger)
+        fail("out of memory");
+    objects->object = larger;
+    objects->object[objects->count++] = object;
+    return 0;
+}
+
+__attribute__((constructor)) static void replace_all(void) {
+    struct objects objects = {0};
+    dl_iterate_phdr(collect, &objects);
+    for (size_t i = 0; i < objects.count; i++)
+        look_at(&objects.object[i]);
+    free(objects.object);
+}

@@ -1,0 +1,249 @@
+/* Kernels and variables of the program, as the code that compilers generate registers them before main.
+ *
+ * A fat binary is handed to the driver when one of its kernels or variables is first used, so that a program that never
+ * touches the device costs nothing. The handle that compilers keep for a fat binary is the address of struct binary. */
+#include "cudart/internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct binary {
+    void *image;       /* the wrapper that the compiler put around the fat binary */
+    CUlibrary library; /* NULL: not loaded */
+    CUresult failure;  /* of the attempt to load it, so that there is only one message */
+};
+
+/* A kernel or a variable. */
+struct entity {
+    const void *host; /* the function or variable that stands for it in the program */
+    const char *name; /* on the device */
+    struct binary *binary;
+    struct entity *next;
+    void **managed;      /* where the program keeps the address of a managed variable; NULL: it is not managed */
+    CUfunction kernel;   /* NULL: not loaded */
+    CUdeviceptr address; /* 0: not loaded */
+    size_t bytes;
+};
+
+enum { N_BUCKETS = 1024 };
+
+struct table {
+    struct entity *bucket[N_BUCKETS];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct table kernels, variables;
+    struct binary **binary;
+    size_t n_binaries;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Tables -------------------------------------------------------------------------------------------------------
+ */
+
+static void *allocate(size_t bytes) {
+    void *memory = calloc(1, bytes);
+    if (!memory) {
+        cudart_print("out of memory");
+        exit(1);
+    }
+    return memory;
+}
+
+static struct entity **bucket_of(struct table *table, const void *host) {
+    return &table->bucket[(uintptr_t)host * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+
+static struct entity *find(struct table *table, const void *host) {
+    struct entity *entity = *bucket_of(table, host);
+    while (entity && entity->host != host)
+        entity = entity->next;
+    return entity;
+}
+
+static struct entity *add(struct table *table, void **binary, const void *host, const char *name) {
+    struct entity *entity = allocate(sizeof(*entity)), **bucket = bucket_of(table, host);
+    *entity = (struct entity){.host = host, .name = name, .binary = (struct binary *)(void *)binary, .next = *bucket};
+    *bucket = entity;
+    return entity;
+}
+
+static void remove_all_of(struct table *table, const struct binary *binary) {
+    for (unsigned i = 0; i < N_BUCKETS; i++)
+        for (struct entity **at = &table->bucket[i]; *at;) {
+            struct entity *entity = *at;
+            if (entity->binary != binary) {
+                at = &entity->next;
+                continue;
+            }
+            *at = entity->next;
+            free(entity);
+        }
+}
+
+/* ---- Registration -------------------------------------------------------------------------------------------------
+ */
+
+void **__cudaRegisterFatBinary(void *wrapper) {
+    struct binary *binary = allocate(sizeof(*binary));
+    binary->image = wrapper;
+    pthread_mutex_lock(&registry.lock);
+    struct binary **larger = allocate((registry.n_binaries + 1) * sizeof(*larger));
+    for (size_t i = 0; i < registry.n_binaries; i++)
+        larger[i] = registry.binary[i];
+    larger[registry.n_binaries++] = binary;
+    free(registry.binary);
+    registry.binary = larger;
+    pthread_mutex_unlock(&registry.lock);
+    return (void **)(void *)binary;
+}
+
+void __cudaRegisterFatBinaryEnd(void **binary) { (void)binary; }
+
+void __cudaUnregisterFatBinary(void **handle) {
+    struct binary *binary = (struct binary *)(void *)handle;
+    pthread_mutex_lock(&registry.lock);
+    remove_all_of(&registry.kernels, binary);
+    remove_all_of(&registry.variables, binary);
+    for (size_t i = 0; i < registry.n_binaries; i++)
+        if (registry.binary[i] == binary)
+            registry.binary[i] = registry.binary[--registry.n_binaries];
+    if (binary->library)
+        cuLibraryUnload(binary->library);
+    free(binary);
+    pthread_mutex_unlock(&registry.lock);
+}
+
+/* The other arguments are for devices of long ago. */
+void __cudaRegisterFunction(void **binary, const char *host_function, char *device_function, const char *name,
+                            int thread_limit, uint3 *thread, uint3 *block, dim3 *block_dim, dim3 *grid_dim,
+                            int *warp_size) {
+    (void)device_function, (void)thread_limit, (void)thread, (void)block, (void)block_dim, (void)grid_dim;
+    (void)warp_size;
+    pthread_mutex_lock(&registry.lock);
+    add(&registry.kernels, binary, host_function, name);
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void __cudaRegisterVar(void **binary, char *host_variable, char *device_address, const char *name, int is_external,
+                       size_t bytes, int is_constant, int is_global) {
+    (void)device_address, (void)is_external, (void)is_constant, (void)is_global;
+    pthread_mutex_lock(&registry.lock);
+    add(&registry.variables, binary, host_variable, name)->bytes = bytes;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void __cudaRegisterManagedVar(void **binary, void **host_pointer, char *device_address, const char *name,
+                              int is_external, size_t bytes, int is_constant, int is_global) {
+    (void)device_address, (void)is_external, (void)is_constant, (void)is_global;
+    pthread_mutex_lock(&registry.lock);
+    struct entity *entity = add(&registry.variables, binary, host_pointer, name);
+    entity->bytes = bytes;
+    entity->managed = host_pointer;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------------------------
+ */
+
+static CUresult load(struct binary *binary) {
+    if (binary->library || binary->failure != CUDA_SUCCESS)
+        return binary->failure;
+    binary->failure = cuLibraryLoadData(&binary->library, binary->image, NULL, NULL, 0, NULL, NULL, 0);
+    return binary->failure;
+}
+
+static cudaError_t load_kernel(struct entity *entity) {
+    CUkernel kernel;
+    if (entity->kernel)
+        return cudaSuccess;
+    CUresult result = load(entity->binary);
+    if (result == CUDA_SUCCESS)
+        result = cuLibraryGetKernel(&kernel, entity->binary->library, entity->name);
+    if (result == CUDA_SUCCESS)
+        result = cuKernelGetFunction(&entity->kernel, kernel);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : (cudaError_t)result;
+}
+
+static cudaError_t load_variable(struct entity *entity) {
+    if (entity->address)
+        return cudaSuccess;
+    CUresult result = load(entity->binary);
+    if (result == CUDA_SUCCESS)
+        result = cuLibraryGetGlobal(&entity->address, &entity->bytes, entity->binary->library, entity->name);
+    if (result == CUDA_SUCCESS && entity->managed)
+        *entity->managed = (void *)(uintptr_t)entity->address;
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : (cudaError_t)result;
+}
+
+/* Calls load_variable for all managed variables, or for those of one binary; the variable with this address. */
+static struct entity *load_managed(const struct binary *binary, const void *address) {
+    struct entity *found = NULL;
+    for (unsigned i = 0; i < N_BUCKETS; i++)
+        for (struct entity *entity = registry.variables.bucket[i]; entity; entity = entity->next) {
+            if (!entity->managed || (binary && entity->binary != binary))
+                continue;
+            if (load_variable(entity) == cudaSuccess && (uintptr_t)address == entity->address)
+                found = entity;
+        }
+    return found;
+}
+
+/* Code that compilers generate calls it before the program touches a managed variable. Returns 1 always. */
+char __cudaInitModule(void **binary) {
+    if (cudart_start() != CUDA_SUCCESS)
+        return 1;
+    pthread_mutex_lock(&registry.lock);
+    load_managed((struct binary *)(void *)binary, NULL);
+    pthread_mutex_unlock(&registry.lock);
+    return 1;
+}
+
+cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel) {
+    pthread_mutex_lock(&registry.lock);
+    struct entity *entity = find(&registry.kernels, function);
+    cudaError_t error = entity ? load_kernel(entity) : cudaErrorInvalidDeviceFunction;
+    if (error == cudaSuccess)
+        *kernel = entity->kernel;
+    pthread_mutex_unlock(&registry.lock);
+    if (!entity && function && cuKernelGetFunction(kernel, (CUkernel)(uintptr_t)function) == CUDA_SUCCESS)
+        return cudaSuccess;
+    return error;
+}
+
+/* In the program a managed variable is the memory itself, so that its address may stand for it too. */
+cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes) {
+    pthread_mutex_lock(&registry.lock);
+    struct entity *entity = find(&registry.variables, symbol);
+    if (!entity && symbol)
+        entity = load_managed(NULL, symbol);
+    cudaError_t error = entity ? load_variable(entity) : cudaErrorInvalidSymbol;
+    if (error == cudaSuccess) {
+        *address = entity->address;
+        *bytes = entity->bytes;
+    }
+    pthread_mutex_unlock(&registry.lock);
+    return error;
+}
+
+static void forget_addresses(struct table *table) {
+    for (unsigned i = 0; i < N_BUCKETS; i++)
+        for (struct entity *entity = table->bucket[i]; entity; entity = entity->next) {
+            entity->kernel = NULL;
+            entity->address = 0;
+        }
+}
+
+void cudart_unload_all(void) {
+    pthread_mutex_lock(&registry.lock);
+    forget_addresses(&registry.kernels);
+    forget_addresses(&registry.variables);
+    for (size_t i = 0; i < registry.n_binaries; i++) {
+        struct binary *binary = registry.binary[i];
+        if (binary->library)
+            cuLibraryUnload(binary->library);
+        binary->library = NULL;
+        binary->failure = CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
