@@ -9,11 +9,15 @@ endforeach()
 if(TARGET heddle_cuda)
   install(TARGETS heddle_cuda LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
 endif()
+if(cudart_targets)
+  install(TARGETS ${cudart_targets} LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
+endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()
-# cuda.h for programs on the driver API, where no CUDA toolkit is: not on the compiler's own path, for the same reason as libcuda.
-install(FILES include/cuda/cuda.h DESTINATION ${private_dir}/cuda)
+# Headers for programs on the driver and runtime APIs, where no CUDA toolkit is: not on the compiler's own path, for the same reason
+# as the libraries.
+install(FILES include/cuda/cuda.h include/cuda/cuda_runtime_api.h DESTINATION ${private_dir}/cuda)
 install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES README.md LICENSE TYPE DOC)

@@ -31,16 +31,22 @@ double cli_now_seconds(void) {
 
 /* ---- The child's side -------------------------------------------------------------------------------------------- */
 
-static bool lead_library_path(const char *folder) {
-    const char *old = getenv("LD_LIBRARY_PATH");
+/* Puts `first` before what a list with colons in the environment holds. */
+static bool lead(const char *variable, const char *first) {
+    const char *old = getenv(variable);
     char *text;
     if (!old || !*old)
-        return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
-    if (asprintf(&text, "%s:%s", folder, old) < 0)
+        return setenv(variable, first, 1) == 0;
+    if (asprintf(&text, "%s:%s", first, old) < 0)
         return false;
-    bool is_set = setenv("LD_LIBRARY_PATH", text, 1) == 0;
+    bool is_set = setenv(variable, text, 1) == 0;
     free(text);
     return is_set;
+}
+
+static bool set_environment(const struct cli_child *child) {
+    return lead("LD_LIBRARY_PATH", child->cuda) && (!child->preload || lead("LD_PRELOAD", child->preload)) &&
+           setenv("HEDDLE_CONFIG", child->config, 1) == 0 && setenv("HEDDLE_RESULTS", child->results, 1) == 0;
 }
 
 /* A file is opened anew, so that nobody else moves the place where it is read. */
@@ -73,8 +79,7 @@ static void become(const struct cli_child *child, const sigset_t *mask, pid_t pa
         return;
     if (child->is_apart && (setpgid(0, 0) != 0 || !redirect_input()))
         return;
-    if (!lead_library_path(child->cuda) || setenv("HEDDLE_CONFIG", child->config, 1) != 0 ||
-        setenv("HEDDLE_RESULTS", child->results, 1) != 0 || !redirect_output(child))
+    if (!set_environment(child) || !redirect_output(child))
         return;
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(child->path, (char *const *)child->argv);

@@ -10,6 +10,7 @@ struct cli_child {
     const char *path;        /* the executable */
     const char *const *argv; /* ends with NULL */
     const char *cuda;        /* the folder that leads LD_LIBRARY_PATH */
+    const char *preload;     /* the library that leads LD_PRELOAD; NULL: none */
     const char *config;      /* HEDDLE_CONFIG */
     const char *results;     /* HEDDLE_RESULTS */
     const char *errors;      /* the file that gets its standard error; NULL: this process's own */

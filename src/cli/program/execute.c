@@ -202,6 +202,7 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
         .path = execution->program.executable,
         .argv = program_arguments(execution, jobs->arena),
         .cuda = execution->place->cuda,
+        .preload = execution->program.kind == CLI_PROGRAM_EXECUTABLE ? execution->place->preload : NULL,
         .config = config_text(execution, jobs->arena),
         .results = results_path(job, jobs->arena),
         .errors = errors_path(job, jobs->arena),

@@ -64,6 +64,8 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena) {
         return false;
     }
     place->cuda = base_arena_printf(arena, "%s/cuda", folder);
+    const char *preload = base_arena_printf(arena, "%s/libheddle-preload.so", place->cuda);
+    place->preload = access(preload, R_OK) == 0 ? preload : NULL;
     place->ptx_run = base_arena_printf(arena, "%s/heddle-ptx-run", folder);
     return true;
 }

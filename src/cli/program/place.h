@@ -6,7 +6,8 @@
 #include "base/arena.h"
 
 struct cli_place {
-    const char *cuda;      /* the folder of libcuda.so.1 */
+    const char *cuda;      /* the folder of libcuda.so.1 and libcudart */
+    const char *preload;   /* the library for programs with a runtime of their own; NULL: not on this machine */
     const char *workloads; /* the folder of the bundled programs */
     const char *bench;     /* the folder of the kernels that `bench` measures */
     const char *ptx_run;   /* the program that runs one kernel of a PTX file */
