@@ -1,0 +1,70 @@
+/* For the tests of libcudart: kernels and variables registered as compilers do it, but from PTX text. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cuda_runtime_api.h"
+
+#define assert_ok(expression) assert_int_equal(expression, cudaSuccess)
+#define assert_error(error, expression)                                                                                \
+    do {                                                                                                               \
+        assert_int_equal(expression, error);                                                                           \
+        assert_int_equal(cudaGetLastError(), error);                                                                   \
+    } while (0)
+
+/* scale: data[i] = data[i] * factor + counter, one block of threads; wild: writes to address 16; nothing: returns. */
+static char kernels_ptx[] =
+    ".version 6.3\n.target sm_70\n.address_size 64\n"
+    ".visible .global .align 4 .u32 counter = 7;\n"
+    ".visible .const .align 4 .b8 table[16];\n"
+    ".visible .global .align 4 .u32 managed = 11;\n"
+    ".visible .entry scale(.param .u64 data, .param .u32 factor) {\n"
+    "  .reg .b32 %r<6>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [data];\n  ld.param.u32 %r1, [factor];\n  mov.u32 %r2, %tid.x;\n"
+    "  mul.wide.u32 %d2, %r2, 4;\n  add.u64 %d3, %d1, %d2;\n  ld.global.u32 %r3, [%d3];\n"
+    "  ld.global.u32 %r4, [counter];\n  mad.lo.u32 %r5, %r3, %r1, %r4;\n  st.global.u32 [%d3], %r5;\n  ret;\n}\n"
+    ".visible .entry wild() {\n  .reg .b64 %d<2>;\n  mov.u64 %d1, 16;\n  st.global.u64 [%d1], %d1;\n  ret;\n}\n"
+    ".visible .entry nothing() {\n  ret;\n}\n";
+
+/* What stands for them in the program: any address that is theirs alone. */
+static char scale, wild, nothing, missing, unregistered, counter, table;
+static uint32_t *managed;
+static void **binary;
+
+static inline void register_one(char *host, const char *name) {
+    __cudaRegisterFunction(binary, host, host, name, -1, NULL, NULL, NULL, NULL, NULL);
+}
+
+static inline int register_all(void **state) {
+    (void)state;
+    binary = __cudaRegisterFatBinary(kernels_ptx);
+    register_one(&scale, "scale");
+    register_one(&wild, "wild");
+    register_one(&nothing, "nothing");
+    register_one(&missing, "missing");
+    __cudaRegisterVar(binary, &counter, &counter, "counter", 0, 4, 0, 0);
+    __cudaRegisterVar(binary, &table, &table, "table", 0, 16, 1, 0);
+    __cudaRegisterManagedVar(binary, (void **)(void *)&managed, (char *)(void *)&managed, "managed", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd(binary);
+    return 0;
+}
+
+static inline int unregister_all(void **state) {
+    (void)state;
+    cudaDeviceReset();
+    cudaGetLastError();
+    __cudaUnregisterFatBinary(binary);
+    return 0;
+}
+
+#define runtime_test(test) cmocka_unit_test_setup_teardown(test, register_all, unregister_all)
+
+static inline cudaError_t launch(const void *function, unsigned n_blocks, unsigned n_threads, void **arguments) {
+    return cudaLaunchKernel(function, (dim3){n_blocks, 1, 1}, (dim3){n_threads, 1, 1}, arguments, 0, NULL);
+}
