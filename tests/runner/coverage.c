@@ -1,10 +1,12 @@
-/* Checks that every instruction form that Heddle implements is mentioned in a test.
+/* Checks that every opcode and every instruction form that Heddle implements is mentioned in a test.
  *
  *     coverage [--list] TEST...
  *
- * The forms are those of forms.def and extensions.def; whether one is implemented, the linker says, as it does when a
- * module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Forms that no test mentions are printed,
- * and the status is 1 when there are any. --list prints every form with what is known of it. */
+ * The opcodes are those of opcodes.def that have a family: each needs a form that is implemented and tested, or a line
+ * in kernel_opcodes.def and a kernel. The forms are those of forms.def and extensions.def; whether one is implemented,
+ * the linker says, as it does when a module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). What no
+ * test mentions is printed, and the status is 1 when there is any. --list prints every form with what is known of it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ struct coverage {
     const struct mentions *mentions;
     bool lists;
     unsigned n_forms, n_implemented, n_covered;
+    bool has_form[PTX_N_OPCODES]; /* that is implemented and covered */
     /* of the form at hand, over its alternatives */
     bool is_implemented, is_covered;
     char example[FORMS_TEXT]; /* an alternative that is implemented */
@@ -67,6 +70,15 @@ static void visit_alternative(void *context, const char *form) {
     coverage->is_covered = mentions_key(form, strcspn(form, " "), key) && mentions_has(coverage->mentions, key);
 }
 
+static void note_opcode(struct coverage *coverage, const char *form) {
+    size_t length = strcspn(form, ". ");
+    for (unsigned i = 0; i < PTX_N_OPCODES; i++) {
+        const char *name = ptx_opcode_name((enum ptx_opcode)i);
+        if (strlen(name) == length && memcmp(name, form, length) == 0)
+            coverage->has_form[i] = true;
+    }
+}
+
 static void visit_form(void *context, const char *form) {
     struct coverage *coverage = context;
     coverage->is_implemented = coverage->is_covered = false;
@@ -74,11 +86,50 @@ static void visit_form(void *context, const char *form) {
     coverage->n_forms++;
     coverage->n_implemented += coverage->is_implemented;
     coverage->n_covered += coverage->is_covered;
+    if (coverage->is_covered)
+        note_opcode(coverage, coverage->example);
     if (coverage->is_implemented && !coverage->is_covered)
         printf("no test: %s\n", coverage->example);
     else if (coverage->lists)
         printf("%s: %s\n", coverage->is_covered ? "tested" : "not implemented", form);
 }
+
+/* ---- Opcodes ---- */
+
+static bool is_for_kernels(const char *opcode) {
+    static const char *const names[] = {
+#define KERNEL_OPCODE(text) text,
+#include "kernel_opcodes.def"
+#undef KERNEL_OPCODE
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], opcode) == 0)
+            return true;
+    return false;
+}
+
+/* Tells of every opcode that has a meaning and no test; how many there are. */
+static unsigned check_opcodes(const struct coverage *coverage) {
+    unsigned n_missing = 0;
+    for (unsigned i = 0; i < PTX_N_OPCODES; i++) {
+        const char *name = ptx_opcode_name((enum ptx_opcode)i);
+        if (ptx_opcode_family((enum ptx_opcode)i) == PTX_FAMILY_NONE || coverage->has_form[i])
+            continue;
+        bool is_kernels = is_for_kernels(name);
+        if (is_kernels && mentions_has_opcode(coverage->mentions, name))
+            continue;
+        n_missing++;
+        if (is_kernels)
+            printf("no test: no kernel has the opcode %s\n", name);
+        else
+            printf("no test: the opcode %s has no form in tests/runner/forms.def or extensions.def that is implemented "
+                   "and tested\n",
+                   name);
+    }
+    return n_missing;
+}
+
+/* ---- Tests ---- */
 
 /* The lines of a table that begin with `op`, without that word. */
 static void add_table(struct mentions *mentions, const char *text) {
@@ -131,6 +182,7 @@ int main(int argc, char **argv) {
         forms_expand(forms_extension(k), FORMS_PLAIN, visit_form, &coverage);
     printf("%u forms, %u implemented, %u of them tested\n", coverage.n_forms, coverage.n_implemented,
            coverage.n_covered);
+    unsigned n_missing = check_opcodes(&coverage);
     mentions_free(&mentions);
-    return coverage.n_covered != coverage.n_implemented;
+    return coverage.n_covered != coverage.n_implemented || n_missing > 0;
 }

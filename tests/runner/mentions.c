@@ -103,6 +103,16 @@ bool mentions_has(const struct mentions *mentions, const char key[MENTION_KEY]) 
     return mentions->n > 0 && bsearch(key, mentions->key, mentions->n, sizeof *mentions->key, compare_keys);
 }
 
+bool mentions_has_opcode(const struct mentions *mentions, const char *opcode) {
+    size_t length = strlen(opcode);
+    for (size_t i = 0; i < mentions->n; i++) {
+        const char *key = mentions->key[i];
+        if (strncmp(key, opcode, length) == 0 && (key[length] == '.' || key[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 void mentions_free(struct mentions *mentions) {
     free(mentions->key);
     *mentions = (struct mentions){0};

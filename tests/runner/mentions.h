@@ -19,4 +19,6 @@ void mentions_add_ptx(struct mentions *mentions, const char *text);
 /* After the last addition, before the first question. */
 void mentions_sort(struct mentions *mentions);
 bool mentions_has(const struct mentions *mentions, const char key[MENTION_KEY]);
+/* Whether any form of the opcode is mentioned. */
+bool mentions_has_opcode(const struct mentions *mentions, const char *opcode);
 void mentions_free(struct mentions *mentions);
