@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
 /* Thread 37 of block 1 comes to line 15 with three in eight of the others gone another way. */
@@ -80,21 +81,9 @@ static void expect(const char *machine, const char *divergence, const char *inst
 
 static void the_thread_and_line_are_told_under_every_model(void **state) {
     (void)state;
-    static const char *const machines[] = {"gtx480", "narasiman2011", "malits2012"};
-    static const char *const models[] = {"stack",
-                                         "multi-pc",
-                                         "dwf",
-                                         "dwf:lanes=free",
-                                         "tbc",
-                                         "lwm",
-                                         "dws",
-                                         "slip",
-                                         "mimd",
-                                         "odgs",
-                                         "dws:size=64",
-                                         "odgs:local=dwf",
-                                         "odgs:local=tbc",
-                                         "dws:merge=dwf"};
+    static const char *const machines[] = {"gtx480", "narasiman2011", "malits2012"}; /* one with each pipeline */
+    static const char *const variants[] = {"dwf:lanes=free", "dws:size=64", "dws:merge=dwf", "odgs:local=dwf",
+                                           "odgs:local=tbc"};
     static const struct {
         const char *instruction, *what;
     } faults[] = {
@@ -103,11 +92,14 @@ static void the_thread_and_line_are_told_under_every_model(void **state) {
         {"barrier.sync 20;", "barrier.sync"},
         {"tree_traverse.sync.u32 %r5, %r0, %p1, %r3, 32;", "tree_traverse.sync.u32"},
     };
-    enum { N_MODELS = sizeof models / sizeof *models, N_FAULTS = sizeof faults / sizeof *faults };
+    enum { N_VARIANTS = sizeof variants / sizeof *variants, N_FAULTS = sizeof faults / sizeof *faults };
+    size_t n_models;
+    const struct divergence_ops *const *models = divergence_list(&n_models);
     for (unsigned m = 0; m < sizeof machines / sizeof *machines; m++)
-        for (unsigned d = 0; d < N_MODELS; d++)
+        for (size_t d = 0; d < n_models + N_VARIANTS; d++)
             for (unsigned f = 0; f < N_FAULTS; f++)
-                expect(machines[m], models[d], faults[f].instruction, faults[f].what);
+                expect(machines[m], d < n_models ? models[d]->name : variants[d - n_models], faults[f].instruction,
+                       faults[f].what);
 }
 
 int main(void) {

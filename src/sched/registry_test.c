@@ -70,20 +70,29 @@ static void a_description_parses_as_the_same_options(void **state) {
 static void refused(const char *text, const char *message) {
     const struct sched_ops *ops = NULL;
     void *options = NULL;
-    char error[256] = "";
+    char error[1024] = "";
     assert_false(sched_parse(text, &ops, &options, error, sizeof error));
     assert_string_equal(error, message);
     assert_null(options);
+}
+
+/* "no scheduler 'fifo'; there are: srr, lrr, ..." */
+static void refused_with_all_names(const char *text) {
+    size_t count, used;
+    const struct sched_ops *const *list = sched_list(&count);
+    char message[1024];
+    used = (size_t)snprintf(message, sizeof message, "no scheduler '%s'; there are: ", text);
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(message + used, sizeof message - used, "%s%s", i ? ", " : "", list[i]->name);
+    refused(text, message);
 }
 
 static void a_mistake_is_named_with_what_would_be_right(void **state) {
     (void)state;
     refused("gt0", "no scheduler 'gt0'; did you mean 'gto'?");
     refused("two_level", "no scheduler 'two_level'; did you mean 'two-level'?");
-    refused("fifo", "no scheduler 'fifo'; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, "
-                    "lpi, llos, lfws, sticky-rr, majority, pdprio, pc, progress, adaptive");
-    refused("", "no scheduler ''; there are: srr, lrr, gto, gtrr, two-level, two-level-active, two-level-opt, lpi, "
-                "llos, lfws, sticky-rr, majority, pdprio, pc, progress, adaptive");
+    refused_with_all_names("fifo");
+    refused_with_all_names("");
     refused("two-level:grup=8", "two-level has no option 'grup'; did you mean 'group'?");
     refused("two-level:x=8", "two-level has no option 'x'; there are: group, switch, timeout, inner, outer");
     refused("gto:group=8", "gto has no options, so 'group' cannot be one");

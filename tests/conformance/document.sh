@@ -16,7 +16,7 @@ for part in ptx:--table validation:--errors; do
     if $write; then
         printf '%s\n' "$new" >"$page"
     elif ! diff -u "$page" <(printf '%s\n' "$new"); then
-        echo "$page is not what the suite measures; tests/conformance/document.sh --write PROGRAM replaces the table" >&2
+        echo "$page is not what the suite measures; run tools/docs ptx" >&2
         status=1
     fi
 done

@@ -17,8 +17,10 @@ mapfile -t schedulers < <("$heddle" list schedulers --names)
 partners=(lrr gto lfws two-level) # the schedulers that models are run with
 variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hashjoin --code cond_acc" "indexjoin --code extended"
     "insert --code extended")
-# meng2010 holds 64 threads of a block and no shared memory
+# What runs on machines for small blocks: meng2010 holds 64 threads of one, and no shared memory.
 small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
+
+has_small_blocks() { "$heddle" list machines "$1" | grep -qE '^ *threads_per_block: [0-9]{1,2} '; }
 
 # is_refused MODEL PROGRAM [ARGUMENT...]
 is_refused() { grep -qxF "$*" "$here/refused.txt"; }
@@ -81,9 +83,10 @@ schedulers)
     ;;
 machines)
     for machine in "${machines[@]}"; do
-        [[ $machine == meng2010 ]] || "$heddle" compare "${workloads[@]}" -m "$machine" -s lrr
+        words=("${workloads[@]}")
+        ! has_small_blocks "$machine" || words=("${small_blocks[@]}")
+        "$heddle" compare "${words[@]}" -m "$machine" -s lrr
     done
-    "$heddle" compare "${small_blocks[@]}" -m meng2010 -s lrr
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
 repeat)
