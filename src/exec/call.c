@@ -29,7 +29,7 @@ static void caller_side(struct exec_linker *linker, uint32_t caller, const struc
         *offset = exec_frame_offset(linker, caller, operand->variable);
         *bytes = (uint32_t)operand->variable->size;
         if (*offset == PTX_NO_INDEX)
-            ptx_error_at(linker->messages, linker->module, operand->at,
+            ptx_error_at(linker->messages, linker->program->function[caller].ptx->home, operand->at,
                          "'%s' cannot be passed: it is not a parameter block of '%s'", operand->variable->name,
                          linker->program->function[caller].ptx->name);
         return;

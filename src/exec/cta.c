@@ -91,6 +91,8 @@ void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm) {
     broadcast(block->total_shared, grid->shared_bytes);
     for (int i = 0; i < EXEC_LANES; i++)
         block->gridid[i] = grid->grid_id;
+    broadcast(block->workspace[0], (uint32_t)(grid->workspace >> 32));
+    broadcast(block->workspace[1], (uint32_t)grid->workspace);
     memset(cta->shared, 0, grid->shared_bytes);
     memset(cta->barrier, 0, sizeof cta->barrier);
     for (uint32_t i = 0; i < cta->n_rows; i++)

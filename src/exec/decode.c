@@ -38,7 +38,7 @@ static struct exec_operand lane_mask_row(struct exec_linker *linker, enum ptx_sp
 #define ROW(member, width) place(EXEC_BASE_ROW, offsetof(struct exec_row, member), width)
 #define BLOCK(member, width) place(EXEC_BASE_BLOCK, offsetof(struct exec_block, member), width)
 
-static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_special special) {
+static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_special special, uint64_t number) {
     switch (special) {
     case PTX_SPECIAL_TID_X:
         return ROW(tid[0], PTX_WIDTH_32);
@@ -93,8 +93,11 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
         return BLOCK(total_shared, PTX_WIDTH_32);
     case PTX_SPECIAL_WARPSIZE:
         return constant(linker, EXEC_LANES, PTX_WIDTH_32);
-    case PTX_SPECIAL_ENVREG: /* the driver sets none; performance counters count nothing */
-    case PTX_SPECIAL_PM:
+    case PTX_SPECIAL_ENVREG: /* 1 and 2 are what cooperative_groups reads; the driver sets no others */
+        if (number == 1 || number == 2)
+            return BLOCK(workspace[number - 1], PTX_WIDTH_32);
+        return constant(linker, 0, PTX_WIDTH_32);
+    case PTX_SPECIAL_PM: /* performance counters count nothing */
         return constant(linker, 0, PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTERID_X: /* every block is a cluster of its own */
         return BLOCK(ctaid[0], PTX_WIDTH_32);
@@ -187,7 +190,7 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
     case PTX_OPERAND_SINK:
         return place(EXEC_BASE_REGISTERS, EXEC_TRASH_OFFSET, width);
     case PTX_OPERAND_SPECIAL:
-        return special_operand(linker, operand->special);
+        return special_operand(linker, operand->special, operand->value);
     case PTX_OPERAND_VARIABLE:
         return variable_operand(linker, function_number, operand, width);
     case PTX_OPERAND_FUNCTION:
@@ -243,8 +246,8 @@ static void decode_access(struct exec_linker *linker, uint32_t function_number, 
         else if (out->access.space == PTX_SPACE_LOCAL && address->variable)
             out->imm = exec_frame_offset(linker, function_number, address->variable) + (uint32_t)address->offset;
         if (address->offset != (int32_t)address->offset)
-            ptx_error_at(linker->messages, linker->module, address->at, "address offset %lld does not fit in 32 bits",
-                         (long long)address->offset);
+            ptx_error_at(linker->messages, linker->program->function[function_number].ptx->home, address->at,
+                         "address offset %lld does not fit in 32 bits", (long long)address->offset);
     }
 }
 
@@ -284,7 +287,7 @@ static void decode_frame_address(struct exec_linker *linker, uint32_t function_n
         bool is_mov = insn->opcode == PTX_OP_MOV,
              is_generic = insn->opcode == PTX_OP_CVTA && !ptx_has(insn, PTX_MOD_TO);
         if (!is_mov && !is_generic)
-            ptx_error_at(linker->messages, linker->module, operand->at,
+            ptx_error_at(linker->messages, linker->program->function[function_number].ptx->home, operand->at,
                          "the address of '%s' can only be taken by mov or cvta", operand->variable->name);
         out->kind = EXEC_KIND_LANES;
         out->lanes = is_generic                              ? frame_address_generic
@@ -371,8 +374,8 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         (struct exec_insn){.kind = (uint8_t)selection.kind, .opcode = (uint8_t)insn->opcode, .imm = selection.flat.imm};
     if (!is_known) { /* the module's loader has reported it; a program linked from other code must not run into it */
         char name[160];
-        ptx_error_at(linker->messages, linker->module, insn->at, "'%s' is not supported",
-                     ptx_instruction_name(insn, name, sizeof name));
+        ptx_error_at(linker->messages, linker->program->function[function_number].ptx->home, insn->at,
+                     "'%s' is not supported", ptx_instruction_name(insn, name, sizeof name));
         out->kind = EXEC_KIND_TRAP;
         return;
     }

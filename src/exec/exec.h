@@ -260,6 +260,7 @@ struct exec_grid {
     uint32_t shared_bytes; /* static + dynamic */
     uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
     uint64_t grid_id;
+    uint64_t workspace; /* address of a cooperative grid's workspace; 0: the grid is not cooperative */
     uint32_t n_sms, warps_per_sm;
     uint32_t warp_size;           /* threads in a row: 32, or less on machines whose warps are narrower */
     struct exec_profile *profile; /* profile.h; NULL: not recorded */
@@ -275,6 +276,7 @@ struct exec_block {
     uint32_t smid[EXEC_LANES], nsmid[EXEC_LANES], nwarpid[EXEC_LANES];
     uint32_t dynamic_shared[EXEC_LANES], total_shared[EXEC_LANES];
     uint64_t gridid[EXEC_LANES];
+    uint32_t workspace[2][EXEC_LANES]; /* its address: high half, low half */
 };
 
 /* Threads that neighbour each other in the block: one lane each. */
@@ -355,7 +357,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
                                struct ptx_messages *messages);
 void exec_program_free(struct exec_program *program);
 
-/* Reports every instruction of the module that has no semantics here; the number found. */
+/* Reports the instructions of the module that have no semantics here, each form once; the number of all found. */
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages);
 
 /* frame.c: entering and leaving functions, for the lanes in mask. Enter may set a stack overflow fault. */

@@ -296,7 +296,7 @@ static void read_pragmas(struct exec_linker *linker, const struct ptx_function *
                        !(size & (size - 1));
         if (!is_good)
             ptx_error_at(
-                linker->messages, linker->module, kernel->at,
+                linker->messages, kernel->home, kernel->at,
                 "kernel '%s' has .pragma \"%s\"; there is \"heddle warp_size N\" with N 32, 64, 128, 256 or 512",
                 kernel->name, pragma);
         linker->program->warp_size_wanted = (uint32_t)size;

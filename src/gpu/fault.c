@@ -68,6 +68,6 @@ void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *ro
              "%s%s in kernel '%s', block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 "), thread (%" PRIu32 ",%" PRIu32
              ",%" PRIu32 "), %s:%" PRIu32 " (%s)%s",
              what, address, program->name, block->ctaid[0][0], block->ctaid[1][0], block->ctaid[2][0],
-             row->tid[0][lane], row->tid[1][lane], row->tid[2][lane], program->module->path, insn ? insn->at.line : 0,
-             name, detail);
+             row->tid[0][lane], row->tid[1][lane], row->tid[2][lane],
+             program->function[program->function_of[pc]].ptx->home->path, insn ? insn->at.line : 0, name, detail);
 }

@@ -83,6 +83,7 @@ struct gpu_launch_record {
     uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions issued by active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
     double host_seconds;
+    bool is_timed;
 };
 
 /* With records_threads: all launches of a kernel with one shape together. */
@@ -122,6 +123,13 @@ uint64_t gpu_memory_used(const struct gpu *gpu);
 /* Modules. name is used in messages. On errors NULL; messages then hold all of them. */
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
                                    struct ptx_messages *messages);
+/* The same of several texts that were compiled apart, linked into one module. */
+struct gpu_text {
+    const char *name, *text;
+    size_t length;
+};
+struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, const struct gpu_text *part,
+                                          uint32_t n_parts, struct ptx_messages *messages);
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
 /* NULL when the module has no such kernel, or (with messages) when it cannot be linked. */
 struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages);
@@ -141,6 +149,8 @@ struct gpu_launch {
     uint32_t dynamic_shared_bytes;
     const void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
+    bool is_cooperative; /* all blocks are to be resident at once: the caller has checked that they fit */
+    bool is_untimed;     /* runs functionally even on a machine with timing */
 };
 
 /* Runs a launch to its end. */
@@ -150,7 +160,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
 uint64_t gpu_host_clock_ns(void);
 /* Simulated time since the device started, in nanoseconds. */
 uint64_t gpu_time_ns(const struct gpu *gpu);
-/* All launches so far, in order. */
+/* All launches so far, in order. The totals leave out launches that ran untimed on a machine with timing. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
 struct stats_counters gpu_totals(const struct gpu *gpu);
 /* With records_threads, in the order of their first launch. */

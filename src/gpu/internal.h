@@ -50,6 +50,7 @@ struct gpu {
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
     uint64_t next_code_address; /* for the next program linked */
+    uint64_t workspace;         /* of cooperative grids; 0 before the first */
 };
 
 struct gpu_kernel {

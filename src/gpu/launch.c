@@ -82,7 +82,7 @@ static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, 
 static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     const struct config_machine *machine = gpu->config.machine;
     const struct exec_program *program = launch->kernel->program;
-    if (!machine || machine->warp_size == EXEC_LANES || !program->uses_warps)
+    if (!machine || launch->is_untimed || machine->warp_size == EXEC_LANES || !program->uses_warps)
         return true;
     error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
     snprintf(error->message, sizeof error->message,
@@ -122,10 +122,30 @@ static uint64_t n_threads(const struct exec_grid *grid) {
     return n;
 }
 
+/* What a cooperative grid's threads find behind %envreg1 and %envreg2, in the layout that cooperative_groups expects:
+ * its size in bytes, then the word that grid barriers count in, which starts at 0. */
+static uint64_t prepare_workspace(struct gpu *gpu) {
+    enum { WORKSPACE_BYTES = 256 };
+    if (!gpu->workspace)
+        gpu->workspace = gpu_malloc(gpu, WORKSPACE_BYTES, WORKSPACE_BYTES);
+    if (!gpu->workspace)
+        return 0;
+    uint32_t *word = (uint32_t *)(void *)gpu_host(gpu, gpu->workspace, WORKSPACE_BYTES);
+    memset(word, 0, WORKSPACE_BYTES);
+    word[0] = WORKSPACE_BYTES;
+    return gpu->workspace;
+}
+
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
     if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error))
         return false;
+    bool is_timed = gpu->timed && !launch->is_untimed;
+    uint64_t workspace = launch->is_cooperative ? prepare_workspace(gpu) : 0;
+    if (launch->is_cooperative && !workspace) {
+        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "no device memory left for a cooperative launch"};
+        return false;
+    }
     struct gpu_launch_record *record = new_record(gpu);
     if (!record) {
         *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host has no memory left"};
@@ -141,11 +161,12 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         .shared_bytes = program->dynamic_shared_offset + launch->dynamic_shared_bytes,
         .local_bytes = (program->local_bytes + (program->is_recursive ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
+        .workspace = workspace,
         .n_sms = gpu->config.n_sms,
-        .warp_size = gpu->config.machine ? gpu->config.machine->warp_size : EXEC_LANES,
+        .warp_size = is_timed ? gpu->config.machine->warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.threads_per_sm / EXEC_LANES,
     };
-    *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name)};
+    *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name), .is_timed = is_timed};
     for (int i = 0; i < 3; i++) {
         grid.grid[i] = record->grid[i] = launch->grid[i];
         grid.block[i] = record->block[i] = launch->block[i];
@@ -153,10 +174,11 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     if (gpu->config.records_threads)
         grid.profile = exec_profile_new(program, grid.block[0] * grid.block[1] * grid.block[2], n_threads(&grid));
     uint64_t start = gpu_host_clock_ns();
-    bool is_done = gpu->timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
-                              : gpu_run_functional(gpu, &grid, &record->counters, error);
+    bool is_done = is_timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
+                            : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
-    stats_add(&gpu->totals, &record->counters);
+    if (is_timed || !gpu->timed)
+        stats_add(&gpu->totals, &record->counters);
     if (grid.profile)
         gpu_profile_add(gpu, &grid, record->kernel);
     exec_profile_free(grid.profile);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "gpu/internal.h"
 
 struct symbol {
@@ -63,8 +64,8 @@ static void place_variable(void *user, const struct ptx_variable *variable) {
         return;
     uint64_t address = 0;
     if (variable->linkage == PTX_LINK_EXTERN) {
-        ptx_error_at(loading->messages, module->ptx, variable->at, "extern variable '%s' is defined nowhere",
-                     variable->name);
+        ptx_error_at(loading->messages, variable->owner ? variable->owner->home : variable->home, variable->at,
+                     "extern variable '%s' is defined nowhere", variable->name);
     } else if (variable->object != PTX_OBJECT_DATA) {
         struct exec_texture empty = {.width = 0};
         address = gpu_texture_new(module->gpu, &empty);
@@ -72,8 +73,8 @@ static void place_variable(void *user, const struct ptx_variable *variable) {
         uint64_t bytes = variable->size ? variable->size : 1;
         address = gpu_memory_alloc(&module->gpu->memory, bytes, variable->alignment);
         if (!address)
-            ptx_error_at(loading->messages, module->ptx, variable->at, "no device memory left for '%s' (%llu bytes)",
-                         variable->name, (unsigned long long)bytes);
+            ptx_error_at(loading->messages, variable->owner ? variable->owner->home : variable->home, variable->at,
+                         "no device memory left for '%s' (%llu bytes)", variable->name, (unsigned long long)bytes);
         else if (variable->data)
             memcpy(gpu_host(module->gpu, address, bytes), variable->data, variable->size);
     }
@@ -86,20 +87,17 @@ static void relocate_variable(void *user, const struct ptx_variable *variable) {
     uint64_t home = symbol_address(module, variable);
     for (uint32_t i = 0; i < variable->n_relocations && home; i++) {
         const struct ptx_relocation *relocation = &variable->relocation[i];
-        const struct ptx_variable *target = ptx_find_variable(module->ptx, relocation->symbol);
-        const struct ptx_function *function = ptx_find_function(module->ptx, relocation->symbol);
-        uint64_t value = target ? symbol_address(module, target) : function ? exec_function_address(function) : 0;
+        uint64_t value = relocation->variable   ? symbol_address(module, relocation->variable)
+                         : relocation->function ? exec_function_address(relocation->function)
+                                                : 0;
         value = (value + (uint64_t)relocation->addend) >> relocation->mask_shift;
         memcpy(gpu_host(module->gpu, home + relocation->offset, relocation->bytes), &value,
                relocation->bytes < sizeof value ? relocation->bytes : sizeof value);
     }
 }
 
-struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
-                                   struct ptx_messages *messages) {
-    struct ptx_module *ptx = ptx_parse(name, text, length, messages);
-    if (!ptx)
-        return NULL;
+/* Puts a parsed module, which becomes its own, on the device. */
+static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, struct ptx_messages *messages) {
     if (exec_find_unsupported(ptx, messages)) {
         ptx_module_free(ptx);
         return NULL;
@@ -123,6 +121,28 @@ struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char
         return NULL;
     }
     return module;
+}
+
+struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
+                                   struct ptx_messages *messages) {
+    struct ptx_module *ptx = ptx_parse(name, text, length, messages);
+    return ptx ? place_module(gpu, ptx, messages) : NULL;
+}
+
+struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, const struct gpu_text *part,
+                                          uint32_t n_parts, struct ptx_messages *messages) {
+    struct ptx_module **parsed = base_allocate(n_parts, sizeof(struct ptx_module *)), *linked = NULL;
+    uint32_t n = 0;
+    *messages = (struct ptx_messages){0};
+    while (n < n_parts && (parsed[n] = ptx_parse(part[n].name, part[n].text, part[n].length, messages)))
+        n++;
+    if (n == n_parts)
+        linked = ptx_link(name, parsed, n_parts, messages);
+    else
+        while (n)
+            ptx_module_free(parsed[--n]);
+    free(parsed);
+    return linked ? place_module(gpu, linked, messages) : NULL;
 }
 
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module) {

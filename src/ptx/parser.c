@@ -24,6 +24,10 @@ static void keep_lists(struct ptx_parser *parser) {
     module->variable = PTX_KEEP(parser->arena, &parser->module_variables, 0);
     module->n_files = parser->files.count;
     module->file = PTX_KEEP(parser->arena, &parser->files, 0);
+    for (uint32_t i = 0; i < module->n_functions; i++)
+        module->function[i]->home = module;
+    for (uint32_t i = 0; i < module->n_variables; i++)
+        module->variable[i]->home = module;
 }
 
 static void check_functions(struct ptx_parser *parser) {
@@ -76,6 +80,8 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, 
 void ptx_module_free(struct ptx_module *module) {
     if (!module)
         return;
+    for (uint32_t i = 0; i < module->n_parts; i++)
+        ptx_module_free(module->part[i]);
     struct base_arena *arena = module->arena;
     base_arena_free(arena);
     free(arena);

@@ -125,10 +125,11 @@ struct ptx_variable {
     uint8_t *data;      /* size bytes, or NULL when all zero */
     struct ptx_relocation *relocation;
     uint32_t n_relocations;
-    uint32_t index;             /* its place in its owner's list */
-    uint32_t register_id;       /* for a .reg parameter of a function: its register; else PTX_NO_INDEX */
-    struct ptx_function *owner; /* NULL at module scope */
-    uint64_t offset;            /* for parameters: byte offset in the parameter block */
+    uint32_t index;                /* its place in its owner's list */
+    uint32_t register_id;          /* for a .reg parameter of a function: its register; else PTX_NO_INDEX */
+    struct ptx_function *owner;    /* NULL at module scope */
+    const struct ptx_module *home; /* module scope: whose text it stands in */
+    uint64_t offset;               /* for parameters: byte offset in the parameter block */
 };
 
 enum ptx_operand_kind {
@@ -219,6 +220,7 @@ struct ptx_function {
     uint32_t n_pragmas;
     uint32_t index;                /* place in module->function */
     struct ptx_function *alias_of; /* .alias: operands that name this function already hold the other one */
+    const struct ptx_module *home; /* whose text it stands in: the module itself, or a part of one that was linked */
 };
 
 struct ptx_module {
@@ -235,6 +237,8 @@ struct ptx_module {
     const char *text; /* the module's own copy of the source */
     size_t text_length;
     struct base_arena *arena;
+    struct ptx_module **part; /* ptx_link(): what it was made of, and dies with it */
+    uint32_t n_parts;
 };
 
 /* Messages of one load in the order of the text, ready to print: each with its source line and a caret, the first
@@ -247,6 +251,11 @@ struct ptx_messages {
 /* Parses `length` bytes of PTX. Returns NULL on errors; messages then say each. Never crashes, whatever the bytes. */
 struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, struct ptx_messages *messages);
 void ptx_module_free(struct ptx_module *module);
+/* Links parts into one module, as separate compilation wants it: extern declarations become what another part defines;
+ * of weak and common definitions with one name one stays. The parts are the new module's, or freed on errors. What is
+ * defined nowhere is left as it was declared. */
+struct ptx_module *ptx_link(const char *path, struct ptx_module **part, uint32_t n_parts,
+                            struct ptx_messages *messages);
 void ptx_messages_free(struct ptx_messages *messages);
 /* Adds `path:line:col: error: text` with the source line and a caret. */
 void ptx_error_at(struct ptx_messages *messages, const struct ptx_module *module, struct ptx_location at,
