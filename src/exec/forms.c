@@ -1,5 +1,9 @@
 /* From a PTX instruction to the function that gives it its meaning: operands flattened into lane arrays, the family's
  * selector asked. Nothing here knows where operands live; decode.c places them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "exec/lanes/imm.h"
 #include "exec/link.h"
 
@@ -271,22 +275,61 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
     }
 }
 
+/* What the module needs and there is not: one line for each, with the place where it stands first. */
+struct missing {
+    const struct ptx_function *function;
+    const struct ptx_instruction *first;
+    char name[160];
+    unsigned count;
+};
+
+static void note_missing(struct missing **missing, unsigned *n_missing, const struct ptx_function *function,
+                         const struct ptx_instruction *insn) {
+    char name[160];
+    if (insn->opcode == PTX_OP_CALL)
+        snprintf(name, sizeof name, "%s", insn->call->target.function->name);
+    else
+        ptx_instruction_name(insn, name, sizeof name);
+    for (unsigned i = 0; i < *n_missing; i++)
+        if ((*missing)[i].first->opcode == insn->opcode && strcmp((*missing)[i].name, name) == 0) {
+            (*missing)[i].count++;
+            return;
+        }
+    struct missing *larger = realloc(*missing, (*n_missing + 1) * sizeof **missing);
+    if (!larger)
+        abort();
+    *missing = larger;
+    larger[*n_missing] = (struct missing){function, insn, "", 1};
+    memcpy(larger[(*n_missing)++].name, name, sizeof name);
+}
+
+static void report_missing(const struct missing *missing, struct ptx_messages *messages) {
+    char times[48] = "";
+    if (missing->count > 1)
+        snprintf(times, sizeof times, " (%u times in the module)", missing->count);
+    ptx_error_at(messages, missing->function->home, missing->first->at,
+                 missing->first->opcode == PTX_OP_CALL ? "call of '%s', which is defined nowhere%s"
+                                                       : "'%s' is not supported%s",
+                 missing->name, times);
+}
+
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages) {
-    unsigned n_found = 0;
+    struct missing *missing = NULL;
+    unsigned n_missing = 0;
     for (uint32_t f = 0; f < module->n_functions; f++) {
         const struct ptx_function *function = module->function[f];
         for (uint32_t i = 0; i < function->n_instructions; i++) {
             const struct ptx_instruction *insn = &function->instruction[i];
             struct exec_selection selection;
-            if (exec_select(function, insn, &selection))
-                continue;
-            char name[160];
-            bool is_call = insn->opcode == PTX_OP_CALL;
-            ptx_error_at(messages, module, insn->at,
-                         is_call ? "call of '%s', which is defined nowhere" : "'%s' is not supported",
-                         is_call ? insn->call->target.function->name : ptx_instruction_name(insn, name, sizeof name));
-            n_found++;
+            if (!exec_select(function, insn, &selection))
+                note_missing(&missing, &n_missing, function, insn);
         }
     }
+    unsigned n_found = 0;
+    for (unsigned i = 0; i < n_missing; i++) {
+        report_missing(&missing[i], messages);
+        n_found += missing[i].count;
+    }
+    free(missing);
     return n_found;
 }
