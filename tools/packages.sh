@@ -10,10 +10,11 @@ ninja-build     ninja
 clang           clang
 libjansson-dev  /usr/include/jansson.h
 libyaml-dev     /usr/include/yaml.h
+liblz4-dev      /usr/include/lz4.h
+libzstd-dev     /usr/include/zstd.h
 '
 test_packages='
 libcmocka-dev    /usr/include/cmocka.h
-libzstd-dev      /usr/include/zstd.h
 clang-format     clang-format
 libclang-rt-dev  /usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer*.a
 '

@@ -4,7 +4,7 @@
  * interface, so that a program compiled against this header also runs on a real driver, and one compiled against
  * NVIDIA's header runs here. What each function does is in the manual; where Heddle differs, the comment at the
  * function in src/cuda says so. Left out: graphs, external memory, virtual memory management, inter-process handles,
- * linking, green contexts, multicast, tensor maps, graphics interoperation, and the 32-bit device pointers of CUDA
+ * green contexts, multicast, tensor maps, graphics interoperation, and the 32-bit device pointers of CUDA
  * before 3.2. */
 /* The guard's name is the one that other CUDA headers look for. */
 #ifndef __cuda_cuda_h__
@@ -47,6 +47,9 @@
 #define cuEventDestroy cuEventDestroy_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
 #define cuGetProcAddress cuGetProcAddress_v2
+#define cuLinkAddData cuLinkAddData_v2
+#define cuLinkAddFile cuLinkAddFile_v2
+#define cuLinkCreate cuLinkCreate_v2
 #define cuMemAdvise cuMemAdvise_v2
 #define cuMemAlloc cuMemAlloc_v2
 #define cuMemAllocHost cuMemAllocHost_v2
@@ -590,6 +593,19 @@ typedef enum CUjit_cacheMode_enum {
     CU_JIT_CACHE_OPTION_CG = 1,
     CU_JIT_CACHE_OPTION_CA = 2,
 } CUjit_cacheMode;
+
+/* What can be handed to the linker. */
+typedef enum CUjitInputType_enum {
+    CU_JIT_INPUT_CUBIN = 0,
+    CU_JIT_INPUT_PTX = 1,
+    CU_JIT_INPUT_FATBINARY = 2,
+    CU_JIT_INPUT_OBJECT = 3,
+    CU_JIT_INPUT_LIBRARY = 4,
+    CU_JIT_INPUT_NVVM = 5,
+    CU_JIT_NUM_INPUT_TYPES = 6,
+} CUjitInputType;
+
+typedef struct CUlinkState_st *CUlinkState;
 
 typedef enum CUmoduleLoadingMode_enum {
     CU_MODULE_EAGER_LOADING = 1,
@@ -1243,6 +1259,14 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n_
                             void **values);
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 CUresult cuModuleUnload(CUmodule module);
+
+CUresult cuLinkCreate(unsigned int n_options, CUjit_option *options, void **values, CUlinkState *state);
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
+                       unsigned int n_options, CUjit_option *options, void **values);
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int n_options,
+                       CUjit_option *options, void **values);
+CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *bytes);
+CUresult cuLinkDestroy(CUlinkState state);
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module);

@@ -28,6 +28,9 @@ static void destroy_object(struct cuda_state *state, struct cuda_object *object)
     case CUDA_KIND_MODULE:
         cuda_module_destroy(state, (struct CUmod_st *)object);
         break;
+    case CUDA_KIND_LINK:
+        cuda_link_destroy(state, (struct CUlinkState_st *)object);
+        break;
     case CUDA_KIND_ARRAY:
         cuda_array_destroy(state, (struct CUarray_st *)object);
         break;

@@ -74,6 +74,7 @@ enum cuda_kind {
     CUDA_KIND_TEXREF,
     CUDA_KIND_SURFREF,
     CUDA_KIND_POOL,
+    CUDA_KIND_LINK,
 };
 
 /* The head of everything a handle points to. A handle is valid while its address is in the state's table. */
@@ -285,16 +286,29 @@ CUresult cuda_result_of(enum gpu_status status);
 /* context.c: ends the context and all that belongs to it. */
 void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context);
 
+/* jit.c */
+struct cuda_log {
+    char *text;
+    size_t size;
+    void **size_value; /* gets the number of bytes written */
+};
+void cuda_collect_logs(unsigned n_options, const CUjit_option *options, void **values, struct cuda_log *error,
+                       struct cuda_log *info);
+/* A size of 0 or no buffer means that the caller wants no text; text that does not fit is cut. */
+void cuda_write_log(const struct cuda_log *log, const char *text);
+
 /* module.c */
+/* The file's bytes and a 0 after them, to be freed; NULL when it cannot be read. */
+char *cuda_read_file(const char *path, size_t *bytes);
 void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module);
 struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction handle);
 /* The handle of a kernel, the same one every time. CUDA_ERROR_INVALID_PTX, with messages on standard error, when it
  * cannot be linked. */
 CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name,
                               struct CUfunc_st **function);
-/* Loads PTX text or refuses the image; options as for cuModuleLoadDataEx. */
+/* Loads an image of `length` bytes (0: see image.h) or refuses it; options as for cuModuleLoadDataEx. */
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
-                          unsigned n_options, const CUjit_option *options, void **values);
+                          size_t length, unsigned n_options, const CUjit_option *options, void **values);
 CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module, const char *path, unsigned n_options,
                                const CUjit_option *options, void **values);
 CUresult cuda_module_global(struct CUmod_st *module, const char *name, CUdeviceptr *address, size_t *bytes);
@@ -302,6 +316,9 @@ unsigned cuda_module_kernel_count(const struct CUmod_st *module);
 /* Handles of the first `size` kernels. */
 CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
                              unsigned size);
+
+/* link.c */
+void cuda_link_destroy(struct cuda_state *state, struct CUlinkState_st *link);
 
 /* function.c */
 CUresult cuda_function_attribute(const struct cuda_call *call, const struct CUfunc_st *function,

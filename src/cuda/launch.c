@@ -137,6 +137,7 @@ static CUresult run(struct cuda_call *call, const struct request *request, const
         .dynamic_shared_bytes = request->shared_bytes,
         .parameters = parameters,
         .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
+        .is_cooperative = request->is_cooperative,
     };
     memcpy(launch.grid, request->grid, sizeof(launch.grid));
     memcpy(launch.block, request->block, sizeof(launch.block));

@@ -24,7 +24,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
     if (!library || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUmod_st *module;
-    CUresult result = cuda_module_load(&call, &module, NULL, image, n_jit_options, jit_options, jit_values);
+    CUresult result = cuda_module_load(&call, &module, NULL, image, 0, n_jit_options, jit_options, jit_values);
     return result != CUDA_SUCCESS ? result : make(&call, library, module);
 }
 

@@ -1,121 +1,95 @@
-/* Modules: PTX text that a program hands over, its kernels and variables.
+/* Modules: images that a program hands over, their kernels and variables.
  *
- * An image is recognised by its first bytes. Device binaries (cubin files, which are ELF) and fat binaries are refused
- * with CUDA_ERROR_NO_BINARY_FOR_GPU: there is no hardware here that they would be for. Every message about PTX goes to
- * standard error and into the caller's error log when there is one. */
+ * image.h says what an image can be. Every message about one goes to standard error and into the caller's error log
+ * when there is one. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Options of the compiler ------------------------------------------------------------------------------------ */
+#include "cuda/image.h"
 
-/* Where the caller wants messages; all of it optional. */
-struct log {
-    char *text;
-    size_t size;
-    void **size_value; /* gets the number of bytes written */
-};
-
-static void collect_logs(unsigned n_options, const CUjit_option *options, void **values, struct log *error,
-                         struct log *info) {
-    for (unsigned i = 0; i < n_options; i++)
-        switch (options[i]) {
-        case CU_JIT_ERROR_LOG_BUFFER:
-            error->text = values[i];
-            break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-            error->size = (uintptr_t)values[i];
-            error->size_value = &values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER:
-            info->text = values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-            info->size = (uintptr_t)values[i];
-            info->size_value = &values[i];
-            break;
-        default: /* the others ask for optimisations, which change no result */
-            break;
-        }
-}
-
-/* A size of 0 or no buffer means that the caller wants no text; text that does not fit is cut. */
-static void write_log(const struct log *log, const char *text) {
-    size_t written = 0;
-    if (log->text && log->size) {
-        snprintf(log->text, log->size, "%s", text);
-        written = strlen(log->text);
-    }
-    if (log->size_value)
-        *log->size_value = (void *)(uintptr_t)written;
-}
-
-/* ---- Images ----------------------------------------------------------------------------------------------------- */
-
-/* Why an image cannot be loaded at all; NULL for text. The first byte tells, so that a short text is not read beyond
- * its end. */
-static const char *binary_refusal(const unsigned char *image) {
-    static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
-    static const unsigned char fat[4] = {0x50, 0xed, 0x55, 0xba};     /* the container itself */
-    static const unsigned char wrapper[4] = {0xb1, 0x43, 0x62, 0x46}; /* the structure that compilers put around it */
-    if (image[0] != elf[0] && image[0] != fat[0] && image[0] != wrapper[0])
-        return NULL;
-    if (memcmp(image, elf, 4) == 0)
-        return "is a device binary and holds no PTX; compile to PTX (nvcc -ptx) and load that";
-    if (memcmp(image, fat, 4) == 0 || memcmp(image, wrapper, 4) == 0)
-        return "is a fat binary, whose contents are not read; compile to PTX (nvcc -ptx) and load that";
-    return NULL;
-}
+/* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
 /* The results keep the first line, which says what and where. */
-static CUresult report_errors(struct cuda_state *state, const char *text, const struct log *error) {
+static CUresult report_errors(struct cuda_state *state, const char *text, const struct cuda_log *error) {
     char first[1024];
     snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, "\n"), text);
     fputs(text, stderr);
-    write_log(error, text);
+    cuda_write_log(error, text);
     cuda_results_add_error(state, CUDA_ERROR_INVALID_PTX, NULL, first);
     return CUDA_ERROR_INVALID_PTX;
 }
 
+static CUresult report_image(struct cuda_state *state, CUresult result, const char *name, const char *problem,
+                             const struct cuda_log *error) {
+    char line[1024];
+    snprintf(line, sizeof(line), "%s %s", name, problem);
+    cuda_print("%s", line);
+    cuda_write_log(error, line);
+    cuda_results_add_error(state, result, NULL, line);
+    return result;
+}
+
+/* A fat binary may hold PTX for several architectures: what loads first is taken; what is wrong with the best is told.
+ */
+static CUresult load_parts(struct cuda_call *call, const struct cuda_image *image, const char *name,
+                           const struct cuda_log *error, struct gpu_module **loaded) {
+    struct ptx_messages first = {0};
+    const char *problem = NULL;
+    *loaded = NULL;
+    for (unsigned choice = 0; choice < image->n_choices && !*loaded; choice++) {
+        struct ptx_messages messages = {0};
+        struct gpu_text *text = cuda_image_texts(image, name, choice, &problem);
+        if (!text)
+            return report_image(call->state, CUDA_ERROR_INVALID_IMAGE, name, problem, error);
+        *loaded = image->n_parts == 1 ? gpu_module_load(call->gpu, text->name, text->text, text->length, &messages)
+                                      : gpu_module_load_linked(call->gpu, name, text, image->n_parts, &messages);
+        cuda_image_texts_free(text, image->n_parts);
+        if (choice == 0)
+            first = messages;
+        else
+            ptx_messages_free(&messages);
+    }
+    CUresult result = CUDA_SUCCESS;
+    if (!*loaded)
+        result = report_errors(call->state, first.text ? first.text : "not PTX\n", error);
+    ptx_messages_free(&first);
+    return result;
+}
+
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
-                          unsigned n_options, const CUjit_option *options, void **values) {
+                          size_t length, unsigned n_options, const CUjit_option *options, void **values) {
     if (!image || (n_options && (!options || !values)))
         return CUDA_ERROR_INVALID_VALUE;
-    struct log error = {0}, info = {0};
-    collect_logs(n_options, options, values, &error, &info);
-    write_log(&info, "");
+    struct cuda_log error = {0}, info = {0};
+    cuda_collect_logs(n_options, options, values, &error, &info);
+    cuda_write_log(&info, "");
     char own_name[32];
     call->state->n_modules++;
     if (!name) {
         snprintf(own_name, sizeof(own_name), "<module %u>", call->state->n_modules);
         name = own_name;
     }
-    const char *refusal = binary_refusal(image);
-    if (refusal) {
-        cuda_print("%s %s", name, refusal);
-        write_log(&error, refusal);
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    const char *text = image;
-    struct ptx_messages messages = {0};
-    struct gpu_module *loaded = gpu_module_load(call->gpu, name, text, strlen(text), &messages);
-    CUresult result = CUDA_SUCCESS;
-    if (!loaded) {
-        result = report_errors(call->state, messages.text ? messages.text : "not PTX\n", &error);
-    } else {
-        write_log(&error, "");
-        *module = cuda_object_new(call, CUDA_KIND_MODULE, sizeof(**module));
-        (*module)->gpu = loaded;
-        cuda_note_memory(call->state);
-    }
-    ptx_messages_free(&messages);
-    return result;
+    struct cuda_image opened;
+    const char *problem;
+    CUresult result = cuda_image_open(&opened, image, length, &problem);
+    if (result != CUDA_SUCCESS)
+        return report_image(call->state, result, name, problem, &error);
+    struct gpu_module *loaded;
+    result = load_parts(call, &opened, name, &error, &loaded);
+    cuda_image_close(&opened);
+    if (result != CUDA_SUCCESS)
+        return result;
+    cuda_write_log(&error, "");
+    *module = cuda_object_new(call, CUDA_KIND_MODULE, sizeof(**module));
+    (*module)->gpu = loaded;
+    cuda_note_memory(call->state);
+    return CUDA_SUCCESS;
 }
 
-/* The file's bytes and a 0 after them, or NULL. */
-static char *read_file(const char *path) {
+char *cuda_read_file(const char *path, size_t *bytes) {
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
@@ -138,6 +112,7 @@ static char *read_file(const char *path) {
         return NULL;
     }
     text[length] = 0;
+    *bytes = length;
     return text;
 }
 
@@ -145,10 +120,11 @@ CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module,
                                const CUjit_option *options, void **values) {
     if (!path)
         return CUDA_ERROR_INVALID_VALUE;
-    char *text = read_file(path);
+    size_t length;
+    char *text = cuda_read_file(path, &length);
     if (!text)
         return cuda_refuse(call, CUDA_ERROR_FILE_NOT_FOUND, "cannot read %s", path);
-    CUresult result = cuda_module_load(call, module, path, text, n_options, options, values);
+    CUresult result = cuda_module_load(call, module, path, text, length ? length : 1, n_options, options, values);
     free(text);
     return result;
 }
@@ -192,7 +168,7 @@ CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, c
     struct gpu_kernel *kernel = gpu_module_kernel(module->gpu, name, &messages);
     CUresult result = CUDA_ERROR_NOT_FOUND;
     if (messages.text)
-        result = report_errors(call->state, messages.text, &(struct log){0});
+        result = report_errors(call->state, messages.text, &(struct cuda_log){0});
     ptx_messages_free(&messages);
     if (!kernel)
         return result;
@@ -249,7 +225,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_opti
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
         return call.result;
-    return module ? cuda_module_load(&call, module, NULL, image, n_options, options, values) : CUDA_ERROR_INVALID_VALUE;
+    return module ? cuda_module_load(&call, module, NULL, image, 0, n_options, options, values)
+                  : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {

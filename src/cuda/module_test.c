@@ -78,16 +78,17 @@ static void bad_ptx_is_explained_on_standard_error_and_in_the_log(void **state) 
 
 static void binaries_are_refused_in_one_line(void **state) {
     (void)state;
-    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0}, fat[] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
+    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0},
+                               fat[16] = {0x50, 0xed, 0x55, 0xba, 9, 0, 16, 0};
     char said[512];
     CUmodule module;
     struct capture capture = capture_stderr();
     assert_int_equal(cuModuleLoadData(&module, elf), CUDA_ERROR_NO_BINARY_FOR_GPU);
-    assert_int_equal(cuModuleLoadFatBinary(&module, fat), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    assert_int_equal(cuModuleLoadFatBinary(&module, fat), CUDA_ERROR_INVALID_IMAGE);
     read_stderr(&capture, said, sizeof(said));
     assert_non_null(strstr(said, "heddle: <module "));
-    assert_non_null(strstr(said, "holds no PTX"));
-    assert_non_null(strstr(said, "is a fat binary"));
+    assert_non_null(strstr(said, "no PTX"));
+    assert_non_null(strstr(said, "is not a fat binary of a known version"));
     assert_int_equal(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(cuModuleLoad(&module, "/nonexistent.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
 }

@@ -1,0 +1,48 @@
+/* Images: what programs hand to the loader, recognised by its first bytes, as PTX texts that make up one module.
+ *
+ * An image is PTX text, a fat binary (fatbin.h), the wrapper that compilers put around one, or the result of
+ * cuLinkComplete(), which is CUDA_IMAGE_LINKED_MAGIC, u64 bytes of what follows, and one container after another. With
+ * nvcc -rdc=true a program has one wrapper of version 2: its machine code is linked, its PTX is not, and lies in the
+ * containers of the translation units, which the wrapper names. They are the parts of one module.
+ *
+ * Machine code alone cannot be loaded: there is no hardware here that it would be for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda.h"
+#include "cuda/fatbin.h"
+#include "gpu/gpu.h"
+
+#define CUDA_IMAGE_LINKED_MAGIC "\xb0HEDLNK\n" /* 8 bytes */
+
+#pragma GCC visibility push(hidden)
+
+/* One translation unit: a text, or the PTX entries of a container, of which one is to be chosen. */
+struct cuda_image_part {
+    const char *text; /* NULL: see fatbin */
+    size_t length;
+    struct cuda_fatbin fatbin;
+};
+
+struct cuda_image {
+    struct cuda_image_part *part;
+    unsigned n_parts;
+    unsigned n_choices; /* the most PTX entries of a part */
+};
+
+/* Opens an image of `length` bytes; 0: it lies in the program's memory, and says itself how long it is. Files must have
+ * a 0 after their last byte. On errors `problem`, a text that follows a name ("is cut short"), says why, and nothing is
+ * to be closed. */
+CUresult cuda_image_open(struct cuda_image *image, const void *bytes, size_t length, const char **problem);
+void cuda_image_close(struct cuda_image *image);
+/* The texts of all parts, each the entry at place `choice` or its last; name is used for messages. NULL: *problem says
+ * why. cuda_image_texts_free() releases them. */
+struct gpu_text *cuda_image_texts(const struct cuda_image *image, const char *name, unsigned choice,
+                                  const char **problem);
+void cuda_image_texts_free(struct gpu_text *text, unsigned n_texts);
+/* An image of texts that are to be linked when it is loaded, from malloc(). */
+void *cuda_image_make_linked(const struct gpu_text *text, unsigned n_texts, size_t *bytes);
+
+#pragma GCC visibility pop

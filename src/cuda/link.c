@@ -1,0 +1,196 @@
+/* cuLinkCreate and what follows: PTX and fat binaries linked into an image that the loader takes.
+ *
+ * The image holds the PTX as it was given; linking happens again when it is loaded. It is complete in itself: a program
+ * may write it to a file. */
+#include "cuda/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/image.h"
+
+struct CUlinkState_st {
+    struct cuda_object object;
+    struct cuda_log error, info; /* the caller's */
+    struct gpu_text *text;
+    unsigned n_texts;
+    unsigned char *image; /* after cuLinkComplete */
+};
+
+static CUresult complain(const struct CUlinkState_st *link, CUresult result, const char *text) {
+    fputs(text, stderr);
+    cuda_write_log(&link->error, text);
+    return result;
+}
+
+/* Takes the texts over. */
+static void add_texts(struct CUlinkState_st *link, struct gpu_text *text, unsigned n) {
+    struct gpu_text *larger = cuda_allocate((link->n_texts + n) * sizeof(*larger));
+    if (link->n_texts)
+        memcpy(larger, link->text, link->n_texts * sizeof(*larger));
+    memcpy(larger + link->n_texts, text, n * sizeof(*larger));
+    free(link->text);
+    free(text);
+    link->text = larger;
+    link->n_texts += n;
+}
+
+/* Mistakes in a text are told when it is added, as the driver's compiler does. */
+static CUresult check_texts(const struct CUlinkState_st *link, const struct gpu_text *text, unsigned n) {
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < n && result == CUDA_SUCCESS; i++) {
+        struct ptx_messages messages = {0};
+        struct ptx_module *module = ptx_parse(text[i].name, text[i].text, text[i].length, &messages);
+        if (!module)
+            result = complain(link, CUDA_ERROR_INVALID_PTX, messages.text ? messages.text : "not PTX\n");
+        ptx_module_free(module);
+        ptx_messages_free(&messages);
+    }
+    return result;
+}
+
+static CUresult add_image(struct CUlinkState_st *link, const char *name, const void *bytes, size_t length) {
+    struct cuda_image image;
+    const char *problem;
+    char line[512];
+    struct gpu_text *text = NULL;
+    CUresult result = cuda_image_open(&image, bytes, length, &problem);
+    if (result == CUDA_SUCCESS) {
+        text = cuda_image_texts(&image, name, 0, &problem);
+        result = text ? check_texts(link, text, image.n_parts) : CUDA_ERROR_INVALID_IMAGE;
+        if (text && result == CUDA_SUCCESS)
+            add_texts(link, text, image.n_parts);
+        else if (text)
+            cuda_image_texts_free(text, image.n_parts);
+        cuda_image_close(&image);
+    }
+    if (result == CUDA_SUCCESS || text)
+        return result;
+    snprintf(line, sizeof(line), "heddle: %s %s\n", name, problem);
+    return complain(link, result, line);
+}
+
+/* Objects and libraries of a host compiler, compiler IR and device binaries hold no PTX that could be linked. */
+static CUresult check_type(const struct CUlinkState_st *link, CUjitInputType type, const char *name) {
+    char line[512];
+    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
+        return CUDA_SUCCESS;
+    if ((unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
+        return CUDA_ERROR_INVALID_VALUE;
+    snprintf(line, sizeof(line), "heddle: %s: only PTX and fat binaries can be linked\n", name);
+    return complain(link, CUDA_ERROR_NO_BINARY_FOR_GPU, line);
+}
+
+CUresult cuLinkCreate(unsigned n_options, CUjit_option *options, void **values, CUlinkState *state) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!state || (n_options && (!options || !values)))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUlinkState_st *link = cuda_object_new(&call, CUDA_KIND_LINK, sizeof(*link));
+    cuda_collect_logs(n_options, options, values, &link->error, &link->info);
+    *state = link;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
+                       unsigned n_options, CUjit_option *options, void **values) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
+    if (!link || link->image)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!data || !bytes || (n_options && (!options || !values)))
+        return CUDA_ERROR_INVALID_VALUE;
+    const char *shown = name ? name : "<linked data>";
+    CUresult result = check_type(link, type, shown);
+    if (result != CUDA_SUCCESS)
+        return result;
+    uint32_t magic = 0;
+    memcpy(&magic, data, bytes < sizeof(magic) ? bytes : sizeof(magic));
+    if (magic == CUDA_FATBIN_WRAPPER_MAGIC)
+        return add_image(link, shown, data, CUDA_FATBIN_UNKNOWN_LENGTH);
+    char *copy = cuda_allocate(bytes + 1);
+    memcpy(copy, data, bytes);
+    result = add_image(link, shown, copy, bytes);
+    free(copy);
+    return result;
+}
+
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned n_options,
+                       CUjit_option *options, void **values) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
+    if (!link || link->image)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!path || (n_options && (!options || !values)))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = check_type(link, type, path);
+    size_t bytes;
+    char *data = result == CUDA_SUCCESS ? cuda_read_file(path, &bytes) : NULL;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!data)
+        return cuda_refuse(&call, CUDA_ERROR_FILE_NOT_FOUND, "cannot read %s", path);
+    result = bytes ? add_image(link, path, data, bytes) : CUDA_ERROR_INVALID_IMAGE;
+    free(data);
+    return result;
+}
+
+/* What is missing or there twice shows when the whole is loaded, so it is, once, for the messages. */
+CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *bytes) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
+    if (!link || link->image || !link->n_texts)
+        return link && !link->image ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    if (!cubin)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct ptx_messages messages = {0};
+    struct gpu_module *module = gpu_module_load_linked(call.gpu, "<linked>", link->text, link->n_texts, &messages);
+    CUresult result = CUDA_SUCCESS;
+    if (module)
+        gpu_module_unload(call.gpu, module);
+    else
+        result = complain(link, CUDA_ERROR_INVALID_PTX, messages.text ? messages.text : "not PTX\n");
+    ptx_messages_free(&messages);
+    if (result != CUDA_SUCCESS)
+        return result;
+    size_t n;
+    link->image = cuda_image_make_linked(link->text, link->n_texts, &n);
+    cuda_write_log(&link->error, "");
+    cuda_write_log(&link->info, "");
+    *cubin = link->image;
+    if (bytes)
+        *bytes = n;
+    return CUDA_SUCCESS;
+}
+
+void cuda_link_destroy(struct cuda_state *state, struct CUlinkState_st *link) {
+    cuda_image_texts_free(link->text, link->n_texts);
+    free(link->image);
+    cuda_object_delete(state, link);
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUlinkState_st *link = cuda_object_find(&call, state, CUDA_KIND_LINK);
+    if (!link)
+        return CUDA_ERROR_INVALID_HANDLE;
+    cuda_link_destroy(call.state, link);
+    return CUDA_SUCCESS;
+}
+
+#undef cuLinkCreate
+#undef cuLinkAddData
+#undef cuLinkAddFile
+CUDA_ALIAS(cuLinkCreate, cuLinkCreate_v2);
+CUDA_ALIAS(cuLinkAddData, cuLinkAddData_v2);
+CUDA_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
