@@ -165,7 +165,13 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-__attribute__((constructor)) static void replace_all(void) {
+/* This library is initialised first, before the C library. dlopen() initialises that on the way, with what it takes for
+ * the environment: the program's, only if we say so. */
+__attribute__((constructor)) static void replace_all(int argc, char **argv, char **environment) {
+    (void)argc;
+    (void)argv;
+    if (!environ)
+        environ = environment;
     struct objects objects = {0};
     dl_iterate_phdr(collect, &objects);
     for (size_t i = 0; i < objects.count; i++)
