@@ -12,6 +12,7 @@ libjansson-dev  /usr/include/jansson.h
 libyaml-dev     /usr/include/yaml.h
 liblz4-dev      /usr/include/lz4.h
 libzstd-dev     /usr/include/zstd.h
+libsqlite3-dev  /usr/include/sqlite3.h
 '
 test_packages='
 libcmocka-dev    /usr/include/cmocka.h

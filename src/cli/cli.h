@@ -21,6 +21,7 @@ int cli_ptx(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_paper(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);

@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/experiments/experiments.h"
+#include "cli/experiments/session.h"
+#include "cli/experiments/store.h"
 #include "cli/options/machine_options.h"
 #include "cli/program/place.h"
 #include "cli/program/target.h"
@@ -52,6 +53,9 @@ struct list {
     struct base_arena *arena;
     struct config_machine *machines; /* of the list of machines */
     unsigned n_machines;
+    const struct cli_experiment *experiment;      /* of the list of experiments; NULL: only their names */
+    const char **experiment_name, ***claim_state; /* claim_state[experiment][claim]; NULL: never judged */
+    unsigned n_experiments;
 };
 
 /* ---- Workloads --------------------------------------------------------------------------------------------------- */
@@ -399,29 +403,75 @@ static json_t *divergence_json(const struct list *list, unsigned i) {
 
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
+static int load_experiments(struct list *list) {
+    struct cli_store *store;
+    if (list->given->names) {
+        list->experiment_name = cli_experiment_names(list->arena, &list->n_experiments);
+        return CLI_DONE;
+    }
+    struct cli_experiments all;
+    int status = cli_load_experiments(&all, list->arena);
+    if (status != CLI_DONE)
+        return status;
+    list->experiment = all.item;
+    list->n_experiments = all.count;
+    list->claim_state = BASE_ARENA_ARRAY(list->arena, const char **, all.count);
+    cli_store_open_to_read(&store, cli_store_path(NULL, list->arena));
+    for (unsigned i = 0; i < all.count; i++) {
+        list->claim_state[i] = BASE_ARENA_ARRAY(list->arena, const char *, all.item[i].n_claims);
+        for (unsigned k = 0; k < all.item[i].n_claims && store; k++)
+            list->claim_state[i][k] = cli_store_claim(store, all.item[i].name, all.item[i].claim[k].says, list->arena);
+    }
+    cli_store_close(store);
+    return CLI_DONE;
+}
+
+static const char *state_of(const struct list *list, unsigned i, unsigned k) {
+    return list->claim_state[i][k] ? list->claim_state[i][k] : "not run";
+}
+
+/* A paper's name is what stands before the first dash. */
+static bool is_of_same_paper(const char *a, const char *b) {
+    size_t length = strcspn(a, "-");
+    return length == strcspn(b, "-") && strncmp(a, b, length) == 0;
+}
+
+/* Each with its claims below it, and what became of them the last time. */
 static void experiment_rows(const struct list *list, struct report_table *table) {
-    (void)list;
     table->n_columns = 3;
     report_table_cell(table, "experiment");
-    report_table_cell(table, "what it shows");
-    report_table_cell(table, "the paper's result");
-    for (unsigned i = 0; i < cli_n_experiments; i++) {
-        report_table_cell(table, "%s", cli_experiments[i].name);
-        report_table_cell(table, "%s", cli_experiments[i].summary);
-        report_table_cell(table, "%s", cli_experiments[i].paper);
+    report_table_cell(table, "claims");
+    report_table_cell(table, "what it shows, and what the paper claims");
+    for (unsigned i = 0; i < list->n_experiments; i++) {
+        const struct cli_experiment *experiment = &list->experiment[i];
+        if (i > 0 && !is_of_same_paper(list->experiment[i - 1].name, experiment->name))
+            for (unsigned column = 0; column < 3; column++)
+                report_table_cell(table, "%s", "");
+        report_table_cell(table, "%s", experiment->name);
+        report_table_cell(table, "%s", "");
+        report_table_cell(table, "%s", experiment->title);
+        for (unsigned k = 0; k < experiment->n_claims; k++) {
+            report_table_cell(table, "%s", "");
+            report_table_cell(table, "%s", state_of(list, i, k));
+            report_table_cell(table, "  %s", experiment->claim[k].says);
+        }
     }
 }
 
 static const char *experiment_name(const struct list *list, unsigned i) {
-    (void)list;
-    return i < cli_n_experiments ? cli_experiments[i].name : NULL;
+    if (i >= list->n_experiments)
+        return NULL;
+    return list->experiment ? list->experiment[i].name : list->experiment_name[i];
 }
 
 static json_t *experiment_json(const struct list *list, unsigned i) {
-    (void)list;
-    const struct cli_experiment *experiment = &cli_experiments[i];
-    return json_pack("{s:s, s:s, s:s, s:s}", "name", experiment->name, "summary", experiment->summary, "source",
-                     experiment->source, "paper", experiment->paper);
+    const struct cli_experiment *experiment = &list->experiment[i];
+    json_t *claims = json_array();
+    for (unsigned k = 0; k < experiment->n_claims; k++)
+        json_array_append_new(
+            claims, json_pack("{s:s, s:s}", "says", experiment->claim[k].says, "state", state_of(list, i, k)));
+    return json_pack("{s:s, s:s, s:s*, s:s*, s:o}", "name", experiment->name, "title", experiment->title, "source",
+                     experiment->source, "result", experiment->result, "claims", claims);
 }
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
@@ -441,7 +491,7 @@ static const struct list_kind kinds[] = {
     {"options", NULL, option_rows, option_name, option_json},
     {"schedulers", NULL, scheduler_rows, scheduler_name, scheduler_json},
     {"divergence", NULL, divergence_rows, divergence_name, divergence_json},
-    {"experiments", NULL, experiment_rows, experiment_name, experiment_json},
+    {"experiments", load_experiments, experiment_rows, experiment_name, experiment_json},
     {"stats", NULL, statistic_rows, statistic_name, statistic_json},
     {"commands", NULL, command_rows, command_name, command_json},
 };

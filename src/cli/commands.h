@@ -9,6 +9,7 @@ extern const struct cli_command cli_characterize_command;
 extern const struct cli_command cli_ptx_command;
 extern const struct cli_command cli_list_command;
 extern const struct cli_command cli_paper_command;
+extern const struct cli_command cli_sweep_command;
 extern const struct cli_command cli_query_command;
 extern const struct cli_command cli_bench_command;
 extern const struct cli_command cli_cost_command;

@@ -127,6 +127,9 @@ bool report_write_pgm(FILE *file, const struct report_image *image);
 /* False when the file cannot take it (errno says why). */
 bool report_write_json(FILE *file, const struct report_run *run);
 bool report_write_csv(FILE *file, const struct report_run *run);
+/* The totals, the cycles by active lanes and whatever was recorded, as JSON on one line: what is kept of a run. */
+enum { REPORT_MAX_LANES = 64 };
+bool report_write_summary(FILE *file, const struct report_run *run);
 
 /* ---- Several runs side by side ----------------------------------------------------------------------------------- */
 

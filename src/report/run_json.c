@@ -119,6 +119,74 @@ static bool write_object(FILE *file, json_t *object) {
 
 bool report_write_json(FILE *file, const struct report_run *run) { return write_object(file, run_json(run, true)); }
 
+/* ---- What a store keeps ------------------------------------------------------------------------------------------ */
+
+/* Cycles by active lanes, all launches together. */
+static json_t *sum_active_lanes(const struct report_run *run) {
+    json_int_t sum[REPORT_MAX_LANES + 1] = {0};
+    size_t n = 0;
+    for (unsigned i = 0; i < run->n_launches; i++) {
+        json_t *lanes = run->launch[i].active_lanes ? json_loads(run->launch[i].active_lanes, 0, NULL) : NULL;
+        for (size_t k = 0; k < json_array_size(lanes) && k <= REPORT_MAX_LANES; k++) {
+            sum[k] += json_integer_value(json_array_get(lanes, k));
+            n = k + 1 > n ? k + 1 : n;
+        }
+        json_decref(lanes);
+    }
+    json_t *array = json_array();
+    for (size_t k = 0; k < n; k++)
+        json_array_append_new(array, json_integer(sum[k]));
+    return array;
+}
+
+static json_t *samples_json(const struct report_run *run) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < run->n_launches; i++)
+        if (run->launch[i].samples)
+            json_array_append_new(array, json_loads(run->launch[i].samples, 0, NULL));
+    return array;
+}
+
+static json_t *counts_json(const uint32_t *count, uint64_t n) {
+    json_t *array = json_array();
+    for (uint64_t i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(count[i]));
+    return array;
+}
+
+static json_t *threads_json(const struct report_run *run) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < run->n_profiles; i++) {
+        const struct report_profile *profile = &run->profile[i];
+        json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", profile->kernel, "grid",
+                                               shape_json(profile->grid), "block", shape_json(profile->block), "path",
+                                               counts_json(profile->path, profile->n_threads), "split",
+                                               counts_json(profile->split, profile->n_threads)));
+    }
+    return array;
+}
+
+bool report_write_summary(FILE *file, const struct report_run *run) {
+    json_t *object = json_object(), *total = json_object();
+    json_object_set_new(object, "checked", json_boolean(run->is_checked));
+    json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
+    add_stats(total, &run->total.counters, run->target);
+    json_object_set_new(object, "total", total);
+    json_object_set_new(object, "active_lanes", sum_active_lanes(run));
+    json_t *samples = samples_json(run);
+    if (json_array_size(samples))
+        json_object_set(object, "samples", samples);
+    json_decref(samples);
+    if (run->n_profiles) {
+        json_object_set_new(object, "branches", branches_json(run));
+        json_object_set_new(object, "threads", threads_json(run));
+    }
+    json_object_set_new(object, "host", host_json(run));
+    bool is_written = json_dumpf(object, file, JSON_COMPACT | JSON_REAL_PRECISION(12)) == 0;
+    json_decref(object);
+    return is_written && fflush(file) == 0;
+}
+
 /* ---- Several ----------------------------------------------------------------------------------------------------- */
 
 /* The mean over the programs for each target, in the order of the targets. */

@@ -18,6 +18,15 @@ static void says(const char *words, const char *text) {
     outcome_free(&outcome);
 }
 
+/* An experiment whose results go to a store of this test. */
+static void says_of_paper(const char *words, const char *text) {
+    struct outcome outcome = heddle("paper %s --store %s/s.db", words, scratch());
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.err, "");
+    expect_text(outcome.out, text);
+    outcome_free(&outcome);
+}
+
 static void refused(int status, const char *words, const char *text) {
     struct outcome outcome = heddle("%s", words);
     expect_status(&outcome, status);
@@ -50,53 +59,54 @@ static void schedulers_are_listed_with_their_options(void **state) {
 
 static void experiments_are_listed_by_both_commands(void **state) {
     (void)state;
-    says("paper", "liu2023-fig1          six warps");
-    says("list experiments", "liu2023-fig1          six warps");
+    says("paper", "liu2023-fig1");
+    says("paper", "SRR 45, LRR 39, GTO 41, LFWS 37 cycles");
+    says("list experiments", "six warps, single issue, under four schedulers");
     says("list experiments --names", "liu2023-fig1\n");
-    says("list experiments --json", "\"paper\": \"SRR 45, LRR 39, GTO 41, LFWS 37 cycles\"");
+    says("list experiments --json", "\"result\": \"SRR 45, LRR 39, GTO 41, LFWS 37 cycles\"");
 }
 
 static void the_worked_example_stands_beside_the_papers_numbers(void **state) {
     (void)state;
-    says("paper liu2023-fig1", "srr   cycles    45     45");
-    says("paper liu2023-fig1", "lrr   cycles    37     39\n");
-    says("paper liu2023-fig1", "\nlrr cycles: the rule as the paper states it gives 37\n");
-    says("paper liu2023-fig1", "gto   stalls    17     17");
-    says("paper liu2023-fig1", "lfws, 37 cycles\n"
-                               "  w1 L---------L---------SL---------\n"
-                               "  w2     SSL---------L---------\n");
+    says_of_paper("liu2023-fig1", "srr            45      21\n");
+    says_of_paper("liu2023-fig1", "lrr   cycles     37     39          -2");
+    says_of_paper("liu2023-fig1", "\nlrr: the rule as the paper states it gives 37\n");
+    says_of_paper("liu2023-fig1", "  holds      LFWS is faster than strict round robin");
+    says_of_paper("liu2023-fig1", "  explained  LFWS is faster than loose round robin.\n"
+                                  "             loose round robin as section 2.2 states it");
+    says_of_paper("liu2023-fig1", "lfws, 37 cycles\n"
+                                  "  w1 L---------L---------SL---------\n"
+                                  "  w2     SSL---------L---------\n");
 }
 
 static void results_are_json_too(void **state) {
     (void)state;
-    struct outcome outcome = heddle("paper liu2023-fig1 --json -");
+    struct outcome outcome = heddle("paper liu2023-fig1 --store %s/s.db --json -", scratch());
     json_t *array = json_output(&outcome);
-    json_t *results = json_object_get(json_array_get(array, 0), "results");
-    assert_int_equal(json_array_size(results), 8);
-    json_t *lrr = json_array_get(results, 2);
-    assert_string_equal(json_string_value(json_object_get(lrr, "subject")), "lrr");
+    json_t *values = json_object_get(json_array_get(array, 0), "values");
+    assert_int_equal(json_array_size(values), 8);
+    json_t *lrr = json_array_get(values, 1);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(lrr, "at"), "scheduler")), "lrr");
     assert_string_equal(json_string_value(json_object_get(lrr, "measure")), "cycles");
     assert_true(json_number_value(json_object_get(lrr, "ours")) == 37);
     assert_true(json_number_value(json_object_get(lrr, "paper")) == 39);
+    json_t *claims = json_object_get(json_array_get(array, 0), "claims");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(claims, 0), "state")), "holds");
     json_decref(array);
     outcome_free(&outcome);
-
-    struct outcome written = heddle("paper liu2023-fig1 --json %s/paper.json", scratch());
-    expect_status(&written, 0);
-    expect_text(written.out, "ours");
-    outcome_free(&written);
 }
 
-/* The value of the first result with that subject and measure. */
-static double value_of(const json_t *results, const char *subject, const char *measure, const char *key) {
+/* The value of a measure at a point of the only axis. */
+static double value_of(const json_t *values, const char *measure, const char *axis, const char *point) {
     size_t i;
-    json_t *result;
-    json_array_foreach(results, i, result) {
-        if (strcmp(json_string_value(json_object_get(result, "subject")), subject) == 0 &&
-            strcmp(json_string_value(json_object_get(result, "measure")), measure) == 0)
-            return json_number_value(json_object_get(result, key));
+    json_t *value;
+    json_array_foreach(values, i, value) {
+        const json_t *at = json_object_get(json_object_get(value, "at"), axis);
+        if (strcmp(json_string_value(at), point) == 0 &&
+            strcmp(json_string_value(json_object_get(value, "measure")), measure) == 0)
+            return json_number_value(json_object_get(value, "ours"));
     }
-    fail_msg("no %s of %s", measure, subject);
+    fail_msg("no %s of %s", measure, point);
     return 0;
 }
 
@@ -111,43 +121,52 @@ static double cycles_of_run(const char *words) {
 
 static void an_experiment_that_simulates_shows_what_its_runs_measured(void **state) {
     (void)state;
-    struct outcome outcome = heddle("paper narasiman2014-fig8.1 --size small --json -");
+    struct outcome outcome = heddle("paper narasiman2014-fig8.1 --size small --store %s/s.db --json -", scratch());
     json_t *array = json_output(&outcome);
-    json_t *results = json_object_get(json_array_get(array, 0), "results");
-    assert_non_null(json_object_get(json_array_get(array, 0), "conditions"));
-    double ballot = value_of(results, "ballot", "cycles", "ours");
-    double cond_acc = value_of(results, "cond_acc", "cycles", "ours");
+    json_t *values = json_object_get(json_array_get(array, 0), "values");
+    double ballot = value_of(values, "cycles", "code", "ballot");
+    double cond_acc = value_of(values, "cycles", "code", "cond_acc");
     assert_true(ballot == cycles_of_run("scan"));
     assert_true(cond_acc == cycles_of_run("scan -- --code cond_acc"));
-    double gain = value_of(results, "cond_acc", "speed-up, %", "ours") / 100;
-    assert_true(gain > 0);
-    assert_true(cond_acc * (1 + gain) > ballot - 1 && cond_acc * (1 + gain) < ballot + 1);
-    assert_true(value_of(results, "cond_acc", "speed-up, %", "paper") == 21);
-    assert_true(value_of(results, "cond_acc", "fewer warp instructions, %", "ours") > 0);
-    assert_true(value_of(results, "cond_acc", "fewer warp instructions, %", "ours") < 100);
+    double gain = value_of(values, "gain", "code", "cond_acc");
+    assert_true(gain > 100 * (ballot / cond_acc - 1) - 1e-6 && gain < 100 * (ballot / cond_acc - 1) + 1e-6);
     json_decref(array);
     outcome_free(&outcome);
 }
 
 static void results_are_csv_too(void **state) {
     (void)state;
-    says("paper liu2023-fig1 --csv -", "experiment,subject,measure,ours,paper,note\n"
-                                       "liu2023-fig1,srr,\"cycles\",45,45,\"\"\n");
-    says("paper liu2023-fig1 --csv -",
-         "\nliu2023-fig1,lrr,\"cycles\",37,39,\"the rule as the paper states it gives 37\"\n");
-    says("paper narasiman2014-fig8.4 --size small --csv -", "\nnarasiman2014-fig8.4,plain,\"cycles\",");
+    says_of_paper("liu2023-fig1 --csv -", "experiment,measure,at,ours,low,high,paper\n"
+                                          "liu2023-fig1,cycles,\"srr\",45,45,45,45\n");
+}
+
+static void figures_are_svg(void **state) {
+    (void)state;
+    says_of_paper("liu2023-fig1 --plot -", "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    says_of_paper("liu2023-fig1 --plot -", ">lfws</text>");
+    says_of_paper("liu2023-fig1 --plot -", "black marks: the paper");
+}
+
+static void a_page_has_all_results(void **state) {
+    (void)state;
+    says_of_paper("liu2023-fig1 --report -", "| [liu2023-fig1](#liu2023-fig1) | six warps");
+    says_of_paper("liu2023-fig1 --report -", "| lrr | cycles | 37 | 39 | -2 | section 2.2; the rule");
+    says_of_paper("liu2023-fig1 --report -", "- **explained**: LFWS is faster than loose round robin.");
 }
 
 static void mistakes_are_named(void **state) {
     (void)state;
-    refused(2, "paper liu2023-fig2", "no experiment 'liu2023-fig2'; did you mean 'liu2023-fig1'?");
+    refused(2, "paper liu2023-fig11", "no experiment 'liu2023-fig11'; did you mean 'liu2023-fig1'?");
     refused(2, "paper frobnicate", "no experiment 'frobnicate'; 'heddle paper' lists them");
     refused(2, "paper liu2023-fig1 frobnicate", "no experiment 'frobnicate'");
-    refused(2, "paper --json -", "--json is for results: heddle paper NAME --json -");
-    refused(2, "paper --csv x.csv", "--csv is for results: heddle paper NAME --csv x.csv");
+    refused(2, "paper liu2023-fig1 --all", "--all is every experiment, 'liu2023-fig1' among them");
+    refused(2, "paper --json -", "--json is for results: heddle paper NAME --json FILE");
+    refused(2, "paper --plot x.svg", "--plot is for results: heddle paper NAME --plot FILE");
     refused(2, "paper liu2023-fig1 --json - --csv -", "--json and --csv cannot both write to '-'");
-    refused(2, "paper liu2023-fig1 --size small", "liu2023-fig1 runs no workload: it takes no --size");
+    refused(2, "paper liu2023-fig1 --size small", "liu2023-fig1 takes no --size");
+    refused(2, "paper liu2023-fig1 --check --csv x", "--check judges claims: it writes no file");
     refused(1, "paper liu2023-fig1 --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
+    refused(1, "paper liu2023-fig1 --store /proc/nowhere/x.db", "'/proc/nowhere/x.db' cannot be opened");
     refused(2, "list schedulers gto", "list schedulers takes no 'gto'");
 }
 
@@ -165,6 +184,8 @@ int main(void) {
         cmocka_unit_test(results_are_json_too),
         cmocka_unit_test(an_experiment_that_simulates_shows_what_its_runs_measured),
         cmocka_unit_test(results_are_csv_too),
+        cmocka_unit_test(figures_are_svg),
+        cmocka_unit_test(a_page_has_all_results),
         cmocka_unit_test(mistakes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

@@ -190,6 +190,8 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     struct cli_jobs *jobs = context;
     struct cli_job *job = &jobs->job[i];
     const struct cli_execution *execution = &job->execution;
+    if (jobs->is_cancelled)
+        return false;
     job->run.program = execution->program.name;
     job->started = cli_now_seconds();
     if (!make_folder(job, jobs)) {
@@ -235,6 +237,8 @@ static void end_job(void *context, unsigned i, const struct cli_end *end) {
     job->seconds = cli_now_seconds() - job->started;
     job->has_ended = true;
     jobs->n_ended++;
+    if (jobs->ended && !jobs->ended(jobs->ended_context, job))
+        jobs->is_cancelled = true;
 }
 
 static void wait_for_jobs(void *context) {

@@ -62,6 +62,10 @@ struct cli_jobs {
     unsigned count, at_once;                                      /* 0: one for each processor, which is filled in */
     void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
     void *context;
+    /* A run has ended and `job` is complete; NULL: nobody wants to know. False: start no other. */
+    bool (*ended)(void *ended_context, struct cli_job *job);
+    void *ended_context;
+    bool is_cancelled; /* by `ended` */
     struct base_arena *arena;
     unsigned n_ended;
     int interrupt;      /* the signal that kept them from all running to their ends; 0: none */

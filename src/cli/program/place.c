@@ -1,7 +1,7 @@
 /* Finds Heddle's own files from the place of its executable, so that an installed tree and a build tree may be moved:
  *     PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
  *     BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
- * The machines are in PREFIX/share/heddle/machines or BUILD/machines. */
+ * The machines are in PREFIX/share/heddle/machines or BUILD/machines, the experiments beside them. */
 #include "cli/program/place.h"
 
 #include <errno.h>
@@ -70,12 +70,22 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena) {
     return true;
 }
 
-const char *cli_find_machines(struct base_arena *arena) {
+/* A folder of data: PREFIX/share/heddle/NAME, or BUILD/NAME. */
+static const char *find_data(const char *name, struct base_arena *arena) {
     const char *root = find_root(arena);
     if (!root) {
         cli_fail(CLI_ERROR, "cannot find the place of this executable: %s", strerror(errno));
         return NULL;
     }
-    const char *installed = base_arena_printf(arena, "%s/share/heddle/machines", root);
-    return access(installed, F_OK) == 0 ? installed : base_arena_printf(arena, "%s/machines", root);
+    const char *installed = base_arena_printf(arena, "%s/share/heddle/%s", root, name);
+    return access(installed, F_OK) == 0 ? installed : base_arena_printf(arena, "%s/%s", root, name);
+}
+
+const char *cli_find_machines(struct base_arena *arena) { return find_data("machines", arena); }
+
+const char *cli_find_experiments(struct base_arena *arena) { return find_data("experiments", arena); }
+
+const char *cli_find_build(struct base_arena *arena) {
+    const char *root = find_root(arena);
+    return root && find_private(root, "lib", arena) ? root : NULL;
 }

@@ -18,3 +18,7 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena);
 
 /* The folder of the bundled machines, whether it is there or not; NULL after one line on standard error. */
 const char *cli_find_machines(struct base_arena *arena);
+/* The same for the bundled experiments. */
+const char *cli_find_experiments(struct base_arena *arena);
+/* The build tree that this executable belongs to; NULL: it is installed. */
+const char *cli_find_build(struct base_arena *arena);

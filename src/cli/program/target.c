@@ -21,15 +21,17 @@ static int check_scheduler(const char *text) {
     return CLI_DONE;
 }
 
-static int check_divergence(const struct config_machine *machine) {
+/* *refusal: the rule that forbids the model on this machine; NULL: none does. */
+static int check_divergence(const struct config_machine *machine, const char **refusal, struct base_arena *arena) {
     const struct divergence_ops *ops;
     void *options;
     char error[512], rule[400];
     if (!divergence_parse(machine->divergence, &ops, &options, error, sizeof error))
         return cli_fail(CLI_USAGE, "%s", error);
-    const char *refusal = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
+    const char *text = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
+    *refusal = text ? base_arena_copy(arena, text, strlen(text)) : NULL;
     free(options);
-    return refusal ? cli_fail(CLI_USAGE, "%s", refusal) : CLI_DONE;
+    return CLI_DONE;
 }
 
 /* Into the machine, so that what is dumped is what runs. */
@@ -53,8 +55,8 @@ static const char *dump(const struct config_machine *machine, struct base_arena 
     return copy;
 }
 
-int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
-                    const char *divergence, uint64_t max_cycles, struct base_arena *arena) {
+int cli_try_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
+                   const char *divergence, const char **refusal, struct base_arena *arena) {
     struct config_machine *machine = &target->machine;
     const char *folder = cli_find_machines(arena);
     int status = folder ? cli_load_machine(machine, given, folder) : CLI_ERROR;
@@ -65,14 +67,25 @@ int cli_make_target(struct cli_target *target, const struct cli_machine_options 
     if (status == CLI_DONE)
         status = check_scheduler(machine->scheduler);
     if (status == CLI_DONE)
-        status = check_divergence(machine);
+        status = check_divergence(machine, refusal, arena);
     if (status != CLI_DONE)
         return status;
-    if (max_cycles)
-        machine->max_cycles = max_cycles;
     target->changes = given->set;
     target->yaml = dump(machine, arena);
     return CLI_DONE;
+}
+
+int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
+                    const char *divergence, uint64_t max_cycles, struct base_arena *arena) {
+    const char *refusal;
+    int status = cli_try_target(target, given, scheduler, divergence, &refusal, arena);
+    if (status == CLI_DONE && refusal)
+        return cli_fail(CLI_USAGE, "%s", refusal);
+    if (status == CLI_DONE && max_cycles) {
+        target->machine.max_cycles = max_cycles;
+        target->yaml = dump(&target->machine, arena);
+    }
+    return status;
 }
 
 struct report_target cli_report_target(const struct cli_target *target) {

@@ -15,6 +15,10 @@ struct cli_target {
 int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
                     const char *divergence, uint64_t max_cycles, struct base_arena *arena);
 
+/* The same, but a rule that forbids the divergence model on the machine is no mistake: it comes back in *refusal. */
+int cli_try_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
+                   const char *divergence, const char **refusal, struct base_arena *arena);
+
 /* How reports name it; it refers to the target. */
 struct report_target cli_report_target(const struct cli_target *target);
 

@@ -1,0 +1,17 @@
+# Machines and experiments are data: copied to BUILD/NAME, and installed where src/cli/program/place.c looks for them.
+function(add_data name)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.yaml)
+  set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)
+  # The folder is made anew, so that a file that is gone from the sources is gone there too.
+  add_custom_command(OUTPUT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/${name} ${PROJECT_BINARY_DIR}/generated
+    COMMAND ${CMAKE_COMMAND} -E copy ${files} ${PROJECT_BINARY_DIR}/${name}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${files} COMMENT "Copying the ${name}" VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${stamp})
+  add_dependencies(runtime ${name})
+  install(FILES ${files} DESTINATION share/heddle/${name})
+endfunction()
+add_data(machines)
+add_data(experiments)

@@ -1,0 +1,58 @@
+/* `heddle sweep FILE.yaml...`: a user's own experiments, in the form of the bundled ones. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/experiments/session.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+
+struct sweep_options {
+    struct cli_session_options session;
+};
+
+static const struct cli_option options[] = {
+    CLI_SESSION_ROWS(offsetof(struct sweep_options, session)),
+};
+
+const struct cli_command cli_sweep_command = {
+    .name = "sweep",
+    .summary = "run experiments of your own: a cross product from a YAML file",
+    .usage = "sweep FILE.yaml... [options]",
+    .text = "A file names programs, axes of what is varied, and measures; docs/experiments.md explains it, and the\n"
+            "bundled experiments of 'heddle paper' have the same form. Every combination runs once and is kept in\n"
+            "a store of results, so that a sweep that was interrupted, or to which a point was added, only runs\n"
+            "what is missing. A mistake in the file is shown with its line and column.\n",
+    .examples = "  heddle sweep my.yaml\n"
+                "  heddle sweep my.yaml --size small --csv my.csv --plot my.svg\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .main = cli_sweep,
+};
+
+static int run(const struct cli_session_options *session, const struct cli_words *words, struct base_arena *arena) {
+    if (words->count == 0)
+        return cli_fail(CLI_USAGE, "sweep needs a file: heddle sweep FILE.yaml; docs/experiments.md has examples");
+    struct cli_experiment *experiment = BASE_ARENA_ARRAY(arena, struct cli_experiment, words->count);
+    const struct cli_experiment **all = BASE_ARENA_ARRAY(arena, const struct cli_experiment *, words->count);
+    for (unsigned i = 0; i < words->count; i++) {
+        struct base_diag diag = {0};
+        all[i] = &experiment[i];
+        if (!cli_load_experiment(&experiment[i], words->item[i], arena, &diag)) {
+            diag.text[strlen(diag.text) - 1] = '\0'; /* its newline */
+            return cli_fail(CLI_ERROR, "%s", diag.text);
+        }
+    }
+    return cli_run_session(session, all, words->count, arena);
+}
+
+int cli_sweep(int argc, char **argv) {
+    struct base_arena arena = {0};
+    struct sweep_options given = {.session = {.size = CLI_SIZE_NOT_GIVEN}};
+    struct cli_words words = {0};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_sweep_command, argc, argv, &given, &words, &arena, &status))
+        status = run(&given.session, &words, &arena);
+    base_arena_free(&arena);
+    return status;
+}

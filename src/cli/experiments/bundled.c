@@ -1,0 +1,54 @@
+/* The experiments that come with Heddle: a folder of YAML files. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/experiments/experiment.h"
+#include "cli/program/place.h"
+
+static int compare_names(const void *a, const void *b) {
+    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **cli_experiment_names(struct base_arena *arena, unsigned *count) {
+    enum { MOST = 1024 };
+    const char **name = BASE_ARENA_ARRAY(arena, const char *, MOST);
+    const char *folder = cli_find_experiments(arena);
+    DIR *entries = folder ? opendir(folder) : NULL;
+    *count = 0;
+    if (!entries)
+        return name;
+    for (const struct dirent *entry; (entry = readdir(entries)) && *count < MOST;) {
+        size_t length = strlen(entry->d_name);
+        if (entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0)
+            name[(*count)++] = base_arena_copy(arena, entry->d_name, length - 5);
+    }
+    closedir(entries);
+    qsort(name, *count, sizeof *name, compare_names);
+    return name;
+}
+
+int cli_load_experiments(struct cli_experiments *experiments, struct base_arena *arena) {
+    const char **name = cli_experiment_names(arena, &experiments->count);
+    const char *folder = cli_find_experiments(arena);
+    experiments->item = BASE_ARENA_ARRAY(arena, struct cli_experiment, experiments->count);
+    for (unsigned i = 0; i < experiments->count; i++) {
+        struct base_diag diag = {0};
+        if (!cli_load_experiment(&experiments->item[i], base_arena_printf(arena, "%s/%s.yaml", folder, name[i]), arena,
+                                 &diag)) {
+            size_t length = strlen(diag.text);
+            return cli_fail(CLI_ERROR, "%.*s", (int)(length ? length - 1 : 0), diag.text);
+        }
+    }
+    return CLI_DONE;
+}
+
+const struct cli_experiment *cli_find_experiment(const struct cli_experiments *experiments, const char *name) {
+    for (unsigned i = 0; i < experiments->count; i++)
+        if (strcmp(experiments->item[i].name, name) == 0)
+            return &experiments->item[i];
+    return NULL;
+}

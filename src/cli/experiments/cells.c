@@ -1,0 +1,84 @@
+/* The grid of an experiment: cells by number and by name. */
+#include <string.h>
+
+#include "cli/experiments/experiment.h"
+
+const char *const cli_mean_names[3] = {"geometric", "harmonic", "arithmetic"};
+const char *const cli_figure_names[5] = {"bars", "lines", "stacked", "series", "threads"};
+
+const char *cli_point_name(const struct cli_axis *axis, unsigned at) {
+    return at < axis->n_points ? axis->point[at].name : axis->mean[at - axis->n_points].name;
+}
+
+const char *cli_cell_name(const struct cli_experiment *experiment, const struct cli_cell *cell,
+                          struct base_arena *arena) {
+    const char *name = "";
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        name =
+            base_arena_printf(arena, "%s%s%s", name, a ? ", " : "", cli_point_name(&experiment->axis[a], cell->at[a]));
+    return name;
+}
+
+int cli_find_axis(const struct cli_experiment *experiment, const char *name) {
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        if (strcmp(experiment->axis[a].name, name) == 0)
+            return (int)a;
+    return -1;
+}
+
+int cli_find_point(const struct cli_axis *axis, const char *name) {
+    for (unsigned i = 0; i < axis->n_points + axis->n_means; i++)
+        if (strcmp(cli_point_name(axis, i), name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int cli_find_measure(const struct cli_experiment *experiment, const char *name) {
+    for (unsigned i = 0; i < experiment->n_measures; i++)
+        if (strcmp(experiment->measure[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+unsigned cli_count_cells(const struct cli_experiment *experiment) {
+    unsigned n = 1;
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        n *= experiment->axis[a].n_points;
+    return n;
+}
+
+struct cli_cell cli_cell_of_number(const struct cli_experiment *experiment, unsigned number) {
+    struct cli_cell cell = {0};
+    for (unsigned a = experiment->n_axes; a-- > 0;) {
+        cell.at[a] = number % experiment->axis[a].n_points;
+        number /= experiment->axis[a].n_points;
+    }
+    return cell;
+}
+
+unsigned cli_number_of_cell(const struct cli_experiment *experiment, const struct cli_cell *cell) {
+    unsigned number = 0;
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        number = number * experiment->axis[a].n_points + cell->at[a];
+    return number;
+}
+
+bool cli_is_mean(const struct cli_experiment *experiment, const struct cli_cell *cell) {
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        if (cell->at[a] >= experiment->axis[a].n_points)
+            return true;
+    return false;
+}
+
+/* A run has the last size that is given, and without one that of the command. */
+bool cli_has_sizes(const struct cli_experiment *experiment) {
+    if (experiment->common.size || experiment->common.example)
+        return false;
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        for (unsigned i = 0; i < experiment->axis[a].n_points; i++) {
+            const struct cli_settings *settings = &experiment->axis[a].point[i].settings;
+            if (settings->size || settings->example)
+                return false;
+        }
+    return true;
+}

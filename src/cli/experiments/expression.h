@@ -1,0 +1,43 @@
+/* Arithmetic in experiment files. A measure computes with the statistics of a run, `base.` being the run it is compared
+ * with:  base.cycles / cycles.  A check compares values of measures at cells:  gain[mean, lwm] > gain[mean, tbc].
+ *
+ * A value is a list of numbers, most of them of length 1. `*` in a cell stands for all points of an axis, a|b for two
+ * of them. Operators go number by number; a list of one fits any other. A comparison holds when it holds for every
+ * number, and a < b < c compares twice. A value that is not known makes the result unknown: NaN. */
+#pragma once
+
+#include "cli/experiments/experiment.h"
+
+struct cli_list {
+    double *item;
+    unsigned count;
+};
+
+enum cli_expression_use { CLI_USE_MEASURE, CLI_USE_CHECK };
+
+/* Reads the text; `offset` is its place in the source, for messages. NULL with the mistake in diag. */
+struct cli_expression *cli_parse_expression(const char *text, enum cli_expression_use use,
+                                            const struct cli_experiment *experiment, const struct base_source *source,
+                                            size_t offset, struct base_arena *arena, struct base_diag *diag);
+
+/* measure[point, point]: one cell. False with the mistake in diag. */
+bool cli_parse_cell(const char *text, const struct cli_experiment *experiment, const struct base_source *source,
+                    size_t offset, unsigned *measure, struct cli_cell *cell, struct base_arena *arena,
+                    struct base_diag *diag);
+
+/* What the names mean while an expression is computed. */
+struct cli_meanings {
+    void *context;
+    double (*statistic)(void *context, const char *name, bool is_base);
+    /* A function of a run, such as lanes(1, 8); series: the name before the numbers, or NULL. */
+    double (*function)(void *context, const char *name, const char *series, const double *number, unsigned n_numbers);
+    struct cli_list (*cells)(void *context, unsigned measure, const struct cli_cells *cells);
+    struct base_arena *arena;
+};
+struct cli_list cli_compute(const struct cli_expression *expression, const struct cli_meanings *meanings);
+
+/* The cells that a check looks at: calls `visit` for each. */
+void cli_visit_cells(const struct cli_expression *expression, void *context,
+                     void (*visit)(void *context, unsigned measure, const struct cli_cells *cells));
+/* A measure asks for the run that it is compared with. */
+bool cli_uses_base(const struct cli_expression *expression);

@@ -1,0 +1,620 @@
+/* Reads an experiment's file. The keys are read in the order in which they need each other, whatever that of the file
+ * is. */
+#include "cli/experiments/load.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/experiments/expression.h"
+
+static const char *name_of_file(const char *path, struct base_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *end = strrchr(name, '.');
+    return base_arena_copy(arena, name, end && end != name ? (size_t)(end - name) : strlen(name));
+}
+
+/* ---- Texts ------------------------------------------------------------------------------------------------------- */
+
+static bool read_source(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct cli_experiment *)context)->source = cli_yaml_text(yaml, value, "source"));
+}
+
+static bool read_title(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct cli_experiment *)context)->title = cli_yaml_text(yaml, value, "title"));
+}
+
+static bool read_result(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct cli_experiment *)context)->result = cli_yaml_text(yaml, value, "result"));
+}
+
+static bool read_ours(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_SEQUENCE_NODE)
+        return cli_yaml_fail(yaml, value, "ours takes a list of sentences");
+    experiment->ours = BASE_ARENA_ARRAY(yaml->arena, const char *, cli_yaml_count(value));
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        const char *text = cli_yaml_text(yaml, cli_yaml_item(yaml, value, i), "ours");
+        if (!text)
+            return false;
+        experiment->ours[experiment->n_ours++] = text;
+    }
+    return true;
+}
+
+static bool read_may_refuse(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return cli_yaml_flag(yaml, value, "may_refuse", &((struct cli_experiment *)context)->may_refuse);
+}
+
+static bool read_run(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return cli_read_settings(yaml, value, &((struct cli_experiment *)context)->common);
+}
+
+/* ---- Axes -------------------------------------------------------------------------------------------------------- */
+
+static bool has_point_characters(const char *name) { return !strpbrk(name, ",|[]*"); }
+
+static struct cli_point *add_point(struct cli_yaml *yaml, struct cli_axis *axis, const yaml_node_t *node,
+                                   const char *name) {
+    if (!has_point_characters(name)) {
+        cli_yaml_fail(yaml, node, "the name of a point has none of , | [ ] *, since claims use these");
+        return NULL;
+    }
+    if (cli_find_point(axis, name) >= 0) {
+        cli_yaml_fail(yaml, node, "the axis '%s' has two points '%s'", axis->name, name);
+        return NULL;
+    }
+    if (axis->n_points == CLI_MOST_POINTS / 2) {
+        cli_yaml_fail(yaml, node, "an axis has at most %d points", CLI_MOST_POINTS / 2);
+        return NULL;
+    }
+    axis->point[axis->n_points].name = name;
+    return &axis->point[axis->n_points++];
+}
+
+static struct cli_axis *new_axis(struct cli_experiment *experiment, struct cli_yaml *yaml, const yaml_node_t *node) {
+    if (experiment->n_axes == CLI_MOST_AXES) {
+        cli_yaml_fail(yaml, node, "an experiment has at most %d axes, the programs among them", CLI_MOST_AXES);
+        return NULL;
+    }
+    struct cli_axis *axis = &experiment->axis[experiment->n_axes++];
+    axis->point = BASE_ARENA_ARRAY(yaml->arena, struct cli_point, CLI_MOST_POINTS);
+    return axis;
+}
+
+/* A name alone, or {name: {settings}}; the program is that of the name unless the settings say otherwise. */
+static bool read_program_entry(struct cli_yaml *yaml, struct cli_axis *axis, yaml_node_t *item) {
+    yaml_node_t *name_node = item, *settings = NULL;
+    if (item->type == YAML_MAPPING_NODE && cli_yaml_count(item) == 1) {
+        name_node = cli_yaml_key_at(yaml, item, 0);
+        settings = cli_yaml_value_at(yaml, item, 0);
+    }
+    const char *name = cli_yaml_text(yaml, name_node, "a program");
+    if (!name)
+        return false;
+    struct cli_point *point = add_point(yaml, axis, name_node, name);
+    if (!point || (settings && !cli_read_settings(yaml, settings, &point->settings)))
+        return false;
+    if (point->settings.program || point->settings.example)
+        return true;
+    point->settings.program = name;
+    return cli_check_program_name(yaml, name_node, name);
+}
+
+static bool read_programs(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_SEQUENCE_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "programs takes a list, such as [bfs, mum]");
+    struct cli_axis *axis = new_axis(experiment, yaml, value);
+    axis->name = "program";
+    for (unsigned i = 0; i < cli_yaml_count(value); i++)
+        if (!read_program_entry(yaml, axis, cli_yaml_item(yaml, value, i)))
+            return false;
+    return true;
+}
+
+struct axis_reader {
+    struct cli_axis *axis;
+    yaml_node_t *with, *values;
+    const char *named; /* with $ */
+};
+
+static bool read_axis_name(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct axis_reader *reader = context;
+    return (reader->axis->name = cli_yaml_text(yaml, value, "axis"));
+}
+
+static bool read_points(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct axis_reader *reader = context;
+    if (value->type != YAML_MAPPING_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "points takes a map of names and settings, such as gto: {scheduler: gto}");
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        yaml_node_t *key = cli_yaml_key_at(yaml, value, i);
+        const char *name = cli_yaml_text(yaml, key, "a point");
+        struct cli_point *point = name ? add_point(yaml, reader->axis, key, name) : NULL;
+        if (!point || !cli_read_settings(yaml, cli_yaml_value_at(yaml, value, i), &point->settings))
+            return false;
+    }
+    return true;
+}
+
+static bool read_values(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    if (value->type != YAML_SEQUENCE_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "values takes a list, such as [8, 16, 32]");
+    ((struct axis_reader *)context)->values = value;
+    return true;
+}
+
+static bool read_with(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    (void)yaml;
+    ((struct axis_reader *)context)->with = value;
+    return true;
+}
+
+static bool read_named(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct axis_reader *)context)->named = cli_yaml_text(yaml, value, "named"));
+}
+
+/* A point for each value, whose settings are those of `with` with the value in the place of $. */
+static bool add_values(struct cli_yaml *yaml, struct axis_reader *reader) {
+    for (unsigned i = 0; i < cli_yaml_count(reader->values); i++) {
+        yaml_node_t *item = cli_yaml_item(yaml, reader->values, i);
+        const char *text = cli_yaml_text(yaml, item, "a value");
+        if (!text)
+            return false;
+        const char *at = reader->named ? strchr(reader->named, '$') : NULL, *name = text;
+        if (at)
+            name = base_arena_printf(yaml->arena, "%.*s%s%s", (int)(at - reader->named), reader->named, text, at + 1);
+        struct cli_point *point = add_point(yaml, reader->axis, item, name);
+        if (!point)
+            return false;
+        yaml->dollar = text;
+        bool is_good = cli_read_settings(yaml, reader->with, &point->settings);
+        yaml->dollar = NULL;
+        if (!is_good)
+            return false;
+    }
+    return true;
+}
+
+static bool read_axis(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *node) {
+    static const struct cli_yaml_key keys[] = {
+        {"axis", read_axis_name, true, "its name"},
+        {"points", read_points, false, "a map of names and settings"},
+        {"values", read_values, false, "a list, with the settings in 'with'"},
+        {"with", read_with, false, "settings in which $ is the value"},
+        {"named", read_named, false, "the name of a point, in which $ is the value"},
+    };
+    struct axis_reader reader = {.axis = new_axis(experiment, yaml, node)};
+    if (!reader.axis || !cli_yaml_read_map(yaml, node, "an axis", keys, sizeof keys / sizeof keys[0], &reader))
+        return false;
+    if (!!reader.values != !!reader.with || !!reader.values == !!reader.axis->n_points)
+        return cli_yaml_fail(yaml, node, "an axis takes 'points', or 'values' and 'with'");
+    for (unsigned a = 0; a + 1 < experiment->n_axes; a++)
+        if (strcmp(experiment->axis[a].name, reader.axis->name) == 0)
+            return cli_yaml_fail(yaml, node, "there are two axes '%s'", reader.axis->name);
+    return !reader.values || add_values(yaml, &reader);
+}
+
+static bool read_axes(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    if (value->type != YAML_SEQUENCE_NODE)
+        return cli_yaml_fail(yaml, value, "axes takes a list of axes");
+    for (unsigned i = 0; i < cli_yaml_count(value); i++)
+        if (!read_axis(context, yaml, cli_yaml_item(yaml, value, i)))
+            return false;
+    return true;
+}
+
+static bool read_variations(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_SEQUENCE_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "variations takes a list of settings, such as [{}, {arguments: --seed 1}]");
+    experiment->n_variations = cli_yaml_count(value);
+    experiment->variation = BASE_ARENA_ARRAY(yaml->arena, struct cli_settings, experiment->n_variations);
+    for (unsigned i = 0; i < experiment->n_variations; i++)
+        if (!cli_read_settings(yaml, cli_yaml_item(yaml, value, i), &experiment->variation[i]))
+            return false;
+    return true;
+}
+
+/* ---- Means ------------------------------------------------------------------------------------------------------- */
+
+struct mean_reader {
+    struct cli_experiment *experiment;
+    struct cli_axis *axis;
+    struct cli_mean mean;
+};
+
+static bool read_mean_kind(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct mean_reader *reader = context;
+    unsigned place = 0;
+    if (!cli_yaml_word(yaml, value, "a mean", cli_mean_names, 3, &place))
+        return false;
+    reader->mean.kind = (enum cli_mean_kind)place;
+    return true;
+}
+
+static struct cli_axis *axis_named(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *value) {
+    const char *name = cli_yaml_text(yaml, value, "an axis");
+    int axis = name ? cli_find_axis(experiment, name) : -1;
+    if (name && axis < 0)
+        cli_yaml_fail(yaml, value, "there is no axis '%s'; the first is '%s'", name, experiment->axis[0].name);
+    return axis < 0 ? NULL : &experiment->axis[axis];
+}
+
+static bool read_mean_axis(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct mean_reader *reader = context;
+    return (reader->axis = axis_named(reader->experiment, yaml, value));
+}
+
+static bool read_mean_points(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct mean_reader *reader = context;
+    if (value->type != YAML_SEQUENCE_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "points takes a list of points of the axis '%s'", reader->axis->name);
+    reader->mean.member = BASE_ARENA_ARRAY(yaml->arena, unsigned, cli_yaml_count(value));
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        yaml_node_t *item = cli_yaml_item(yaml, value, i);
+        const char *name = cli_yaml_text(yaml, item, "a point");
+        int point = name ? cli_find_point(reader->axis, name) : -1;
+        if (name && (point < 0 || (unsigned)point >= reader->axis->n_points))
+            return cli_yaml_fail(yaml, item, "the axis '%s' has no point '%s'", reader->axis->name, name);
+        if (!name)
+            return false;
+        reader->mean.member[reader->mean.n_members++] = (unsigned)point;
+    }
+    return true;
+}
+
+static bool read_mean(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *key, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"kind", read_mean_kind, true, "geometric, harmonic or arithmetic"},
+        {"axis", read_mean_axis, false, "the axis whose points it is the mean of, default the first"},
+        {"points", read_mean_points, false, "those of its points, default all"},
+    };
+    struct mean_reader reader = {.experiment = experiment, .axis = &experiment->axis[0]};
+    reader.mean.name = cli_yaml_text(yaml, key, "a mean");
+    if (!reader.mean.name)
+        return false;
+    bool is_good = value->type == YAML_SCALAR_NODE
+                       ? read_mean_kind(&reader, yaml, value)
+                       : cli_yaml_read_map(yaml, value, "a mean", keys, sizeof keys / sizeof keys[0], &reader);
+    if (!is_good)
+        return false;
+    struct cli_axis *axis = reader.axis;
+    if (cli_find_point(axis, reader.mean.name) >= 0 || axis->n_points + axis->n_means == CLI_MOST_POINTS)
+        return cli_yaml_fail(yaml, key, "the axis '%s' already has '%s'", axis->name, reader.mean.name);
+    if (!reader.mean.member) {
+        reader.mean.member = BASE_ARENA_ARRAY(yaml->arena, unsigned, axis->n_points);
+        for (unsigned i = 0; i < axis->n_points; i++)
+            reader.mean.member[reader.mean.n_members++] = i;
+    }
+    axis->mean[axis->n_means++] = reader.mean;
+    return true;
+}
+
+static bool read_means(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_MAPPING_NODE)
+        return cli_yaml_fail(yaml, value, "means takes a map, such as {mean: geometric}");
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        experiment->axis[a].mean = BASE_ARENA_ARRAY(yaml->arena, struct cli_mean, cli_yaml_count(value));
+    for (unsigned i = 0; i < cli_yaml_count(value); i++)
+        if (!read_mean(experiment, yaml, cli_yaml_key_at(yaml, value, i), cli_yaml_value_at(yaml, value, i)))
+            return false;
+    return true;
+}
+
+/* ---- Measures ---------------------------------------------------------------------------------------------------- */
+
+struct measure_reader {
+    struct cli_experiment *experiment;
+    struct cli_measure_row *measure;
+};
+
+static bool read_of(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct measure_reader *reader = context;
+    struct cli_measure_row *measure = reader->measure;
+    measure->text = cli_yaml_text(yaml, value, "a measure");
+    if (!measure->text)
+        return false;
+    measure->expression = cli_parse_expression(measure->text, CLI_USE_MEASURE, reader->experiment, &yaml->source,
+                                               cli_yaml_offset(yaml, value), yaml->arena, yaml->diag);
+    if (!measure->expression)
+        return false;
+    if (cli_uses_base(measure->expression) && !measure->has_base)
+        return cli_yaml_fail(yaml, value,
+                             "'base.' needs the key 'base': the point that this is compared with, such as "
+                             "base: {%s: %s}",
+                             reader->experiment->axis[0].name, reader->experiment->axis[0].point[0].name);
+    return true;
+}
+
+static bool read_base(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct measure_reader *reader = context;
+    if (value->type != YAML_MAPPING_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "base takes a map of axes and points, such as {%s: %s}",
+                             reader->experiment->axis[0].name, reader->experiment->axis[0].point[0].name);
+    reader->measure->has_base = true;
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        struct cli_axis *axis = axis_named(reader->experiment, yaml, cli_yaml_key_at(yaml, value, i));
+        yaml_node_t *node = cli_yaml_value_at(yaml, value, i);
+        const char *name = axis ? cli_yaml_text(yaml, node, "a point") : NULL;
+        if (!name)
+            return false;
+        int point = cli_find_point(axis, name);
+        if (point < 0 || (unsigned)point >= axis->n_points)
+            return cli_yaml_fail(yaml, node, "the axis '%s' has no point '%s'", axis->name, name);
+        reader->measure->base[axis - reader->experiment->axis] = point;
+    }
+    return true;
+}
+
+static bool read_measure_title(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct measure_reader *)context)->measure->title = cli_yaml_text(yaml, value, "title"));
+}
+
+static bool read_places(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    double places;
+    if (!cli_yaml_number(yaml, value, "places", &places))
+        return false;
+    if (places < 0 || places > 6)
+        return cli_yaml_fail(yaml, value, "places takes 0 to 6");
+    ((struct measure_reader *)context)->measure->places = (unsigned)places;
+    return true;
+}
+
+static bool is_measure_name(const char *name) {
+    if (!isalpha((unsigned char)*name))
+        return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_')
+            return false;
+    return true;
+}
+
+/* Bars of the first measure, the first axis along and the last one side by side, unless the file says otherwise. */
+static void set_figure_defaults(struct cli_experiment *experiment) {
+    experiment->figure = (struct cli_figure){
+        .x = 0, .group = experiment->n_axes > 1 ? (int)experiment->n_axes - 1 : -1, .n_measures = 1};
+}
+
+/* The first key that needs the axes. */
+static bool read_measures(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"base", read_base, false, "the point that base. means, such as {system: baseline}"},
+        {"of", read_of, true, "an expression of statistics, such as ipc / base.ipc"},
+        {"title", read_measure_title, false, "what people read"},
+        {"places", read_places, false, "digits behind the point, default 2"},
+    };
+    struct cli_experiment *experiment = context;
+    unsigned n = cli_yaml_count(value);
+    if (experiment->n_axes == 0)
+        return cli_yaml_fail(yaml, value, "an experiment needs 'programs' or 'axes'");
+    set_figure_defaults(experiment);
+    if (value->type != YAML_MAPPING_NODE || n == 0 || n > CLI_MOST_MEASURES_OF_EXPERIMENT)
+        return cli_yaml_fail(yaml, value, "measures takes a map of 1 to %d, such as {ipc: ipc}",
+                             CLI_MOST_MEASURES_OF_EXPERIMENT);
+    experiment->measure = BASE_ARENA_ARRAY(yaml->arena, struct cli_measure_row, n);
+    for (unsigned i = 0; i < n; i++) {
+        yaml_node_t *key = cli_yaml_key_at(yaml, value, i), *node = cli_yaml_value_at(yaml, value, i);
+        const char *name = cli_yaml_text(yaml, key, "a measure");
+        if (!name)
+            return false;
+        if (!is_measure_name(name) || cli_find_measure(experiment, name) >= 0)
+            return cli_yaml_fail(yaml, key, "the name of a measure is a word of its own, of letters, digits and _");
+        struct cli_measure_row *measure = &experiment->measure[i];
+        *measure = (struct cli_measure_row){.name = name, .title = name, .places = 2, .base = {-1, -1, -1, -1}};
+        struct measure_reader reader = {experiment, measure};
+        bool is_good = node->type == YAML_SCALAR_NODE
+                           ? read_of(&reader, yaml, node)
+                           : cli_yaml_read_map(yaml, node, "a measure", keys, sizeof keys / sizeof keys[0], &reader);
+        if (!is_good)
+            return false;
+        experiment->n_measures++;
+    }
+    return true;
+}
+
+/* ---- The paper's numbers and claims ------------------------------------------------------------------------------ */
+
+struct number_reader {
+    struct cli_experiment *experiment;
+    struct cli_number *number;
+};
+
+static bool read_number_cell(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct number_reader *reader = context;
+    const char *text = cli_yaml_text(yaml, value, "of");
+    return text && cli_parse_cell(text, reader->experiment, &yaml->source, cli_yaml_offset(yaml, value),
+                                  &reader->number->measure, &reader->number->cell, yaml->arena, yaml->diag);
+}
+
+static bool read_number_value(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return cli_yaml_number(yaml, value, "is", &((struct number_reader *)context)->number->value);
+}
+
+static bool read_where(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct number_reader *)context)->number->where = cli_yaml_text(yaml, value, "where"));
+}
+
+static bool read_note(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct number_reader *)context)->number->note = cli_yaml_text(yaml, value, "note"));
+}
+
+static bool read_numbers(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"of", read_number_cell, true, "a cell: measure[point, point]"},
+        {"is", read_number_value, true, "the number that the paper prints"},
+        {"where", read_where, false, "the place in the paper"},
+        {"note", read_note, false, "what the paper says about it"},
+    };
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_SEQUENCE_NODE)
+        return cli_yaml_fail(yaml, value, "numbers takes a list, such as - {of: 'gain[mean, lwm]', is: 7.6}");
+    experiment->number = BASE_ARENA_ARRAY(yaml->arena, struct cli_number, cli_yaml_count(value));
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        struct number_reader reader = {experiment, &experiment->number[i]};
+        if (!cli_yaml_read_map(yaml, cli_yaml_item(yaml, value, i), "a number", keys, sizeof keys / sizeof keys[0],
+                               &reader))
+            return false;
+        experiment->n_numbers++;
+    }
+    return true;
+}
+
+struct claim_reader {
+    struct cli_experiment *experiment;
+    struct cli_claim *claim;
+};
+
+static bool read_says(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct claim_reader *)context)->claim->says = cli_yaml_text(yaml, value, "says"));
+}
+
+static bool read_check(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct claim_reader *reader = context;
+    reader->claim->text = cli_yaml_text(yaml, value, "check");
+    if (!reader->claim->text)
+        return false;
+    reader->claim->check = cli_parse_expression(reader->claim->text, CLI_USE_CHECK, reader->experiment, &yaml->source,
+                                                cli_yaml_offset(yaml, value), yaml->arena, yaml->diag);
+    return reader->claim->check;
+}
+
+static bool read_test(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const char *const sizes[] = {"small", "medium", "paper"};
+    unsigned place = 0;
+    if (!cli_yaml_word(yaml, value, "test", sizes, 3, &place))
+        return false;
+    ((struct claim_reader *)context)->claim->test = sizes[place];
+    return true;
+}
+
+static bool read_reason(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct claim_reader *)context)->claim->reason = cli_yaml_text(yaml, value, "reason"));
+}
+
+static bool read_claims(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"says", read_says, true, "the claim in one sentence"},
+        {"check", read_check, true, "a comparison of cells, such as gain[mean, lwm] > 0"},
+        {"test", read_test, false, "the size at which a test holds it true: small, medium or paper"},
+        {"reason", read_reason, false, "why it does not hold, as measured"},
+    };
+    struct cli_experiment *experiment = context;
+    if (value->type != YAML_SEQUENCE_NODE)
+        return cli_yaml_fail(yaml, value, "claims takes a list, such as - {says: lwm gains, check: 'gain[lwm] > 0'}");
+    experiment->claim = BASE_ARENA_ARRAY(yaml->arena, struct cli_claim, cli_yaml_count(value));
+    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
+        struct claim_reader reader = {experiment, &experiment->claim[i]};
+        if (!cli_yaml_read_map(yaml, cli_yaml_item(yaml, value, i), "a claim", keys, sizeof keys / sizeof keys[0],
+                               &reader))
+            return false;
+        experiment->n_claims++;
+    }
+    return true;
+}
+
+/* ---- The figure -------------------------------------------------------------------------------------------------- */
+
+static bool read_figure_kind(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    unsigned place = 0;
+    if (!cli_yaml_word(yaml, value, "kind", cli_figure_names, 5, &place))
+        return false;
+    ((struct cli_experiment *)context)->figure.kind = (enum cli_figure_kind)place;
+    return true;
+}
+
+static bool read_x(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    struct cli_axis *axis = axis_named(experiment, yaml, value);
+    experiment->figure.x = (int)(axis - experiment->axis);
+    return axis;
+}
+
+static bool read_group(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    struct cli_axis *axis = axis_named(experiment, yaml, value);
+    experiment->figure.group = (int)(axis - experiment->axis);
+    return axis;
+}
+
+static bool read_shown(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_experiment *experiment = context;
+    struct cli_figure *figure = &experiment->figure;
+    if (value->type != YAML_SEQUENCE_NODE || cli_yaml_count(value) == 0)
+        return cli_yaml_fail(yaml, value, "measures takes a list of measures");
+    figure->n_measures = 0;
+    for (unsigned i = 0; i < cli_yaml_count(value) && i < CLI_MOST_MEASURES_OF_EXPERIMENT; i++) {
+        yaml_node_t *item = cli_yaml_item(yaml, value, i);
+        const char *name = cli_yaml_text(yaml, item, "a measure");
+        int measure = name ? cli_find_measure(experiment, name) : -1;
+        if (measure < 0)
+            return name && cli_yaml_fail(yaml, item, "no measure '%s'", name);
+        figure->measure[figure->n_measures++] = (unsigned)measure;
+    }
+    return true;
+}
+
+static bool read_figure_series(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const char *const names[] = {
+        "thread_instructions", "channel_busy_cycles", "active_lanes", "resident_blocks", "path", "split", "miss"};
+    struct cli_experiment *experiment = context;
+    unsigned place = 0;
+    if (!cli_yaml_word(yaml, value, "series", names, sizeof names / sizeof names[0], &place))
+        return false;
+    experiment->figure.series = names[place];
+    return true;
+}
+
+static bool read_figure(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"kind", read_figure_kind, true, "bars, lines, stacked, series or threads"},
+        {"x", read_x, false, "the axis along the figure"},
+        {"group", read_group, false, "the axis whose points stand side by side"},
+        {"measures", read_shown, false, "a list of measures"},
+        {"series", read_figure_series, false, "the time series, or the count of the threads"},
+    };
+    struct cli_experiment *experiment = context;
+    if (!cli_yaml_read_map(yaml, value, "a figure", keys, sizeof keys / sizeof keys[0], experiment))
+        return false;
+    bool needs = experiment->figure.kind == CLI_FIGURE_SERIES || experiment->figure.kind == CLI_FIGURE_THREADS;
+    if (needs != !!experiment->figure.series)
+        return cli_yaml_fail(yaml, value, "'series' is for the kinds series and threads, which need it");
+    return true;
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+static bool read_file(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *root) {
+    static const struct cli_yaml_key keys[] = {
+        {"source", read_source, false, "the paper, figure and section"},
+        {"title", read_title, true, "what it shows, one line"},
+        {"result", read_result, false, "what the paper found, one line"},
+        {"ours", read_ours, false, "a list: what the paper leaves open, and what was chosen"},
+        {"may_refuse", read_may_refuse, false, "true: what a rule forbids leaves its cell empty"},
+        {"run", read_run, false, "what all runs have in common, such as {machine: gtx480}"},
+        {"programs", read_programs, false, "a list of programs"},
+        {"axes", read_axes, false, "a list of what is varied"},
+        {"variations", read_variations, false, "a list of settings; values are the means over them"},
+        {"measures", read_measures, true, "a map of what is measured"},
+        {"means", read_means, false, "means over the points of an axis"},
+        {"numbers", read_numbers, false, "a list of numbers that the paper prints"},
+        {"claims", read_claims, false, "a list of what the paper claims"},
+        {"figure", read_figure, false, "how it is drawn"},
+    };
+    return cli_yaml_read_map(yaml, root, "an experiment", keys, sizeof keys / sizeof keys[0], experiment);
+}
+
+bool cli_load_experiment(struct cli_experiment *experiment, const char *path, struct base_arena *arena,
+                         struct base_diag *diag) {
+    struct cli_yaml yaml = {.arena = arena, .diag = diag};
+    *experiment = (struct cli_experiment){
+        .name = name_of_file(path, arena), .n_variations = 1, .variation = BASE_ARENA_NEW(arena, struct cli_settings)};
+    yaml_node_t *root = cli_yaml_open(&yaml, path);
+    if (!root)
+        return false;
+    bool is_good = read_file(experiment, &yaml, root);
+    cli_yaml_close(&yaml);
+    return is_good;
+}

@@ -1,0 +1,20 @@
+/* An experiment's values as tables of text: rows are the points of its first axis, columns those of its last one, or,
+ * where there is only one axis, its measures. What other axes there are makes tables of their own. */
+#pragma once
+
+#include "cli/experiments/values.h"
+
+struct cli_matrix {
+    const char *title;  /* the measure, and the points of other axes */
+    const char *corner; /* the axis of the rows */
+    unsigned n_rows, n_columns;
+    const char **row, **column;
+    const char **cell; /* by rows */
+};
+struct cli_matrix *cli_make_matrices(const struct cli_grid *grid, unsigned *count, struct base_arena *arena);
+
+/* A value as people read it: with its spread where there are variations; "-" where it is not known. */
+const char *cli_value_text(const struct cli_grid *grid, unsigned measure, const struct cli_cell *cell,
+                           struct base_arena *arena);
+/* The number without its spread. */
+const char *cli_number_text(const struct cli_measure_row *measure, double value, struct base_arena *arena);

@@ -1,0 +1,124 @@
+/* All results as a page in Markdown: our number beside the paper's, and which claims hold. The page has no date and no
+ * time, so that it changes only when a result does. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/experiments/matrix.h"
+#include "cli/experiments/show.h"
+
+static void count_states(const struct cli_grid *grid, unsigned count[4]) {
+    for (unsigned i = 0; i < grid->experiment->n_claims; i++)
+        count[cli_judge(grid, &grid->experiment->claim[i]).state]++;
+}
+
+static void write_summary(FILE *file, const struct cli_grid *grids, unsigned n) {
+    unsigned all[4] = {0};
+    fputs("| experiment | what it shows | claims that hold | explained | open |\n|---|---|---|---|---|\n", file);
+    for (unsigned i = 0; i < n; i++) {
+        const struct cli_experiment *experiment = grids[i].experiment;
+        unsigned count[4] = {0};
+        count_states(&grids[i], count);
+        fprintf(file, "| [%s](#%s) | %s | %u | %u | %u |\n", experiment->name, experiment->name, experiment->title,
+                count[CLI_HOLDS], count[CLI_EXPLAINED], count[CLI_OPEN] + count[CLI_UNKNOWN]);
+        for (unsigned k = 0; k < 4; k++)
+            all[k] += count[k];
+    }
+    fprintf(file, "| all | | %u | %u | %u |\n", all[CLI_HOLDS], all[CLI_EXPLAINED], all[CLI_OPEN] + all[CLI_UNKNOWN]);
+}
+
+static void write_numbers(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
+    const struct cli_experiment *experiment = grid->experiment;
+    fputs("| at | measure | ours | paper | difference | where in the paper |\n|---|---|---|---|---|---|\n", file);
+    for (unsigned i = 0; i < experiment->n_numbers; i++) {
+        const struct cli_number *number = &experiment->number[i];
+        const struct cli_measure_row *measure = &experiment->measure[number->measure];
+        double ours = cli_value_of(grid, number->measure, &number->cell).mean;
+        fprintf(file, "| %s | %s | %s | %s | ", cli_cell_name(experiment, &number->cell, arena), measure->title,
+                cli_value_text(grid, number->measure, &number->cell, arena),
+                cli_number_text(measure, number->value, arena));
+        if (isnan(ours))
+            fputs("-", file);
+        else
+            fprintf(file, "%+.*f", (int)measure->places, ours - number->value);
+        fprintf(file, " | %s%s%s |\n", number->where ? number->where : "", number->where && number->note ? "; " : "",
+                number->note ? number->note : "");
+    }
+    fputc('\n', file);
+}
+
+static void write_claims(FILE *file, const struct cli_grid *grid) {
+    const struct cli_experiment *experiment = grid->experiment;
+    for (unsigned i = 0; i < experiment->n_claims; i++) {
+        const struct cli_claim *claim = &experiment->claim[i];
+        struct cli_verdict verdict = cli_judge(grid, claim);
+        fprintf(file, "- **%s**: %s `%s`", cli_state_names[verdict.state], claim->says, claim->text);
+        if (verdict.n_against)
+            fprintf(file, " The spread crosses: otherwise in %u of %u variations.", verdict.n_against,
+                    experiment->n_variations);
+        if (verdict.state == CLI_EXPLAINED)
+            fprintf(file, " Why not: %s", claim->reason);
+        if (verdict.state == CLI_HOLDS && claim->test)
+            fprintf(file, " A test holds it at size %s.", claim->test);
+        fputc('\n', file);
+    }
+    fputc('\n', file);
+}
+
+static void write_matrix(FILE *file, const struct cli_matrix *matrix) {
+    if (matrix->title)
+        fprintf(file, "%s:\n\n", matrix->title);
+    fprintf(file, "| %s |", matrix->corner);
+    for (unsigned c = 0; c < matrix->n_columns; c++)
+        fprintf(file, " %s |", matrix->column[c]);
+    fputs("\n|---|", file);
+    for (unsigned c = 0; c < matrix->n_columns; c++)
+        fputs("---|", file);
+    fputc('\n', file);
+    for (unsigned r = 0; r < matrix->n_rows; r++) {
+        fprintf(file, "| %s |", matrix->row[r]);
+        for (unsigned c = 0; c < matrix->n_columns; c++)
+            fprintf(file, " %s |", matrix->cell[r * matrix->n_columns + c]);
+        fputc('\n', file);
+    }
+    fputc('\n', file);
+}
+
+static void write_experiment(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
+    const struct cli_experiment *experiment = grid->experiment;
+    fprintf(file, "## %s\n\n%s.", experiment->name, experiment->title);
+    if (experiment->source)
+        fprintf(file, " %s.", experiment->source);
+    if (experiment->result)
+        fprintf(file, " The paper: %s.", experiment->result);
+    if (experiment->common.size)
+        fprintf(file, " Always at size %s.", experiment->common.size);
+    fputs("\n\n", file);
+    for (unsigned i = 0; i < experiment->n_ours; i++)
+        fprintf(file, "%sOurs: %s\n", i ? "" : "", experiment->ours[i]);
+    if (experiment->n_ours)
+        fputc('\n', file);
+    if (experiment->n_claims)
+        write_claims(file, grid);
+    if (experiment->n_numbers)
+        write_numbers(file, grid, arena);
+    unsigned n;
+    const struct cli_matrix *matrix = cli_make_matrices(grid, &n, arena);
+    for (unsigned i = 0; i < n; i++)
+        write_matrix(file, &matrix[i]);
+}
+
+void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, const char *size,
+                    struct base_arena *arena) {
+    fprintf(file,
+            "# The papers' results and ours\n\n"
+            "`heddle paper --all --size %s --report docs/results.md` wrote this page from what it measured; nothing is "
+            "tuned to meet a\npaper's number. A claim holds when its check does, on the means where an experiment "
+            "has variations. A claim that does not hold is\nexplained where the experiment's file gives the reason "
+            "that was measured, and open otherwise. [experiments.md](experiments.md)\nsays how to read the files "
+            "of `experiments/` and how to write one.\n\n",
+            size);
+    write_summary(file, grids, count);
+    fputc('\n', file);
+    for (unsigned i = 0; i < count; i++)
+        write_experiment(file, &grids[i], arena);
+}

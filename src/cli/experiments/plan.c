@@ -1,0 +1,267 @@
+/* From the cells of experiments to runs: settings are put together, programs and machines found, equal runs shared. */
+#include "cli/experiments/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/program/program_options.h"
+
+/* ---- Settings ---------------------------------------------------------------------------------------------------- */
+
+static void replace(const char **to, const char *from) {
+    if (from)
+        *to = from;
+}
+
+/* What `more` says on top of what is there. */
+static void add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena) {
+    replace(&to->program, more->program);
+    replace(&to->size, more->size);
+    replace(&to->machine, more->machine);
+    replace(&to->scheduler, more->scheduler);
+    replace(&to->divergence, more->divergence);
+    if (more->arguments)
+        to->arguments =
+            to->arguments ? base_arena_printf(arena, "%s %s", to->arguments, more->arguments) : more->arguments;
+    if (more->set.count) {
+        const char **item = BASE_ARENA_ARRAY(arena, const char *, to->set.count + more->set.count);
+        for (unsigned i = 0; i < to->set.count; i++)
+            item[i] = to->set.item[i];
+        for (unsigned i = 0; i < more->set.count; i++)
+            item[to->set.count + i] = more->set.item[i];
+        to->set = (struct cli_words){.item = item, .count = to->set.count + more->set.count};
+    }
+    if (more->sample_cycles)
+        to->sample_cycles = more->sample_cycles;
+    to->records_threads |= more->records_threads;
+    if (more->example)
+        to->example = more->example;
+}
+
+/* The alternatives of a cell; NULL: it has none. */
+static const struct cli_settings *find_best_of(const struct cli_experiment *experiment, const struct cli_cell *cell,
+                                               unsigned *n) {
+    *n = 0;
+    for (unsigned a = 0; a < experiment->n_axes; a++) {
+        const struct cli_settings *settings = &experiment->axis[a].point[cell->at[a]].settings;
+        if (settings->best_of) {
+            *n = settings->n_best_of;
+            return settings->best_of;
+        }
+    }
+    return NULL;
+}
+
+static struct cli_settings settings_of(const struct cli_experiment *experiment, const struct cli_cell *cell,
+                                       unsigned variation, const struct cli_settings *alternative,
+                                       struct base_arena *arena) {
+    struct cli_settings settings = {0};
+    add_settings(&settings, &experiment->common, arena);
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        add_settings(&settings, &experiment->axis[a].point[cell->at[a]].settings, arena);
+    if (alternative)
+        add_settings(&settings, alternative, arena);
+    add_settings(&settings, &experiment->variation[variation], arena);
+    return settings;
+}
+
+/* ---- Trials ------------------------------------------------------------------------------------------------------ */
+
+static struct cli_words split(const char *text, struct base_arena *arena) {
+    struct cli_words words = {.item = BASE_ARENA_ARRAY(arena, const char *, strlen(text) + 1)};
+    for (const char *at = text; *(at += strspn(at, " ")); at += strcspn(at, " "))
+        words.item[words.count++] = base_arena_copy(arena, at, strcspn(at, " "));
+    return words;
+}
+
+static const char *join(const struct cli_words *words, struct base_arena *arena) {
+    const char *text = "";
+    for (unsigned i = 0; i < words->count; i++)
+        text = base_arena_printf(arena, "%s%s%s", text, i ? " " : "", words->item[i]);
+    return text;
+}
+
+static int find_program(struct cli_trial *trial, const struct cli_plan *plan) {
+    struct cli_program_options options = CLI_PROGRAM_DEFAULTS;
+    const char *size = trial->settings.size ? trial->settings.size : plan->size;
+    options.size = strcmp(size, "paper") == 0    ? CLI_SIZE_PAPER
+                   : strcmp(size, "medium") == 0 ? CLI_SIZE_MEDIUM
+                                                 : CLI_SIZE_SMALL;
+    int status;
+    if (!cli_find_program(&trial->program, trial->settings.program, &plan->place, plan->arena, &status))
+        return status;
+    struct cli_words own = split(trial->settings.arguments ? trial->settings.arguments : "", plan->arena);
+    trial->arguments = cli_program_arguments(&trial->program, &options, &own, plan->arena);
+    const char *shown = cli_program_size(&trial->program, &options);
+    trial->stored.size = shown ? shown : "";
+    return CLI_DONE;
+}
+
+static int describe_input(struct cli_trial *trial, const struct cli_plan *plan) {
+    struct base_arena *arena = plan->arena;
+    const char *file = trial->program.kind == CLI_PROGRAM_PTX ? trial->program.name : trial->program.executable;
+    for (unsigned i = 0; i < plan->n_trials && !trial->stored.input; i++)
+        if (plan->trial[i]->stored.input &&
+            strcmp(plan->trial[i]->program.executable, trial->program.executable) == 0 &&
+            strcmp(plan->trial[i]->program.name, trial->program.name) == 0)
+            trial->stored.input = plan->trial[i]->stored.input;
+    if (!trial->stored.input)
+        trial->stored.input = cli_hash_file(file, arena);
+    if (!trial->stored.input)
+        return cli_fail(CLI_ERROR, "cannot read '%s': %s", file, strerror(errno));
+    trial->stored.program = trial->program.name;
+    trial->stored.arguments = join(&trial->arguments, arena);
+    trial->stored.version = plan->version;
+    trial->stored.machine = trial->target.machine.name;
+    trial->stored.scheduler = trial->target.machine.scheduler;
+    trial->stored.divergence = trial->target.machine.divergence;
+    trial->stored.configuration = trial->target.yaml;
+    trial->stored.records = base_arena_printf(arena, "%llu%s", (unsigned long long)trial->settings.sample_cycles,
+                                              trial->settings.records_threads ? " threads" : "");
+    return CLI_DONE;
+}
+
+static int make_trial(struct cli_trial *trial, const struct cli_plan *plan, const struct cli_experiment *experiment) {
+    struct cli_settings *settings = &trial->settings;
+    if (settings->example) {
+        trial->stored = (struct cli_stored_run){.scheduler = settings->scheduler ? settings->scheduler : "lrr"};
+        return CLI_DONE;
+    }
+    if (!settings->program)
+        return cli_fail(CLI_ERROR, "%s: a cell has no program", experiment->name);
+    struct cli_machine_options machine = {.machine = settings->machine, .set = settings->set};
+    int status = cli_try_target(&trial->target, &machine, settings->scheduler, settings->divergence, &trial->refusal,
+                                plan->arena);
+    if (status == CLI_DONE && trial->refusal && !experiment->may_refuse)
+        status = cli_fail(CLI_ERROR, "%s: %s", experiment->name, trial->refusal);
+    if (status == CLI_DONE)
+        status = find_program(trial, plan);
+    return status == CLI_DONE ? describe_input(trial, plan) : status;
+}
+
+static uint64_t hash_of(const struct cli_trial *trial) {
+    const char *const part[] = {trial->stored.input, trial->stored.arguments, trial->stored.configuration,
+                                trial->stored.records};
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
+        for (const char *at = part[i]; *at; at++)
+            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    return hash;
+}
+
+static bool is_same(const struct cli_trial *a, const struct cli_trial *b) {
+    return a->hash == b->hash && a->stored.input && b->stored.input && strcmp(a->stored.input, b->stored.input) == 0 &&
+           strcmp(a->stored.arguments, b->stored.arguments) == 0 &&
+           strcmp(a->stored.configuration, b->stored.configuration) == 0 &&
+           strcmp(a->stored.records, b->stored.records) == 0;
+}
+
+static void place_in_buckets(struct cli_plan *plan, unsigned number) {
+    uint64_t at = plan->trial[number]->hash;
+    while (plan->bucket[at % plan->n_buckets])
+        at++;
+    plan->bucket[at % plan->n_buckets] = number + 1;
+}
+
+static void grow(struct cli_plan *plan) {
+    unsigned room = plan->room ? 2 * plan->room : 256;
+    struct cli_trial **trial = BASE_ARENA_ARRAY(plan->arena, struct cli_trial *, room);
+    for (unsigned i = 0; i < plan->n_trials; i++)
+        trial[i] = plan->trial[i];
+    plan->trial = trial;
+    plan->room = room;
+    plan->n_buckets = 2 * room;
+    plan->bucket = BASE_ARENA_ARRAY(plan->arena, unsigned, plan->n_buckets);
+    for (unsigned i = 0; i < plan->n_trials; i++)
+        place_in_buckets(plan, i);
+}
+
+/* The number of the trial, which may have been there before. */
+static unsigned share(struct cli_plan *plan, struct cli_trial *trial) {
+    for (uint64_t at = trial->hash; plan->n_buckets && plan->bucket[at % plan->n_buckets]; at++) {
+        unsigned number = plan->bucket[at % plan->n_buckets] - 1;
+        if (is_same(plan->trial[number], trial))
+            return number;
+    }
+    if (plan->n_trials == plan->room)
+        grow(plan);
+    plan->trial[plan->n_trials] = trial;
+    place_in_buckets(plan, plan->n_trials);
+    return plan->n_trials++;
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+int cli_plan_start(struct cli_plan *plan, const char *size, struct base_arena *arena) {
+    *plan = (struct cli_plan){.size = size, .arena = arena};
+    if (!cli_find_place(&plan->place, arena))
+        return CLI_ERROR;
+    const char *library = base_arena_printf(arena, "%s/libcuda.so.1", plan->place.cuda);
+    plan->version = cli_hash_file(library, arena);
+    return plan->version ? CLI_DONE : cli_fail(CLI_ERROR, "cannot read '%s': %s", library, strerror(errno));
+}
+
+void cli_plan_end(struct cli_plan *plan) {
+    for (unsigned i = 0; i < plan->n_trials; i++)
+        json_decref(plan->trial[i]->result);
+}
+
+static int plan_cell(struct cli_grid *grid, unsigned number, unsigned variation) {
+    struct cli_plan *plan = grid->plan;
+    struct cli_cell cell = cli_cell_of_number(grid->experiment, number);
+    unsigned n;
+    const struct cli_settings *best_of = find_best_of(grid->experiment, &cell, &n);
+    for (unsigned i = 0; i < (n ? n : 1); i++) {
+        struct cli_trial *trial = BASE_ARENA_NEW(plan->arena, struct cli_trial);
+        trial->settings = settings_of(grid->experiment, &cell, variation, best_of ? &best_of[i] : NULL, plan->arena);
+        int status = make_trial(trial, plan, grid->experiment);
+        if (status != CLI_DONE)
+            return status;
+        trial->hash = trial->settings.example ? number : hash_of(trial);
+        size_t at = ((size_t)number * grid->experiment->n_variations + variation) * grid->most_best_of + i;
+        grid->trial[at] = (int)share(plan, trial);
+    }
+    return CLI_DONE;
+}
+
+int cli_plan_experiment(struct cli_plan *plan, struct cli_grid *grid, const struct cli_experiment *experiment,
+                        const bool *is_needed) {
+    unsigned n_cells = cli_count_cells(experiment);
+    *grid = (struct cli_grid){.experiment = experiment, .plan = plan, .most_best_of = 1};
+    for (unsigned i = 0; i < n_cells; i++) {
+        struct cli_cell cell = cli_cell_of_number(experiment, i);
+        unsigned n;
+        find_best_of(experiment, &cell, &n);
+        grid->most_best_of = n > grid->most_best_of ? n : grid->most_best_of;
+    }
+    size_t n_places = (size_t)n_cells * experiment->n_variations * grid->most_best_of;
+    grid->trial = BASE_ARENA_ARRAY(plan->arena, int, n_places);
+    for (size_t i = 0; i < n_places; i++)
+        grid->trial[i] = -1;
+    for (unsigned i = 0; i < n_cells; i++)
+        for (unsigned v = 0; v < experiment->n_variations && (!is_needed || is_needed[i]); v++) {
+            int status = plan_cell(grid, i, v);
+            if (status != CLI_DONE)
+                return status;
+        }
+    return CLI_DONE;
+}
+
+static double cycles_of(const struct cli_trial *trial) {
+    return json_number_value(json_object_get(json_object_get(trial->result, "total"), "cycles"));
+}
+
+const struct cli_trial *cli_grid_trial(const struct cli_grid *grid, const struct cli_cell *cell, unsigned variation) {
+    size_t number = cli_number_of_cell(grid->experiment, cell);
+    const int *trial = &grid->trial[(number * grid->experiment->n_variations + variation) * grid->most_best_of];
+    const struct cli_trial *best = NULL;
+    for (unsigned i = 0; i < grid->most_best_of && trial[i] >= 0; i++) {
+        const struct cli_trial *other = grid->plan->trial[trial[i]];
+        if (!other->result)
+            return i == 0 && grid->most_best_of == 1 ? other : NULL;
+        if (!best || cycles_of(other) < cycles_of(best))
+            best = other;
+    }
+    return best;
+}

@@ -1,0 +1,156 @@
+/* Runs what a plan asks for and the store has not. A run is kept the moment it ends, so that neither an interrupt nor
+ * the end of this process costs more than the runs under way. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/experiments/plan.h"
+#include "cli/program/progress.h"
+
+/* ---- Examples ---------------------------------------------------------------------------------------------------- */
+
+/* Too short to be kept. */
+static int run_example(struct cli_trial *trial) {
+    struct sched_example_run run;
+    const struct sched_ops *ops;
+    void *options;
+    char error[512];
+    if (!sched_parse(trial->stored.scheduler, &ops, &options, error, sizeof error))
+        return cli_fail(CLI_ERROR, "%s", error);
+    bool has_ended = sched_example_run(trial->settings.example, ops, options, &run);
+    free(options);
+    if (!has_ended)
+        return cli_fail(CLI_ERROR, "the example did not end with %s", trial->stored.scheduler);
+    json_t *issued = json_array();
+    for (uint32_t i = 0; i < run.cycles; i++)
+        json_array_append_new(issued, json_integer(run.issued[i]));
+    trial->result = json_pack("{s:{s:i, s:i}, s:o}", "total", "cycles", (int)run.cycles, "stalls",
+                              (int)(run.cycles - run.n_issued), "issued", issued);
+    return CLI_DONE;
+}
+
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
+
+struct runner {
+    struct cli_store *store;
+    struct cli_trial **trial; /* of each job */
+    struct cli_job *job;
+    struct base_arena *arena;
+};
+
+static void make_job(struct cli_job *job, struct cli_trial *trial, const struct cli_plan *plan) {
+    struct report_target *shown = BASE_ARENA_NEW(plan->arena, struct report_target);
+    *shown = cli_report_target(&trial->target);
+    job->execution = (struct cli_execution){
+        .program = trial->program,
+        .place = &plan->place,
+        .arguments = trial->arguments,
+        .target = &trial->target,
+        .sample_cycles = trial->settings.sample_cycles,
+        .records_threads = trial->settings.records_threads,
+        .keeps_errors = true,
+        .is_apart = true,
+        .output = CLI_OUTPUT_DROPPED,
+    };
+    job->run.size = *trial->stored.size ? trial->stored.size : NULL;
+    job->run.target = shown;
+}
+
+static char *statistics_text(const struct report_run *run) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        abort();
+    report_write_summary(file, run);
+    fclose(file);
+    return text;
+}
+
+/* A run without a fault goes to the store; a run that failed may do better the next time. */
+static bool keep(void *context, struct cli_job *job) {
+    struct runner *runner = context;
+    struct cli_trial *trial = runner->trial[job - runner->job];
+    if (!cli_is_finished(job))
+        return true;
+    if (job->status != CLI_DONE || !job->run.has_results) {
+        trial->failure = job->run.error ? job->run.error : "the program never called the CUDA driver";
+        return true;
+    }
+    job->run.is_checked = job->execution.program.kind == CLI_PROGRAM_WORKLOAD;
+    char *text = statistics_text(&job->run);
+    trial->stored.statistics = text;
+    trial->stored.seconds = job->seconds;
+    bool is_kept = cli_store_add(runner->store, &trial->stored);
+    trial->stored.statistics = NULL;
+    trial->result = json_loads(text, 0, NULL);
+    free(text);
+    return is_kept;
+}
+
+static int report_failures(const struct runner *runner, unsigned n_jobs) {
+    int worst = CLI_DONE;
+    for (unsigned i = 0; i < n_jobs; i++) {
+        const struct cli_trial *trial = runner->trial[i];
+        if (!trial->failure)
+            continue;
+        cli_fail(CLI_ERROR, "%s %s on %s with %s and %s: %s", trial->program.name, trial->stored.arguments,
+                 trial->stored.machine, trial->stored.scheduler, trial->stored.divergence, trial->failure);
+        if (worst != CLI_CHECK_FAILED)
+            worst = runner->job[i].status == CLI_DONE ? CLI_ERROR : runner->job[i].status;
+    }
+    return worst;
+}
+
+/* ---- The plan ---------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct cli_trial *trial) {
+    return !trial->result && !trial->refusal && !trial->settings.example;
+}
+
+static int find_results(struct cli_plan *plan, struct cli_store *store, bool is_forced) {
+    for (unsigned i = 0; i < plan->n_trials; i++) {
+        struct cli_trial *trial = plan->trial[i];
+        if (trial->settings.example) {
+            int status = run_example(trial);
+            if (status != CLI_DONE)
+                return status;
+        } else if (!trial->refusal && !is_forced) {
+            struct base_arena scratch = {0};
+            const char *text = cli_store_find(store, &trial->stored, &scratch);
+            trial->result = text ? json_loads(text, 0, NULL) : NULL;
+            base_arena_free(&scratch);
+        }
+    }
+    return CLI_DONE;
+}
+
+int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cli_plan_options *options) {
+    int status = find_results(plan, store, options->is_forced);
+    if (status != CLI_DONE)
+        return status;
+    struct runner runner = {
+        .store = store,
+        .trial = BASE_ARENA_ARRAY(plan->arena, struct cli_trial *, plan->n_trials),
+        .job = BASE_ARENA_ARRAY(plan->arena, struct cli_job, plan->n_trials),
+        .arena = plan->arena,
+    };
+    struct cli_jobs jobs = {
+        .job = runner.job, .at_once = options->at_once, .ended = keep, .ended_context = &runner, .arena = plan->arena};
+    for (unsigned i = 0; i < plan->n_trials; i++)
+        if (is_wanted(plan->trial[i])) {
+            runner.trial[jobs.count] = plan->trial[i];
+            make_job(&jobs.job[jobs.count++], plan->trial[i], plan);
+        }
+    if (jobs.count == 0)
+        return CLI_DONE;
+    status = cli_execute_with_progress(&jobs, options->is_quiet);
+    if (status != CLI_DONE)
+        return status;
+    status = report_failures(&runner, jobs.count);
+    if (jobs.interrupt)
+        return cli_report_interrupt(&jobs);
+    return jobs.is_cancelled ? CLI_ERROR : status;
+}

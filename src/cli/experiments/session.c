@@ -1,0 +1,228 @@
+/* A session: load is done; plan, run, show, write. An interrupt or a failed run leaves the others, which are shown. */
+#include "cli/experiments/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/experiments/show.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+
+struct session {
+    const struct cli_session_options *options;
+    const struct cli_experiment *const *experiment;
+    unsigned count;
+    const char *size;
+    struct cli_store *store;
+    struct cli_plan plan;
+    struct cli_grid *grid;
+    FILE *json, *csv;
+    struct base_arena *arena;
+};
+
+static const char *const size_names[] = {"small", "medium", "paper"};
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static bool write_json(struct session *session) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < session->count; i++)
+        json_array_append_new(array, cli_results_json(&session->grid[i], session->arena));
+    bool is_written = json_dumpf(array, session->json, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
+                      fputc('\n', session->json) != EOF && fflush(session->json) == 0;
+    json_decref(array);
+    return is_written;
+}
+
+static bool write_csv(struct session *session) {
+    cli_write_csv_heading(session->csv);
+    for (unsigned i = 0; i < session->count; i++)
+        cli_write_csv_lines(session->csv, &session->grid[i], session->arena);
+    return fflush(session->csv) == 0 && !ferror(session->csv);
+}
+
+static bool write_plot(struct session *session, unsigned i, const char *path) {
+    FILE *file;
+    return cli_open_output(path, &file) &&
+           cli_close_output(path, file, cli_write_plot(file, &session->grid[i], session->arena));
+}
+
+/* One figure is the file itself, several are files of a folder. */
+static bool write_plots(struct session *session) {
+    const char *path = session->options->plot;
+    if (session->count == 1)
+        return write_plot(session, 0, path);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        cli_fail(CLI_ERROR, "cannot make the folder '%s' for several figures: %s", path, strerror(errno));
+        return false;
+    }
+    for (unsigned i = 0; i < session->count; i++)
+        if (!write_plot(session, i, base_arena_printf(session->arena, "%s/%s.svg", path, session->experiment[i]->name)))
+            return false;
+    return true;
+}
+
+static bool write_page(struct session *session) {
+    FILE *file;
+    const char *path = session->options->report;
+    if (!cli_open_output(path, &file))
+        return false;
+    cli_write_page(file, session->grid, session->count, session->size, session->arena);
+    return cli_close_output(path, file, fflush(file) == 0 && !ferror(file));
+}
+
+static bool write_files(struct session *session) {
+    const struct cli_session_options *options = session->options;
+    bool is_good = true;
+    if (session->json)
+        is_good &= cli_close_output(options->json, session->json, write_json(session));
+    if (session->csv)
+        is_good &= cli_close_output(options->csv, session->csv, write_csv(session));
+    if (options->plot)
+        is_good &= write_plots(session);
+    if (options->report)
+        is_good &= write_page(session);
+    return is_good;
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static bool keep_verdicts(struct session *session) {
+    for (unsigned i = 0; i < session->count; i++)
+        for (unsigned k = 0; k < session->experiment[i]->n_claims; k++) {
+            const struct cli_claim *claim = &session->experiment[i]->claim[k];
+            struct cli_verdict verdict = cli_judge(&session->grid[i], claim);
+            struct cli_stored_claim stored = {session->experiment[i]->name, session->size, claim->says,
+                                              cli_state_names[verdict.state]};
+            if (verdict.state != CLI_UNKNOWN && !cli_store_set_claim(session->store, &stored))
+                return false;
+        }
+    return true;
+}
+
+static void print_all(struct session *session) {
+    const struct cli_session_options *options = session->options;
+    if (options->is_quiet || cli_is_stdout(options->json) || cli_is_stdout(options->csv) ||
+        cli_is_stdout(options->plot) || cli_is_stdout(options->report))
+        return;
+    for (unsigned i = 0; i < session->count; i++) {
+        if (i > 0)
+            putchar('\n');
+        cli_print_results(stdout, &session->grid[i], cli_is_colored(options->color), session->arena);
+        cli_draw_examples(stdout, &session->grid[i]);
+    }
+}
+
+static int run_plan(struct session *session) {
+    struct cli_plan_options options = {.at_once = (unsigned)session->options->threads,
+                                       .is_quiet = session->options->is_quiet,
+                                       .is_forced = session->options->is_forced};
+    return cli_run_plan(&session->plan, session->store, &options);
+}
+
+/* ---- Everything -------------------------------------------------------------------------------------------------- */
+
+static int run_all(struct session *session) {
+    int status = cli_plan_start(&session->plan, session->size, session->arena);
+    for (unsigned i = 0; i < session->count && status == CLI_DONE; i++)
+        status = cli_plan_experiment(&session->plan, &session->grid[i], session->experiment[i], NULL);
+    if (status == CLI_DONE)
+        status = cli_open_outputs(session->options->json, &session->json, session->options->csv, &session->csv);
+    if (status != CLI_DONE)
+        return status;
+    status = run_plan(session);
+    print_all(session);
+    bool is_written = keep_verdicts(session) & write_files(session);
+    cli_plan_end(&session->plan);
+    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+
+static bool is_tested(const struct cli_claim *claim, const char *size) {
+    return claim->test && strcmp(claim->test, size) == 0;
+}
+
+static int plan_checks(struct session *session) {
+    for (unsigned i = 0; i < session->count; i++) {
+        const struct cli_experiment *experiment = session->experiment[i];
+        bool *is_needed = BASE_ARENA_ARRAY(session->arena, bool, cli_count_cells(experiment));
+        for (unsigned k = 0; k < experiment->n_claims; k++)
+            if (is_tested(&experiment->claim[k], session->size))
+                cli_mark_needed(experiment, experiment->claim[k].check, is_needed);
+        int status = cli_plan_experiment(&session->plan, &session->grid[i], experiment, is_needed);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
+static int judge_checks(const struct session *session) {
+    int status = CLI_DONE;
+    for (unsigned i = 0; i < session->count; i++)
+        for (unsigned k = 0; k < session->experiment[i]->n_claims; k++) {
+            const struct cli_claim *claim = &session->experiment[i]->claim[k];
+            if (!is_tested(claim, session->size))
+                continue;
+            enum cli_state state = cli_judge(&session->grid[i], claim).state;
+            if (!session->options->is_quiet)
+                printf("%s, size %s: %s: %s\n", session->experiment[i]->name, session->size, cli_state_names[state],
+                       claim->says);
+            if (state != CLI_HOLDS)
+                status = cli_fail(CLI_CHECK_FAILED, "%s: at size %s this does not hold any more: %s",
+                                  session->experiment[i]->name, session->size, claim->says);
+        }
+    return status;
+}
+
+static int check_all(struct session *session) {
+    int worst = CLI_DONE;
+    for (unsigned s = 0; s < sizeof size_names / sizeof size_names[0] && worst == CLI_DONE; s++) {
+        session->size = size_names[s];
+        int status = cli_plan_start(&session->plan, session->size, session->arena);
+        if (status == CLI_DONE)
+            status = plan_checks(session);
+        if (status == CLI_DONE)
+            status = run_plan(session);
+        if (status == CLI_DONE)
+            status = judge_checks(session);
+        cli_plan_end(&session->plan);
+        worst = status;
+    }
+    return worst;
+}
+
+static int check_options(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
+                         unsigned count) {
+    if (options->is_check && (options->json || options->csv || options->plot || options->report))
+        return cli_fail(CLI_USAGE, "--check judges claims: it writes no file");
+    if (options->is_check && options->size != CLI_SIZE_NOT_GIVEN)
+        return cli_fail(CLI_USAGE, "--check takes no --size: every claim has its own");
+    if (count == 1 && options->size != CLI_SIZE_NOT_GIVEN && !cli_has_sizes(experiment[0]))
+        return cli_fail(CLI_USAGE, "%s takes no --size: %s", experiment[0]->name,
+                        experiment[0]->common.size ? "its file names one"
+                                                   : "it runs no workload whose size it chooses");
+    return CLI_DONE;
+}
+
+int cli_run_session(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
+                    unsigned count, struct base_arena *arena) {
+    struct session session = {
+        .options = options,
+        .experiment = experiment,
+        .count = count,
+        .size = size_names[options->size == CLI_SIZE_NOT_GIVEN ? CLI_SIZE_MEDIUM : options->size],
+        .grid = BASE_ARENA_ARRAY(arena, struct cli_grid, count),
+        .arena = arena,
+    };
+    int status = check_options(options, experiment, count);
+    if (status == CLI_DONE)
+        status = cli_store_open(&session.store, cli_store_path(options->store, arena));
+    if (status == CLI_DONE)
+        status = options->is_check ? check_all(&session) : run_all(&session);
+    cli_store_close(session.store);
+    return status;
+}

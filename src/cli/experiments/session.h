@@ -1,0 +1,68 @@
+/* What `heddle paper` and `heddle sweep` do: run experiments, show them, write them. */
+#pragma once
+
+#include "cli/experiments/experiment.h"
+#include "cli/program/execute.h"
+
+struct cli_session_options {
+    unsigned size; /* or CLI_SIZE_NOT_GIVEN */
+    uint64_t threads;
+    bool is_quiet, is_forced, is_check;
+    unsigned color;
+    const char *json, *csv, *plot, *report, *store;
+};
+
+/* Rows of a table of options; `at` is the offset of a struct cli_session_options in the command's struct. */
+#define CLI_SESSION_FIELD(at, name) ((at) + offsetof(struct cli_session_options, name))
+#define CLI_SESSION_ROWS(at)                                                                                            \
+    {"--size",                                                                                                          \
+     0,                                                                                                                 \
+     CLI_CHOICE,                                                                                                        \
+     "small|medium|paper",                                                                                              \
+     "input of the workloads that are run, default medium",                                                             \
+     CLI_SESSION_FIELD(at, size),                                                                                       \
+     0,                                                                                                                 \
+     0},                                                                                                                \
+        CLI_THREADS_ROW(CLI_SESSION_FIELD(at, threads)), {"--json",                                                     \
+                                                          0,                                                            \
+                                                          CLI_TEXT,                                                     \
+                                                          "FILE|-",                                                     \
+                                                          "write values and claims as a JSON array",                    \
+                                                          CLI_SESSION_FIELD(at, json),                                  \
+                                                          0,                                                            \
+                                                          0},                                                           \
+        {"--csv", 0, CLI_TEXT, "FILE|-", "write the values as CSV, a line for each", CLI_SESSION_FIELD(at, csv), 0, 0}, \
+        {"--plot",                                                                                                      \
+         0,                                                                                                             \
+         CLI_TEXT,                                                                                                      \
+         "FILE.svg|FOLDER",                                                                                             \
+         "draw the figure; several go to a folder",                                                                     \
+         CLI_SESSION_FIELD(at, plot),                                                                                   \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--report", 0, CLI_TEXT, "FILE.md", "write all results as a page in Markdown", CLI_SESSION_FIELD(at, report),  \
+         0,          0},                                                                                                \
+        {"--store",                                                                                                     \
+         0,                                                                                                             \
+         CLI_TEXT,                                                                                                      \
+         "FILE",                                                                                                        \
+         "where results are kept, default $HEDDLE_STORE or build/results.db",                                           \
+         CLI_SESSION_FIELD(at, store),                                                                                  \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--force", 0, CLI_FLAG, NULL, "repeat runs that the store has", CLI_SESSION_FIELD(at, is_forced), 0, 0},       \
+        {"--check",                                                                                                     \
+         0,                                                                                                             \
+         CLI_FLAG,                                                                                                      \
+         NULL,                                                                                                          \
+         "run what claims with a 'test' need, and fail where one does not hold",                                        \
+         CLI_SESSION_FIELD(at, is_check),                                                                               \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", CLI_SESSION_FIELD(at, is_quiet),      \
+         0,         0},                                                                                                 \
+        CLI_COLOR_ROW(CLI_SESSION_FIELD(at, color))
+
+/* The exit status. */
+int cli_run_session(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
+                    unsigned count, struct base_arena *arena);

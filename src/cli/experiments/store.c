@@ -1,0 +1,256 @@
+/* The result store. The write-ahead log lets readers and a writer go on beside each other, and what is committed
+ * survives the end of the process however it comes. */
+#include "cli/experiments/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "cli/cli.h"
+#include "cli/program/place.h"
+
+enum { SCHEMA = 1, BUSY_MILLISECONDS = 60000 };
+
+struct cli_store {
+    sqlite3 *database;
+    const char *path;
+};
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS runs ("
+    "  key TEXT PRIMARY KEY, version TEXT NOT NULL, program TEXT NOT NULL, input TEXT NOT NULL,"
+    "  arguments TEXT NOT NULL, size TEXT NOT NULL, machine TEXT NOT NULL,"
+    "  scheduler TEXT NOT NULL, divergence TEXT NOT NULL, configuration TEXT NOT NULL,"
+    "  records TEXT NOT NULL, seconds REAL NOT NULL, ended TEXT NOT NULL,"
+    "  statistics TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS claims ("
+    "  experiment TEXT NOT NULL, claim TEXT NOT NULL, size TEXT NOT NULL, state TEXT NOT NULL,"
+    "  judged TEXT NOT NULL, PRIMARY KEY (experiment, claim));"
+    "PRAGMA user_version = 1;";
+
+static int fail_store(const struct cli_store *store) {
+    return cli_fail(CLI_ERROR, "the store of results '%s': %s", store->path, sqlite3_errmsg(store->database));
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+static int user_version(const struct cli_store *store) {
+    sqlite3_stmt *query;
+    int version = -1;
+    if (sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW)
+        version = sqlite3_column_int(query, 0);
+    sqlite3_finalize(query);
+    return version;
+}
+
+static bool execute(const struct cli_store *store, const char *text) {
+    return sqlite3_exec(store->database, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Another process may be making the tables, too: then this waits for it. */
+static int prepare(struct cli_store *store) {
+    sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
+    int version = user_version(store);
+    if (version < 0)
+        return fail_store(store);
+    if (version > SCHEMA)
+        return cli_fail(CLI_ERROR, "the store of results '%s' is of a newer Heddle; --store FILE names another",
+                        store->path);
+    if (version == SCHEMA)
+        return CLI_DONE;
+    if (execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE;") &&
+        execute(store, schema) && execute(store, "COMMIT"))
+        return CLI_DONE;
+    return fail_store(store);
+}
+
+static struct cli_store *new_store(const char *path) {
+    struct cli_store *store = calloc(1, sizeof *store);
+    if (!store)
+        abort();
+    store->path = path;
+    return store;
+}
+
+/* The folders above the file; what fails shows when the file is opened. */
+static void make_folders(const char *path) {
+    char *copy = strdup(path);
+    if (!copy)
+        abort();
+    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(copy, 0777);
+        *slash = '/';
+    }
+    free(copy);
+}
+
+int cli_store_open(struct cli_store **store, const char *path) {
+    *store = new_store(path);
+    make_folders(path);
+    int status =
+        sqlite3_open_v2(path, &(*store)->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK
+            ? prepare(*store)
+            : cli_fail(CLI_ERROR, "the store of results '%s' cannot be opened: %s; --store FILE names another", path,
+                       strerror(sqlite3_system_errno((*store)->database)));
+    if (status != CLI_DONE) {
+        cli_store_close(*store);
+        *store = NULL;
+    }
+    return status;
+}
+
+void cli_store_open_to_read(struct cli_store **store, const char *path) {
+    *store = new_store(path);
+    if (sqlite3_open_v2(path, &(*store)->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        user_version(*store) == SCHEMA) {
+        sqlite3_busy_timeout((*store)->database, BUSY_MILLISECONDS);
+        return;
+    }
+    cli_store_close(*store);
+    *store = NULL;
+}
+
+void cli_store_close(struct cli_store *store) {
+    if (!store)
+        return;
+    sqlite3_close(store->database);
+    free(store);
+}
+
+const char *cli_store_path(const char *given, struct base_arena *arena) {
+    if (given)
+        return given;
+    const char *variable = getenv("HEDDLE_STORE");
+    if (variable && *variable)
+        return variable;
+    const char *build = cli_find_build(arena);
+    if (build)
+        return base_arena_printf(arena, "%s/results.db", build);
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && *state)
+        return base_arena_printf(arena, "%s/heddle/results.db", state);
+    return base_arena_printf(arena, "%s/.local/state/heddle/results.db", home ? home : "");
+}
+
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
+
+/* FNV-1a of 64 bits (Fowler, Noll, Vo), twice with different starts: good enough to tell builds and runs apart. */
+struct hash {
+    uint64_t a, b;
+};
+
+static struct hash hash_start(void) { return (struct hash){0xcbf29ce484222325u, 0x84222325cbf29ce4u}; }
+
+static void hash_add(struct hash *hash, const void *data, size_t n) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < n; i++) {
+        hash->a = (hash->a ^ byte[i]) * 0x100000001b3u;
+        hash->b = (hash->b ^ byte[i]) * 0x100000001b3u;
+    }
+}
+
+static char *hash_text(const struct hash *hash, struct base_arena *arena) {
+    return base_arena_printf(arena, "%016" PRIx64 "%016" PRIx64, hash->a, hash->b);
+}
+
+const char *cli_hash_file(const char *path, struct base_arena *arena) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    struct hash hash = hash_start();
+    static char buffer[1 << 16];
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        hash_add(&hash, buffer, n);
+    bool is_read = !ferror(file);
+    fclose(file);
+    return is_read ? hash_text(&hash, arena) : NULL;
+}
+
+/* With the zero at the end of each text, so that neighbours cannot lend each other letters. */
+static const char *key_of(const struct cli_stored_run *run, struct base_arena *arena) {
+    const char *const part[] = {run->version, run->input, run->arguments, run->configuration, run->records};
+    struct hash hash = hash_start();
+    for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
+        hash_add(&hash, part[i], strlen(part[i]) + 1);
+    return hash_text(&hash, arena);
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+static void bind_texts(sqlite3_stmt *statement, const char *const *text, int n) {
+    for (int i = 0; i < n; i++)
+        sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC);
+}
+
+/* The only column of the only row; NULL: there is none. */
+static const char *query_text(struct cli_store *store, const char *query, const char *const *text, int n,
+                              struct base_arena *arena) {
+    sqlite3_stmt *statement;
+    const char *found = NULL;
+    if (sqlite3_prepare_v2(store->database, query, -1, &statement, NULL) != SQLITE_OK)
+        return NULL;
+    bind_texts(statement, text, n);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        found = base_arena_copy(arena, (const char *)sqlite3_column_text(statement, 0),
+                                (size_t)sqlite3_column_bytes(statement, 0));
+    sqlite3_finalize(statement);
+    return found;
+}
+
+const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena) {
+    const char *key = key_of(run, arena);
+    return query_text(store, "SELECT statistics FROM runs WHERE key = ?", &key, 1, arena);
+}
+
+bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {
+    struct base_arena arena = {0};
+    const char *const text[] = {key_of(run, &arena), run->version,       run->program, run->input,
+                                run->arguments,      run->size,          run->machine, run->scheduler,
+                                run->divergence,     run->configuration, run->records, run->statistics};
+    sqlite3_stmt *statement = NULL;
+    bool is_good = sqlite3_prepare_v2(store->database,
+                                      "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                                      "?11, ?13, datetime('now'), ?12)",
+                                      -1, &statement, NULL) == SQLITE_OK;
+    if (is_good) {
+        bind_texts(statement, text, sizeof text / sizeof text[0]);
+        sqlite3_bind_double(statement, 13, run->seconds);
+        is_good = sqlite3_step(statement) == SQLITE_DONE;
+    }
+    if (!is_good)
+        fail_store(store);
+    sqlite3_finalize(statement);
+    base_arena_free(&arena);
+    return is_good;
+}
+
+bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim *claim) {
+    const char *const text[] = {claim->experiment, claim->claim, claim->size, claim->state};
+    sqlite3_stmt *statement = NULL;
+    bool is_good =
+        sqlite3_prepare_v2(store->database, "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, datetime('now'))",
+                           -1, &statement, NULL) == SQLITE_OK;
+    if (is_good) {
+        bind_texts(statement, text, sizeof text / sizeof text[0]);
+        is_good = sqlite3_step(statement) == SQLITE_DONE;
+    }
+    if (!is_good)
+        fail_store(store);
+    sqlite3_finalize(statement);
+    return is_good;
+}
+
+const char *cli_store_claim(struct cli_store *store, const char *experiment, const char *claim,
+                            struct base_arena *arena) {
+    const char *const text[] = {experiment, claim};
+    return query_text(store, "SELECT state || ' at size ' || size FROM claims WHERE experiment = ? AND claim = ?", text,
+                      2, arena);
+}
