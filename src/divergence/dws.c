@@ -182,7 +182,7 @@ static bool waits_in_part(const struct dws *dws, const struct divergence_split *
             missing[i] = split->is_answered ? split->missing[i] : ~0u;
         n_arrived += (uint32_t)__builtin_popcount(split->mask[i] & ~missing[i]);
     }
-    return n_arrived && !divergence_wide_is_empty(missing, n_rows);
+    return n_arrived && !divergence_masks_are_empty(missing, n_rows);
 }
 
 static void idle(void *model, uint64_t cycle) {

@@ -1,5 +1,5 @@
 /* lwm: large warps (Narasiman et al. 2011, section 4; Narasiman 2014, 4.2). A large warp is several rows of a block
- * with one pc and one post-dominator stack (wide.h). An instruction goes through the pipeline in sub-warps (subwarp.h),
+ * with one pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps (subwarp.h),
  * one after the other; what a branch does is known, and the stack changed, when the last of them has gone.
  *
  * Where the papers are silent:
@@ -18,8 +18,8 @@
 #include "base/memory.h"
 #include "divergence/large_warp/in_flight.h"
 #include "divergence/large_warp/subwarps.h"
+#include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
-#include "divergence/parts/wide.h"
 
 enum { REFETCH_ALL, REFETCH_FIRST };
 enum { OFF, ON };
@@ -52,7 +52,7 @@ static const struct config_preset presets[] = {
 
 struct large_warp {
     struct divergence_group group;
-    struct divergence_wide_stack *stack;
+    struct divergence_stack *stack;
     struct divergence_watch watch;
     uint32_t number; /* in the block */
     bool has_begun;  /* subwarps is the instruction at pc */
@@ -63,7 +63,7 @@ struct large_warp {
 
 struct block {
     struct large_warp *warp;
-    struct divergence_wide_stack *stack; /* of each large warp */
+    struct divergence_stack *stack; /* of each large warp */
     uint32_t n_warps, most_warps;
 };
 
@@ -114,7 +114,7 @@ static void free_block(void *user, void *state) {
     (void)user;
     struct block *block = state;
     for (uint32_t i = 0; i < block->most_warps; i++) {
-        divergence_wide_free(&block->stack[i]);
+        divergence_stack_free(&block->stack[i]);
         divergence_in_flight_free(&block->warp[i].in_flight);
     }
     free(block->stack);
@@ -127,7 +127,7 @@ static void free_block(void *user, void *state) {
 static void begin(const struct model *model, struct large_warp *warp) {
     const struct exec_insn *insn = &model->setup.cx->grid->program->code[warp->group.pc];
     divergence_subwarps_begin(&warp->subwarps, &model->rules, insn, warp->stack->row, warp->stack->n_rows,
-                              divergence_wide_top(warp->stack)->mask);
+                              divergence_stack_top(warp->stack)->mask);
     warp->has_begun = true;
     warp->has_issued = false;
 }
@@ -151,22 +151,22 @@ static void go_on(const struct model *model, struct large_warp *warp, uint64_t c
 
 /* The group is what the top of the stack says. */
 static void show_top(const struct model *model, struct large_warp *warp, uint64_t cycle) {
-    struct divergence_wide_stack *stack = warp->stack;
+    struct divergence_stack *stack = warp->stack;
     struct divergence_group *group = &warp->group;
     if (!stack->depth) {
         group->status = DIVERGENCE_ENDED;
         return;
     }
-    if (divergence_wide_top(stack)->is_waiting && !divergence_wide_yield(stack)) {
+    if (divergence_stack_top(stack)->is_waiting && !divergence_stack_yield(stack)) {
         group->status = DIVERGENCE_WAITS;
         return;
     }
-    const struct divergence_wide_entry *top = divergence_wide_top(stack);
+    const struct divergence_entry *top = divergence_stack_top(stack);
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
     group->notify_pc = top->reconvergence;
     group->mask = top->mask[0];
-    group->n_threads = divergence_wide_count(top->mask, stack->n_rows);
+    group->n_threads = divergence_masks_count(top->mask, stack->n_rows);
     go_on(model, warp, cycle);
 }
 
@@ -182,7 +182,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
         struct large_warp *warp = &block->warp[i];
         struct exec_row *first = &place->cta->row[i * rows_each];
         uint32_t rows_left = n_rows - i * rows_each, rows = rows_left < rows_each ? rows_left : rows_each;
-        divergence_wide_start(warp->stack, first, rows, program->function[0].first_pc);
+        divergence_stack_start(warp->stack, first, rows, program->function[0].first_pc);
         warp->watch = (struct divergence_watch){0};
         warp->group.row = rows == 1 ? first : NULL;
         warp->group.overlaps = rows > 1 && model->refetches_first;
@@ -240,25 +240,25 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct exec_context *cx = model->setup.cx;
     struct divergence_block *place = group->home;
     struct block *block = place->state;
-    struct divergence_wide_stack *stack = warp->stack;
+    struct divergence_stack *stack = warp->stack;
     const uint32_t *takes = group->row ? &mask : warp->subwarps.takes;
     uint32_t depth = stack->depth, active[EXEC_MAX_ROWS];
-    memcpy(active, divergence_wide_top(stack)->mask, stack->n_rows * sizeof *active);
-    struct divergence_wide_outcome outcome = divergence_wide_control(stack, cx, pc, takes);
+    memcpy(active, divergence_stack_top(stack)->mask, stack->n_rows * sizeof *active);
+    struct divergence_outcome outcome = divergence_control(stack, cx, pc, takes);
     if (outcome.is_branch)
         divergence_count_branch(&model->setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
         divergence_count_wide_split(&model->setup, stack->row, active, stack->n_rows);
     model->setup.counters->reconvergences += outcome.is_branch && stack->depth < depth;
-    if (divergence_wide_spins(&warp->watch, stack, pc))
-        divergence_wide_break_join(stack);
+    if (divergence_stack_spins(&warp->watch, stack, pc))
+        divergence_stack_break_join(stack);
     if (outcome.at_barrier) {
         model->setup.counters->barriers++;
-        uint64_t freed = divergence_wide_arrive(block->stack, block->n_warps, cx, place->cta, warp->number, pc, takes);
+        uint64_t freed = divergence_arrive(block->stack, block->n_warps, cx, place->cta, warp->number, pc, takes);
         set_free(model, block, freed, warp, cycle);
     }
     if (outcome.has_exited) {
-        set_free(model, block, divergence_wide_after_exit(block->stack, block->n_warps, cx, place->cta), warp, cycle);
+        set_free(model, block, divergence_after_exit(block->stack, block->n_warps, cx, place->cta), warp, cycle);
         if (!place->cta->n_live_rows)
             model->setup.host->block_ended(model->setup.sm, place);
     }
@@ -268,13 +268,13 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct model *model = user;
     struct large_warp *warp = (struct large_warp *)group;
-    struct divergence_wide_entry *top = divergence_wide_top(warp->stack);
+    struct divergence_entry *top = divergence_stack_top(warp->stack);
     top->pc = group->pc;
     if (group->pc != top->reconvergence) {
         go_on(model, warp, cycle);
         return;
     }
-    divergence_wide_pop_finished(warp->stack);
+    divergence_stack_pop_finished(warp->stack);
     model->setup.counters->reconvergences++;
     show_top(model, warp, cycle);
 }
@@ -322,11 +322,11 @@ static void visit(const void *user, const struct divergence_block *place,
     (void)user;
     const struct block *block = place->state;
     for (uint32_t i = 0; i < block->n_warps; i++) {
-        const struct divergence_wide_stack *stack = &block->stack[i];
+        const struct divergence_stack *stack = &block->stack[i];
         for (uint32_t r = 0; r < stack->n_rows; r++) {
             uint32_t kept = 0;
             for (uint32_t d = 0; d < stack->depth; d++)
-                kept |= stack->entry[d].mask[r];
+                kept |= divergence_stack_at(stack, d)->mask[r];
             for (uint32_t left = kept; left; left &= left - 1)
                 thread(visitor, &block->warp[i].group, &stack->row[r], (uint32_t)__builtin_ctz(left));
         }

@@ -359,9 +359,10 @@ static bool agree(const uint32_t next[EXEC_LANES], uint32_t lanes) {
 static void spread_stack(struct divergence_odgs_warp *warp, uint32_t top_lanes) {
     uint32_t above = top_lanes;
     for (uint32_t i = warp->stack.depth - 1; i-- > 0;) {
-        for (uint32_t left = warp->stack.entry[i].mask & ~above & warp->lanes; left; left &= left - 1)
-            warp->next_pc[__builtin_ctz(left)] = warp->stack.entry[i].pc;
-        above |= warp->stack.entry[i].mask;
+        const struct divergence_entry *entry = divergence_stack_at(&warp->stack, i);
+        for (uint32_t left = entry->mask[0] & ~above & warp->lanes; left; left &= left - 1)
+            warp->next_pc[__builtin_ctz(left)] = entry->pc;
+        above |= entry->mask[0];
     }
 }
 
@@ -374,7 +375,7 @@ static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec
         same |= (uint32_t)(next[__builtin_ctz(left)] == first) << __builtin_ctz(left);
     uint32_t rest = lanes & ~same, second = next[__builtin_ctz(rest)];
     if (agree(next, rest)) {
-        divergence_stack_diverge(stack, reconvergence, first, same, second);
+        divergence_stack_diverge(stack, reconvergence, first, &same, second);
     } else {
         divergence_stack_make_join(stack, reconvergence);
         for (uint32_t left = lanes; left;) {
@@ -382,7 +383,7 @@ static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec
             for (uint32_t others = left; others; others &= others - 1)
                 part |= (uint32_t)(next[__builtin_ctz(others)] == target) << __builtin_ctz(others);
             if (target != reconvergence)
-                divergence_stack_push_path(stack, target, reconvergence, part);
+                divergence_stack_push_path(stack, target, reconvergence, &part);
             left &= ~part;
         }
     }
@@ -437,7 +438,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     if (gone) {
         warp->lanes &= ~gone;
         divergence_stack_top(&warp->stack)->pc = pc;
-        divergence_stack_remove(&warp->stack, gone, false);
+        divergence_stack_remove(&warp->stack, &gone, false);
     }
     if (!lanes) { /* the rest of the stack, if any, goes on */
         divergence_odgs_show_top(warp);

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
-#include "divergence/parts/spin.h"
 
 struct warp {
     _Alignas(64) struct divergence_group group; /* the SM looks at it with every instruction */
@@ -72,7 +71,7 @@ static void show_top(struct warp *warp) {
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
     group->notify_pc = top->reconvergence;
-    group->mask = top->mask;
+    group->mask = top->mask[0];
 }
 
 static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
@@ -81,7 +80,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     uint32_t first_pc = model->setup.cx->grid->program->function[0].first_pc;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
-        divergence_stack_start(warp->stack, first_pc, place->cta->row[i].threads);
+        divergence_stack_start(warp->stack, &place->cta->row[i], 1, first_pc);
         warp->watch = (struct divergence_watch){.n_diverged = 0};
         warp->group.row = &place->cta->row[i];
         warp->group.home = place;
@@ -103,13 +102,6 @@ static void set_free(struct model *model, struct block *block, uint64_t rows, co
     }
 }
 
-static void watch_for_spinning(struct warp *warp, uint32_t pc) {
-    bool is_diverged = warp->stack->depth > 1;
-    bool is_waiting = is_diverged && divergence_stack_top(warp->stack)->is_waiting;
-    if (divergence_spins(&warp->watch, is_diverged, is_waiting, pc))
-        divergence_stack_break_join(warp->stack);
-}
-
 static void control(void *user, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct model *model = user;
     struct warp *warp = (struct warp *)group;
@@ -117,21 +109,22 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     struct divergence_block *place = group->home;
     struct block *block = place->state;
     uint32_t depth = warp->stack->depth;
-    struct divergence_outcome outcome = divergence_control(warp->stack, cx, group->row, pc, mask);
+    struct divergence_outcome outcome = divergence_control(warp->stack, cx, pc, &mask);
     if (outcome.is_branch)
         divergence_count_branch(&model->setup, pc, outcome.is_divergent);
     if (outcome.is_divergent)
         divergence_count_split(&model->setup, group->row, group->mask);
     model->setup.counters->reconvergences += outcome.is_branch && warp->stack->depth < depth;
-    watch_for_spinning(warp, pc);
+    if (divergence_stack_spins(&warp->watch, warp->stack, pc))
+        divergence_stack_break_join(warp->stack);
     if (outcome.at_barrier) {
         model->setup.counters->barriers++;
-        set_free(model, block, divergence_arrive(block->stack, cx, place->cta, group->row->index, pc, mask), warp,
+        uint32_t row = group->row->index;
+        set_free(model, block, divergence_arrive(block->stack, block->n_rows, cx, place->cta, row, pc, &mask), warp,
                  cycle);
     }
-    if (outcome.exited) {
-        place->cta->n_live_rows -= !group->row->live;
-        set_free(model, block, divergence_after_exit(block->stack, cx, place->cta), warp, cycle);
+    if (outcome.has_exited) {
+        set_free(model, block, divergence_after_exit(block->stack, block->n_rows, cx, place->cta), warp, cycle);
         if (!place->cta->n_live_rows)
             model->setup.host->block_ended(model->setup.sm, place);
     }
@@ -158,7 +151,7 @@ static void visit(const void *user, const struct divergence_block *place,
         const struct divergence_stack *stack = &block->stack[i];
         uint32_t lanes = 0; /* after a broken join the lowest entry does not have them all */
         for (uint32_t d = 0; d < stack->depth; d++)
-            lanes |= stack->entry[d].mask;
+            lanes |= divergence_stack_at(stack, d)->mask[0];
         for (uint32_t left = lanes; left; left &= left - 1)
             thread(visitor, &block->warp[i].group, block->warp[i].group.row, (uint32_t)__builtin_ctz(left));
     }

@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/memory.h"
+#include "divergence/parts/barrier.h"
 #include "divergence/parts/control.h"
 #include "exec/profile.h"
 #include "gpu/internal.h"
@@ -77,7 +78,7 @@ static void start_block(struct engine *engine, struct resident *resident, uint32
     exec_cta_start(resident->cta, index, slot % grid->n_sms);
     for (uint32_t i = 0; i < engine->n_rows; i++) {
         resident->warp[i] = (struct warp){.n_executed = 0};
-        divergence_stack_start(&resident->stack[i], grid->program->function[0].first_pc, resident->cta->row[i].threads);
+        divergence_stack_start(&resident->stack[i], &resident->cta->row[i], 1, grid->program->function[0].first_pc);
     }
     resident->is_busy = true;
     engine->counters->blocks++;
@@ -95,8 +96,8 @@ static void set_free(struct resident *resident, uint64_t rows) {
 static void control(struct engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
     struct exec_cta *cta = resident->cta;
     struct exec_row *row = &cta->row[index];
-    uint32_t active = divergence_stack_top(&resident->stack[index])->mask;
-    struct divergence_outcome outcome = divergence_control(&resident->stack[index], &engine->cx, row, pc, mask);
+    uint32_t active = divergence_stack_top(&resident->stack[index])->mask[0];
+    struct divergence_outcome outcome = divergence_control(&resident->stack[index], &engine->cx, pc, &mask);
     engine->counters->branches += outcome.is_branch;
     engine->counters->divergent_branches += outcome.is_divergent;
     if (engine->grid->profile && outcome.is_branch)
@@ -105,12 +106,10 @@ static void control(struct engine *engine, struct resident *resident, uint32_t i
         exec_profile_split(engine->grid->profile, row, active);
     if (outcome.at_barrier) {
         engine->counters->barriers++;
-        set_free(resident, divergence_arrive(resident->stack, &engine->cx, cta, index, pc, mask));
+        set_free(resident, divergence_arrive(resident->stack, engine->n_rows, &engine->cx, cta, index, pc, &mask));
     }
-    if (outcome.exited) {
-        cta->n_live_rows -= !row->live;
-        set_free(resident, divergence_after_exit(resident->stack, &engine->cx, cta));
-    }
+    if (outcome.has_exited)
+        set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
 }
 
 /* After a turn of n instructions that covered `range` of code. */
@@ -159,7 +158,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
         }
         pc = top->pc;
         lowest_pc = pc < lowest_pc ? pc : lowest_pc;
-        uint32_t active = top->mask, reconvergence = top->reconvergence;
+        uint32_t active = top->mask[0], reconvergence = top->reconvergence;
         /* Straight-line instructions keep pc in a register; only control flow looks at the stack. */
         for (;; pc++) {
             if (pc == reconvergence) {
@@ -200,7 +199,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     watch_for_spinning(warp, stack, n_warp, highest_pc - lowest_pc);
     uint64_t limit = engine->gpu->config.max_instructions;
     if (!cx->fault.kind && limit && warp->n_executed > limit && stack->depth)
-        exec_fault_set(cx, EXEC_FAULT_LIMIT, (unsigned)__builtin_ctz(divergence_stack_top(stack)->mask), 0, 0, "%s",
+        exec_fault_set(cx, EXEC_FAULT_LIMIT, (unsigned)__builtin_ctz(divergence_stack_top(stack)->mask[0]), 0, 0, "%s",
                        "instruction limit reached: an endless loop?");
     if (cx->fault.kind)
         gpu_describe_fault(cx, row, pc, engine->error);
@@ -214,8 +213,9 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
             continue;
         const struct exec_row *row = &resident->cta->row[i];
         const struct divergence_entry *top = divergence_stack_top(&resident->stack[i]);
+        uint32_t lane = (uint32_t)__builtin_ctz(*divergence_wait_mask(&resident->stack[i], top));
         const struct exec_insn *insn = &engine->grid->program->code[top->wait_pc];
-        uint32_t number = divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(top->wait_mask));
+        uint32_t number = divergence_barrier_number(row, insn, lane);
         const struct exec_barrier *barrier = &resident->cta->barrier[number];
         char detail[160], expected[48] = "all threads of the block";
         if (barrier->expected)
@@ -223,7 +223,7 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
         snprintf(detail, sizeof detail,
                  "deadlock: barrier %" PRIu32 " waits for %s, %" PRIu32 " arrived and nobody else can", number,
                  expected, barrier->n_arrived);
-        exec_fault_set(&engine->cx, EXEC_FAULT_BARRIER, (unsigned)__builtin_ctz(top->wait_mask), 0, 0, "%s", detail);
+        exec_fault_set(&engine->cx, EXEC_FAULT_BARRIER, lane, 0, 0, "%s", detail);
         gpu_describe_fault(&engine->cx, row, top->wait_pc, engine->error);
         return;
     }

@@ -30,6 +30,7 @@
 
 #include "base/memory.h"
 #include "divergence/compact/internal.h"
+#include "divergence/parts/barrier.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
 
@@ -61,7 +62,7 @@ struct divergence_compact_block *divergence_compact_new_block(const struct exec_
 }
 
 void divergence_compact_free_block(struct divergence_compact_block *block) {
-    divergence_wide_free(&block->stack);
+    divergence_stack_free(&block->stack);
     for (uint32_t i = 0; i < block->n_saved; i++)
         free(block->saved[i].compacted);
     free(block->saved);
@@ -79,13 +80,13 @@ bool divergence_compact_owns(const struct divergence_compact_block *block, const
 /* The stack has changed. Where the same threads go on in the same warps, they do so at once. */
 static void follow_top(const struct divergence_compact *compact, struct divergence_compact_block *block,
                        const struct divergence_compact_warp *self, uint64_t cycle) {
-    const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    const struct divergence_entry *top = divergence_stack_top(&block->stack);
     uint32_t running[EXEC_MAX_ROWS] = {0};
     for (uint32_t i = 0; i < block->n_rows; i++)
         divergence_compacted_add(&block->warp[i].compacted, block->warp[i].compacted.mask, running);
     block->n_come = 0;
     bool stays = !top->label && divergence_compact_is_packed(block) == block->is_packed &&
-                 divergence_wide_is_equal(running, top->mask, block->n_rows);
+                 divergence_masks_are_equal(running, top->mask, block->n_rows);
     if (!stays) {
         divergence_compact_drain(compact, block, self, cycle);
         return;
@@ -110,15 +111,15 @@ static void execute_rows(const struct divergence_compact *compact, struct diverg
     for (uint32_t i = 0; i < block->n_rows && !cx->fault.kind; i++)
         if (block->taken[i])
             exec_row_insn(cx, &block->stack.row[i], &cx->grid->program->code[pc], block->taken[i]);
-    divergence_wide_top(&block->stack)->pc = pc + 1;
-    divergence_wide_pop_finished(&block->stack);
+    divergence_stack_top(&block->stack)->pc = pc + 1;
+    divergence_stack_pop_finished(&block->stack);
 }
 
 /* All warps have come. */
 static void resolve(const struct divergence_compact *compact, struct divergence_compact_block *block,
                     const struct divergence_compact_warp *self, uint64_t cycle) {
-    struct divergence_wide_stack *stack = &block->stack;
-    struct divergence_wide_entry *top = divergence_wide_top(stack);
+    struct divergence_stack *stack = &block->stack;
+    struct divergence_entry *top = divergence_stack_top(stack);
     struct stats_divergence *counters = compact->setup.counters;
     uint32_t pc = block->sync_pc, depth = stack->depth;
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
@@ -127,13 +128,13 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
     if (block->is_at_join) {
         block->resolved = 0; /* nobody decides anything: they can go on when they have drained */
         top->pc = pc;
-        divergence_wide_pop_finished(stack);
+        divergence_stack_pop_finished(stack);
     } else if (exec_acts_on_row(insn->kind)) {
         execute_rows(compact, block, pc);
     } else {
-        divergence_wide_control(stack, compact->setup.cx, pc, block->taken);
-        if (divergence_wide_spins(&block->watch, stack, pc))
-            divergence_wide_break_join(stack);
+        divergence_control(stack, compact->setup.cx, pc, block->taken);
+        if (divergence_stack_spins(&block->watch, stack, pc))
+            divergence_stack_break_join(stack);
     }
     counters->reconvergences += stack->depth < depth && insn->kind != EXEC_KIND_RETURN;
     follow_top(compact, block, self, cycle);
@@ -142,12 +143,12 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
 /* Nobody of the top entry can go on, and some wait at a barrier: the other side of the branch runs, if it can. */
 static void give_way(const struct divergence_compact *compact, struct divergence_compact_block *block,
                      const struct divergence_compact_warp *self, uint64_t cycle) {
-    struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    struct divergence_entry *top = divergence_stack_top(&block->stack);
     struct divergence_compact_saved *saved = divergence_compact_new_saved(block);
     top->is_waiting = true;
     top->label = (uint32_t)(saved - block->saved) + 1;
-    if (!divergence_wide_yield(&block->stack)) {
-        divergence_wide_top(&block->stack)->label = 0;
+    if (!divergence_stack_yield(&block->stack)) {
+        divergence_stack_top(&block->stack)->label = 0;
         return;
     }
     saved->is_used = true;
@@ -202,7 +203,7 @@ static bool release_warp(const struct divergence_compact *compact, struct diverg
 
 /* Compacted warps on a saved may run again: so may their entry. */
 static void release_saved(const struct divergence_compact *compact, struct divergence_compact_block *block,
-                          struct divergence_wide_entry *entry, uint32_t number) {
+                          struct divergence_entry *entry, uint32_t number) {
     struct divergence_compact_saved *saved = &block->saved[entry->label - 1];
     for (uint32_t i = 0; i < saved->n_compacted; i++)
         if (release_warp(compact, block, &saved->compacted[i], number)) {
@@ -219,13 +220,13 @@ static void release_saved(const struct divergence_compact *compact, struct diver
 static void release(struct divergence_compact *compact, struct divergence_compact_block *block,
                     const struct divergence_compact_warp *self, uint32_t number, uint64_t cycle) {
     for (uint32_t i = 0; i < block->stack.depth; i++)
-        if (block->stack.entry[i].label)
-            release_saved(compact, block, &block->stack.entry[i], number);
+        if (divergence_stack_at(&block->stack, i)->label)
+            release_saved(compact, block, divergence_stack_at(&block->stack, i), number);
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         struct divergence_compact_warp *warp = &block->warp[i];
         if (!warp->compacted.mask || !release_warp(compact, block, &warp->compacted, number))
             continue;
-        divergence_wide_top(&block->stack)->is_waiting = false;
+        divergence_stack_top(&block->stack)->is_waiting = false;
         block->n_barred--;
         go_to(block, warp, warp->compacted.pc + 1);
         if (warp != self)
@@ -269,7 +270,7 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
         cta->n_live_rows -= was_live && !block->stack.row[i].live;
     }
     for (uint32_t i = 0; i < block->stack.depth; i++)
-        divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
+        divergence_masks_remove(divergence_stack_at(&block->stack, i)->mask, gone, block->n_rows);
     warp->compacted.mask &= ~mask;
     if (warp->compacted.mask) {
         uint32_t pc = warp->group.pc + 1;
@@ -284,7 +285,7 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
             release(compact, block, warp, i, cycle);
     if (block->n_warps)
         return;
-    divergence_wide_pop_finished(&block->stack);
+    divergence_stack_pop_finished(&block->stack);
     if (block->stack.depth) { /* other entries of the stack have threads */
         block->resolved = cycle + compact->branch_cycles;
         block->n_warps = 1;
@@ -395,9 +396,9 @@ void divergence_compact_resume(struct divergence_compact *compact, struct diverg
 void divergence_compact_admit(struct divergence_compact *compact, struct divergence_compact_block *block,
                               struct divergence_block *place, const uint32_t *threads, uint64_t cycle) {
     uint32_t pc = compact->setup.cx->grid->program->function[0].first_pc;
-    divergence_wide_start(&block->stack, place->cta->row, block->n_rows, pc);
-    memcpy(divergence_wide_top(&block->stack)->mask, threads, block->n_rows * sizeof *threads);
-    divergence_wide_pop_finished(&block->stack);
+    divergence_stack_start(&block->stack, place->cta->row, block->n_rows, pc);
+    memcpy(divergence_stack_top(&block->stack)->mask, threads, block->n_rows * sizeof *threads);
+    divergence_stack_pop_finished(&block->stack);
     block->place = place;
     block->watch = (struct divergence_watch){0};
     block->n_draining = 0;
@@ -436,7 +437,7 @@ void divergence_compact_visit(const struct divergence_compact_block *block,
     uint32_t kept[EXEC_MAX_ROWS] = {0}, running[EXEC_MAX_ROWS] = {0};
     for (uint32_t i = 0; i < block->stack.depth; i++)
         for (uint32_t r = 0; r < block->n_rows; r++)
-            kept[r] |= block->stack.entry[i].mask[r];
+            kept[r] |= divergence_stack_at(&block->stack, i)->mask[r];
     for (uint32_t i = 0; i < block->n_rows && !block->n_draining; i++) {
         const struct divergence_compact_warp *warp = &block->warp[i];
         divergence_compacted_add(&warp->compacted, warp->compacted.mask, running);

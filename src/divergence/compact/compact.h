@@ -1,4 +1,4 @@
-/* The compactor of thread block compaction: one post-dominator stack for a block (wide.h), whose warps meet where it
+/* The compactor of thread block compaction: one post-dominator stack for a block (pdom.h), whose warps meet where it
  * may change and are formed anew when it has. It is what tbc is, and what odgs has below its pool with local=tbc.
  * compact.c has the rules. */
 #pragma once

@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "divergence/parts/control.h"
+#include "divergence/parts/barrier.h"
+#include "divergence/parts/masks.h"
 #include "divergence/parts/packing.h"
 #include "divergence/parts/threads.h"
-#include "divergence/parts/wide.h"
 
 uint32_t divergence_compacted_piece(const struct divergence_compacted *compacted, uint32_t mask) {
     uint32_t row = compacted->row[__builtin_ctz(mask)], piece = 0;

@@ -12,7 +12,7 @@ void divergence_compact_show(const struct divergence_compact_block *block, struc
     struct divergence_compacted *compacted = &warp->compacted;
     bool is_row = !compacted->is_crossed && divergence_compacted_piece(compacted, compacted->mask) == compacted->mask;
     group->pc = compacted->pc;
-    group->notify_pc = divergence_wide_top(&block->stack)->reconvergence;
+    group->notify_pc = divergence_stack_top(&block->stack)->reconvergence;
     group->row = is_row ? divergence_compacted_row(compacted, compacted->mask) : NULL;
     group->threads = &compacted->threads;
     group->mask = compacted->mask;
@@ -37,13 +37,13 @@ struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_
 
 /* Entries that a divergent branch made, and calls from them, are packed; where somebody has left, all are. */
 bool divergence_compact_is_packed(const struct divergence_compact_block *block) {
-    const struct divergence_wide_stack *stack = &block->stack;
+    const struct divergence_stack *stack = &block->stack;
     if (block->has_left)
         return true;
     for (uint32_t i = stack->depth; i-- > 0;) {
-        if (stack->entry[i].is_path)
+        if (divergence_stack_at(stack, i)->is_path)
             return true;
-        if (!stack->entry[i].is_call)
+        if (!divergence_stack_at(stack, i)->is_call)
             return false;
     }
     return false;
@@ -51,7 +51,7 @@ bool divergence_compact_is_packed(const struct divergence_compact_block *block) 
 
 /* Takes the compacted warps of the top entry from its saved. */
 static uint32_t restore(struct divergence_compact_block *block, struct divergence_compacted *compacted) {
-    struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+    struct divergence_entry *top = divergence_stack_top(&block->stack);
     struct divergence_compact_saved *saved = &block->saved[top->label - 1];
     memcpy(compacted, saved->compacted, saved->n_compacted * sizeof *compacted);
     memcpy(block->taken, saved->taken, sizeof saved->taken);
@@ -71,7 +71,7 @@ void divergence_compact_keep_slots(struct divergence_compact *compact, struct di
     for (uint32_t r = 0; r < block->n_rows && (block->has_left || !block->stack.depth); r++) {
         uint32_t row = 0;
         for (uint32_t i = 0; i < block->stack.depth; i++)
-            row |= block->stack.entry[i].mask[r];
+            row |= divergence_stack_at(&block->stack, i)->mask[r];
         n_threads += (uint32_t)__builtin_popcount(row);
         needed = (n_threads + warp_size - 1) / warp_size;
     }
@@ -85,7 +85,7 @@ static bool may_depart(const struct divergence_compact *compact, const struct di
     if (!compact->may_leave)
         return false;
     for (uint32_t i = 0; i < block->stack.depth; i++) {
-        const struct divergence_wide_entry *entry = &block->stack.entry[i];
+        const struct divergence_entry *entry = divergence_stack_at(&block->stack, i);
         if (entry->label || entry->is_waiting || (entry->pc != EXEC_NO_PC && !compact->may_leave[entry->pc]))
             return false;
     }
@@ -93,7 +93,7 @@ static bool may_depart(const struct divergence_compact *compact, const struct di
 }
 
 /* The incomplete warp of a short path waits for its join. */
-static bool is_short(const struct divergence_compact *compact, const struct divergence_wide_entry *entry) {
+static bool is_short(const struct divergence_compact *compact, const struct divergence_entry *entry) {
     return entry->reconvergence != EXEC_NO_PC && entry->pc < entry->reconvergence &&
            entry->reconvergence - entry->pc <= compact->short_length;
 }
@@ -103,7 +103,7 @@ static void depart(struct divergence_compact *compact, struct divergence_compact
     uint32_t gone[EXEC_MAX_ROWS] = {0};
     divergence_compacted_add(compacted, compacted->mask, gone);
     for (uint32_t i = 0; i < block->stack.depth; i++)
-        divergence_wide_remove(block->stack.entry[i].mask, gone, block->n_rows);
+        divergence_masks_remove(divergence_stack_at(&block->stack, i)->mask, gone, block->n_rows);
     block->has_left = true;
     compact->leave(compact->user, compacted, cycle);
 }
@@ -113,7 +113,7 @@ static uint32_t muster(struct divergence_compact *compact, struct divergence_com
                        struct divergence_compacted *compacted, uint64_t cycle) {
     uint32_t n = 0, warp_size = compact->setup.machine->warp_size;
     while (!n && block->stack.depth) {
-        const struct divergence_wide_entry *top = divergence_wide_top(&block->stack);
+        const struct divergence_entry *top = divergence_stack_top(&block->stack);
         block->is_packed = divergence_compact_is_packed(block);
         if (top->label)
             return restore(block, compacted);
@@ -125,7 +125,7 @@ static uint32_t muster(struct divergence_compact *compact, struct divergence_com
             break;
         depart(compact, block, &compacted[--n], cycle);
         if (!n)
-            divergence_wide_pop_finished(&block->stack);
+            divergence_stack_pop_finished(&block->stack);
     }
     return n;
 }
@@ -167,7 +167,7 @@ void divergence_compact_form(struct divergence_compact *compact, struct divergen
     block->n_warps = muster(compact, block, compacted, cycle);
     block->n_come = block->n_barred = 0;
     block->has_split_rows = block->n_warps && divergence_compacted_splits_rows(
-                                                  compacted, block->n_warps, divergence_wide_top(&block->stack)->mask);
+                                                  compacted, block->n_warps, divergence_stack_top(&block->stack)->mask);
     choose_warps(block, warp);
     for (uint32_t i = 0; i < block->n_rows; i++) {
         if (i >= block->n_warps) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "divergence/compact/compact.h"
-#include "divergence/parts/wide.h"
+#include "divergence/parts/control.h"
 
 struct divergence_compact_warp {
     struct divergence_group group;
@@ -19,7 +19,7 @@ struct divergence_compact_saved {
 };
 
 struct divergence_compact_block {
-    struct divergence_wide_stack stack;
+    struct divergence_stack stack;
     struct divergence_watch watch;
     struct divergence_block *place;
     struct divergence_compact_warp *warp; /* n_rows; those with threads are in slots */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "divergence/parts/wide.h"
+#include "divergence/parts/control.h"
 
 #define NEVER UINT64_MAX
 
@@ -106,7 +106,7 @@ uint64_t divergence_in_flight_until(const struct divergence_in_flight *in_flight
     bool needs_all = subwarps->shape == DIVERGENCE_SUBWARP_WHOLE || subwarps->shape == DIVERGENCE_SUBWARP_SCALAR;
     if (is_first && !in_flight->has_first)
         return NEVER;
-    if (divergence_wide_is_empty(subwarps->left, in_flight->n_rows))
+    if (divergence_masks_are_empty(subwarps->left, in_flight->n_rows))
         return 0;
     if (!needs_all && is_somebody_free(in_flight, subwarps->left, cycle))
         return 0;

@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "divergence/parts/control.h"
 #include "divergence/parts/packing.h"
 #include "divergence/parts/threads.h"
-#include "divergence/parts/wide.h"
 #include "exec/profile.h"
 
 static bool moves_pc(unsigned kind) {
@@ -170,13 +170,13 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
     memcpy(packed, subwarps->left, subwarps->n_rows * sizeof *packed);
     bundle->mask = 0;
     bundle->row = subwarps->insn->kind >= EXEC_KIND_BRANCH ? NULL : subwarps->row;
-    if (divergence_wide_is_empty(subwarps->left, subwarps->n_rows)) { /* nobody's guard is true */
+    if (divergence_masks_are_empty(subwarps->left, subwarps->n_rows)) { /* nobody's guard is true */
         bundle->is_last = true;
         return;
     }
     take(subwarps, in_flight, &packing);
     assert(packing.mask);
-    divergence_wide_remove(packed, subwarps->left, subwarps->n_rows);
+    divergence_masks_remove(packed, subwarps->left, subwarps->n_rows);
     if (packing.is_row && bundle->row) {
         bundle->mask = packing.mask; /* what is no control instruction was packed by its guard */
         bundle->row = &subwarps->row[packing.row[__builtin_ctz(packing.mask)]];
@@ -190,7 +190,7 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
         count_rest(subwarps, cx);
         memset(subwarps->left, 0, subwarps->n_rows * sizeof *subwarps->left);
     }
-    bundle->is_last = divergence_wide_is_empty(subwarps->left, subwarps->n_rows);
+    bundle->is_last = divergence_masks_are_empty(subwarps->left, subwarps->n_rows);
 }
 
 bool divergence_subwarps_access(const struct divergence_subwarps *subwarps, const struct exec_context *cx,

@@ -130,7 +130,7 @@ static void join_local(struct divergence_odgs_sm *model, struct divergence_odgs_
         setup->counters->merges++;
         to->group.row = NULL;
         divergence_stack_top(&to->stack)->pc = pc; /* the SM has moved the group on, not the stack */
-        divergence_stack_top(&to->stack)->mask = to->lanes;
+        divergence_stack_top(&to->stack)->mask[0] = to->lanes;
         divergence_odgs_show_top(to);
         setup->host->wake(setup->sm, &to->group, cycle);
     }

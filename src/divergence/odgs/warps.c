@@ -67,8 +67,8 @@ void divergence_odgs_show_top(struct divergence_odgs_warp *warp) {
     group->status = DIVERGENCE_RUNS;
     group->pc = top->pc;
     group->notify_pc = top->reconvergence;
-    group->mask = top->mask;
-    group->n_threads = base_count_bits(top->mask);
+    group->mask = top->mask[0];
+    group->n_threads = base_count_bits(top->mask[0]);
 }
 
 static void put_thread(struct divergence_odgs_warp *warp, uint32_t lane, struct exec_row *row, uint32_t home,
@@ -83,7 +83,7 @@ static void begin(struct divergence_odgs_warp *warp, uint32_t lanes, struct exec
     warp->group.row = row;
     warp->group.threads = &warp->threads;
     warp->group.home = divergence_block_of(warp->threads.row[__builtin_ctz(lanes)]);
-    divergence_stack_start(&warp->stack, pc, lanes);
+    divergence_stack_start_lanes(&warp->stack, lanes, pc);
     divergence_odgs_show_top(warp);
 }
 

@@ -1,237 +1,244 @@
 /* Control flow on the post-dominator stack. See control.h. */
 #include "divergence/parts/control.h"
 
-static void fault(struct exec_context *cx, enum exec_fault_kind kind, uint32_t mask, const char *detail) {
-    exec_fault_set(cx, kind, (unsigned)__builtin_ctz(mask), 0, 0, "%s", detail);
+#include <string.h>
+
+#include "divergence/parts/barrier.h"
+#include "divergence/parts/threads.h"
+
+/* The threads that go where the first of those in `left` goes; takes them out of `left`. False when none is left. */
+static bool next_target(uint64_t (*target_of)[EXEC_LANES], uint32_t *left, uint32_t n_rows, uint64_t *target,
+                        uint32_t *same) {
+    uint32_t first = 0;
+    while (first < n_rows && !left[first])
+        first++;
+    if (first == n_rows)
+        return false;
+    *target = target_of[first][__builtin_ctz(left[first])];
+    for (uint32_t i = 0; i < n_rows; i++) {
+        same[i] = 0;
+        for (uint32_t rest = left[i]; rest; rest &= rest - 1)
+            same[i] |= (uint32_t)(target_of[i][__builtin_ctz(rest)] == *target) << __builtin_ctz(rest);
+        left[i] &= ~same[i];
+    }
+    return true;
 }
 
-static const void *lanes_of(const struct exec_row *row, struct exec_operand operand) {
-    return row->base[operand.base] + operand.offset;
-}
-
-static void call(struct divergence_stack *stack, struct exec_context *cx, struct exec_row *row, uint32_t pc,
-                 uint32_t callee, uint32_t mask) {
-    exec_enter_function(cx, row, pc, callee, mask);
+static void call(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, uint32_t callee,
+                 const uint32_t *mask) {
+    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++)
+        if (mask[i])
+            exec_enter_function(cx, &stack->row[i], pc, callee, mask[i]);
     divergence_stack_push_call(stack, cx->grid->program->function[callee].first_pc, mask);
 }
 
-/* Lanes may call different functions: one entry for each. */
-static void call_indirect(struct divergence_stack *stack, struct exec_context *cx, struct exec_row *row, uint32_t pc,
-                          uint32_t mask) {
+/* Threads may call different functions: one entry for each. */
+static void call_indirect(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, const uint32_t *mask) {
     const struct exec_program *program = cx->grid->program;
     const struct exec_call_site *site = &program->call_site[program->code[pc].imm];
-    const uint64_t *address = lanes_of(row, site->target);
-    while (mask && !cx->fault.kind) {
-        uint32_t lane = (uint32_t)__builtin_ctz(mask), same = 0;
-        for (uint32_t left = mask; left; left &= left - 1)
-            same |= (uint32_t)(address[__builtin_ctz(left)] == address[lane]) << __builtin_ctz(left);
-        uint32_t callee = exec_function_at(program, address[lane]);
-        if (callee == PTX_NO_INDEX)
-            fault(cx, EXEC_FAULT_BAD_CALL, same, "");
-        else
-            call(stack, cx, row, pc, callee, same);
-        mask &= ~same;
+    uint64_t address[EXEC_MAX_ROWS][EXEC_LANES], target; /* copies: entering a function may write the register */
+    uint32_t left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS];
+    for (uint32_t i = 0; i < stack->n_rows; i++)
+        memcpy(address[i], divergence_lanes(&stack->row[i], site->target), sizeof address[i]);
+    memcpy(left, mask, stack->n_rows * sizeof *left);
+    while (!cx->fault.kind && next_target(address, left, stack->n_rows, &target, same)) {
+        uint32_t callee = exec_function_at(program, target);
+        if (callee != PTX_NO_INDEX) {
+            call(stack, cx, pc, callee, same);
+            continue;
+        }
+        uint32_t first = 0;
+        while (!same[first])
+            first++;
+        cx->row = &stack->row[first];
+        exec_fault_set(cx, EXEC_FAULT_BAD_CALL, (unsigned)__builtin_ctz(same[first]), 0, 0, "%s", "");
     }
 }
 
 /* brx.idx: one path for each distinct target. True when there is more than one. */
-static bool branch_indexed(struct divergence_stack *stack, const struct exec_context *cx, const struct exec_row *row,
-                           uint32_t pc, uint32_t mask) {
-    const struct exec_program *program = cx->grid->program;
-    const struct exec_insn *insn = &program->code[pc];
-    const uint32_t *index = lanes_of(row, insn->operand[0]);
-    const uint32_t *table = program->branch_table[insn->target];
-    uint32_t next[EXEC_LANES], n_paths = 0;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        next[lane] = index[lane] < table[0] ? table[1 + index[lane]] : pc + 1;
+static bool branch_indexed(struct divergence_stack *stack, const struct exec_context *cx, uint32_t pc,
+                           const uint32_t *mask) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    uint64_t next[EXEC_MAX_ROWS][EXEC_LANES], target;
+    uint32_t stay[EXEC_MAX_ROWS], left[EXEC_MAX_ROWS], same[EXEC_MAX_ROWS], n_paths = 0;
+    for (uint32_t i = 0; i < stack->n_rows; i++) {
+        for (uint32_t rest = mask[i]; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            next[i][lane] = divergence_branch_target(cx, &stack->row[i], pc, lane);
+        }
+        stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* the guard is false: falls through */
     }
-    uint32_t stay = divergence_stack_top(stack)->mask & ~mask; /* lanes whose guard was false fall through */
+    memcpy(left, mask, stack->n_rows * sizeof *left);
     divergence_stack_make_join(stack, insn->reconvergence);
-    if (stay) {
+    if (!divergence_masks_are_empty(stay, stack->n_rows)) {
         if (pc + 1 != insn->reconvergence)
             divergence_stack_push_path(stack, pc + 1, insn->reconvergence, stay);
         n_paths++;
     }
-    for (uint32_t left = mask; left;) {
-        uint32_t target = next[__builtin_ctz(left)], same = 0;
-        for (uint32_t rest = left; rest; rest &= rest - 1)
-            same |= (uint32_t)(next[__builtin_ctz(rest)] == target) << __builtin_ctz(rest);
+    for (; next_target(next, left, stack->n_rows, &target, same); n_paths++)
         if (target != insn->reconvergence)
-            divergence_stack_push_path(stack, target, insn->reconvergence, same);
-        left &= ~same;
-        n_paths++;
-    }
-    divergence_stack_pop_finished(stack);
+            divergence_stack_push_path(stack, (uint32_t)target, insn->reconvergence, same);
     return n_paths > 1;
 }
 
-static bool branch(struct divergence_stack *stack, const struct exec_insn *insn, uint32_t pc, uint32_t mask) {
+/* Compiled for one row and for several: most control instructions are branches of one row. */
+static inline __attribute__((always_inline)) bool branch(struct divergence_stack *stack, uint32_t n_rows,
+                                                         const struct exec_insn *insn, uint32_t pc,
+                                                         const uint32_t *mask) {
     struct divergence_entry *top = divergence_stack_top(stack);
-    if (mask == top->mask) {
+    if (divergence_masks_are_equal(mask, top->mask, n_rows)) {
         top->pc = insn->target;
         return false;
     }
-    if (!mask)
+    if (divergence_masks_are_empty(mask, n_rows))
         return false;
     divergence_stack_diverge(stack, insn->reconvergence, insn->target, mask, pc + 1);
     return true;
 }
 
-struct divergence_outcome divergence_control(struct divergence_stack *stack, struct exec_context *cx,
-                                             struct exec_row *row, uint32_t pc, uint32_t mask) {
-    const struct exec_program *program = cx->grid->program;
-    const struct exec_insn *insn = &program->code[pc];
-    struct divergence_outcome outcome = {.is_branch = false};
+static void end_threads(struct divergence_stack *stack, const uint32_t *mask) {
+    for (uint32_t i = 0; i < stack->n_rows; i++) {
+        struct exec_row *row = &stack->row[i];
+        bool was_live = row->live;
+        row->live &= ~mask[i];
+        divergence_cta(row)->n_live_rows -= was_live && !row->live;
+    }
+    divergence_stack_remove(stack, mask, false);
+}
+
+/* Instructions that each row executes for itself. */
+static void each_row(const struct divergence_stack *stack, struct exec_context *cx, const struct exec_insn *insn,
+                     const uint32_t *mask) {
+    for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++) {
+        if (!mask[i])
+            continue;
+        cx->row = &stack->row[i];
+        if (insn->kind == EXEC_KIND_CALL_BUILTIN)
+            exec_row_insn(cx, &stack->row[i], insn, mask[i]);
+        else if (insn->kind == EXEC_KIND_RETURN)
+            exec_leave_function(cx, &stack->row[i], mask[i]);
+        else
+            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(mask[i]), 0, 0, "%s", "");
+    }
+}
+
+struct divergence_outcome divergence_control(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc,
+                                             const uint32_t *mask) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    struct divergence_outcome outcome = {.is_branch = insn->kind == EXEC_KIND_BRANCH};
     divergence_stack_top(stack)->pc = pc + 1;
     if (insn->kind == EXEC_KIND_BRANCH) {
-        outcome.is_branch = true;
-        outcome.is_divergent = branch(stack, insn, pc, mask);
+        outcome.is_divergent =
+            stack->n_rows == 1 ? branch(stack, 1, insn, pc, mask) : branch(stack, stack->n_rows, insn, pc, mask);
         divergence_stack_pop_finished(stack);
         return outcome;
     }
-    if (!mask) {
-        outcome.is_branch = insn->kind == EXEC_KIND_BRANCH_INDEXED;
+    outcome.is_branch = insn->kind == EXEC_KIND_BRANCH_INDEXED;
+    if (divergence_masks_are_empty(mask, stack->n_rows)) {
         divergence_stack_pop_finished(stack);
         return outcome;
     }
     switch ((enum exec_kind)insn->kind) {
     case EXEC_KIND_BRANCH_INDEXED:
-        outcome.is_branch = true;
-        outcome.is_divergent = branch_indexed(stack, cx, row, pc, mask);
+        outcome.is_divergent = branch_indexed(stack, cx, pc, mask);
         break;
     case EXEC_KIND_CALL:
-        call(stack, cx, row, pc, program->function_of[insn->target], mask);
+        call(stack, cx, pc, cx->grid->program->function_of[insn->target], mask);
         break;
     case EXEC_KIND_CALL_INDIRECT:
-        call_indirect(stack, cx, row, pc, mask);
-        break;
-    case EXEC_KIND_CALL_BUILTIN:
-        exec_row_insn(cx, row, insn, mask);
+        call_indirect(stack, cx, pc, mask);
         break;
     case EXEC_KIND_RETURN:
-        exec_leave_function(cx, row, mask);
+        each_row(stack, cx, insn, mask);
         divergence_stack_remove(stack, mask, true);
         break;
+    case EXEC_KIND_CALL_BUILTIN:
+    case EXEC_KIND_TRAP:
+        each_row(stack, cx, insn, mask);
+        break;
     case EXEC_KIND_EXIT:
-        outcome.exited = mask;
-        row->live &= ~mask;
-        divergence_stack_remove(stack, mask, false);
+        outcome.has_exited = true;
+        end_threads(stack, mask);
         break;
     case EXEC_KIND_BARRIER:
-        outcome.at_barrier = mask;
-        break;
-    case EXEC_KIND_TRAP:
-        fault(cx, EXEC_FAULT_TRAP, mask, "");
-        break;
+        outcome.at_barrier = true;
+        return outcome; /* the entry still has to wait */
     default:
         break;
     }
-    if (!outcome.at_barrier) /* there the entry still has to wait */
-        divergence_stack_pop_finished(stack);
+    divergence_stack_pop_finished(stack);
     return outcome;
 }
 
 /* --- barriers --- */
 
-void divergence_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
-                               uint32_t mask) {
-    if (!insn->n_dst)
-        return;
-    uint32_t value = exec_barrier_result(barrier, insn->reconvergence);
-    unsigned char *lanes = row->base[insn->operand[0].base] + insn->operand[0].offset;
-    if (insn->operand[0].width == PTX_WIDTH_PRED) {
-        uint32_t *predicate = (uint32_t *)lanes;
-        *predicate = value ? *predicate | mask : *predicate & ~mask;
-        return;
+/* Releases the rows of an entry that wait for this barrier; true when the entry may continue. */
+static bool release_entry(const struct divergence_stack *stack, struct divergence_entry *entry,
+                          const struct exec_context *cx, const struct exec_barrier *barrier, uint32_t number) {
+    const struct exec_insn *insn = &cx->grid->program->code[entry->wait_pc];
+    uint32_t *wait_mask = divergence_wait_mask(stack, entry);
+    for (uint32_t i = 0; i < stack->n_rows; i++) {
+        struct exec_row *row = &stack->row[i];
+        uint32_t mask = wait_mask[i];
+        if (!mask || divergence_barrier_number(row, insn, (uint32_t)__builtin_ctz(mask)) != number)
+            continue;
+        divergence_barrier_result(row, insn, barrier, mask);
+        wait_mask[i] = 0;
     }
-    for (uint32_t left = mask; left; left &= left - 1)
-        ((uint32_t *)lanes)[__builtin_ctz(left)] = value;
+    entry->is_waiting = !divergence_masks_are_empty(wait_mask, stack->n_rows);
+    return !entry->is_waiting;
 }
 
-uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane) {
-    return insn->n_src == 0 ? 0 : ((const uint32_t *)lanes_of(row, insn->operand[insn->n_dst]))[lane];
-}
-
-static uint64_t release(struct divergence_stack *stack, const struct exec_context *cx, struct exec_cta *cta,
-                        uint32_t number) {
-    struct exec_barrier *barrier = &cta->barrier[number];
+/* Releases all that wait for this barrier. Entries that are finished then stay until pop_all(). */
+static uint64_t release(struct divergence_stack *stack, uint32_t n_stacks, const struct exec_context *cx,
+                        struct exec_cta *cta, uint32_t number) {
     uint64_t released = 0;
-    for (uint32_t i = 0; i < cta->n_rows; i++) {
+    for (uint32_t i = 0; i < n_stacks; i++)
         for (uint32_t d = 0; d < stack[i].depth; d++) {
-            struct divergence_entry *entry = &stack[i].entry[d];
-            if (!entry->is_waiting)
-                continue;
-            const struct exec_insn *insn = &cx->grid->program->code[entry->wait_pc];
-            uint32_t lane = (uint32_t)__builtin_ctz(entry->wait_mask);
-            if (divergence_barrier_number(&cta->row[i], insn, lane) != number)
-                continue;
-            divergence_barrier_result(&cta->row[i], insn, barrier, entry->wait_mask);
-            entry->is_waiting = false;
-            released |= 1ull << i;
+            struct divergence_entry *entry = divergence_stack_at(&stack[i], d);
+            if (entry->is_waiting && release_entry(&stack[i], entry, cx, &cta->barrier[number], number))
+                released |= 1ull << i;
         }
-        divergence_stack_pop_finished(&stack[i]); /* the barrier may have been the last instruction of a path */
-    }
-    exec_barrier_reset(barrier);
+    exec_barrier_reset(&cta->barrier[number]);
     return released;
 }
 
-bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
-    if (!cta->barrier[number].is_open)
-        return false;
-    uint32_t live[EXEC_MAX_ROWS];
-    for (uint32_t i = 0; i < cta->n_rows; i++)
-        live[i] = cta->row[i].live;
-    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
+/* A barrier may have been the last instruction of a path. */
+static void pop_all(struct divergence_stack *stack, uint64_t which) {
+    for (; which; which &= which - 1)
+        divergence_stack_pop_finished(&stack[__builtin_ctzll(which)]);
 }
 
-int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
-                              uint32_t mask) {
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
-    bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
-    uint32_t expected = 0, predicate = 0;
-    cx->insn = insn; /* what a fault is told of */
-    cx->row = row;
-    if (insn->n_src > 1u + reduces) {
-        expected = ((const uint32_t *)lanes_of(row, insn->operand[insn->n_dst + 1]))[lane];
-        if (expected == 0 || expected % EXEC_LANES)
-            fault(cx, EXEC_FAULT_BARRIER, mask, "a barrier's thread count must be a positive multiple of 32");
+uint64_t divergence_arrive(struct divergence_stack *stack, uint32_t n_stacks, struct exec_context *cx,
+                           struct exec_cta *cta, uint32_t which, uint32_t pc, const uint32_t *mask) {
+    struct divergence_stack *own = &stack[which];
+    struct divergence_entry *top = divergence_stack_top(own);
+    bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
+    uint32_t *wait_mask = divergence_wait_mask(own, top);
+    uint64_t released = 0;
+    memset(wait_mask, 0, own->n_rows * sizeof *mask);
+    for (uint32_t i = 0; i < own->n_rows && !cx->fault.kind; i++) {
+        if (!mask[i])
+            continue;
+        if (waits) {
+            top->is_waiting = true;
+            top->wait_pc = pc;
+            wait_mask[i] = mask[i];
+        }
+        int complete = divergence_barrier_arrive(cx, cta, &own->row[i], pc, mask[i]);
+        if (complete != DIVERGENCE_NO_BARRIER)
+            released |= release(stack, n_stacks, cx, cta, (uint32_t)complete);
     }
-    if (reduces)
-        predicate =
-            *(const uint32_t *)lanes_of(row, insn->operand[insn->n_dst + insn->n_src - 1]) ^ (insn->imm & 1 ? ~0u : 0);
-    if (number >= EXEC_N_BARRIERS)
-        fault(cx, EXEC_FAULT_BARRIER, mask, "a block has barriers 0 to 15");
-    if (cx->fault.kind)
-        return DIVERGENCE_NO_BARRIER;
-    if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
-        fault(cx, EXEC_FAULT_BARRIER, mask, "threads arrived at one barrier with different thread counts");
-        return DIVERGENCE_NO_BARRIER;
-    }
-    return divergence_barrier_is_complete(cx, cta, number) ? (int)number : DIVERGENCE_NO_BARRIER;
+    pop_all(stack, released | 1ull << which);
+    return released;
 }
 
-uint64_t divergence_arrive(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta,
-                           uint32_t row_number, uint32_t pc, uint32_t mask) {
-    int complete = divergence_barrier_arrive(cx, cta, &cta->row[row_number], pc, mask);
-    if (cx->fault.kind)
-        return 0;
-    if (cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE) {
-        struct divergence_entry *top = divergence_stack_top(&stack[row_number]);
-        top->is_waiting = true;
-        top->wait_pc = pc;
-        top->wait_mask = mask;
-    } else {
-        divergence_stack_pop_finished(&stack[row_number]); /* it may have been the last instruction of a path */
-    }
-    return complete == DIVERGENCE_NO_BARRIER ? 0 : release(stack, cx, cta, (uint32_t)complete);
-}
-
-uint64_t divergence_after_exit(struct divergence_stack *stack, struct exec_context *cx, struct exec_cta *cta) {
+uint64_t divergence_after_exit(struct divergence_stack *stack, uint32_t n_stacks, struct exec_context *cx,
+                               struct exec_cta *cta) {
     uint64_t released = 0;
     for (uint32_t i = 0; i < EXEC_N_BARRIERS; i++)
         if (divergence_barrier_is_complete(cx, cta, i))
-            released |= release(stack, cx, cta, i);
+            released |= release(stack, n_stacks, cx, cta, i);
+    pop_all(stack, released);
     return released;
 }

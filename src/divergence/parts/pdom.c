@@ -1,39 +1,62 @@
-/* The post-dominator stack. See pdom.h. */
+/* The post-dominator stack. See pdom.h. What runs at every branch is compiled twice, for one row and for any number:
+ * with one row the loops over masks vanish. */
 #include "divergence/parts/pdom.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/exec.h"
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-static struct divergence_entry *push(struct divergence_stack *stack) {
-    if (stack->depth == stack->capacity) {
-        stack->capacity = stack->capacity ? 2 * stack->capacity : 16;
-        stack->entry = realloc(stack->entry, stack->capacity * sizeof *stack->entry);
-        if (!stack->entry)
+static struct divergence_entry *push(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask) {
+    size_t size = divergence_entry_bytes(stack->n_rows), used = stack->depth * size;
+    uint32_t copy[EXEC_MAX_ROWS];
+    memcpy(copy, mask, stack->n_rows * sizeof *mask);
+    if (used + size > stack->capacity) {
+        stack->capacity = stack->capacity ? 2 * stack->capacity : 8 * size;
+        stack->bytes = realloc(stack->bytes, stack->capacity);
+        if (!stack->bytes)
             abort();
     }
-    struct divergence_entry *entry = &stack->entry[stack->depth++];
-    *entry = (struct divergence_entry){.reconvergence = EXEC_NO_PC};
+    stack->depth++;
+    struct divergence_entry *entry = divergence_stack_top(stack);
+    memset(entry, 0, size);
+    entry->pc = pc;
+    entry->reconvergence = EXEC_NO_PC;
+    memcpy(entry->mask, copy, stack->n_rows * sizeof *mask);
     return entry;
 }
 
-void divergence_stack_start(struct divergence_stack *stack, uint32_t pc, uint32_t mask) {
+void divergence_stack_start(struct divergence_stack *stack, struct exec_row *rows, uint32_t n_rows, uint32_t pc) {
+    uint32_t mask[EXEC_MAX_ROWS];
+    for (uint32_t i = 0; i < n_rows; i++)
+        mask[i] = rows[i].threads;
     stack->depth = 0;
-    struct divergence_entry *entry = push(stack);
-    entry->pc = pc;
-    entry->mask = mask;
+    stack->n_rows = n_rows;
+    stack->row = rows;
+    push(stack, pc, mask);
+}
+
+void divergence_stack_start_lanes(struct divergence_stack *stack, uint32_t mask, uint32_t pc) {
+    stack->depth = 0;
+    stack->n_rows = 1;
+    stack->row = NULL;
+    push(stack, pc, &mask);
 }
 
 void divergence_stack_free(struct divergence_stack *stack) {
-    free(stack->entry);
-    *stack = (struct divergence_stack){.entry = NULL};
+    free(stack->bytes);
+    *stack = (struct divergence_stack){.bytes = NULL};
 }
 
-void divergence_stack_pop_finished(struct divergence_stack *stack) {
+ALWAYS_INLINE struct divergence_entry *at(const struct divergence_stack *stack, uint32_t index, uint32_t n_rows) {
+    return (struct divergence_entry *)(stack->bytes + index * divergence_entry_bytes(n_rows));
+}
+
+ALWAYS_INLINE void pop_finished(struct divergence_stack *stack, uint32_t n_rows) {
     while (stack->depth) {
-        struct divergence_entry *top = divergence_stack_top(stack);
-        if (top->mask && (top->pc != top->reconvergence || top->is_waiting)) {
+        struct divergence_entry *top = at(stack, stack->depth - 1, n_rows);
+        bool is_running = top->pc != top->reconvergence || top->is_waiting;
+        if (is_running && !divergence_masks_are_empty(top->mask, n_rows)) {
             top->is_join = false; /* all its paths have met again */
             return;
         }
@@ -41,28 +64,32 @@ void divergence_stack_pop_finished(struct divergence_stack *stack) {
     }
 }
 
-void divergence_stack_remove(struct divergence_stack *stack, uint32_t mask, bool stops_at_call) {
+void divergence_stack_pop_finished(struct divergence_stack *stack) {
+    if (stack->n_rows == 1)
+        pop_finished(stack, 1);
+    else
+        pop_finished(stack, stack->n_rows);
+}
+
+void divergence_stack_remove(struct divergence_stack *stack, const uint32_t *mask, bool stops_at_call) {
     for (uint32_t i = stack->depth; i-- > 0;) {
-        stack->entry[i].mask &= ~mask;
-        if (stops_at_call && stack->entry[i].is_call)
+        struct divergence_entry *entry = divergence_stack_at(stack, i);
+        divergence_masks_remove(entry->mask, mask, stack->n_rows);
+        if (stops_at_call && entry->is_call)
             break;
     }
     divergence_stack_pop_finished(stack);
 }
 
-void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask) {
-    struct divergence_entry *path = push(stack);
-    path->pc = pc;
+void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence,
+                                const uint32_t *mask) {
+    struct divergence_entry *path = push(stack, pc, mask);
     path->reconvergence = reconvergence;
-    path->mask = mask;
     path->is_path = true;
 }
 
-void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uint32_t mask) {
-    struct divergence_entry *callee = push(stack);
-    callee->pc = pc;
-    callee->mask = mask;
-    callee->is_call = true;
+void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask) {
+    push(stack, pc, mask)->is_call = true;
 }
 
 void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence) {
@@ -71,49 +98,85 @@ void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconve
     top->is_join = true;
 }
 
-void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc, uint32_t first,
-                              uint32_t second_pc) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    uint32_t second = top->mask & ~first;
-    if (reconvergence == top->reconvergence && reconvergence != EXEC_NO_PC &&
-        (first_pc == reconvergence || second_pc == reconvergence)) {
-        top->mask =
-            first_pc == reconvergence ? second : first; /* the join below waits already: loops do not grow the stack */
-        top->pc = first_pc == reconvergence ? second_pc : first_pc;
+void divergence_stack_add_bottom(struct divergence_stack *stack) {
+    push(stack, 0, divergence_stack_at(stack, 0)->mask);
+    memmove(divergence_stack_at(stack, 1), divergence_stack_at(stack, 0),
+            (stack->depth - 1) * divergence_entry_bytes(stack->n_rows));
+    struct divergence_entry *bottom = divergence_stack_at(stack, 0); /* still what it was */
+    bottom->pc = bottom->reconvergence;
+    bottom->is_path = false;
+    bottom->is_join = true;
+}
+
+ALWAYS_INLINE void diverge(struct divergence_stack *stack, uint32_t n_rows, uint32_t reconvergence, uint32_t first_pc,
+                           const uint32_t *first, uint32_t second_pc) {
+    struct divergence_entry *top = at(stack, stack->depth - 1, n_rows);
+    uint32_t second[EXEC_MAX_ROWS];
+    for (uint32_t i = 0; i < n_rows; i++)
+        second[i] = top->mask[i] & ~first[i];
+    bool is_first_there = first_pc == reconvergence, is_second_there = second_pc == reconvergence;
+    if (reconvergence == top->reconvergence && reconvergence != EXEC_NO_PC && (is_first_there || is_second_there)) {
+        /* The join below waits already: loops do not grow the stack. */
+        memcpy(top->mask, is_first_there ? second : first, n_rows * sizeof *first);
+        top->pc = is_first_there ? second_pc : first_pc;
         return;
     }
     divergence_stack_make_join(stack, reconvergence);
-    if (second_pc != reconvergence) /* lanes that go straight to the meeting point just wait there */
+    if (!is_second_there) /* threads that go straight to the reconvergence pc just wait there */
         divergence_stack_push_path(stack, second_pc, reconvergence, second);
-    if (first_pc != reconvergence)
+    if (!is_first_there)
         divergence_stack_push_path(stack, first_pc, reconvergence, first);
 }
 
+void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
+                              const uint32_t *first, uint32_t second_pc) {
+    if (stack->n_rows == 1)
+        diverge(stack, 1, reconvergence, first_pc, first, second_pc);
+    else
+        diverge(stack, stack->n_rows, reconvergence, first_pc, first, second_pc);
+}
+
+/* --- paths that wait or spin --- */
+
 /* The lowest of the paths that the top one has as siblings; the top itself when it has none. */
 static uint32_t first_sibling(const struct divergence_stack *stack) {
-    uint32_t at = stack->depth - 1;
-    while (at > 0 && stack->entry[at].is_path && stack->entry[at - 1].is_path && !stack->entry[at - 1].is_join &&
-           stack->entry[at - 1].reconvergence == stack->entry[at].reconvergence)
-        at--;
-    return at;
+    uint32_t index = stack->depth - 1;
+    for (; index > 0; index--) {
+        const struct divergence_entry *entry = divergence_stack_at(stack, index);
+        const struct divergence_entry *below = divergence_stack_at(stack, index - 1);
+        bool are_siblings = entry->is_path && below->is_path && !below->is_join;
+        if (!are_siblings || below->reconvergence != entry->reconvergence)
+            break;
+    }
+    return index;
 }
 
 /* The top goes below its siblings. */
 static void rotate(struct divergence_stack *stack, uint32_t lowest) {
-    struct divergence_entry top = *divergence_stack_top(stack);
-    memmove(&stack->entry[lowest + 1], &stack->entry[lowest], (stack->depth - 1 - lowest) * sizeof top);
-    stack->entry[lowest] = top;
+    size_t size = divergence_entry_bytes(stack->n_rows);
+    _Alignas(struct divergence_entry) unsigned char
+        top[sizeof(struct divergence_entry) + 2 * EXEC_MAX_ROWS * sizeof(uint32_t)];
+    memcpy(top, divergence_stack_top(stack), size);
+    memmove(divergence_stack_at(stack, lowest + 1), divergence_stack_at(stack, lowest),
+            (stack->depth - 1 - lowest) * size);
+    memcpy(divergence_stack_at(stack, lowest), top, size);
+}
+
+/* Those above it move down. */
+static void drop(struct divergence_stack *stack, uint32_t index) {
+    stack->depth--;
+    memmove(divergence_stack_at(stack, index), divergence_stack_at(stack, index + 1),
+            (stack->depth - index) * divergence_entry_bytes(stack->n_rows));
 }
 
 /* Paths that never meet (threads end on the way) need no join of their own: they become siblings of its siblings. */
 static bool drop_join(struct divergence_stack *stack, uint32_t lowest) {
     if (lowest == 0)
         return false;
-    struct divergence_entry *join = &stack->entry[lowest - 1];
+    const struct divergence_entry *join = divergence_stack_at(stack, lowest - 1);
     if (!join->is_join || !join->is_path || join->is_call || join->pc != EXEC_NO_PC)
         return false;
-    memmove(join, join + 1, (stack->depth - lowest) * sizeof *join);
-    stack->depth--;
+    drop(stack, lowest - 1);
     return true;
 }
 
@@ -132,22 +195,27 @@ bool divergence_stack_yield(struct divergence_stack *stack) {
 
 void divergence_stack_break_join(struct divergence_stack *stack) {
     uint32_t lowest = first_sibling(stack);
-    if (lowest > 0 && stack->entry[lowest - 1].is_join) {
-        struct divergence_entry *join = &stack->entry[lowest - 1];
+    struct divergence_entry *join = lowest > 0 ? divergence_stack_at(stack, lowest - 1) : NULL;
+    if (join && join->is_join) {
         uint32_t outer = join->reconvergence;
         for (uint32_t i = lowest; i < stack->depth; i++) {
-            join->mask &= ~stack->entry[i].mask;
-            stack->entry[i].reconvergence = outer;
-            stack->entry[i].is_call |= join->is_call;
+            struct divergence_entry *path = divergence_stack_at(stack, i);
+            divergence_masks_remove(join->mask, path->mask, stack->n_rows);
+            path->reconvergence = outer;
+            path->is_call |= join->is_call;
         }
         join->is_join = false;
         join->is_path = true;
-        if (!join->mask || join->pc == outer) { /* nobody waits there, or they wait at the next join already */
-            memmove(join, join + 1, (stack->depth - lowest) * sizeof *join);
-            stack->depth--;
-        }
+        /* No thread waits there, or those that do wait at the next join already. */
+        if (divergence_masks_are_empty(join->mask, stack->n_rows) || join->pc == outer)
+            drop(stack, lowest - 1);
         lowest = first_sibling(stack);
     }
     rotate(stack, lowest);
     divergence_stack_pop_finished(stack);
+}
+
+bool divergence_stack_spins(struct divergence_watch *watch, const struct divergence_stack *stack, uint32_t pc) {
+    bool is_diverged = stack->depth > 1;
+    return divergence_spins(watch, is_diverged, is_diverged && divergence_stack_top(stack)->is_waiting, pc);
 }

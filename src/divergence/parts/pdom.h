@@ -1,47 +1,77 @@
-/* The post-dominator stack of a row: which lanes run next, and where (Fung 2007; Narasiman 2011, section 2).
+/* The post-dominator stack of a warp: which threads run next, and where (Fung 2007; Narasiman 2011, section 2). The
+ * warp is a row, or several consecutive rows of a block (a large warp, a compacted block); masks have one word of lanes
+ * for each row.
  *
  * Entry = {pc, reconvergence pc, mask}; the top one runs. A divergent branch turns the running entry into a join (mask
- * = all its lanes, pc = the meeting point) and pushes one path for each side; a path that reaches its reconvergence pc
- * is popped. A call pushes an entry for the callee; a return takes lanes out of every entry down to it, so that the
- * caller's entry goes on when the last lane is back. */
+ * = all its threads, pc = the reconvergence pc) and pushes one path for each side; a path that reaches its
+ * reconvergence pc is popped. A call pushes an entry for the callee; a return takes threads out of every entry down to
+ * it, so that the caller's entry continues when the last thread is back. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "divergence/parts/masks.h"
+#include "divergence/parts/spin.h"
+#include "exec/cta.h"
 
 struct divergence_entry {
-    uint32_t pc, reconvergence, mask;
+    uint32_t pc, reconvergence;
     bool is_call;
     bool is_path;    /* one side of a divergent branch: a sibling may run while this one waits */
     bool is_join;    /* paths above it still run */
-    bool is_waiting; /* at a barrier: the instruction at wait_pc, with the lanes in wait_mask */
-    uint32_t wait_pc, wait_mask;
+    bool is_waiting; /* at a barrier: the instruction at wait_pc, with the threads in divergence_wait_mask() */
+    uint32_t wait_pc;
+    uint32_t label;  /* the model's own; moves with the entry and is 0 in a new one */
+    uint32_t mask[]; /* a word for each row; as many words for the wait mask follow */
 };
 
 struct divergence_stack {
-    struct divergence_entry *entry;
-    uint32_t depth, capacity;
+    unsigned char *bytes; /* the entries, each divergence_entry_bytes() long */
+    size_t capacity;      /* in bytes */
+    uint32_t depth, n_rows;
+    struct exec_row *row; /* n_rows consecutive rows; NULL: the lanes belong to no single row (odgs) */
 };
 
-static inline struct divergence_entry *divergence_stack_top(const struct divergence_stack *stack) {
-    return &stack->entry[stack->depth - 1];
+static inline size_t divergence_entry_bytes(uint32_t n_rows) {
+    return sizeof(struct divergence_entry) + 2 * (size_t)n_rows * sizeof(uint32_t);
 }
 
-void divergence_stack_start(struct divergence_stack *stack, uint32_t pc, uint32_t mask);
+static inline struct divergence_entry *divergence_stack_at(const struct divergence_stack *stack, uint32_t index) {
+    return (struct divergence_entry *)(stack->bytes + index * divergence_entry_bytes(stack->n_rows));
+}
+
+static inline struct divergence_entry *divergence_stack_top(const struct divergence_stack *stack) {
+    return divergence_stack_at(stack, stack->depth - 1);
+}
+
+static inline uint32_t *divergence_wait_mask(const struct divergence_stack *stack,
+                                             const struct divergence_entry *entry) {
+    return (uint32_t *)entry->mask + stack->n_rows;
+}
+
+/* The stack's only entry: all threads of n_rows consecutive rows, at pc. */
+void divergence_stack_start(struct divergence_stack *stack, struct exec_row *rows, uint32_t n_rows, uint32_t pc);
+/* The same for lanes that hold threads of any rows. Control instructions are then the model's own business. */
+void divergence_stack_start_lanes(struct divergence_stack *stack, uint32_t mask, uint32_t pc);
 void divergence_stack_free(struct divergence_stack *stack);
-/* Drops entries that have no lanes left or have reached their reconvergence point. */
+/* Drops entries that have no threads left or have reached their reconvergence pc. */
 void divergence_stack_pop_finished(struct divergence_stack *stack);
-/* Takes lanes out of every entry, or (a return) out of every entry of the running call. */
-void divergence_stack_remove(struct divergence_stack *stack, uint32_t mask, bool stops_at_call);
-void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence, uint32_t mask);
-void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, uint32_t mask);
+/* Takes threads out of every entry, or (a return) out of every entry of the running call. */
+void divergence_stack_remove(struct divergence_stack *stack, const uint32_t *mask, bool stops_at_call);
+/* Functions that push copy the mask first: it may lie in the stack. */
+void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence,
+                                const uint32_t *mask);
+void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask);
 /* The running entry becomes the join of paths that the caller pushes next. */
 void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence);
-/* The running entry splits: lanes in `first` go to first_pc, the others to second_pc; first_pc runs first. */
-void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc, uint32_t first,
-                              uint32_t second_pc);
-/* The running path waits at a barrier: gives way to a sibling that does not. False when there is none. */
+/* A new entry below all others: a join at the reconvergence pc of the one that was lowest. */
+void divergence_stack_add_bottom(struct divergence_stack *stack);
+/* The running entry splits: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
+void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
+                              const uint32_t *first, uint32_t second_pc);
+/* The running path waits at a barrier: a sibling that does not wait runs instead. False when there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
-/* The running path makes no progress alone (it spins on what other lanes will write): lanes that wait at its join go on
- * without it, and siblings take turns. Reconvergence there is given up; results do not depend on it. */
+/* The running path makes no progress alone (it spins on what other threads will write): threads that wait at its join
+ * continue without it, and siblings take turns. This gives up reconvergence there; results do not depend on it. */
 void divergence_stack_break_join(struct divergence_stack *stack);
+/* To be asked at each control instruction, at pc: true when the running path has stayed in a short piece of code so
+ * long that it probably waits for what other threads of the stack will write. Break the join then. */
+bool divergence_stack_spins(struct divergence_watch *watch, const struct divergence_stack *stack, uint32_t pc);

@@ -9,13 +9,14 @@
 #include "exec/exec.h"
 
 enum { A = 10, B = 20, C = 30, D = 40, E = 50 };
+#define LANES(mask) ((const uint32_t[]){mask})
 
 static void expect(const struct divergence_stack *stack, uint32_t at, uint32_t pc, uint32_t reconvergence,
                    uint32_t mask) {
     assert_true(at < stack->depth);
-    assert_int_equal(stack->entry[at].pc, pc);
-    assert_int_equal(stack->entry[at].reconvergence, reconvergence);
-    assert_int_equal(stack->entry[at].mask, mask);
+    assert_int_equal(divergence_stack_at(stack, at)->pc, pc);
+    assert_int_equal(divergence_stack_at(stack, at)->reconvergence, reconvergence);
+    assert_int_equal(divergence_stack_at(stack, at)->mask[0], mask);
 }
 
 static void reach(struct divergence_stack *stack, uint32_t pc) {
@@ -27,10 +28,10 @@ static void reach(struct divergence_stack *stack, uint32_t pc) {
 static void the_papers_example_has_the_papers_states(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_start_lanes(&stack, 0xf, A);
     assert_int_equal(stack.depth, 1); /* (b) A 1111 */
     expect(&stack, 0, A, EXEC_NO_PC, 0xf);
-    divergence_stack_diverge(&stack, D, B, 0xb, C); /* (c) join, the other path, and the running one on top */
+    divergence_stack_diverge(&stack, D, B, LANES(0xb), C); /* (c) join, the other path, and the running one on top */
     assert_int_equal(stack.depth, 3);
     expect(&stack, 0, D, EXEC_NO_PC, 0xf);
     expect(&stack, 1, C, D, 0x4);
@@ -48,8 +49,8 @@ static void the_papers_example_has_the_papers_states(void **state) {
 static void a_side_without_code_has_no_entry(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, D, 0x3, B);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, D, LANES(0x3), B);
     assert_int_equal(stack.depth, 2);
     expect(&stack, 1, B, D, 0xc);
     divergence_stack_free(&stack);
@@ -59,9 +60,9 @@ static void a_side_without_code_has_no_entry(void **state) {
 static void a_divergent_loop_does_not_grow_the_stack(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_start_lanes(&stack, 0xf, A);
     for (uint32_t stays = 0xe; stays; stays = stays << 1 & 0xf) {
-        divergence_stack_diverge(&stack, D, A, stays, D);
+        divergence_stack_diverge(&stack, D, A, LANES(stays), D);
         assert_int_equal(stack.depth, 2);
         expect(&stack, 1, A, D, stays);
     }
@@ -75,14 +76,14 @@ static void a_divergent_loop_does_not_grow_the_stack(void **state) {
 static void returns_leave_the_call_and_nothing_else(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
+    divergence_stack_start_lanes(&stack, 0xf, A);
     divergence_stack_top(&stack)->pc = B; /* behind the call */
-    divergence_stack_push_call(&stack, C, 0xf);
-    divergence_stack_diverge(&stack, EXEC_NO_PC, D, 0x3, E);
-    divergence_stack_remove(&stack, 0x3, true);
+    divergence_stack_push_call(&stack, C, LANES(0xf));
+    divergence_stack_diverge(&stack, EXEC_NO_PC, D, LANES(0x3), E);
+    divergence_stack_remove(&stack, LANES(0x3), true);
     expect(&stack, stack.depth - 1, E, EXEC_NO_PC, 0xc);
     expect(&stack, 0, B, EXEC_NO_PC, 0xf);
-    divergence_stack_remove(&stack, 0xc, true);
+    divergence_stack_remove(&stack, LANES(0xc), true);
     assert_int_equal(stack.depth, 1);
     expect(&stack, 0, B, EXEC_NO_PC, 0xf);
     divergence_stack_free(&stack);
@@ -91,13 +92,13 @@ static void returns_leave_the_call_and_nothing_else(void **state) {
 static void exits_leave_every_entry(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, B, 0x3, C);
-    divergence_stack_remove(&stack, 0x3, false);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, B, LANES(0x3), C);
+    divergence_stack_remove(&stack, LANES(0x3), false);
     assert_int_equal(stack.depth, 2);
     expect(&stack, 0, D, EXEC_NO_PC, 0xc);
     expect(&stack, 1, C, D, 0xc);
-    divergence_stack_remove(&stack, 0xc, false);
+    divergence_stack_remove(&stack, LANES(0xc), false);
     assert_int_equal(stack.depth, 0);
     divergence_stack_free(&stack);
 }
@@ -106,22 +107,22 @@ static void exits_leave_every_entry(void **state) {
 static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, D, 0x3, B); /* lanes 0 and 1 wait at D */
-    divergence_stack_diverge(&stack, E, C, 0x4, E); /* lane 3 waits at E for lane 2 */
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, D, LANES(0x3), B); /* lanes 0 and 1 wait at D */
+    divergence_stack_diverge(&stack, E, C, LANES(0x4), E); /* lane 3 waits at E for lane 2 */
     assert_int_equal(stack.depth, 3);
     expect(&stack, 0, D, EXEC_NO_PC, 0xf);
     expect(&stack, 1, E, D, 0xc);
     expect(&stack, 2, C, E, 0x4);
-    divergence_stack_remove(&stack, 0x4, false);
+    divergence_stack_remove(&stack, LANES(0x4), false);
     assert_int_equal(stack.depth, 2);
     expect(&stack, 0, D, EXEC_NO_PC, 0xb);
     expect(&stack, 1, E, D, 0x8);
-    assert_false(stack.entry[1].is_join);
-    divergence_stack_remove(&stack, 0x8, false);
+    assert_false(divergence_stack_at(&stack, 1)->is_join);
+    divergence_stack_remove(&stack, LANES(0x8), false);
     assert_int_equal(stack.depth, 1);
     expect(&stack, 0, D, EXEC_NO_PC, 0x3);
-    assert_false(stack.entry[0].is_join);
+    assert_false(divergence_stack_at(&stack, 0)->is_join);
     divergence_stack_free(&stack);
 }
 
@@ -129,14 +130,14 @@ static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **
 static void a_join_that_ends_empty_it_leaves_nothing(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, B, LANES(0x3), C);
     reach(&stack, D);
     expect(&stack, 1, C, D, 0xc);
-    divergence_stack_remove(&stack, 0xc, false);
+    divergence_stack_remove(&stack, LANES(0xc), false);
     assert_int_equal(stack.depth, 1);
     expect(&stack, 0, D, EXEC_NO_PC, 0x3);
-    divergence_stack_remove(&stack, 0x3, false);
+    divergence_stack_remove(&stack, LANES(0x3), false);
     assert_int_equal(stack.depth, 0);
     divergence_stack_free(&stack);
 }
@@ -144,8 +145,8 @@ static void a_join_that_ends_empty_it_leaves_nothing(void **state) {
 static void a_waiting_path_gives_way_to_its_sibling(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, B, 0x3, C);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, B, LANES(0x3), C);
     divergence_stack_top(&stack)->is_waiting = true;
     assert_true(divergence_stack_yield(&stack));
     expect(&stack, 2, C, D, 0xc);
@@ -158,9 +159,9 @@ static void a_waiting_path_gives_way_to_its_sibling(void **state) {
 static void paths_that_never_meet_give_way_to_each_other_however_nested(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, EXEC_NO_PC, B, 0x3, C);
-    divergence_stack_diverge(&stack, EXEC_NO_PC, D, 0x1, B);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, B, LANES(0x3), C);
+    divergence_stack_diverge(&stack, EXEC_NO_PC, D, LANES(0x1), B);
     divergence_stack_top(&stack)->is_waiting = true;
     assert_true(divergence_stack_yield(&stack));
     expect(&stack, stack.depth - 1, B, EXEC_NO_PC, 0x2);
@@ -177,13 +178,13 @@ static void paths_that_never_meet_give_way_to_each_other_however_nested(void **s
 static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
-    divergence_stack_start(&stack, A, 0xf);
-    divergence_stack_diverge(&stack, D, D, 0x3, B);
+    divergence_stack_start_lanes(&stack, 0xf, A);
+    divergence_stack_diverge(&stack, D, D, LANES(0x3), B);
     divergence_stack_break_join(&stack);
     assert_int_equal(stack.depth, 2);
     expect(&stack, 1, D, EXEC_NO_PC, 0x3);
     expect(&stack, 0, B, EXEC_NO_PC, 0xc);
-    divergence_stack_remove(&stack, 0x3, false);
+    divergence_stack_remove(&stack, LANES(0x3), false);
     expect(&stack, 0, B, EXEC_NO_PC, 0xc);
     divergence_stack_free(&stack);
 }

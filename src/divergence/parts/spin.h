@@ -1,5 +1,5 @@
 /* Paths that make no progress but spin on what other threads of their warp will write: since compute capability 7.0
- * those get their turn, and a stack must give it to them (pdom.h, wide.h: break_join). A path is taken to spin that has
+ * those get their turn, and a stack must give it to them (pdom.h: break_join). A path is taken to spin that has
  * stayed in a short piece of code for long; a warp that has spun is likely to again (a lock goes from lane to lane),
  * and is not waited for as long. */
 #pragma once

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "divergence/parts/control.h"
+#include "divergence/parts/barrier.h"
 #include "divergence/parts/threads.h"
 
 struct divergence_sync *divergence_sync_new(uint32_t n_rows) {

@@ -8,21 +8,6 @@ static void set_lanes(uint32_t next[EXEC_LANES], uint32_t mask, uint32_t pc) {
         next[__builtin_ctz(left)] = pc;
 }
 
-static const void *lanes_of(const struct exec_row *row, struct exec_operand operand) {
-    return row->base[operand.base] + operand.offset;
-}
-
-static void branch_indexed(const struct exec_context *cx, const struct exec_row *row, uint32_t pc, uint32_t mask,
-                           uint32_t next[EXEC_LANES]) {
-    const struct exec_insn *insn = &cx->grid->program->code[pc];
-    const uint32_t *index = lanes_of(row, insn->operand[0]);
-    const uint32_t *table = cx->grid->program->branch_table[insn->target];
-    for (uint32_t left = mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        next[lane] = index[lane] < table[0] ? table[1 + index[lane]] : pc + 1;
-    }
-}
-
 static void call(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t callee, uint32_t mask,
                  uint32_t next[EXEC_LANES]) {
     exec_enter_function(cx, row, pc, callee, mask);
@@ -34,7 +19,7 @@ static void call_indirect(struct exec_context *cx, struct exec_row *row, uint32_
     const struct exec_program *program = cx->grid->program;
     const struct exec_call_site *site = &program->call_site[program->code[pc].imm];
     uint64_t address[EXEC_LANES]; /* a copy: entering a function may write the register */
-    memcpy(address, lanes_of(row, site->target), sizeof address);
+    memcpy(address, divergence_lanes(row, site->target), sizeof address);
     for (uint32_t left = mask; left && !cx->fault.kind; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), callee = exec_function_at(program, address[lane]);
         if (callee == PTX_NO_INDEX)
@@ -84,7 +69,8 @@ void divergence_next_pcs(struct exec_context *cx, struct exec_row *row, uint32_t
         set_lanes(next, taken, insn->target);
         break;
     case EXEC_KIND_BRANCH_INDEXED:
-        branch_indexed(cx, row, pc, taken, next);
+        for (uint32_t left = taken; left; left &= left - 1)
+            next[__builtin_ctz(left)] = divergence_branch_target(cx, row, pc, (uint32_t)__builtin_ctz(left));
         break;
     case EXEC_KIND_CALL:
         call(cx, row, pc, cx->grid->program->function_of[insn->target], taken, next);

@@ -1,4 +1,6 @@
-/* What control instructions do to single threads: for models in which every thread has its own program counter. */
+/* What control instructions do to single threads: for models in which every thread has its own pc. Apart from control.h
+ * because there is no stack to change: the outcome is a pc for each lane, and a return reads the pc from the thread's
+ * frame instead of finding it on a stack. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -17,6 +19,20 @@ static inline uint32_t divergence_guard(const struct exec_row *row, const struct
         return mask;
     uint32_t predicate = *(const uint32_t *)(row->base[EXEC_BASE_REGISTERS] + insn->guard.offset);
     return mask & (insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate);
+}
+
+/* An operand's lanes. */
+static inline const void *divergence_lanes(const struct exec_row *row, struct exec_operand operand) {
+    return row->base[operand.base] + operand.offset;
+}
+
+/* Where brx.idx at pc sends a lane whose guard is true. */
+static inline uint32_t divergence_branch_target(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,
+                                                uint32_t lane) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    const uint32_t *table = cx->grid->program->branch_table[insn->target];
+    uint32_t index = ((const uint32_t *)divergence_lanes(row, insn->operand[0]))[lane];
+    return index < table[0] ? table[1 + index] : pc + 1;
 }
 
 /* A warp-wide instruction or barrier (bar.warp.sync): it needs lanes of its own row to be there. */

@@ -10,7 +10,7 @@
 static inline void splits_count_subdivision(const struct divergence_warp *warp,
                                             const struct divergence_subdivision *subdivision) {
     uint32_t seen[EXEC_MAX_ROWS] = {0};
-    const struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    const struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         for (uint32_t i = 0; i < warp->n_rows; i++) {
             assert_int_equal(seen[i] & split->mask[i], 0);
@@ -18,8 +18,8 @@ static inline void splits_count_subdivision(const struct divergence_warp *warp,
         }
     for (const struct divergence_subdivision *child = warp->subdivision; child; child = child->next)
         for (uint32_t i = 0; i < warp->n_rows && child->parent == subdivision; i++) {
-            assert_int_equal(seen[i] & child->stack.entry[0].mask[i], 0);
-            seen[i] |= child->stack.entry[0].mask[i];
+            assert_int_equal(seen[i] & divergence_stack_at(&child->stack, 0)->mask[i], 0);
+            seen[i] |= divergence_stack_at(&child->stack, 0)->mask[i];
         }
     for (uint32_t i = 0; i < warp->n_rows; i++) {
         assert_int_equal(seen[i], top->mask[i]);
@@ -79,7 +79,7 @@ static inline void splits_expect_stack(struct fixture *f, const struct entry *ex
         subdivision = subdivision->parent;
     assert_int_equal(subdivision->stack.depth, n);
     for (uint32_t i = 0; i < n; i++) {
-        const struct divergence_wide_entry *entry = &subdivision->stack.entry[i];
+        const struct divergence_entry *entry = divergence_stack_at(&subdivision->stack, i);
         if (i < n - 1)
             assert_int_equal(entry->pc, expected[i].pc);
         assert_int_equal(entry->reconvergence, expected[i].reconvergence);

@@ -23,7 +23,7 @@ void divergence_splits_release(struct divergence_splits *splits) {
     while (splits->free_subdivision) {
         struct divergence_subdivision *subdivision = splits->free_subdivision;
         splits->free_subdivision = subdivision->next;
-        divergence_wide_free(&subdivision->stack);
+        divergence_stack_free(&subdivision->stack);
         free(subdivision);
     }
     free(splits->pool);
@@ -110,7 +110,7 @@ void divergence_splits_free_block(void *model, void *state) {
         while (block->warp[i].subdivision) {
             struct divergence_subdivision *subdivision = block->warp[i].subdivision;
             block->warp[i].subdivision = subdivision->next;
-            divergence_wide_free(&subdivision->stack);
+            divergence_stack_free(&subdivision->stack);
             free(subdivision);
         }
     divergence_sync_free(block->sync);
@@ -135,9 +135,9 @@ void divergence_splits_admit(void *model, struct divergence_block *place, uint64
             .is_live = true,
         };
         struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, warp, NULL);
-        divergence_wide_start(&subdivision->stack, warp->row, warp->n_rows, first_pc);
+        divergence_stack_start(&subdivision->stack, warp->row, warp->n_rows, first_pc);
         struct divergence_split *split = divergence_split_new(splits, subdivision, NULL);
-        memcpy(split->mask, divergence_wide_top(&subdivision->stack)->mask, warp->n_rows * sizeof *split->mask);
+        memcpy(split->mask, divergence_stack_top(&subdivision->stack)->mask, warp->n_rows * sizeof *split->mask);
         split->group.pc = first_pc;
         divergence_split_run_from(splits, split);
     }
@@ -168,11 +168,11 @@ void divergence_splits_visit(const void *model, const struct divergence_block *p
              subdivision = subdivision->next)
             for (uint32_t d = 0; d < subdivision->stack.depth && !subdivision->parent; d++)
                 for (uint32_t row = 0; row < warp->n_rows; row++)
-                    waiting[row] |= subdivision->stack.entry[d].mask[row];
+                    waiting[row] |= divergence_stack_at(&subdivision->stack, d)->mask[row];
         for (const struct divergence_subdivision *subdivision = warp->subdivision; subdivision;
              subdivision = subdivision->next)
             for (const struct divergence_split *split = subdivision->split; split; split = split->next) {
-                divergence_wide_remove(waiting, split->mask, warp->n_rows);
+                divergence_masks_remove(waiting, split->mask, warp->n_rows);
                 visit_rows(warp, split->mask, &split->group, thread, user);
             }
         visit_rows(warp, waiting, NULL, thread, user);

@@ -13,11 +13,12 @@ static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(t
 
 static void free_entries(struct divergence_subdivision *subdivision, const uint32_t *freed) {
     for (uint32_t d = 0; d < subdivision->stack.depth; d++) {
-        struct divergence_wide_entry *entry = &subdivision->stack.entry[d];
+        struct divergence_entry *entry = divergence_stack_at(&subdivision->stack, d);
         if (!entry->is_waiting)
             continue;
-        divergence_wide_remove(entry->wait_mask, freed, subdivision->warp->n_rows);
-        entry->is_waiting = !divergence_wide_is_empty(entry->wait_mask, subdivision->warp->n_rows);
+        divergence_masks_remove(divergence_wait_mask(&subdivision->stack, entry), freed, subdivision->warp->n_rows);
+        entry->is_waiting =
+            !divergence_masks_are_empty(divergence_wait_mask(&subdivision->stack, entry), subdivision->warp->n_rows);
     }
 }
 
@@ -28,8 +29,8 @@ static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
         for (struct divergence_split *split = subdivision->split; split; split = split->next) {
             if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
                 continue;
-            divergence_wide_remove(split->part, freed, warp->n_rows);
-            if (divergence_wide_is_empty(split->part, warp->n_rows))
+            divergence_masks_remove(split->part, freed, warp->n_rows);
+            if (divergence_masks_are_empty(split->part, warp->n_rows))
                 split->phase = DIVERGENCE_SPLIT_FREED;
         }
     }
@@ -40,7 +41,7 @@ static struct divergence_split *find_freed(const struct divergence_warp *warp) {
     for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
         for (struct divergence_split *split = subdivision->split; split; split = split->next)
             if (split->phase == DIVERGENCE_SPLIT_FREED ||
-                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_wide_yield(&subdivision->stack)))
+                (split->phase == DIVERGENCE_SPLIT_AT_ENTRY && divergence_stack_yield(&subdivision->stack)))
                 return split;
     return NULL;
 }
@@ -48,7 +49,7 @@ static struct divergence_split *find_freed(const struct divergence_warp *warp) {
 static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
     struct divergence_subdivision *subdivision = split->subdivision;
     if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
-        divergence_wide_pop_finished(
+        divergence_stack_pop_finished(
             &subdivision->stack); /* the barrier may have been the last instruction of a path */
         divergence_subdivision_go_on(splits, subdivision, split);
         return;
@@ -89,41 +90,42 @@ void divergence_splits_set_free(struct divergence_splits *splits, struct diverge
 
 /* Threads that wait at a barrier are a path of their own on the stack, from entry number `first` on; or part of one
  * that waits at the same instruction. */
-static void wait_on_stack(struct divergence_wide_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
+static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
                           const uint32_t *mask, const uint32_t *waits) {
     uint32_t at = first;
-    while (at < stack->depth && !(stack->entry[at].is_waiting && stack->entry[at].pc == pc))
+    while (at < stack->depth &&
+           !(divergence_stack_at(stack, at)->is_waiting && divergence_stack_at(stack, at)->pc == pc))
         at++;
     if (at == stack->depth) {
         static const uint32_t none[EXEC_MAX_ROWS];
-        divergence_wide_push_path(stack, pc, reconvergence, none);
-        divergence_wide_top(stack)->is_waiting = true;
-        divergence_wide_top(stack)->wait_pc = pc - 1;
+        divergence_stack_push_path(stack, pc, reconvergence, none);
+        divergence_stack_top(stack)->is_waiting = true;
+        divergence_stack_top(stack)->wait_pc = pc - 1;
     }
     for (uint32_t i = 0; i < stack->n_rows; i++) {
-        stack->entry[at].mask[i] |= mask[i];
-        stack->entry[at].wait_mask[i] |= waits[i];
+        divergence_stack_at(stack, at)->mask[i] |= mask[i];
+        divergence_wait_mask(stack, divergence_stack_at(stack, at))[i] |= waits[i];
     }
 }
 
 /* Everything on the child's stack waits: its paths become such of the outer stack. Where they would have met before is
- * given up, as in divergence_wide_break_join(). */
-static void absorb(struct divergence_wide_stack *stack, uint32_t first, uint32_t reconvergence,
-                   const struct divergence_wide_stack *child) {
+ * given up, as in divergence_stack_break_join(). */
+static void absorb(struct divergence_stack *stack, uint32_t first, uint32_t reconvergence,
+                   const struct divergence_stack *child) {
     uint32_t above[EXEC_MAX_ROWS] = {0};
     for (uint32_t d = child->depth; d-- > 0;) {
-        const struct divergence_wide_entry *entry = &child->entry[d];
+        const struct divergence_entry *entry = divergence_stack_at(child, d);
         uint32_t own[EXEC_MAX_ROWS];
         copy(own, entry->mask, child->n_rows);
-        divergence_wide_remove(own, above, child->n_rows);
+        divergence_masks_remove(own, above, child->n_rows);
         for (uint32_t i = 0; i < child->n_rows; i++)
             above[i] |= own[i];
-        if (divergence_wide_is_empty(own, child->n_rows) || entry->pc == reconvergence)
+        if (divergence_masks_are_empty(own, child->n_rows) || entry->pc == reconvergence)
             continue;
         if (entry->is_waiting)
-            wait_on_stack(stack, first, entry->pc, reconvergence, own, entry->wait_mask);
+            wait_on_stack(stack, first, entry->pc, reconvergence, own, divergence_wait_mask(child, entry));
         else
-            divergence_wide_push_path(stack, entry->pc, reconvergence, own);
+            divergence_stack_push_path(stack, entry->pc, reconvergence, own);
     }
 }
 
@@ -141,7 +143,7 @@ bool divergence_subdivision_waits(const struct divergence_subdivision *subdivisi
         if (!divergence_splits_is_sole(child) || child->split->phase != DIVERGENCE_SPLIT_AT_ENTRY)
             return false;
         for (uint32_t d = 0; d < child->stack.depth; d++)
-            if (child->stack.entry[d].is_call)
+            if (divergence_stack_at(&child->stack, d)->is_call)
                 return false; /* a caller waits for its callee */
     }
     return true;
@@ -173,8 +175,8 @@ static struct divergence_split *keep_one(struct divergence_splits *splits, struc
 }
 
 bool divergence_subdivision_give_way(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
-    struct divergence_wide_stack *stack = &subdivision->stack;
-    const struct divergence_wide_entry *top = divergence_wide_top(stack);
+    struct divergence_stack *stack = &subdivision->stack;
+    const struct divergence_entry *top = divergence_stack_top(stack);
     uint32_t reconvergence = top->reconvergence;
     if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(subdivision))
         return false;                /* there are no other paths, or no need of them */
@@ -203,17 +205,17 @@ static bool arrive_rows(struct divergence_splits *splits, const struct divergenc
 /* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
 static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     struct divergence_subdivision *subdivision = split->subdivision;
-    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     uint32_t pc = split->group.pc;
     top->pc = pc + 1;
     top->is_waiting = true;
     top->wait_pc = pc;
-    copy(top->wait_mask, taken, subdivision->warp->n_rows);
+    copy(divergence_wait_mask(&subdivision->stack, top), taken, subdivision->warp->n_rows);
     if (arrive_rows(splits, subdivision->warp, pc, taken))
         divergence_splits_set_free(splits, subdivision->warp->block);
     if (splits->setup.cx->fault.kind)
         return;
-    divergence_wide_pop_finished(&subdivision->stack);
+    divergence_stack_pop_finished(&subdivision->stack);
     divergence_subdivision_go_on(splits, subdivision, split);
 }
 

@@ -36,7 +36,7 @@ void divergence_split_show(struct divergence_split *split) {
     if (split->group.row)
         split->group.mask = split->mask[0];
     else
-        split->group.n_threads = divergence_wide_count(split->mask, rows_of(split));
+        split->group.n_threads = divergence_masks_count(split->mask, rows_of(split));
 }
 
 static bool is_under_way(const struct divergence_splits *splits, const struct divergence_split *split) {
@@ -57,7 +57,7 @@ static void consider(uint32_t *notify_pc, uint32_t pc, uint32_t at) {
 void divergence_split_set_notify_pc(const struct divergence_splits *splits, struct divergence_split *split) {
     const struct divergence_subdivision *subdivision = split->subdivision;
     uint32_t pc = split->group.pc, notify_pc = EXEC_NO_PC;
-    consider(&notify_pc, pc, divergence_wide_top(&subdivision->stack)->reconvergence);
+    consider(&notify_pc, pc, divergence_stack_top(&subdivision->stack)->reconvergence);
     if (!divergence_splits_is_sole(subdivision)) {
         if (splits->rules.stops_at_branches)
             consider(&notify_pc, pc, splits->next_stop[pc + 1]);
@@ -114,7 +114,7 @@ bool divergence_split_merge_equals(struct divergence_splits *splits, struct dive
 /* The split goes on at its pc, unless it has to do or wait for something there. */
 void divergence_split_run_from(struct divergence_splits *splits, struct divergence_split *split) {
     struct divergence_subdivision *subdivision = split->subdivision;
-    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     uint32_t pc = split->group.pc;
     split->phase = DIVERGENCE_SPLIT_RUNS;
     split->group.status = DIVERGENCE_RUNS;
@@ -146,7 +146,7 @@ static void wait_at_join(struct divergence_splits *splits, struct divergence_spl
     split->phase = DIVERGENCE_SPLIT_AT_JOIN;
     divergence_split_unseat(splits, split);
     add(subdivision->joined, split->mask, n_rows);
-    if (divergence_wide_is_equal(subdivision->joined, divergence_wide_top(&subdivision->stack)->mask, n_rows))
+    if (divergence_masks_are_equal(subdivision->joined, divergence_stack_top(&subdivision->stack)->mask, n_rows))
         finish_top(splits, subdivision, NULL);
     else
         divergence_splits_look_after(splits, subdivision);
@@ -156,8 +156,8 @@ static void wait_at_join(struct divergence_splits *splits, struct divergence_spl
 static void run_top(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
                     struct divergence_split *split) {
     struct divergence_warp *warp = subdivision->warp;
-    bool waits = divergence_wide_top(&subdivision->stack)->is_waiting && !divergence_wide_yield(&subdivision->stack);
-    const struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    bool waits = divergence_stack_top(&subdivision->stack)->is_waiting && !divergence_stack_yield(&subdivision->stack);
+    const struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     copy(split->mask, top->mask, warp->n_rows);
     split->group.pc = top->pc;
     divergence_split_show(split);
@@ -199,10 +199,11 @@ void divergence_subdivision_go_on(struct divergence_splits *splits, struct diver
         end_warp(splits, warp);
         return;
     }
-    copy(split->mask, subdivision->stack.entry[0].mask, warp->n_rows); /* popped: who came to the end of it */
+    copy(split->mask, divergence_stack_at(&subdivision->stack, 0)->mask,
+         warp->n_rows); /* popped: who came to the end of it */
     divergence_split_move(split, parent);
     divergence_subdivision_drop(splits, subdivision);
-    if (!divergence_wide_is_empty(split->mask, warp->n_rows))
+    if (!divergence_masks_are_empty(split->mask, warp->n_rows))
         wait_at_join(splits, split);
     else
         finish_top(splits, parent, split);
@@ -210,15 +211,15 @@ void divergence_subdivision_go_on(struct divergence_splits *splits, struct diver
 
 /* Whether all threads of the stack's top wait at its end, or none is left. */
 static bool is_finished(const struct divergence_subdivision *subdivision) {
-    return divergence_wide_is_equal(subdivision->joined, divergence_wide_top(&subdivision->stack)->mask,
-                                    subdivision->warp->n_rows);
+    return divergence_masks_are_equal(subdivision->joined, divergence_stack_top(&subdivision->stack)->mask,
+                                      subdivision->warp->n_rows);
 }
 
 /* A split has come to the end of its path or has lost its threads (`spare`: then it is dropped, or carries on what
  * comes next). When it was the last, what is below on the stack goes on. */
 static void finish_top(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
                        struct divergence_split *spare) {
-    struct divergence_wide_entry *top = divergence_wide_top(&subdivision->stack);
+    struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     bool is_alone = divergence_splits_is_sole(subdivision);
     if (!is_alone && !is_finished(subdivision)) {
         divergence_split_drop(splits, spare);
@@ -234,11 +235,11 @@ static void finish_top(struct divergence_splits *splits, struct divergence_subdi
         if (split != keeper)
             divergence_split_drop(splits, split);
     }
-    if (!divergence_wide_is_empty(top->mask, subdivision->warp->n_rows))
+    if (!divergence_masks_are_empty(top->mask, subdivision->warp->n_rows))
         splits->setup.counters->reconvergences++;
     top->pc = top->reconvergence;
     memset(subdivision->joined, 0, subdivision->warp->n_rows * sizeof *subdivision->joined);
-    divergence_wide_pop_finished(&subdivision->stack);
+    divergence_stack_pop_finished(&subdivision->stack);
     divergence_subdivision_go_on(splits, subdivision, keeper);
 }
 
@@ -304,7 +305,7 @@ static void wait_at_stop(struct divergence_splits *splits, struct divergence_spl
 /* --- branches and calls --- */
 
 void divergence_subdivision_part(struct divergence_subdivision *subdivision) {
-    divergence_wide_top(&subdivision->stack)->pc = APART;
+    divergence_stack_top(&subdivision->stack)->pc = APART;
 }
 
 /* A subdivision in which the split is alone, so that it may use the stack. */
@@ -314,9 +315,9 @@ static struct divergence_subdivision *own_subdivision(struct divergence_splits *
     if (divergence_splits_is_sole(outer))
         return outer;
     struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, outer->warp, outer);
-    divergence_wide_start(&subdivision->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
-    struct divergence_wide_entry *base = divergence_wide_top(&subdivision->stack);
-    base->reconvergence = divergence_wide_top(&outer->stack)->reconvergence;
+    divergence_stack_start(&subdivision->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
+    struct divergence_entry *base = divergence_stack_top(&subdivision->stack);
+    base->reconvergence = divergence_stack_top(&outer->stack)->reconvergence;
     copy(base->mask, split->mask, outer->warp->n_rows);
     divergence_split_move(split, subdivision);
     return subdivision;
@@ -333,15 +334,15 @@ static void count_branch(const struct divergence_splits *splits, const struct di
 static void use_stack(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     struct divergence_subdivision *subdivision = own_subdivision(splits, split);
     uint32_t gone[EXEC_MAX_ROWS], n_rows = rows_of(split);
-    copy(gone, subdivision->stack.entry[0].mask, n_rows);
-    struct divergence_wide_outcome outcome =
-        divergence_wide_control(&subdivision->stack, splits->setup.cx, split->group.pc, taken);
+    copy(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
+    struct divergence_outcome outcome =
+        divergence_control(&subdivision->stack, splits->setup.cx, split->group.pc, taken);
     if (splits->program->code[split->group.pc].kind == EXEC_KIND_BRANCH_INDEXED)
         count_branch(splits, split, outcome.is_divergent);
-    divergence_wide_remove(gone, subdivision->stack.entry[0].mask, n_rows);
+    divergence_masks_remove(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
     if (subdivision
             ->parent) /* one side of a branch went straight to where the splits meet: it waits in the entry below */
-        divergence_wide_remove(divergence_wide_top(&subdivision->parent->stack)->mask, gone, n_rows);
+        divergence_masks_remove(divergence_stack_top(&subdivision->parent->stack)->mask, gone, n_rows);
     if (!splits->setup.cx->fault.kind)
         divergence_subdivision_go_on(splits, subdivision, split);
 }
@@ -358,7 +359,7 @@ static void part(struct divergence_splits *splits, struct divergence_split *spli
     }
     struct divergence_split *other = divergence_split_new(splits, subdivision, split);
     copy(other->mask, split->mask, n_rows);
-    divergence_wide_remove(other->mask, split->part, n_rows);
+    divergence_masks_remove(other->mask, split->part, n_rows);
     copy(split->mask, split->part, n_rows);
     other->group.pc = split->group.pc + 1;
     split->group.pc = insn->target;
@@ -375,44 +376,31 @@ static bool may_part(const struct divergence_splits *splits, const struct diverg
         return false;
     if (!divergence_splits_is_sole(subdivision))
         return true;
-    uint32_t end = divergence_wide_top(&subdivision->stack)->reconvergence;
+    uint32_t end = divergence_stack_top(&subdivision->stack)->reconvergence;
     return splits->is_short[split->group.pc] && insn->target != end && split->group.pc + 1 != end;
 }
 
 static bool spins(struct divergence_split *split, uint32_t pc) {
     struct divergence_subdivision *subdivision = split->subdivision;
     return divergence_splits_is_sole(subdivision) &&
-           divergence_wide_spins(&subdivision->watch, &subdivision->stack, pc);
-}
-
-/* The paths of a child subdivision are going to end at the post-dominator of the outer one, each for itself: the bottom
- * of its stack is where they wait for each other. */
-static void make_bottom(struct divergence_wide_stack *stack) {
-    struct divergence_wide_entry pushed = stack->entry[0], *bottom;
-    pushed.pc = pushed.reconvergence;
-    divergence_wide_push_path(stack, pushed.pc, pushed.pc, pushed.mask);
-    bottom = stack->entry; /* pushing may have moved it */
-    memmove(bottom + 1, bottom, (stack->depth - 1) * sizeof *bottom);
-    *bottom = pushed;
-    bottom->is_path = false;
-    bottom->is_join = true;
+           divergence_stack_spins(&subdivision->watch, &subdivision->stack, pc);
 }
 
 /* Threads that spin on what others of their stack will write let those go on, as in the model stack. */
 static void give_way(struct divergence_splits *splits, struct divergence_split *split) {
     struct divergence_subdivision *subdivision = split->subdivision;
-    divergence_wide_top(&subdivision->stack)->pc = split->group.pc;
+    divergence_stack_top(&subdivision->stack)->pc = split->group.pc;
     if (subdivision->parent)
-        make_bottom(&subdivision->stack);
-    divergence_wide_break_join(&subdivision->stack);
+        divergence_stack_add_bottom(&subdivision->stack);
+    divergence_stack_break_join(&subdivision->stack);
     divergence_subdivision_go_on(splits, subdivision, split);
 }
 
 static void branch(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     uint32_t n_rows = rows_of(split);
-    bool is_taken = divergence_wide_is_equal(taken, split->mask, n_rows);
-    bool is_divergent = !is_taken && !divergence_wide_is_empty(taken, n_rows) && insn->target != split->group.pc + 1;
+    bool is_taken = divergence_masks_are_equal(taken, split->mask, n_rows);
+    bool is_divergent = !is_taken && !divergence_masks_are_empty(taken, n_rows) && insn->target != split->group.pc + 1;
     count_branch(splits, split, is_divergent);
     if (!is_divergent) {
         uint32_t pc = split->group.pc;
@@ -438,8 +426,8 @@ static void take_out(struct divergence_subdivision *subdivision, const uint32_t 
     for (; subdivision; subdivision = subdivision->parent) {
         uint32_t n_rows = subdivision->warp->n_rows;
         for (uint32_t i = subdivision->stack.depth; i-- > 0;) {
-            divergence_wide_remove(subdivision->stack.entry[i].mask, mask, n_rows);
-            if (stops_at_call && subdivision->stack.entry[i].is_call)
+            divergence_masks_remove(divergence_stack_at(&subdivision->stack, i)->mask, mask, n_rows);
+            if (stops_at_call && divergence_stack_at(&subdivision->stack, i)->is_call)
                 return;
         }
     }
@@ -449,9 +437,9 @@ static void lose(struct divergence_splits *splits, struct divergence_split *spli
                  bool stops_at_call) {
     uint32_t n_rows = rows_of(split);
     take_out(split->subdivision, mask, stops_at_call);
-    divergence_wide_remove(split->mask, mask, n_rows);
+    divergence_masks_remove(split->mask, mask, n_rows);
     split->group.pc++;
-    if (divergence_wide_is_empty(split->mask, n_rows))
+    if (divergence_masks_are_empty(split->mask, n_rows))
         finish_top(splits, split->subdivision, split);
     else
         divergence_split_run_from(splits, split);
@@ -547,7 +535,7 @@ static void execute(struct divergence_splits *splits, struct divergence_split *s
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     if (insn->kind == EXEC_KIND_BRANCH) {
         branch(splits, split, taken);
-    } else if (divergence_wide_is_empty(taken, rows_of(split))) {
+    } else if (divergence_masks_are_empty(taken, rows_of(split))) {
         if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
             count_branch(splits, split, false);
         split->group.pc++;

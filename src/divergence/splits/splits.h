@@ -17,8 +17,8 @@
 #pragma once
 
 #include "divergence/large_warp/subwarps.h"
+#include "divergence/parts/control.h"
 #include "divergence/parts/sync.h"
-#include "divergence/parts/wide.h"
 
 enum divergence_split_phase {
     DIVERGENCE_SPLIT_RUNS, /* in a slot, or in the queue for one */
@@ -60,7 +60,7 @@ struct divergence_split {
 };
 
 struct divergence_subdivision {
-    struct divergence_wide_stack stack;
+    struct divergence_stack stack;
     struct divergence_watch watch;
     struct divergence_warp *warp;
     struct divergence_subdivision *parent, *next; /* next: of the warp */

@@ -1,0 +1,63 @@
+/* Barriers of a block. See barrier.h. */
+#include "divergence/parts/barrier.h"
+
+#include "divergence/parts/threads.h"
+
+static void fault(struct exec_context *cx, uint32_t mask, const char *detail) {
+    exec_fault_set(cx, EXEC_FAULT_BARRIER, (unsigned)__builtin_ctz(mask), 0, 0, "%s", detail);
+}
+
+void divergence_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,
+                               uint32_t mask) {
+    if (!insn->n_dst)
+        return;
+    uint32_t value = exec_barrier_result(barrier, insn->reconvergence);
+    unsigned char *lanes = row->base[insn->operand[0].base] + insn->operand[0].offset;
+    if (insn->operand[0].width == PTX_WIDTH_PRED) {
+        uint32_t *predicate = (uint32_t *)lanes;
+        *predicate = value ? *predicate | mask : *predicate & ~mask;
+        return;
+    }
+    for (uint32_t left = mask; left; left &= left - 1)
+        ((uint32_t *)lanes)[__builtin_ctz(left)] = value;
+}
+
+uint32_t divergence_barrier_number(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane) {
+    return insn->n_src == 0 ? 0 : ((const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst]))[lane];
+}
+
+bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number) {
+    if (!cta->barrier[number].is_open)
+        return false;
+    uint32_t live[EXEC_MAX_ROWS];
+    for (uint32_t i = 0; i < cta->n_rows; i++)
+        live[i] = cta->row[i].live;
+    return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
+}
+
+int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
+                              uint32_t mask) {
+    const struct exec_insn *insn = &cx->grid->program->code[pc];
+    uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
+    bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
+    uint32_t expected = 0, predicate = 0;
+    cx->insn = insn; /* what a fault is told of */
+    cx->row = row;
+    if (insn->n_src > 1u + reduces) {
+        expected = ((const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst + 1]))[lane];
+        if (expected == 0 || expected % EXEC_LANES)
+            fault(cx, mask, "a barrier's thread count must be a positive multiple of 32");
+    }
+    if (reduces)
+        predicate = *(const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst + insn->n_src - 1]) ^
+                    (insn->imm & 1 ? ~0u : 0);
+    if (number >= EXEC_N_BARRIERS)
+        fault(cx, mask, "a block has barriers 0 to 15");
+    if (cx->fault.kind)
+        return DIVERGENCE_NO_BARRIER;
+    if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
+        fault(cx, mask, "threads arrived at one barrier with different thread counts");
+        return DIVERGENCE_NO_BARRIER;
+    }
+    return divergence_barrier_is_complete(cx, cta, number) ? (int)number : DIVERGENCE_NO_BARRIER;
+}
