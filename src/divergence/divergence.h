@@ -56,7 +56,7 @@ _Static_assert(sizeof(struct divergence_group) <= 64, "a group is a cache line a
 
 /* A group with a row executes there, unless its threads carry registers. */
 static inline bool divergence_is_in_row(const struct divergence_group *group) {
-    return group->row && !(group->threads && group->threads->here & group->mask);
+    return group->row && !(group->threads && group->threads->carried & group->mask);
 }
 
 /* What enters the SIMD pipeline at once: at most one thread a lane. */

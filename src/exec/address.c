@@ -1,11 +1,12 @@
-/* Where the lanes of a memory instruction point: state spaces, generic windows, bounds and alignment.
+/* Resolves the addresses of a memory instruction: state spaces, generic windows, bounds and alignment.
  *
- * One look at all 32 addresses finds the two common shapes: neighbouring elements and one address for all. Then a
- * single bounds check against one segment (the allocation hit last, the block's shared memory, the parameters) serves
- * the whole row. Only when that fails is each lane looked up for itself, which also finds the lowest lane at fault.
+ * One pass over all 32 addresses finds the two common patterns: consecutive elements and one address for all. Then a
+ * single bounds check against one segment (the last allocation accessed, the block's shared memory, the parameters)
+ * serves the whole row. Only when that fails is each lane looked up separately, which also finds the lowest lane at
+ * fault.
  *
  * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
- * be aligned to their full size, vectors included. Left out: write protection of constant variables, which live in
+ * be aligned to their full size, vectors included. Left out: write protection of constant variables, which are in
  * device memory here. */
 #include "exec/internal.h"
 
@@ -26,7 +27,7 @@ void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned
     va_end(arguments);
 }
 
-/* The allocation that holds the address, or NULL: the last one that begins at or before it, if it reaches that far. */
+/* Returns the allocation that contains the address, or NULL. */
 static const struct exec_allocation *find_allocation(const struct exec_memory *memory, uint64_t address) {
     uint32_t low = 0, n = memory->n_allocations;
     while (n > 1) {
@@ -111,7 +112,7 @@ static unsigned char *parameter_at(struct exec_context *cx, unsigned lane, uint6
                        "out of bounds: the kernel has %u bytes of parameters", cx->grid->parameter_bytes);
         return NULL;
     }
-    /* Read only from here on; the type is shared with what may be written. */
+    /* The result is not const because callers also write through pointers to other spaces. */
     return (unsigned char *)(uintptr_t)(cx->grid->parameters + offset);
 }
 
@@ -137,7 +138,7 @@ unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_spa
     }
 }
 
-/* Fills cx->address for all lanes: inactive ones hold some register value, which nobody uses. */
+/* Fills cx->address for all lanes; the values of inactive lanes are not used. */
 static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width) {
     uint64_t *address = cx->address;
     if (width == PTX_WIDTH_32) {
@@ -154,7 +155,7 @@ static void compute_addresses(struct exec_context *cx, const struct exec_operand
 
 static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask, unsigned bytes) {
     const uint64_t *address = cx->address;
-    /* Of a scattered bundle only the active lanes have been gathered, and the pattern is seen from lane 0. */
+    /* In a scattered bundle only the active lanes have values, and the pattern starts at lane 0. */
     if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS && (cx->row || (mask & 1)))
         return EXEC_PATTERN_UNIFORM;
     uint64_t step = address[1] - address[0], unlike = 0;
@@ -165,7 +166,7 @@ static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t ma
     return unlike ? EXEC_PATTERN_LANES : step ? EXEC_PATTERN_UNIT : EXEC_PATTERN_UNIFORM;
 }
 
-/* A stretch of addresses [low, low + bytes) that is one stretch of host memory. */
+/* Addresses [low, low + bytes) that are contiguous in host memory. */
 struct segment {
     uint64_t low, bytes;
     unsigned char *host;
@@ -176,8 +177,8 @@ static bool is_range_inside(const struct segment *s, uint64_t address, uint64_t 
     return offset < s->bytes && s->bytes - offset >= bytes;
 }
 
-/* Whether all lanes' accesses lie inside the segment. The offsets' OR is never below their maximum, so one vectorisable
- * pass mostly decides; the exact comparison follows when it does not. */
+/* Returns whether all lanes' accesses lie inside the segment. The OR of the offsets is never below their maximum, so
+ * one vectorised pass usually decides; otherwise the exact comparison follows. */
 static bool are_lanes_inside(const struct segment *s, const uint64_t *address, uint32_t mask, unsigned bytes) {
     if (s->bytes < bytes)
         return false;
@@ -240,7 +241,7 @@ static bool view_parameters(const struct exec_context *cx, uint64_t low, uint32_
     return !is_write && view_segment(cx, &s, mask, bytes, view);
 }
 
-/* Local memory: the same offset is another place for each lane. */
+/* In local memory the same offset is a different place for each lane. */
 static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
                        struct exec_view *view) {
     struct segment s = {low, cx->grid->local_bytes, NULL};
@@ -251,7 +252,7 @@ static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mas
     return true;
 }
 
-/* A generic address that is in the allocation hit last needs no look at the windows: no allocation overlaps them. */
+/* A generic address inside the last allocation accessed is in no window: allocations do not overlap windows. */
 static bool view_generic(struct exec_context *cx, uint32_t mask, unsigned bytes, bool is_write,
                          struct exec_view *view) {
     if (view_allocation(cx, mask, bytes, view))

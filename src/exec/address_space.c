@@ -1,8 +1,8 @@
-/* cvta and isspacep: between generic addresses and those of one state space.
+/* cvta and isspacep: conversion between generic addresses and those of one state space.
  *
- * Global memory is its own window, and constants live in global memory, where their addresses tell them apart; shared,
- * local and kernel-parameter addresses lie in fixed windows (exec.h). Left out: constants of other modules and of
- * functions, and 32-bit generic addresses, which have no room for the windows. */
+ * A global address is its own generic address. Constants are in global memory, in known address ranges; shared, local
+ * and kernel-parameter addresses lie in fixed windows (exec.h). Left out: constants of other modules and of functions,
+ * and 32-bit generic addresses, which have no room for the windows. */
 #include "exec/internal.h"
 
 EXEC_INLINE void convert(const struct exec_operands *o, uint64_t add) {

@@ -2,14 +2,14 @@
  *
  * From the PTX ISA manual. Floating-point addition rounds to nearest even; f32 addition in global memory flushes
  * subnormal inputs and results to zero, in shared memory it does not. A NaN result is the canonical one (0x7fffffff,
- * 0x7fff); f64 addition keeps a NaN that goes in, as recorded on an H200 (add_double). Memory order and scope change no
+ * 0x7fff); f64 addition keeps an operand's NaN, as recorded on an H200 (add_double). Memory order and scope change no
  * value here. Left out: .b128, vector forms, red.async, multimem. */
 #include "exec/internal.h"
 
 #include "exec/float_bits.h"
 
-/* A sum of two half-precision values in float rounds to the format as if it were exact: 24 bits are at least twice 11
- * plus 2. */
+/* Rounding a float sum of two half-precision values to the format equals rounding the exact sum: 24 bits are at least
+ * twice 11 plus 2. */
 static uint16_t add_half(uint16_t a, uint16_t b) {
     return exec_float_to_half(exec_half_to_float(a) + exec_half_to_float(b));
 }
@@ -30,8 +30,8 @@ static uint32_t add_float(uint32_t a, uint32_t b, bool flushes) {
 
 static bool is_double_nan(uint64_t bits) { return (bits & INT64_MAX) > 0x7ff0000000000000; }
 
-/* Global memory adds where it is: the operand's NaN goes before the one in memory, and signalling ones stay so. Shared
- * memory is read, added to and written back by the multiprocessor: memory first, quiet. */
+/* The L2 adds to global memory: the operand's NaN takes precedence over the one in memory, and signalling NaNs stay
+ * signalling. The multiprocessor adds to shared memory: the NaN in memory takes precedence, and it becomes quiet. */
 static uint64_t add_double(uint64_t memory, uint64_t operand, bool is_global) {
     const uint64_t first = is_global ? operand : memory, second = is_global ? memory : operand;
     const uint64_t quiet = is_global ? 0 : 0x0008000000000000;
@@ -47,7 +47,7 @@ static uint64_t add_double(uint64_t memory, uint64_t operand, bool is_global) {
     return isnan(x) ? 0xfff8000000000000 : memory;
 }
 
-/* In the functions below: old is what memory holds, b and c are the operands, l the lane. */
+/* In `result`, old is the value in memory, b and c are the operands, l is the lane. */
 #define ATOMIC(name, type, n_sources, result)                                                                          \
     static void name(struct exec_context *cx, const struct exec_operands *o) {                                         \
         struct exec_view view;                                                                                         \
@@ -69,7 +69,7 @@ static uint64_t add_double(uint64_t memory, uint64_t operand, bool is_global) {
         }                                                                                                              \
     }
 
-/* Whether the place is in global memory, wherever a generic address points: it adds f32 and f64 in its own way. */
+/* Returns whether the lane's address, possibly generic, is in global memory, which adds f32 and f64 differently. */
 static bool is_global(const struct exec_context *cx, unsigned lane) {
     enum ptx_space space = cx->insn->access.space;
     uint64_t offset;

@@ -1,4 +1,4 @@
-/* atom and red: each operation, and what many lanes at one place leave there. */
+/* atom and red: each operation, and several lanes at one place. */
 #include "exec/fixture.h"
 
 #include "exec/float_bits.h"
@@ -11,7 +11,7 @@ static int setup(void **state) {
     return 0;
 }
 
-/* One lane: memory holds old; gives what it holds afterwards and checks that old was returned. */
+/* Runs one lane on memory that holds old. Checks that old is returned, and returns the new value in memory. */
 static uint64_t apply(enum ptx_space space, enum ptx_modifier operation, enum ptx_type type, uint64_t old, uint64_t b,
                       uint64_t c) {
     unsigned bits = ptx_type_bits(type);
@@ -129,7 +129,7 @@ static void half_precision_sums_round_to_nearest_even(void **state) {
     assert_int_equal(global(PTX_MOD_ADD, PTX_BF16, 0x0001, 0x0001), 0x0002);
 }
 
-static void half_precision_values_survive_the_way_to_float_and_back(void **state) {
+static void half_precision_values_survive_conversion_to_float_and_back(void **state) {
     (void)state;
     for (unsigned bits = 0; bits < 0x10000; bits++) {
         bool is_nan = (bits & 0x7fff) > 0x7c00;
@@ -141,7 +141,7 @@ static void half_precision_values_survive_the_way_to_float_and_back(void **state
     assert_int_equal(exec_float_to_half(-0x1.ffcp-15f), 0x8400); /* up into the normal numbers */
 }
 
-static void lanes_at_one_place_come_one_after_the_other(void **state) {
+static void lanes_update_one_place_in_order(void **state) {
     (void)state;
     fixture_insn(&f, PTX_OP_ATOM, PTX_SPACE_GLOBAL, PTX_U32);
     fixture_modifier(&f, PTX_MOD_ADD);
@@ -205,8 +205,8 @@ int main(void) {
         cmocka_unit_test_setup(a_generic_sum_flushes_where_it_points_to_global_memory, setup),
         cmocka_unit_test_setup(double_precision_sums_keep_subnormals, setup),
         cmocka_unit_test_setup(half_precision_sums_round_to_nearest_even, setup),
-        cmocka_unit_test_setup(half_precision_values_survive_the_way_to_float_and_back, setup),
-        cmocka_unit_test_setup(lanes_at_one_place_come_one_after_the_other, setup),
+        cmocka_unit_test_setup(half_precision_values_survive_conversion_to_float_and_back, setup),
+        cmocka_unit_test_setup(lanes_update_one_place_in_order, setup),
         cmocka_unit_test_setup(a_reduction_needs_no_destination, setup),
         cmocka_unit_test_setup(bad_addresses_fault, setup),
         cmocka_unit_test_setup(forms_that_ptx_lacks_are_refused, setup),

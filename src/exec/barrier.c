@@ -1,5 +1,5 @@
-/* Barrier bookkeeping: who has arrived, when everybody has, and what bar.red computes. Waiting is the engine's
- * business. */
+/* Barrier bookkeeping: which threads have arrived, whether the barrier is complete, and the result of bar.red. The
+ * engines make threads wait. */
 #include "exec/exec.h"
 
 bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,

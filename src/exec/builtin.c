@@ -20,7 +20,7 @@ static bool has_arguments(struct exec_context *cx, const struct exec_operands *o
     return false;
 }
 
-/* A value of at most 8 bytes in the caller's frame. */
+/* Returns the place of a value in the caller's frame. */
 static unsigned char *frame_at(const struct exec_context *cx, unsigned lane, uint32_t offset) {
     const struct exec_row *row = exec_row_at(cx, lane);
     unsigned home = exec_lane_at(cx, lane);
@@ -58,7 +58,7 @@ void exec_call_result(const struct exec_context *cx, uint64_t value, unsigned la
 struct print_lane {
     struct exec_context *cx;
     unsigned lane;
-    uint64_t next; /* address of the argument that comes next */
+    uint64_t next; /* address of the next argument */
 };
 
 static bool read_string(void *user, uint64_t address, size_t limit, struct exec_text *text) {
@@ -116,7 +116,7 @@ static void call_vprintf(struct exec_context *cx, const struct exec_operands *o)
     }
 }
 
-/* malloc and free move the allocations, so what the context remembers of them is void afterwards. */
+/* malloc and free change the allocations, so they clear the context's cached one. */
 
 static void call_malloc(struct exec_context *cx, const struct exec_operands *o) {
     const struct exec_memory *memory = cx->grid->memory;
@@ -139,18 +139,18 @@ static void call_free(struct exec_context *cx, const struct exec_operands *o) {
         if (address == 0 || (memory->free_ && memory->free_(memory->user, address)))
             continue;
         exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, l, address, 0,
-                       "free of a pointer that malloc did not give, or that was freed before");
+                       "free of a pointer that malloc did not return or that was freed before");
         return;
     }
 }
 
-/* The text of one of the assertion's strings; empty when it cannot be read. */
+/* Reads one of the assertion's strings; it stays empty when it cannot be read. */
 static void read_text(struct exec_context *cx, unsigned lane, uint64_t address, struct exec_text *text) {
     struct print_lane print = {cx, lane, 0};
     exec_text_add(text, "", 0);
     if (address)
         read_string(&print, address, sizeof(cx->fault.detail), text);
-    cx->fault.kind = EXEC_FAULT_NONE; /* the assertion is what counts */
+    cx->fault.kind = EXEC_FAULT_NONE; /* report the assertion instead */
 }
 
 static void call_assertfail(struct exec_context *cx, const struct exec_operands *o) {

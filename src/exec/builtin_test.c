@@ -31,7 +31,7 @@ static struct exec_copy arguments[5], result;
 
 enum { ARGUMENTS = 0, RESULT = 64 }; /* offsets in the frame */
 
-/* A call whose k-th argument is 8 bytes in the frame, its result as well. */
+/* A call whose arguments and result are 8 bytes each in the frame. */
 static void call(const char *name, uint32_t n_arguments) {
     fixture_insn(&f, PTX_OP_CALL, PTX_SPACE_GENERIC, PTX_NO_TYPE);
     f.insn.target = 0;
@@ -55,7 +55,7 @@ static int64_t call_result(unsigned lane) {
     return value;
 }
 
-/* Puts a string at the place and gives its address. */
+/* Stores a string at the place and returns its address. */
 static uint64_t string(unsigned at, const char *text) {
     strcpy((char *)fixture_at(&f, FIXTURE_A + at), text);
     return FIXTURE_A + at;
@@ -185,7 +185,7 @@ static void arguments_and_results_may_be_registers(void **state) {
     assert_int_equal(((uint32_t *)f.src[2])[1], 0xeeeeeeee);
 }
 
-static void a_missing_or_unreadable_format_is_told(void **state) {
+static void a_missing_or_unreadable_format_is_reported(void **state) {
     (void)state;
     set_argument(0, 0, 0);
     call("vprintf", 2);
@@ -242,7 +242,7 @@ static void a_failed_assertion_says_what_and_where(void **state) {
     assert_string_equal(f.cx.fault.detail, "kernel.cu:12: void k(int): Assertion `x > 0' failed");
 }
 
-static void a_wrong_number_of_arguments_is_told(void **state) {
+static void a_wrong_number_of_arguments_is_reported(void **state) {
     (void)state;
     call("vprintf", 1);
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_TRAP);
@@ -261,10 +261,10 @@ int main(void) {
         cmocka_unit_test_setup(unknown_conversions_stay_as_written, setup),
         cmocka_unit_test_setup(every_active_thread_prints_in_order, setup),
         cmocka_unit_test_setup(arguments_and_results_may_be_registers, setup),
-        cmocka_unit_test_setup(a_missing_or_unreadable_format_is_told, setup),
+        cmocka_unit_test_setup(a_missing_or_unreadable_format_is_reported, setup),
         cmocka_unit_test_setup(malloc_and_free_reach_the_heap, setup),
         cmocka_unit_test_setup(a_failed_assertion_says_what_and_where, setup),
-        cmocka_unit_test_setup(a_wrong_number_of_arguments_is_told, setup),
+        cmocka_unit_test_setup(a_wrong_number_of_arguments_is_reported, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

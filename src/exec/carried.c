@@ -9,22 +9,23 @@
 #include "exec/scattered.h"
 
 void exec_threads_carry(struct exec_threads *threads, const struct exec_program *program) {
-    threads->here = 0;
+    threads->carried = 0;
     if (threads->registers && threads->register_bytes >= program->register_bytes)
         return;
     free(threads->registers);
     threads->register_bytes = program->register_bytes;
-    threads->registers = base_allocate_aligned(program->register_bytes); /* lanes without a thread compute too */
+    threads->registers =
+        base_allocate_aligned(program->register_bytes); /* zeroed: lanes without a thread compute too */
 }
 
 /* --- moving --- */
 
-enum { FEW = 3 }; /* lanes: moved one by one */
+enum { FEW = 3 }; /* so many lanes or fewer move one by one */
 
-/* Which lanes go where. */
+/* The lanes to move. */
 struct route {
-    bool is_straight; /* those of `left`, each to the same lane, all at once; else from[k] to to[k] */
-    uint32_t left;
+    bool is_straight; /* each lane of `mask` to the same lane, all at once; otherwise from[k] to to[k] */
+    uint32_t mask;
     uint32_t n;
     uint8_t from[EXEC_LANES], to[EXEC_LANES];
 };
@@ -45,7 +46,7 @@ MOVE(16)
 MOVE(32)
 MOVE(64)
 
-/* What threads need at pc, between registers that are laid out like a row's. */
+/* Moves the registers that threads need at pc between two blocks laid out like a row's. */
 static void move_registers(const struct exec_context *cx, uint32_t pc, const struct route *route,
                            const unsigned char *from, unsigned char *to) {
     const struct exec_live *live = cx->grid->program->live;
@@ -54,7 +55,7 @@ static void move_registers(const struct exec_context *cx, uint32_t pc, const str
     if (route->is_straight) {
         for (unsigned width = 0; width < PTX_N_WIDTHS; width++)
             for (end = live->offset + at->first + at->end[width]; offset < end; offset++)
-                cx->lanes->blend(to + *offset, from + *offset, route->left, exec_width_bits[width]);
+                cx->lanes->blend(to + *offset, from + *offset, route->mask, exec_width_bits[width]);
         return;
     }
     for (end = live->offset + at->first + at->end[PTX_WIDTH_PRED]; offset < end; offset++)
@@ -67,76 +68,78 @@ static void move_registers(const struct exec_context *cx, uint32_t pc, const str
         move_64(route, (const uint64_t *)(from + *offset), (uint64_t *)(to + *offset));
 }
 
-/* The threads of one row among those in *left, which are taken out of it. `comes`: from the row, else to it. */
-static struct exec_row *next_row(const struct exec_threads *threads, uint32_t *left, bool comes, struct route *route) {
+/* Removes the threads of one row from *left, makes the route from the row here (is_fetch) or back, and returns the row.
+ */
+static struct exec_row *next_row(const struct exec_threads *threads, uint32_t *left, bool is_fetch,
+                                 struct route *route) {
     struct exec_row *row = threads->row[__builtin_ctz(*left)];
-    uint32_t those = 0, n = 0;
+    uint32_t taken = 0, n = 0;
     route->is_straight = true;
     for (uint32_t rest = *left; rest; rest &= rest - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(rest);
         if (threads->row[at] != row)
             continue;
-        route->from[n] = (uint8_t)(comes ? threads->lane[at] : at);
-        route->to[n++] = (uint8_t)(comes ? at : threads->lane[at]);
+        route->from[n] = (uint8_t)(is_fetch ? threads->lane[at] : at);
+        route->to[n++] = (uint8_t)(is_fetch ? at : threads->lane[at]);
         route->is_straight &= threads->lane[at] == at;
-        those |= 1u << at;
+        taken |= 1u << at;
     }
     route->n = n;
-    route->left = those;
+    route->mask = taken;
     route->is_straight &= n > FEW;
-    *left &= ~those;
+    *left &= ~taken;
     return row;
 }
 
 void exec_threads_fetch(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask) {
     struct route route;
-    for (uint32_t left = mask & ~threads->here; left;) {
+    for (uint32_t left = mask & ~threads->carried; left;) {
         const struct exec_row *row = next_row(threads, &left, true, &route);
         move_registers(cx, pc, &route, row->base[EXEC_BASE_REGISTERS], threads->registers);
     }
-    threads->here |= mask;
+    threads->carried |= mask;
 }
 
 void exec_threads_send_home(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask) {
     struct route route;
-    bool needs_any = cx->grid->program->live->at[pc].end[PTX_N_WIDTHS - 1]; /* not to end */
-    for (uint32_t left = needs_any ? mask & threads->here : 0; left;) {
+    bool needs_any = cx->grid->program->live->at[pc].end[PTX_N_WIDTHS - 1]; /* false at the end of the program */
+    for (uint32_t left = needs_any ? mask & threads->carried : 0; left;) {
         const struct exec_row *row = next_row(threads, &left, false, &route);
         move_registers(cx, pc, &route, threads->registers, row->base[EXEC_BASE_REGISTERS]);
     }
-    threads->here &= ~mask;
+    threads->carried &= ~mask;
 }
 
 void exec_threads_move(const struct exec_context *cx, struct exec_threads *threads, const uint8_t *at,
                        struct exec_threads *from, uint32_t mask, uint32_t pc) {
     if (!threads->registers)
         exec_threads_send_home(cx, from, pc, mask);
-    struct route route = {.n = 0, .left = mask & from->here};
-    route.is_straight = !at && base_count_bits(route.left) > FEW;
-    uint32_t came = at ? 0 : mask, here = at ? 0 : route.left;
+    struct route route = {.n = 0, .mask = mask & from->carried};
+    route.is_straight = !at && base_count_bits(route.mask) > FEW;
+    uint32_t arrived = at ? 0 : mask, carried = at ? 0 : route.mask;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left), to = at ? at[i] : i;
         threads->row[to] = from->row[i];
         threads->lane[to] = from->lane[i];
         if (route.is_straight)
             continue;
-        uint32_t carries = from->here >> i & 1;
+        uint32_t carries = from->carried >> i & 1;
         route.from[route.n] = (uint8_t)i;
         route.to[route.n] = (uint8_t)to;
         route.n += carries;
-        came |= 1u << to;
-        here |= carries << to;
+        arrived |= 1u << to;
+        carried |= carries << to;
     }
-    threads->here = (threads->here & ~came) | here;
-    threads->packed = 0;
-    if (here)
+    threads->carried = (threads->carried & ~arrived) | carried;
+    threads->listed = 0;
+    if (carried)
         move_registers(cx, pc, &route, from->registers, threads->registers);
-    from->here &= ~mask;
+    from->carried &= ~mask;
 }
 
 /* --- instructions --- */
 
-/* One element of an operand that is no predicate. */
+/* Copies one lane of an operand that is not a predicate. */
 static inline void copy_lane(enum ptx_width width, void *to, uint32_t to_lane, const void *from, uint32_t from_lane) {
     if (width == PTX_WIDTH_16)
         ((uint16_t *)to)[to_lane] = ((const uint16_t *)from)[from_lane];
@@ -146,27 +149,27 @@ static inline void copy_lane(enum ptx_width width, void *to, uint32_t to_lane, c
         ((uint64_t *)to)[to_lane] = ((const uint64_t *)from)[from_lane];
 }
 
-/* Where lane `at` has the operand in its row, its block, or its registers at home. */
-static inline unsigned char *home_of(const struct exec_threads *threads, uint32_t at, struct exec_operand operand) {
+/* Returns the operand of lane `at` in its row, its block, or its registers at home. */
+static inline unsigned char *home_place(const struct exec_threads *threads, uint32_t at, struct exec_operand operand) {
     return threads->row[at]->base[operand.base] + operand.offset;
 }
 
-/* An operand that is no register, or stays at home. */
-static const void *collect(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
-                           void *scratch) {
+/* Gathers an operand that is not a register, or a register that stays at home. */
+static const void *gather_from_home(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
+                                    void *scratch) {
     assert(operand.width != PTX_WIDTH_PRED);
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        copy_lane(operand.width, scratch, at, home_of(threads, at, operand), threads->lane[at]);
+        copy_lane(operand.width, scratch, at, home_place(threads, at, operand), threads->lane[at]);
     }
     return scratch;
 }
 
-static void distribute(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
-                       const void *scratch) {
+static void scatter_to_home(const struct exec_threads *threads, struct exec_operand operand, uint32_t mask,
+                            const void *scratch) {
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left);
-        copy_lane(operand.width, home_of(threads, at, operand), threads->lane[at], scratch, at);
+        copy_lane(operand.width, home_place(threads, at, operand), threads->lane[at], scratch, at);
     }
 }
 
@@ -177,19 +180,20 @@ static inline const void *source_lanes(const struct exec_context *cx, struct exe
     const unsigned char *constant = cx->grid->program->constants + operand.offset;
     if (exec_is_broadcast(operand, (const uint32_t *)constant))
         return constant;
-    return collect(cx->threads, operand, mask, scratch);
+    return gather_from_home(cx->threads, operand, mask, scratch);
 }
 
 static bool is_at_home(const struct exec_context *cx, struct exec_operand operand) {
     return operand.base == EXEC_BASE_REGISTERS && cx->grid->program->live->is_at_home[operand.offset / 4];
 }
 
-/* Some operands are at home. Results are in scratch lanes first. */
+/* Runs an instruction with operands at home. Results go through scratch lanes. */
 static void run_from_home(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
     void *place[EXEC_MAX_DST];
     for (unsigned i = 0; i < insn->n_src; i++)
         if (is_at_home(cx, insn->operand[insn->n_dst + i]))
-            o->src[i] = collect(cx->threads, insn->operand[insn->n_dst + i], o->mask, cx->scratch[EXEC_MAX_DST + i]);
+            o->src[i] =
+                gather_from_home(cx->threads, insn->operand[insn->n_dst + i], o->mask, cx->scratch[EXEC_MAX_DST + i]);
     for (unsigned i = 0; i < insn->n_dst; i++) {
         place[i] = o->dst[i];
         o->dst[i] = cx->scratch[i];
@@ -200,7 +204,7 @@ static void run_from_home(struct exec_context *cx, const struct exec_insn *insn,
         insn->act(cx, o);
     for (unsigned i = 0; i < insn->n_dst && cx->fault.kind == EXEC_FAULT_NONE; i++)
         if (is_at_home(cx, insn->operand[i]))
-            distribute(cx->threads, insn->operand[i], o->mask, cx->scratch[i]);
+            scatter_to_home(cx->threads, insn->operand[i], o->mask, cx->scratch[i]);
         else
             cx->lanes->blend(place[i], cx->scratch[i], o->mask, exec_width_bits[insn->operand[i].width]);
 }

@@ -1,5 +1,5 @@
-/* The immediate of setp and set: how the comparison is spelt, as bits (exec/lanes/imm.h). From the tables of comparison
- * operators in the PTX ISA manual, "Comparison and Selection Instructions". */
+/* Encodes the modifiers of setp and set in the immediate (exec/lanes/imm.h). From the tables of comparison operators in
+ * the PTX ISA manual, "Comparison and Selection Instructions". */
 #include "exec/lanes/imm.h"
 
 enum { ORDERED = EXEC_LESS | EXEC_EQUAL | EXEC_GREATER };

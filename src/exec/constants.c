@@ -1,4 +1,4 @@
-/* The constant pool of a program: every immediate once, as a row of 32 equal lanes, so that operands need no special
+/* The constant pool of a program: each distinct immediate is a row of 32 equal lanes, so that operands need no special
  * case. */
 #include "exec/link.h"
 

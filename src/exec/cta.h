@@ -1,5 +1,5 @@
-/* A block in execution: its rows, their registers and local memory, shared memory, barriers. The same for every engine.
- */
+/* A block in execution: its rows, their registers and local memory, shared memory, barriers. Functional and timed runs
+ * use the same structure. */
 #pragma once
 
 #include "exec/exec.h"
@@ -10,12 +10,13 @@ struct exec_cta {
     struct exec_row *row;
     uint32_t n_rows, n_live_rows; /* rows that still have a live thread */
     unsigned char *registers, *local, *shared;
-    void *owner;        /* who runs it */
-    uint64_t first_row; /* number of its first row among all that have local memory: for addresses in time */
+    void *owner; /* the engine's own data */
+    uint64_t
+        first_row; /* number of its first row among all with local memory: gives timed runs their local addresses */
 };
 
-/* Room for one block of the grid at a time; ends the program when the host has no memory left. */
+/* Allocates one block of the grid; ends the program when the host has no memory left. */
 struct exec_cta *exec_cta_new(const struct exec_grid *grid);
 void exec_cta_free(struct exec_cta *cta);
-/* Block number `index` begins on SM `sm`: registers and memory zeroed, all threads live. */
+/* Starts block number `index` on SM `sm`: registers and memory are zero, all threads live. */
 void exec_cta_start(struct exec_cta *cta, uint32_t index, uint32_t sm);

@@ -1,5 +1,6 @@
-/* Places an instruction's operands: registers in the row's block, immediates in the constant pool, special registers in
- * row and block, variables at their addresses. One PTX instruction becomes exactly one struct exec_insn. */
+/* Decodes an instruction and places its operands: registers in the row's register block, immediates in the constant
+ * pool, special registers in row and block, variables at their addresses. One PTX instruction becomes exactly one
+ * struct exec_insn. */
 #include <string.h>
 
 #include "exec/link.h"
@@ -93,13 +94,13 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
         return BLOCK(total_shared, PTX_WIDTH_32);
     case PTX_SPECIAL_WARPSIZE:
         return constant(linker, EXEC_LANES, PTX_WIDTH_32);
-    case PTX_SPECIAL_ENVREG: /* 1 and 2 are what cooperative_groups reads; the driver sets no others */
+    case PTX_SPECIAL_ENVREG: /* cooperative_groups reads 1 and 2; the driver sets no others */
         if (number == 1 || number == 2)
             return BLOCK(workspace[number - 1], PTX_WIDTH_32);
         return constant(linker, 0, PTX_WIDTH_32);
-    case PTX_SPECIAL_PM: /* performance counters count nothing */
+    case PTX_SPECIAL_PM: /* there are no performance counters */
         return constant(linker, 0, PTX_WIDTH_32);
-    case PTX_SPECIAL_CLUSTERID_X: /* every block is a cluster of its own */
+    case PTX_SPECIAL_CLUSTERID_X: /* every block is a separate cluster */
         return BLOCK(ctaid[0], PTX_WIDTH_32);
     case PTX_SPECIAL_CLUSTERID_Y:
         return BLOCK(ctaid[1], PTX_WIDTH_32);
@@ -123,7 +124,7 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
         return constant(linker, 0, PTX_WIDTH_32);
     case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
         return constant(linker, 0, PTX_WIDTH_PRED);
-    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: /* the system keeps no shared memory for itself */
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: /* the system reserves no shared memory */
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
@@ -134,7 +135,7 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
     }
 }
 
-/* An immediate as the bits of a register of `type`. */
+/* Returns an immediate as the bits of a register of `type`. */
 static uint64_t immediate_bits(const struct ptx_operand *operand, enum ptx_type type) {
     if (operand->kind == PTX_OPERAND_INTEGER)
         return operand->value;
@@ -169,7 +170,7 @@ static struct exec_operand variable_operand(struct exec_linker *linker, uint32_t
     if (variable->space == PTX_SPACE_SHARED)
         return constant(linker, exec_shared_offset(linker, variable) + offset, width);
     if (exec_frame_offset(linker, function_number, variable) !=
-        PTX_NO_INDEX) /* the frame offset is added by the instruction */
+        PTX_NO_INDEX) /* the instruction adds the frame offset */
         return ROW(frame, PTX_WIDTH_32);
     return constant(linker, linker->symbol_address(linker->user, variable) + offset, width);
 }
@@ -195,7 +196,7 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
         return variable_operand(linker, function_number, operand, width);
     case PTX_OPERAND_FUNCTION:
         return constant(linker, exec_function_address(operand->function), width);
-    case PTX_OPERAND_ADDRESS: /* the offset is added by the instruction, except to a variable's own address */
+    case PTX_OPERAND_ADDRESS: /* the instruction adds the offset, except to a variable's own address */
         if (operand->register_id != PTX_NO_INDEX)
             return exec_register_operand(function, operand->register_id);
         if (operand->variable)
@@ -206,7 +207,7 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
     }
 }
 
-/* Whether a source is one of the special registers from `first` to `last` in special.def. */
+/* Returns whether a source is one of the special registers from `first` to `last` in special.def. */
 static bool reads_special(const struct exec_flat *flat, enum ptx_special first, enum ptx_special last) {
     for (unsigned i = 0; i < flat->n_src; i++) {
         const struct ptx_operand *operand = flat->src[i].operand;
@@ -273,7 +274,7 @@ static void frame_address_generic(const struct exec_operands *o) {
         d[i] = EXEC_LOCAL_WINDOW + frame[i] + o->imm;
 }
 
-/* A frame variable named as a value is only meaningful in mov and cvta. */
+/* Only mov and cvta can use a frame variable's address as a value. */
 static void decode_frame_address(struct exec_linker *linker, uint32_t function_number,
                                  const struct ptx_instruction *insn, const struct exec_flat *flat,
                                  struct exec_insn *out) {
@@ -321,9 +322,9 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
                            struct exec_insn *out) {
     const struct exec_function *function = &linker->program->function[function_number];
     uint32_t index = (uint32_t)(insn - function->ptx->instruction);
-    uint32_t meet = function->analysis->reconvergence[index];
-    out->reconvergence =
-        meet == PTX_NO_INDEX || meet >= function->ptx->n_instructions ? EXEC_NO_PC : function->first_pc + meet;
+    uint32_t reconvergence = function->analysis->reconvergence[index];
+    bool is_at_end = reconvergence == PTX_NO_INDEX || reconvergence >= function->ptx->n_instructions;
+    out->reconvergence = is_at_end ? EXEC_NO_PC : function->first_pc + reconvergence;
     if (function->analysis->is_uniform_branch[index])
         out->flags |= EXEC_FLAG_UNIFORM;
     switch (out->kind) {
@@ -353,7 +354,8 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
     }
 }
 
-/* What Heddle adds to PTX. A negated predicate becomes a flag: cond_acc's imm is its address offset. */
+/* Decodes Heddle's extensions of PTX. A negated predicate becomes a flag, because cond_acc's imm is its address offset.
+ */
 static void decode_extension(const struct ptx_instruction *insn, struct exec_insn *out) {
     if (ptx_has(insn, PTX_MOD_HEDDLE_ROW))
         out->flags |= EXEC_FLAG_HOLDS_ROW;
@@ -361,7 +363,7 @@ static void decode_extension(const struct ptx_instruction *insn, struct exec_ins
         out->flags |= out->imm & 1 ? EXEC_FLAG_NEGATES : 0;
         out->imm = 0;
     }
-    if (insn->opcode == PTX_OP_PROGRESS) /* leaves the SM as little as a parameter does */
+    if (insn->opcode == PTX_OP_PROGRESS) /* like a parameter access, it does not leave the SM */
         out->access.space = PTX_SPACE_PARAM;
 }
 
@@ -372,7 +374,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
     bool is_known = exec_select(function->ptx, insn, &selection);
     *out =
         (struct exec_insn){.kind = (uint8_t)selection.kind, .opcode = (uint8_t)insn->opcode, .imm = selection.flat.imm};
-    if (!is_known) { /* the module's loader has reported it; a program linked from other code must not run into it */
+    if (!is_known) { /* loading a module reports these; programs linked by other callers must not reach them */
         char name[160];
         ptx_error_at(linker->messages, linker->program->function[function_number].ptx->home, insn->at,
                      "'%s' is not supported", ptx_instruction_name(insn, name, sizeof name));

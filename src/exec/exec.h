@@ -1,4 +1,4 @@
-/* What instructions compute. Values only: who executes when is decided above (gpu, sm).
+/* What instructions compute. This module computes values only; gpu/ and sm/ decide which threads execute and when.
  *
  * A linked program is one array of 64-byte instructions; a program counter is an index into it. A row is 32
  * neighbouring threads of a block; its registers are arrays of 32 lanes. An operand is {base, offset}: the base is the
@@ -33,10 +33,10 @@ struct exec_operand {
 };
 
 enum exec_kind {
-    EXEC_KIND_LANES,       /* pure: lanes() */
+    EXEC_KIND_LANES,       /* a pure function: lanes() */
     EXEC_KIND_CONTEXT,     /* memory, atomics, textures: act() with the lanes' addresses */
-    EXEC_KIND_WARP_MEMORY, /* act() on the logical row, with the addresses of the lanes in cx->touched: cond_acc */
-    EXEC_KIND_WARP,        /* act() on the logical row: vote shfl match redux activemask tree_traverse */
+    EXEC_KIND_WARP_MEMORY, /* cond_acc: act() on a whole row, with the addresses of the lanes in cx->touched */
+    EXEC_KIND_WARP,        /* vote shfl match redux activemask tree_traverse: act() on a whole row */
     EXEC_KIND_BRANCH,
     EXEC_KIND_BRANCH_INDEXED,
     EXEC_KIND_CALL,
@@ -50,9 +50,9 @@ enum exec_kind {
     EXEC_N_KINDS
 };
 
-/* Kinds whose lanes must be those of one row. */
+/* Returns whether all lanes of such an instruction must belong to one row. */
 static inline bool exec_acts_on_row(unsigned kind) { return kind == EXEC_KIND_WARP || kind == EXEC_KIND_WARP_MEMORY; }
-/* Kinds that leave addresses in the context. */
+/* Returns whether such an instruction leaves addresses in the context. */
 static inline bool exec_has_addresses(unsigned kind) {
     return kind == EXEC_KIND_CONTEXT || kind == EXEC_KIND_WARP_MEMORY;
 }
@@ -60,17 +60,17 @@ static inline bool exec_has_addresses(unsigned kind) {
 enum exec_flag {
     EXEC_FLAG_GUARD_NEGATED = 1,
     EXEC_FLAG_ROUNDS = 2,      /* lanes() runs under the host rounding mode in `rounding` */
-    EXEC_FLAG_READS_CLOCK = 4, /* refresh row->clock first */
-    EXEC_FLAG_SAVES = 8,       /* a call that may recurse: the caller's registers go to its frame */
+    EXEC_FLAG_READS_CLOCK = 4, /* row->clock is refreshed first */
+    EXEC_FLAG_SAVES = 8,       /* a call that may recurse: it saves the caller's registers in its frame */
     EXEC_FLAG_UNIFORM = 16,    /* branch: same direction in the whole block */
     EXEC_FLAG_HOLDS_ROW = 32,  /* ld: DRAM should keep the row open for the next access */
-    EXEC_FLAG_NEGATES = 64,    /* cond_acc, tree_traverse: the predicate is written !p */
-    EXEC_FLAG_AT_HOME = 128,   /* touches a register that threads do not carry with them (live.h) */
+    EXEC_FLAG_NEGATES = 64,    /* cond_acc, tree_traverse: the predicate is negated (!p) */
+    EXEC_FLAG_AT_HOME = 128,   /* uses a register that threads do not carry with them (live.h) */
 };
 
 enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };
 
-/* A memory access as decoded; kept for the memory system too. */
+/* A decoded memory access; the memory system reads it too. */
 struct exec_access {
     uint8_t space;     /* enum ptx_space: GLOBAL, SHARED, LOCAL, PARAM (kernel parameters), CONST, GENERIC */
     uint8_t bytes;     /* per element: 1, 2, 4, 8 */
@@ -87,15 +87,15 @@ struct exec_insn {
         exec_act_fn *act;
     };
     struct exec_operand operand[EXEC_MAX_OPERANDS]; /* destinations first, then sources */
-    uint32_t imm;                                   /* modifier immediate, or the address offset (int32_t) */
+    uint32_t imm;                                   /* immediate of a modifier, or the address offset (int32_t) */
     union {
         uint32_t target; /* branch, call: program counter; call builtin/indirect, brx: index into the program's side
                             tables */
         struct exec_access access;
     };
-    uint32_t reconvergence;    /* branch: where its paths meet, EXEC_NO_PC: at the function's end; barrier: enum
+    uint32_t reconvergence;    /* branch: its reconvergence point, EXEC_NO_PC at the function's end; barrier: enum
                                   exec_barrier_mode */
-    struct exec_operand guard; /* predicate; offset 0 (never allocated) when there is none */
+    struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
     uint8_t opcode;   /* enum ptx_opcode: for classes, messages, timing */
     uint8_t rounding; /* enum exec_rounding */
@@ -105,7 +105,7 @@ _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line"
 
 enum exec_rounding { EXEC_ROUND_NEAREST, EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };
 
-/* How a call hands its arguments over: copies between frames or registers, at call time and at return. */
+/* One argument or result of a call: a copy between frames or registers, at the call or the return. */
 struct exec_copy {
     bool from_frame, to_frame;
     struct exec_operand from, to;    /* registers, when not in a frame */
@@ -125,10 +125,10 @@ struct exec_function {
     const struct ptx_function *ptx;
     struct ptx_analysis *analysis;
     uint32_t first_pc, n_insns;
-    uint32_t register_offset[PTX_N_WIDTHS]; /* where slot 0 of each width starts in the row's register block */
+    uint32_t register_offset[PTX_N_WIDTHS]; /* of slot 0 of each width, in the row's register block */
     uint32_t register_first, register_bytes;
     uint32_t frame_bytes; /* header, .local variables, call blocks, parameters, save area; a multiple of 16 */
-    uint32_t save_offset; /* where a recursive caller's registers go */
+    uint32_t save_offset; /* of the save area for a recursive caller's registers */
     bool is_recursive;
 };
 
@@ -149,7 +149,7 @@ struct exec_live;
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
-    uint64_t code_address; /* where instruction caches see pc 0; given by the device */
+    uint64_t code_address; /* of pc 0, for instruction caches; set by the device */
     struct exec_insn *code;
     uint32_t n_insns;
     const struct ptx_instruction **source; /* per pc */
@@ -159,10 +159,10 @@ struct exec_program {
     uint32_t register_bytes;        /* per row */
     struct exec_function *function; /* [0] is the kernel */
     uint32_t n_functions;
-    uint32_t *function_number; /* by ptx_function.index: its place in function[], or PTX_NO_INDEX when not reachable */
+    uint32_t *function_number; /* by ptx_function.index: its index in function[], or PTX_NO_INDEX when not reachable */
     struct exec_call_site *call_site;
     uint32_t n_call_sites;
-    uint32_t **branch_table; /* brx: [index] -> targets, [0] is the count */
+    uint32_t **branch_table; /* brx: the number of targets, then the targets */
     uint32_t n_branch_tables;
     struct exec_allocation *const_variable; /* .const variables of the module: global memory that is not .global */
     uint32_t n_const_variables;
@@ -172,8 +172,8 @@ struct exec_program {
     bool is_recursive;
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
-    bool uses_warps;               /* has instructions or special registers that see the 32 threads of a warp */
-    uint32_t warp_size_wanted;     /* by the kernel's .pragma "heddle warp_size N"; 0: it has none */
+    bool uses_warps;               /* has instructions or special registers that depend on warps of 32 threads */
+    uint32_t warp_size_wanted;     /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
     const struct exec_live *live;  /* live.h */
     struct base_arena *arena;
 };
@@ -189,9 +189,9 @@ enum exec_fault_kind {
     EXEC_FAULT_STACK_OVERFLOW,
     EXEC_FAULT_ASSERT,
     EXEC_FAULT_TRAP,
-    EXEC_FAULT_BAD_CALL,    /* indirect call to something that is no function */
+    EXEC_FAULT_BAD_CALL,    /* indirect call to an address that is not a function's */
     EXEC_FAULT_BAD_TEXTURE, /* no such texture or surface object */
-    EXEC_FAULT_BAD_NODE,    /* tree_traverse: a node size that is no power of two */
+    EXEC_FAULT_BAD_NODE,    /* tree_traverse: a node size that is not a power of two */
     EXEC_FAULT_BARRIER,     /* deadlock, bad barrier number or count */
     EXEC_FAULT_LIMIT,       /* instruction limit */
 };
@@ -201,7 +201,7 @@ struct exec_fault {
     uint32_t lane;
     uint64_t address;
     uint32_t bytes;
-    char detail[200]; /* what is nearby, the assertion's text, ... */
+    char detail[200]; /* the nearest allocation, the assertion's text, ... */
 };
 
 /* Device memory as exec sees it: one arena of host memory and the live allocations in it, sorted by address. */
@@ -210,15 +210,15 @@ struct exec_memory {
     ptrdiff_t delta;      /* host address = device address + delta */
     const struct exec_allocation *allocation;
     uint32_t n_allocations;
-    /* Says more about a bad address for the message (freed block, nearest allocation). May be NULL. */
+    /* Explains a bad address in the message (freed block, nearest allocation). May be NULL. */
     enum exec_fault_kind (*explain)(void *user, uint64_t address, uint32_t bytes, char *text, size_t size);
-    /* Device-side malloc and free. malloc gives 0 when the heap is full; free gives false for a pointer it never gave
-     * out. */
+    /* Device-side malloc and free. malloc returns 0 when the heap is full; free returns false for a pointer that malloc
+     * did not return. */
     uint64_t (*malloc_)(void *user, uint64_t bytes);
     bool (*free_)(void *user, uint64_t address);
-    /* Textures and surfaces by handle; NULL when there is no such object. */
+    /* Returns the texture or surface with this handle, or NULL. */
     const struct exec_texture *(*texture)(void *user, uint64_t handle);
-    /* Device printf: finished text. */
+    /* Prints the formatted text of a device printf. */
     void (*print)(void *user, const char *text, size_t length);
     void *user;
 };
@@ -262,11 +262,11 @@ struct exec_grid {
     uint64_t grid_id;
     uint64_t workspace; /* address of a cooperative grid's workspace; 0: the grid is not cooperative */
     uint32_t n_sms, warps_per_sm;
-    uint32_t warp_size;           /* threads in a row: 32, or less on machines whose warps are narrower */
-    struct exec_profile *profile; /* profile.h; NULL: not recorded */
+    uint32_t warp_size;           /* threads in a row: 32, or fewer on machines with narrower warps */
+    struct exec_profile *profile; /* profile.h; NULL: no profile */
 };
 
-/* A block in execution. The lane arrays are what special registers read. */
+/* A block in execution. Special registers read the lane arrays. */
 struct exec_block {
     const struct exec_grid *grid;
     unsigned char *shared;
@@ -279,7 +279,7 @@ struct exec_block {
     uint32_t workspace[2][EXEC_LANES]; /* its address: high half, low half */
 };
 
-/* Threads that neighbour each other in the block: one lane each. */
+/* Neighbouring threads of a block, one in each lane. */
 struct exec_row {
     unsigned char
         *base[4]; /* by enum exec_base: registers (program->register_bytes, 64-byte aligned), constants, row, block */
@@ -288,7 +288,7 @@ struct exec_row {
     uint32_t index;             /* row number in the block */
     uint32_t threads;           /* lanes that hold a thread */
     uint32_t live;              /* lanes whose thread has not exited */
-    uint32_t progress;          /* what the progress instruction said last, 0 before it */
+    uint32_t progress;          /* the last value of the progress instruction, 0 before it */
     uint32_t frame[EXEC_LANES]; /* each thread's current frame: offset in its local memory */
     uint32_t tid[3][EXEC_LANES];
     uint32_t warpid[EXEC_LANES];
@@ -299,102 +299,102 @@ struct exec_row {
 
 struct exec_threads;
 
-/* Everything act() may look at. For a contiguous bundle `row` is the row; for a scattered one it is NULL, and `threads`
- * (scattered.h) are who executes. */
+/* Everything that act() may read. For a contiguous bundle `row` is its row; for a scattered one `row` is NULL and
+ * `threads` (scattered.h) execute. */
 struct exec_context {
     const struct exec_insn *insn;
     const struct exec_grid *grid;
     struct exec_row *row;
     const struct exec_threads *threads;
-    uint64_t time;           /* for clock registers: cycles, or instructions executed in functional mode */
-    struct exec_fault fault; /* of a lane of `row`, or, where that is NULL, of the threads */
-    uint64_t
-        address[EXEC_LANES]; /* what the last memory instruction touched: generic or space-relative, per active lane */
-    uint32_t touched;        /* WARP_MEMORY only: the lanes whose address was touched, of those that were active */
-    bool has_changed;        /* set, never cleared here: an atomic has left another value in memory than it found */
-    uint64_t cached_low, cached_high; /* the allocation hit last: [low, high); 0, 0 when none */
+    uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
+    struct exec_fault fault;          /* its lane is one of `row` or, when that is NULL, of `threads` */
+    uint64_t address[EXEC_LANES];     /* of the last memory instruction, per active lane: generic or space-relative */
+    uint32_t touched;                 /* WARP_MEMORY only: the active lanes that accessed their address */
+    bool has_changed;                 /* an atomic has changed a value in memory; set, but never cleared here */
+    uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
 
-/* The host's best instruction set; EXEC_ISA in the environment variable HEDDLE_ISA (base, v3, v4) overrides it for
- * tests. */
+/* Returns the lane functions for the host's best instruction set; the environment variable HEDDLE_ISA (base, v3, v4)
+ * overrides the choice for tests. */
 const struct exec_lanes_table *exec_isa_table(void);
 
-/* The host rounding mode under which the lane function of a form must run; NEAREST also when the function rounds by
- * itself. */
+/* Returns the host rounding mode under which the lane function of a form must run: NEAREST for functions that round by
+ * themselves. */
 enum exec_rounding exec_form_rounding(const struct exec_form *form);
 
-/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, extension.c, builtin.c); NULL: form
- * not supported. */
+/* Selectors of the functions with a context (memory.c, atomic.c, warp.c, texture.c, extension.c, builtin.c). They
+ * return NULL for an unsupported form. */
 exec_act_fn *exec_select_memory(const struct exec_form *form);
 exec_act_fn *exec_select_atomic(const struct exec_form *form);
 exec_act_fn *exec_select_warp(const struct exec_form *form);
 exec_act_fn *exec_select_texture(const struct exec_form *form);
 exec_act_fn *exec_select_extension(const struct exec_form *form);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
-/* A function the runtime provides: vprintf, malloc, free, __assertfail; NULL when name is none. It finds its arguments
- * through the call site named by the instruction's target. */
+/* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail), or NULL for another name. The
+ * instruction's target is its call site, which has its arguments. */
 exec_act_fn *exec_select_builtin(const char *name);
 
-/* The address a function has as a value. */
+/* Returns the address of a function as a value. */
 static inline uint64_t exec_function_address(const struct ptx_function *function) {
     return EXEC_CODE_WINDOW + 16ull * function->index;
 }
 
-/* Records what went wrong for `lane`; the first fault stays. */
+/* Records a fault of `lane`, unless there is one already. */
 void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Finds host memory for [address, address + bytes) in global memory; NULL and a fault for `lane` when it is not one
- * live allocation. */
+/* Returns the host memory of [address, address + bytes) in global memory, or NULL after a fault of `lane` when the
+ * range is not inside one live allocation. */
 unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
 
-/* Links the kernel and everything it can call into a program. Unsupported instructions are all reported through
- * messages (with name and line) and NULL returned. symbol_address gives the device address of a module variable. */
+/* Links the kernel and everything it can call into a program. Reports all unsupported instructions through messages
+ * (with name and line) and then returns NULL. symbol_address returns the device address of a module variable. */
 struct exec_program *exec_link(const struct ptx_module *module, const struct ptx_function *kernel,
                                uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
                                struct ptx_messages *messages);
 void exec_program_free(struct exec_program *program);
 
-/* Reports the instructions of the module that have no semantics here, each form once; the number of all found. */
+/* Reports the unsupported instructions of the module, each form once. Returns the number of all. */
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages);
 
 /* frame.c: entering and leaving functions, for the lanes in mask. Enter may set a stack overflow fault. */
 void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t callee, uint32_t mask);
 void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t mask);
-/* The function whose address this is, as a place in program->function, or PTX_NO_INDEX. */
+/* Returns the index in program->function of the function with this address, or PTX_NO_INDEX. */
 uint32_t exec_function_at(const struct exec_program *program, uint64_t address);
 
-/* barrier.c: one of a block's sixteen barriers. Threads are counted; a row whose live threads have all arrived counts
- * as a full warp, as hardware does. */
+/* barrier.c: one of a block's sixteen barriers. It counts threads; a row whose live threads have all arrived counts as
+ * a full warp, as in hardware. */
 struct exec_barrier {
-    uint32_t expected; /* threads; 0: the whole block */
+    uint32_t expected; /* number of threads; 0: the whole block */
     uint32_t arrived[EXEC_MAX_ROWS];
     uint32_t n_true; /* bar.red: threads that arrived with a true predicate */
     uint32_t n_arrived;
     bool is_open;
 };
-/* False when the expected count differs from that of earlier arrivals. */
+/* Returns false when the expected count differs from that of earlier arrivals. */
 bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,
                          uint32_t expected);
 bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows,
                               uint32_t warp_size);
-/* The value that bar.red gives every thread. */
+/* Returns the value that bar.red writes for every thread. */
 uint32_t exec_barrier_result(const struct exec_barrier *barrier, enum exec_barrier_mode mode);
 void exec_barrier_reset(struct exec_barrier *barrier);
 
-/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask (guard already applied, mask not
- * 0). */
+/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask. The caller has applied the
+ * guard; mask is not 0. */
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
-/* The same for those of cx->threads that are in these lanes. Not for WARP instructions. */
+/* The same for the threads in these lanes of cx->threads. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
-/* cvta, isspacep and progress compute; everything else that leaves addresses goes to memory. */
+/* Returns whether the instruction accesses memory: all that leave addresses do, except cvta, isspacep and progress. */
 static inline bool exec_goes_to_memory(const struct exec_insn *insn) {
     return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
            insn->opcode != PTX_OP_PROGRESS;
 }
-/* Where the lanes in mask went that have just executed a memory instruction; a generic access counts by its first lane,
- * a texture as global. *lanes are those that did, none for a cond_acc without a hit. */
+/* Returns the space that a memory instruction has just accessed for the lanes in mask: that of the first lane for a
+ * generic access, global for a texture. Sets *lanes to the lanes that accessed it, none for a cond_acc without a true
+ * predicate. */
 enum ptx_space exec_accessed_space(const struct exec_context *cx, const struct exec_insn *insn, uint32_t mask,
                                    uint32_t *lanes);

@@ -1,22 +1,22 @@
-/* Heddle's own instructions, which no GPU has: those that Narasiman 2014 proposes. docs/isa.md has their syntax and
- * says how to add one.
+/* Heddle's own instructions, which no GPU has; Narasiman 2014 proposes them. docs/isa.md has their syntax and explains
+ * how to add one.
  *
- *     cond_acc        7.1: the lanes with a true predicate write to consecutive places; how many did
+ *     cond_acc        7.1: the lanes with a true predicate write to consecutive places; returns their number
  *     tree_traverse   7.2.1: a base plus the number of true predicates, times the size of a node
- *     progress        9.2.2: how far the warp has come, for its scheduler
+ *     progress        9.2.2: tells the scheduler how far the warp has come
  *
- * They act on the active lanes of one row, with .sync on those that a mask names; lanes that name different masks are
- * groups of their own, as in warp.c. The dissertation has one base register for the warp; cond_acc takes that of the
- * lowest active lane. It leaves the order of the written elements open; here it is the order of the lanes. */
+ * They act on the active lanes of one row, with .sync on those in a member mask; lanes with different member masks form
+ * separate groups, as in warp.c. The dissertation has one base register for the warp; cond_acc uses that of the lowest
+ * active lane. The dissertation does not say in which order elements are written; here it is the order of the lanes. */
 #include "exec/internal.h"
 
-/* The active lanes whose predicate is true. */
+/* Returns the active lanes whose predicate is true. */
 static uint32_t true_lanes(const struct exec_context *cx, const struct exec_operands *o) {
     uint32_t predicate = *(const uint32_t *)o->src[1];
     return (cx->insn->flags & EXEC_FLAG_NEGATES ? ~predicate : predicate) & o->mask;
 }
 
-/* The mask of lanes in the .sync forms, else NULL. */
+/* Returns the member masks of the .sync forms, otherwise NULL. */
 static const uint32_t *members_of(const struct exec_context *cx, const struct exec_operands *o) {
     return cx->insn->n_src > 3 ? o->src[3] : NULL;
 }
@@ -26,13 +26,13 @@ static const uint32_t *members_of(const struct exec_context *cx, const struct ex
 static uint64_t base_address(const struct exec_context *cx, const struct exec_operands *o, unsigned lane) {
     const struct exec_insn *insn = cx->insn;
     bool is_narrow = insn->operand[insn->n_dst].width == PTX_WIDTH_32;
-    if (is_narrow) /* addresses of 32 bits wrap, as those of ld and st do */
+    if (is_narrow) /* 32-bit addresses wrap, as in ld and st */
         return ((const uint32_t *)o->src[0])[lane] + o->imm;
     return ((const uint64_t *)o->src[0])[lane] + (uint64_t)(int64_t)(int32_t)o->imm;
 }
 
-/* Finds the writing lanes of a group and their addresses; how many they are. Lanes that write nothing get the base:
- * what they would touch is touched by others, or by nobody. */
+/* Sets the addresses of a group's lanes and returns how many write. Lanes that do not write get the base address, which
+ * adds no line to the access. */
 static uint32_t place_group(struct exec_context *cx, uint32_t group, uint32_t writers, uint64_t base) {
     uint32_t count = 0;
     EXEC_FOR_ACTIVE(l, group) {
@@ -68,7 +68,7 @@ static void conditional_accumulate(struct exec_context *cx, const struct exec_op
 
 /* tree_traverse d, base, p, node bytes [, members] */
 
-/* What each active lane adds to its base; false after a fault. */
+/* Computes what each active lane adds to its base. Returns false after a fault. */
 static bool find_steps(struct exec_context *cx, const struct exec_operands *o, uint64_t step[EXEC_LANES]) {
     const uint32_t *bytes = o->src[2];
     uint32_t left = o->mask, participants;
@@ -80,7 +80,7 @@ static bool find_steps(struct exec_context *cx, const struct exec_operands *o, u
     EXEC_FOR_ACTIVE(l, o->mask) {
         if (bytes[l] != 0 && (bytes[l] & (bytes[l] - 1)) == 0)
             continue;
-        exec_fault_set(cx, EXEC_FAULT_BAD_NODE, l, 0, 0, "%u is no power of two", bytes[l]);
+        exec_fault_set(cx, EXEC_FAULT_BAD_NODE, l, 0, 0, "%u is not a power of two", bytes[l]);
         return false;
     }
     return true;
@@ -114,7 +114,7 @@ enum exec_kind exec_extension_kind(enum ptx_opcode opcode) {
         return EXEC_KIND_WARP_MEMORY;
     case PTX_OP_TREE_TRAVERSE:
         return EXEC_KIND_WARP;
-    default: /* progress: threads of several rows may come together */
+    default: /* progress: a bundle may have threads of several rows */
         return EXEC_KIND_CONTEXT;
     }
 }

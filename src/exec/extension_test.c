@@ -1,4 +1,4 @@
-/* cond_acc, tree_traverse and progress on one row, and what cond_acc leaves for the memory system. */
+/* cond_acc, tree_traverse and progress on one row, and the addresses that cond_acc leaves for the memory system. */
 #include "exec/fixture.h"
 
 static struct fixture f;
@@ -9,7 +9,7 @@ static int setup(void **state) {
     return 0;
 }
 
-/* cond_acc.b32 of 100 + lane to base; gives the lanes of d. */
+/* Runs cond_acc.b32 of 100 + lane to base; returns the lanes of d. */
 static const uint32_t *accumulate(enum ptx_space space, uint64_t base, uint32_t predicate, uint32_t mask) {
     f.o.mask = mask;
     fixture_insn(&f, PTX_OP_COND_ACC, space, PTX_B32);
@@ -30,7 +30,7 @@ static uint32_t word(uint64_t address) {
     return value;
 }
 
-static void each_true_lane_has_the_slot_of_those_before_it(void **state) {
+static void each_true_lane_writes_after_those_before_it(void **state) {
     (void)state;
     uint32_t predicate = 0x9e3779b9, mask = 0xfffffff3;
     for (unsigned round = 0; round < 200; round++) {
@@ -55,7 +55,7 @@ static void each_true_lane_has_the_slot_of_those_before_it(void **state) {
     }
 }
 
-/* The load/store unit takes the lanes that wrote; the others' addresses must not widen what it sees. */
+/* The load/store unit takes only the lanes that wrote; the addresses of the others must not add lines. */
 static void the_memory_system_sees_the_lanes_that_wrote(void **state) {
     (void)state;
     accumulate(PTX_SPACE_GLOBAL, FIXTURE_A, 0x80000101, 0xffff0f0f);
@@ -67,7 +67,7 @@ static void the_memory_system_sees_the_lanes_that_wrote(void **state) {
     assert_int_equal(f.cx.address[16], FIXTURE_A);
 }
 
-static void nobody_writes_anywhere(void **state) {
+static void without_a_true_predicate_nothing_is_written(void **state) {
     (void)state;
     const uint32_t *d = accumulate(PTX_SPACE_GLOBAL, 8, 0x000000f0, 0x0000ff0f);
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_NONE);
@@ -76,7 +76,7 @@ static void nobody_writes_anywhere(void **state) {
     assert_int_equal(d[4], 0xeeeeeeee);
 }
 
-static void shared_memory_is_the_blocks(void **state) {
+static void shared_memory_belongs_to_the_block(void **state) {
     (void)state;
     accumulate(PTX_SPACE_SHARED, FIXTURE_SHARED - 8, 0x00300000, ~0u);
     uint32_t last[2];
@@ -85,7 +85,7 @@ static void shared_memory_is_the_blocks(void **state) {
     assert_int_equal(last[1], 121);
 }
 
-static void a_fault_leaves_all_undone(void **state) {
+static void a_fault_changes_nothing(void **state) {
     (void)state;
     accumulate(PTX_SPACE_SHARED, FIXTURE_SHARED - 8, 0x00700000, ~0u);
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_SHARED_BOUNDS);
@@ -95,7 +95,7 @@ static void a_fault_leaves_all_undone(void **state) {
     assert_int_equal(((uint32_t *)f.dst[0])[0], 0xeeeeeeee);
 }
 
-/* Two halves with their own masks and bases in one execution; lane 5 is not in the mask that it names. */
+/* Two halves with different masks and bases in one execution; lane 5 is not in its own member mask. */
 static void groups_with_their_own_masks_do_not_mix(void **state) {
     (void)state;
     fixture_insn(&f, PTX_OP_COND_ACC, PTX_SPACE_GLOBAL, PTX_B32);
@@ -145,7 +145,7 @@ static void a_step_down_the_tree_counts_the_keys_passed(void **state) {
     assert_int_equal(d[30], 0xeeeeeeee);
 }
 
-static void nodes_have_a_power_of_two(void **state) {
+static void node_sizes_are_powers_of_two(void **state) {
     (void)state;
     traverse(1, 0);
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_BAD_NODE);
@@ -153,10 +153,10 @@ static void nodes_have_a_power_of_two(void **state) {
     traverse(1, 24);
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_BAD_NODE);
     assert_int_equal(f.cx.fault.lane, 8);
-    assert_string_equal(f.cx.fault.detail, "24 is no power of two");
+    assert_string_equal(f.cx.fault.detail, "24 is not a power of two");
 }
 
-static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
+static void the_lowest_active_lane_sets_the_progress_of_the_warp(void **state) {
     (void)state;
     fixture_insn(&f, PTX_OP_PROGRESS, PTX_SPACE_GENERIC, PTX_U32);
     uint32_t *value = fixture_src(&f, 32);
@@ -165,7 +165,7 @@ static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
     f.o.mask = 0xfffffff8;
     fixture_act(&f, exec_select_extension(&f.form));
     assert_int_equal(f.row.progress, 53);
-    /* threads of two rows together: each row's lowest */
+    /* threads of two rows in one bundle: the lowest lane of each row */
     struct exec_row other = {.base = {f.row.base[EXEC_BASE_REGISTERS]}, .progress = 0};
     static struct exec_threads threads;
     for (unsigned l = 0; l < EXEC_LANES; l++)
@@ -179,15 +179,15 @@ static void the_lowest_active_lane_says_how_far_the_warp_is(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(each_true_lane_has_the_slot_of_those_before_it, setup),
+        cmocka_unit_test_setup(each_true_lane_writes_after_those_before_it, setup),
         cmocka_unit_test_setup(the_memory_system_sees_the_lanes_that_wrote, setup),
-        cmocka_unit_test_setup(nobody_writes_anywhere, setup),
-        cmocka_unit_test_setup(shared_memory_is_the_blocks, setup),
-        cmocka_unit_test_setup(a_fault_leaves_all_undone, setup),
+        cmocka_unit_test_setup(without_a_true_predicate_nothing_is_written, setup),
+        cmocka_unit_test_setup(shared_memory_belongs_to_the_block, setup),
+        cmocka_unit_test_setup(a_fault_changes_nothing, setup),
         cmocka_unit_test_setup(groups_with_their_own_masks_do_not_mix, setup),
         cmocka_unit_test_setup(a_step_down_the_tree_counts_the_keys_passed, setup),
-        cmocka_unit_test_setup(nodes_have_a_power_of_two, setup),
-        cmocka_unit_test_setup(the_lowest_active_lane_says_how_far_the_warp_is, setup),
+        cmocka_unit_test_setup(node_sizes_are_powers_of_two, setup),
+        cmocka_unit_test_setup(the_lowest_active_lane_sets_the_progress_of_the_warp, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
-/* For the tests of this folder: a grid of one block and one row with device memory around it, and instructions put
- * together by hand.
+/* For the tests of this folder: a grid of one block and one row with device memory, and instructions built by hand.
  *
- * Device memory holds two neighbouring allocations and a third one apart:
+ * Device memory holds two adjacent allocations and a separate third one:
  *     FIXTURE_A  1024 bytes        FIXTURE_B  1024 bytes, right after        FIXTURE_C  512 bytes after a gap */
 #pragma once
 

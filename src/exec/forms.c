@@ -1,5 +1,5 @@
-/* From a PTX instruction to the function that gives it its meaning: operands flattened into lane arrays, the family's
- * selector asked. Nothing here knows where operands live; decode.c places them. */
+/* Finds the function that implements a PTX instruction: flattens its operands into lane arrays and calls the family's
+ * selector. decode.c places the operands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void add_destination(struct exec_flat *flat, const struct ptx_operand *op
     flat->dst[flat->n_dst++] = (struct exec_flat_operand){operand, type, role};
 }
 
-/* [handle, {x, y}] or [handle, sampler, {x, y}]: the sampler says nothing that the texture object does not. */
+/* [handle, {x, y}] or [handle, sampler, {x, y}]: the texture object already has all that the sampler says. */
 static void add_texture_source(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
     add_source(flat, &operand->element[0], PTX_U64, EXEC_FLAT_PLAIN);
     if (operand->n_elements < 2)
@@ -63,7 +63,7 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
     const struct ptx_operand *operand = &insn->operand[k];
     enum ptx_type type = ptx_operand_type(insn, k);
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
-    if (operand->kind == PTX_OPERAND_LABEL) /* brx: its targets are a side table */
+    if (operand->kind == PTX_OPERAND_LABEL) /* brx: its targets are in a branch table */
         return;
     if (operand->kind == PTX_OPERAND_ADDRESS && is_texture) { /* txq, suq: [handle] */
         add_source(flat, operand, PTX_U64, EXEC_FLAT_PLAIN);
@@ -72,7 +72,7 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
     } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (insn->opcode == PTX_OP_SUST ? 0u : 1u)) {
         add_texture_source(flat, operand, type);
     } else if (operand->kind == PTX_OPERAND_VECTOR) {
-        if (insn->opcode == PTX_OP_MOV && operand->n_elements) /* the elements share the scalar's bits */
+        if (insn->opcode == PTX_OP_MOV && operand->n_elements) /* the elements divide the scalar's bits */
             type = ptx_type_bits(type) == 64 ? (operand->n_elements == 2 ? PTX_B32 : PTX_B16)
                                              : (operand->n_elements == 2 ? PTX_B16 : PTX_B8);
         for (uint32_t i = 0; i < operand->n_elements; i++)
@@ -154,12 +154,12 @@ static bool form_of(const struct ptx_function *function, const struct ptx_instru
         form->src_bits[i] = bits_of[exec_operand_width(function, &flat->src[i])];
         const struct ptx_operand *operand = flat->src[i].operand;
         if (operand && operand->kind == PTX_OPERAND_SPECIAL && special_bits(operand->special) != form->src_bits[i])
-            return false; /* a special register read with another width than its own */
+            return false; /* a special register is read with another width than its own */
     }
     return true;
 }
 
-/* The first selector that knows the form; integer and floating-point files share opcodes such as add. */
+/* Asks one selector after the other: several files implement opcodes such as add, for different types. */
 static exec_lanes_fn *select_lanes(const struct exec_form *form) {
     const struct exec_lanes_table *table = exec_isa_table();
     exec_lanes_fn *(*const order[])(const struct exec_form *) = {
@@ -235,7 +235,7 @@ static bool select_with_context(enum exec_kind kind, exec_act_fn *act, struct ex
     return act != NULL;
 }
 
-/* Calls keep their operands in struct ptx_call; branches and hints have none that live in lanes. */
+/* The operands of calls are in struct ptx_call; branches and hints have no operands in lanes. */
 static bool has_lane_operands(const struct ptx_instruction *insn) {
     enum ptx_family family = ptx_opcode_family(insn->opcode);
     return family != PTX_FAMILY_CONTROL || insn->opcode == PTX_OP_BAR || insn->opcode == PTX_OP_BARRIER ||

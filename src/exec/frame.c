@@ -1,5 +1,5 @@
-/* Calls and returns: frames in each thread's local memory, argument and result copies, and saved registers where a
- * function may be entered again before it returns. */
+/* Calls and returns: frames in each thread's local memory, argument and result copies, and saved registers of functions
+ * that may recurse. */
 #include <string.h>
 
 #include "exec/exec.h"
@@ -93,7 +93,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
     const struct exec_insn *insn = &program->code[pc];
     const struct exec_call_site *site = &program->call_site[insn->imm];
     const struct exec_function *caller = &program->function[site->caller];
-    cx->row = row; /* whose lanes a fault is told of */
+    cx->row = row; /* a fault names a lane of this row */
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         unsigned char *local = thread_local_memory(row, lane);
@@ -122,7 +122,7 @@ void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t
         memcpy(&header, local + row->frame[lane], sizeof header);
         const struct exec_call_site *site = &program->call_site[header.call_site];
         const struct exec_function *caller = &program->function[site->caller];
-        /* Register results are read before the caller's registers come back over them. */
+        /* Register results are read before the caller's saved registers overwrite them. */
         uint64_t result[MAX_REGISTER_COPIES];
         for (uint32_t i = 0; i < site->n_results && i < MAX_REGISTER_COPIES; i++)
             if (!site->result[i].from_frame)

@@ -1,5 +1,5 @@
-/* What the files of exec/ share among themselves: finding the host memory behind the lanes' addresses, faults, call
- * arguments, printf formatting. */
+/* Declarations used inside exec/: the host memory of the lanes' addresses, faults, call arguments, printf formatting.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -13,19 +13,18 @@
 
 #define EXEC_FULL_MASK 0xffffffffu
 
-/* Runs the statement that follows with l = each lane of mask, lowest first. */
+/* Runs the next statement with l = each lane of mask, lowest first. */
 #define EXEC_FOR_ACTIVE(l, mask)                                                                                       \
     for (uint32_t left_ = (mask), l; left_ && (l = (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
 
-/* The lanes of a predicate destination that are active take the bits of value. */
+/* Writes the bits of value to the active lanes of a predicate. */
 static inline void exec_write_predicate(void *dst, uint32_t value, uint32_t mask) {
     uint32_t *bits = dst;
     *bits = (*bits & ~mask) | (value & mask);
 }
 
-/* Warp-wide instructions: the next group of lanes in *left that share a member mask; they leave *left. members NULL:
- * all lanes are one group.
- */
+/* For warp-wide instructions: removes the next group of lanes with the same member mask from *left and returns it.
+ * Without members (NULL) all lanes are one group. */
 static inline uint32_t exec_next_group(uint32_t *left, const uint32_t *members, uint32_t *participants) {
     uint32_t group = *left, member = EXEC_FULL_MASK;
     if (members) {
@@ -43,13 +42,13 @@ static inline uint32_t exec_next_group(uint32_t *left, const uint32_t *members, 
     return group;
 }
 
-/* Bytes of one lane in a register slot; predicates are masks and have none. */
+/* Returns the bytes of one lane in a register slot; 0 for predicates, which are masks. */
 static inline unsigned exec_slot_bytes(struct exec_operand operand) {
     static const uint8_t bytes[PTX_N_WIDTHS] = {[PTX_WIDTH_16] = 2, [PTX_WIDTH_32] = 4, [PTX_WIDTH_64] = 8};
     return bytes[operand.width];
 }
 
-/* address.c: where the lanes' addresses are in host memory. */
+/* address.c: the host memory of the lanes' addresses. */
 
 enum exec_pattern {
     EXEC_PATTERN_FAULT,   /* cx->fault is set */
@@ -73,26 +72,26 @@ struct exec_view {
     enum exec_pattern pattern;
     unsigned char *first;      /* UNIT, UNIFORM */
     struct exec_places places; /* LANES */
-    uint64_t host[EXEC_LANES]; /* offsets when every lane was looked up for itself */
+    uint64_t host[EXEC_LANES]; /* offsets, when every lane was looked up separately */
 };
 
 /* Resolves the addresses of a memory instruction: src[0] holds the base lanes, imm the offset, cx->insn->access the
- * space; each lane touches `bytes` bytes (a power of two). Fills cx->address with the addresses as the program has
- * them: generic for generic instructions, space-relative else. Nothing is changed in memory, so a fault leaves all of
- * the instruction undone. */
+ * space; each lane accesses `bytes` bytes (a power of two). Fills cx->address with the program's addresses: generic for
+ * generic instructions, otherwise space-relative. Changes nothing in memory, so an instruction that faults has no
+ * effect. */
 enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
                                    bool is_write, struct exec_view *view);
 
-/* The same as LANES whatever the pattern; false on a fault. */
+/* The same, with the view in the form of LANES for every pattern. Returns false after a fault. */
 bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
                      struct exec_view *view);
 
-/* Host memory of one lane's access; NULL and a fault when it is misaligned, out of bounds or a write to read-only
- * memory. */
+/* Returns the host memory of one lane's access, or NULL after a fault when it is misaligned, out of bounds or a write
+ * to read-only memory. */
 unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                             unsigned bytes, bool is_write);
 
-/* The space a generic address points to: SHARED, LOCAL, PARAM or GLOBAL; offset is the address in that space. */
+/* Returns the space of a generic address (SHARED, LOCAL, PARAM or GLOBAL) and sets *offset to the address in it. */
 static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offset) {
     *offset = address & (EXEC_WINDOW_BYTES - 1);
     switch (address & ~(EXEC_WINDOW_BYTES - 1)) {
@@ -108,20 +107,19 @@ static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offs
     }
 }
 
-/* Selectors that exec_select_memory() brings together. */
+/* The selectors that exec_select_memory() calls. */
 exec_act_fn *exec_select_load(const struct exec_form *form);          /* load.c: ld ldu */
 exec_act_fn *exec_select_store(const struct exec_form *form);         /* store.c: st */
 exec_act_fn *exec_select_address_space(const struct exec_form *form); /* address_space.c: cvta isspacep */
 
 /* texture.c and surface.c */
 
-/* The object a handle names; NULL and a fault when there is none. */
+/* Returns the object with this handle, or NULL after a fault. */
 const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t handle, unsigned lane);
 unsigned exec_texel_bytes(const struct exec_texture *texture);
 exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
 
-/* builtin.c: the k-th argument, or the result, of the call that the context is at, for one lane; values of at most 8
- * bytes. */
+/* builtin.c: the k-th argument, or the result, of the context's call, for one lane; at most 8 bytes. */
 uint64_t exec_call_argument(const struct exec_context *cx, uint32_t k, unsigned lane);
 void exec_call_result(const struct exec_context *cx, uint64_t value, unsigned lane);
 
@@ -130,21 +128,20 @@ void exec_call_result(const struct exec_context *cx, uint64_t value, unsigned la
 struct exec_text {
     char *data; /* malloc'ed */
     size_t length, room;
-    bool is_cut; /* out of memory: the rest is missing */
+    bool is_truncated; /* out of memory */
 };
 
 void exec_text_add(struct exec_text *text, const char *bytes, size_t length);
 void exec_text_free(struct exec_text *text);
 
-/* Where a format's arguments come from. Each reads at the address that the caller laid them out at and gives false on a
- * fault. */
+/* The source of a format's arguments. Both functions return false after a fault. */
 struct exec_print_source {
-    /* The next argument of 4 or 8 bytes, naturally aligned in the argument buffer. */
+    /* Reads the next argument, of 4 or 8 bytes, naturally aligned in the argument buffer. */
     bool (*next)(void *user, unsigned bytes, uint64_t *value);
-    /* A string of the program, at most `limit` bytes of it, appended to text. */
+    /* Appends a string of the program to text, at most `limit` bytes. */
     bool (*string)(void *user, uint64_t address, size_t limit, struct exec_text *text);
     void *user;
 };
 
-/* Writes what printf(format, ...) prints to text; gives the number of arguments used, or -1 after a fault. */
+/* Appends the output of printf(format, ...) to text. Returns the number of arguments used, or -1 after a fault. */
 int exec_print_format(struct exec_text *text, const char *format, const struct exec_print_source *source);

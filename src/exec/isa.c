@@ -1,12 +1,12 @@
-/* The lane functions for the host's instruction set. Each file of exec/lanes is compiled once per set (lanes.h); here
- * the best set that the host can run is chosen. All sets give the same bits. */
+/* The lane functions for the host's instruction set. Each file of exec/lanes is compiled once per set (lanes.h); this
+ * file chooses the best set that the host can run. All sets compute the same bits. */
 #include "exec/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The selectors of one set, declared with its suffix, and the table that names them. */
+/* Declares the selectors of one set, with its suffix, and their table. */
 #define SELECTOR(name, isa) exec_lanes_fn *exec_select_##name##_##isa(const struct exec_form *form)
 #define ISA_TABLE(isa)                                                                                                 \
     SELECTOR(integer, isa);                                                                                            \
@@ -49,7 +49,7 @@ struct isa {
 enum { MAX_ISAS = 3 };
 
 #if defined(__x86_64__)
-/* The levels of the x86-64 psABI by their tell-tale features: no processor has these without the rest of the level. */
+/* The levels of the x86-64 psABI. No processor has these features without the rest of the level. */
 static bool has_v3(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2");
@@ -77,11 +77,11 @@ const struct exec_lanes_table *exec_isa_table(void) {
     struct isa isas[MAX_ISAS];
     unsigned n = list_isas(isas);
     const char *wanted = getenv("HEDDLE_ISA");
-    bool is_free = wanted == NULL || *wanted == '\0';
+    bool is_unset = wanted == NULL || *wanted == '\0';
     for (unsigned i = 0; i < n; i++)
-        if (isas[i].is_supported && (is_free || strcmp(wanted, isas[i].name) == 0))
+        if (isas[i].is_supported && (is_unset || strcmp(wanted, isas[i].name) == 0))
             return isas[i].table;
-    fprintf(stderr, "heddle: HEDDLE_ISA=%s: no instruction set that this host runs; leave it unset or use base\n",
+    fprintf(stderr, "heddle: HEDDLE_ISA=%s: this host does not run that instruction set; leave it unset or use base\n",
             wanted);
     exit(EXIT_FAILURE);
 }

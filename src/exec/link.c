@@ -1,5 +1,5 @@
-/* Links a kernel: finds the functions it can reach, gives registers, frames and shared variables their places, and
- * decodes everything into one program.
+/* Links a kernel: finds the functions it can reach, places registers, frames and shared variables, and decodes
+ * everything into one program.
  *
  * Functions have disjoint register ranges, so a call moves no registers unless it may recurse; then the caller's
  * registers are saved in its frame. Frames lie in each thread's local memory: header, results, parameters, .local
@@ -25,8 +25,8 @@ bool exec_is_kernel_parameter(const struct ptx_variable *variable) {
     return false;
 }
 
-/* Places of results, parameters and variables in a function's frame; returns its size so far. Registers and other
- * spaces get PTX_NO_INDEX. */
+/* Places results, parameters and variables in a function's frame. Returns the frame's size so far. Registers and
+ * variables in other spaces get PTX_NO_INDEX. */
 static uint32_t lay_out_frame(const struct ptx_function *function, uint32_t *offset) {
     uint32_t at = exec_place_formals(function, offset), n = function->n_results + function->n_parameters;
     for (uint32_t i = 0; i < function->n_variables; i++, n++) {
@@ -64,7 +64,7 @@ uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variabl
     return 0;
 }
 
-/* --- which functions --- */
+/* --- reachable functions --- */
 
 static uint32_t add_function(struct exec_linker *linker, const struct ptx_function *function) {
     struct exec_program *program = linker->program;
@@ -110,7 +110,7 @@ static void collect_functions(struct exec_linker *linker, const struct ptx_funct
 struct call_graph {
     struct exec_linker *linker;
     uint32_t n, from;
-    bool *calls; /* n x n; after close(): reaches */
+    bool *calls; /* n x n: the transitive closure */
 };
 
 static void visit_edge(void *user, const struct ptx_function *callee) {
@@ -140,7 +140,7 @@ static uint32_t save_area_bytes(const struct ptx_analysis *analysis) {
            analysis->n_slots[PTX_WIDTH_16] * 2 + analysis->n_slots[PTX_WIDTH_PRED];
 }
 
-/* Local memory a thread needs when no function is entered twice: every function's frame once at most. */
+/* Sizes the frames, and the local memory of a thread without recursion: at most one frame of every function. */
 static void size_frames(struct exec_linker *linker, const struct call_graph *graph) {
     struct exec_program *program = linker->program;
     for (uint32_t f = 0; f < program->n_functions; f++) {
@@ -202,7 +202,7 @@ static void place_shared_of_operand(struct exec_linker *linker, const struct ptx
         place_shared_of_operand(linker, &operand->element[i]);
 }
 
-/* Static variables in the order of their first mention; all dynamic ones share the place behind them. */
+/* Places static variables in the order of their first mention; all dynamic ones begin at the same place after them. */
 static void place_all_shared(struct exec_linker *linker) {
     struct exec_program *program = linker->program;
     for (uint32_t f = 0; f < program->n_functions; f++) {
@@ -227,7 +227,7 @@ static void size_code(struct exec_linker *linker) {
     for (uint32_t f = 0; f < program->n_functions; f++) {
         struct exec_function *function = &program->function[f];
         function->first_pc = program->n_insns;
-        function->n_insns = function->ptx->n_instructions + 1; /* and the implicit return */
+        function->n_insns = function->ptx->n_instructions + 1; /* with the implicit return */
         program->n_insns += function->n_insns;
         for (uint32_t i = 0; i < function->ptx->n_instructions; i++) {
             n_calls += function->ptx->instruction[i].opcode == PTX_OP_CALL;
@@ -283,7 +283,9 @@ static void place_const_variables(struct exec_linker *linker) {
                 linker->symbol_address(linker->user, module->variable[i]), module->variable[i]->size};
 }
 
-/* .pragma "heddle warp_size N": for machines that let a kernel choose. Pragmas of others are none of our business. */
+/* .pragma "heddle warp_size N" is for machines that let a kernel choose its warp size. Other tools' pragmas are
+ * ignored.
+ */
 static void read_pragmas(struct exec_linker *linker, const struct ptx_function *kernel) {
     static const char ours[] = "heddle ", warp_size[] = "heddle warp_size ";
     for (uint32_t i = 0; i < kernel->n_pragmas; i++) {
@@ -297,7 +299,7 @@ static void read_pragmas(struct exec_linker *linker, const struct ptx_function *
         if (!is_good)
             ptx_error_at(
                 linker->messages, kernel->home, kernel->at,
-                "kernel '%s' has .pragma \"%s\"; there is \"heddle warp_size N\" with N 32, 64, 128, 256 or 512",
+                "kernel '%s' has .pragma \"%s\"; the only one is \"heddle warp_size N\" with N 32, 64, 128, 256 or 512",
                 kernel->name, pragma);
         linker->program->warp_size_wanted = (uint32_t)size;
     }
@@ -307,7 +309,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
                                uint64_t (*symbol_address)(void *user, const struct ptx_variable *variable), void *user,
                                struct ptx_messages *messages) {
     struct base_arena first = {0}, *arena = BASE_ARENA_NEW(&first, struct base_arena);
-    *arena = first; /* the arena lives in its own memory from here on */
+    *arena = first; /* from here on the arena is in its own memory */
     struct exec_program *program = BASE_ARENA_NEW(arena, struct exec_program);
     *program = (struct exec_program){.name = kernel->name, .module = module, .arena = arena};
     program->parameter_bytes = (uint32_t)kernel->parameter_bytes;

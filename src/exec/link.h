@@ -1,4 +1,4 @@
-/* Inside exec: what the linker's files share. */
+/* Declarations used by the linker's files. */
 #pragma once
 
 #include "exec/exec.h"
@@ -14,7 +14,7 @@ struct exec_flat_operand {
     enum exec_flat_role role;
 };
 
-/* An instruction with its vectors flattened, the carry made explicit and modifier immediates taken out. */
+/* An instruction with its vectors flattened, an explicit carry and the immediates of modifiers removed. */
 struct exec_flat {
     struct exec_flat_operand dst[EXEC_MAX_DST], src[EXEC_MAX_SRC];
     unsigned n_dst, n_src;
@@ -22,7 +22,7 @@ struct exec_flat {
     bool overflows; /* more operands than an instruction can hold */
 };
 
-/* What an instruction is to the engine, before its operands have places. */
+/* An instruction's kind and function, before its operands have places. */
 struct exec_selection {
     enum exec_kind kind;
     exec_lanes_fn *lanes;
@@ -31,12 +31,12 @@ struct exec_selection {
     struct exec_flat flat;
 };
 
-/* False when the instruction has no semantics here. */
+/* Returns false for an unsupported instruction. */
 bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,
                  struct exec_selection *selection);
 enum ptx_width exec_operand_width(const struct ptx_function *function, const struct exec_flat_operand *flat);
 
-/* Broadcast rows, each value once. */
+/* constants.c: broadcast rows, one per value. */
 struct exec_constants;
 struct exec_constants *exec_constants_new(struct base_arena *arena);
 uint32_t exec_constants_broadcast(struct exec_constants *pool, uint64_t value, enum ptx_width width); /* byte offset */
@@ -44,7 +44,7 @@ uint32_t exec_constants_row(struct exec_constants *pool, const uint32_t lane[EXE
 unsigned char *exec_constants_finish(struct exec_constants *pool, uint32_t *bytes); /* 64-byte aligned, in the arena */
 void exec_constants_free(struct exec_constants *pool);
 
-/* Where a .shared variable lies in the block's shared memory. */
+/* The place of a .shared variable in the block's shared memory. */
 struct exec_shared_place {
     const struct ptx_variable *variable;
     uint32_t offset;
@@ -60,22 +60,22 @@ struct exec_linker {
     void *user;
     struct exec_shared_place *shared;
     uint32_t n_shared, shared_capacity;
-    uint32_t **frame_offset; /* [function number] -> by place: results, parameters, variables */
+    uint32_t **frame_offset; /* by function number: offsets of results, parameters and variables */
 };
 
-/* decode.c: fills one instruction; reports what cannot be expressed. */
+/* decode.c: decodes one instruction; reports those that cannot be decoded. */
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                  struct exec_insn *out);
 /* call.c: argument and result copies of a call. */
-/* Places of a function's results, then parameters, in its frame (PTX_NO_INDEX: a register, or a kernel's own); the
- * frame's size so far. */
+/* Finds the frame offsets of a function's results, then parameters (PTX_NO_INDEX for registers and for the parameters
+ * of a kernel). Returns the frame's size so far. */
 uint32_t exec_place_formals(const struct ptx_function *function, uint32_t *offset);
 uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn);
 struct exec_operand exec_register_operand(const struct exec_function *function, uint32_t register_id);
 struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t function_number,
                                        const struct exec_flat_operand *flat);
-/* Frame offset of a .local variable, call block, or .param formal of a non-kernel; PTX_NO_INDEX when it is in no frame.
- */
+/* Returns the frame offset of a .local variable, call block, or .param formal of a function that is not a kernel;
+ * PTX_NO_INDEX for other variables. */
 uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number,
                            const struct ptx_variable *variable);
 bool exec_is_kernel_parameter(const struct ptx_variable *variable);

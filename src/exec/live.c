@@ -1,4 +1,4 @@
-/* Registers that are live, by the places that decoding has given them. See live.h. */
+/* Liveness of the registers of a decoded program, by their places. See live.h. */
 #include "exec/live.h"
 
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "exec/link.h"
 
-/* Registers by number, those of one width one behind the other, and the numbers that each pc needs as bits. */
+/* The numbered registers, sorted by width, and for each pc the set of those it needs. */
 struct pass {
     const struct exec_program *program;
     struct exec_operand *slot;
     uint32_t n_slots, n_words;
-    uint32_t *number; /* by offset / 4: of the register there, and 1 more; 0: none */
-    uint64_t *needed; /* n_words for each pc */
+    uint32_t *number; /* by offset / 4: the register's number plus 1; 0: no register */
+    uint64_t *needed; /* a bit set of n_words for each pc */
 };
 
 static bool is_call(const struct exec_insn *insn) {
@@ -24,24 +24,24 @@ static bool is_call(const struct exec_insn *insn) {
 
 /* --- registers --- */
 
-/* One that is ever read. */
+/* Returns whether the operand is a register that is read somewhere. */
 static bool is_register(struct exec_operand operand) {
     return operand.base == EXEC_BASE_REGISTERS && operand.offset != EXEC_TRASH_OFFSET;
 }
 
-static void note(struct pass *pass, struct exec_operand operand) {
+static void add_register(struct pass *pass, struct exec_operand operand) {
     if (!is_register(operand) || pass->number[operand.offset / 4])
         return;
     pass->slot[pass->n_slots++] = operand;
     pass->number[operand.offset / 4] = pass->n_slots;
 }
 
-static void note_copies(struct pass *pass, const struct exec_copy *copy, uint32_t n) {
+static void add_copies(struct pass *pass, const struct exec_copy *copy, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (!copy[i].from_frame)
-            note(pass, copy[i].from);
+            add_register(pass, copy[i].from);
         if (!copy[i].to_frame)
-            note(pass, copy[i].to);
+            add_register(pass, copy[i].to);
     }
 }
 
@@ -55,22 +55,22 @@ static int by_width(const void *a, const void *b) {
 static void number_registers(struct pass *pass) {
     const struct exec_program *program = pass->program;
     for (uint32_t pc = 0; pc < program->n_insns; pc++) {
-        note(pass, program->code[pc].guard);
+        add_register(pass, program->code[pc].guard);
         for (unsigned i = 0; i < EXEC_MAX_OPERANDS; i++)
-            note(pass, program->code[pc].operand[i]);
+            add_register(pass, program->code[pc].operand[i]);
     }
     for (uint32_t i = 0; i < program->n_call_sites; i++) {
         const struct exec_call_site *site = &program->call_site[i];
-        note(pass, site->target);
-        note_copies(pass, site->argument, site->n_arguments);
-        note_copies(pass, site->result, site->n_results);
+        add_register(pass, site->target);
+        add_copies(pass, site->argument, site->n_arguments);
+        add_copies(pass, site->result, site->n_results);
     }
     qsort(pass->slot, pass->n_slots, sizeof *pass->slot, by_width);
     for (uint32_t i = 0; i < pass->n_slots; i++)
         pass->number[pass->slot[i].offset / 4] = i + 1;
 }
 
-/* --- what is needed --- */
+/* --- needed registers --- */
 
 static uint64_t *needed_at(const struct pass *pass, uint32_t pc) { return pass->needed + (size_t)pc * pass->n_words; }
 
@@ -87,7 +87,7 @@ static void add_from(const struct pass *pass, uint64_t *bits, uint32_t pc) {
         bits[i] |= needed_at(pass, pc)[i];
 }
 
-/* What is needed behind the instruction, whichever way a thread goes. */
+/* Adds the registers needed after the instruction, at any of its successors. */
 static void add_from_next(const struct pass *pass, uint64_t *bits, uint32_t pc) {
     const struct exec_insn *insn = &pass->program->code[pc];
     bool leaves = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_EXIT || insn->kind == EXEC_KIND_RETURN;
@@ -109,8 +109,8 @@ static void find_needed(const struct pass *pass, uint32_t pc, uint64_t *bits) {
         set(pass, bits, insn->operand[i], false);
     for (unsigned i = 0; computes && i < insn->n_src; i++)
         set(pass, bits, insn->operand[insn->n_dst + i], true);
-    /* Others may read whatever they name. An operand that is not there looks like the carry, which none of them reads.
-     */
+    /* Other kinds may read all their operands. An operand that does not exist looks like the carry, which none of them
+     * reads. */
     for (unsigned i = 0; !computes && i < EXEC_MAX_OPERANDS; i++)
         if (insn->operand[i].offset != EXEC_CARRY_OFFSET)
             set(pass, bits, insn->operand[i], true);
@@ -134,7 +134,7 @@ static void solve(const struct pass *pass) {
 
 /* --- registers that stay at home --- */
 
-/* Instructions between a branch back and its target. */
+/* Marks the instructions between a backward branch and its target. */
 static bool *find_loops(const struct exec_program *program) {
     bool *is_in_loop = base_allocate(program->n_insns + 1, sizeof *is_in_loop);
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
@@ -143,8 +143,8 @@ static bool *find_loops(const struct exec_program *program) {
     return is_in_loop;
 }
 
-/* Those that live in loops and are touched in none. */
-static void leave_at_home(const struct pass *pass, uint8_t *is_at_home) {
+/* Finds the registers that are live in loops but used in none, and removes them from the needed ones. */
+static void find_home_registers(const struct pass *pass, uint8_t *is_at_home) {
     const struct exec_program *program = pass->program;
     bool *is_in_loop = find_loops(program);
     uint64_t *lives = base_allocate(pass->n_words, sizeof *lives),
@@ -190,7 +190,7 @@ static uint32_t count_entries(const struct pass *pass) {
     return n;
 }
 
-static struct exec_live *list(const struct pass *pass) {
+static struct exec_live *make_lists(const struct pass *pass) {
     struct base_arena *arena = pass->program->arena;
     struct exec_live *live = BASE_ARENA_NEW(arena, struct exec_live);
     uint32_t n = 0;
@@ -229,10 +229,10 @@ struct exec_live *exec_live_new(const struct exec_program *program) {
         memset(pass.needed, 0xff, (size_t)program->n_insns * pass.n_words * sizeof *pass.needed);
     } else {
         solve(&pass);
-        leave_at_home(&pass, is_at_home);
+        find_home_registers(&pass, is_at_home);
         flag_instructions(program, is_at_home);
     }
-    struct exec_live *live = list(&pass);
+    struct exec_live *live = make_lists(&pass);
     live->is_at_home = is_at_home;
     free(pass.slot);
     free(pass.number);

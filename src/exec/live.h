@@ -1,13 +1,14 @@
-/* Which registers a thread needs at an instruction: what moves with it when it goes elsewhere (scattered.h).
+/* The registers that a thread needs at an instruction: those that move with it when it changes lanes (scattered.h).
  *
- * One that lives through loops and is touched in none would move in every round for nothing: such registers stay at
- * home, and the few instructions that do touch them (EXEC_FLAG_AT_HOME) find them there. Predicates never do. */
+ * A register that is live in loops but used in none would move in every iteration for nothing. Such registers stay at
+ * home, in the thread's row, and the few instructions that use them (EXEC_FLAG_AT_HOME) access them there. Predicates
+ * never stay at home. */
 #pragma once
 
 #include "exec/exec.h"
 
-/* Of the list program->live->offset, the entries [first, first + end[3]): predicates, then those of 16, 32 and 64 bits,
- * each ending before end[width]. */
+/* Entries [first, first + end[3]) of program->live->offset: predicates, then registers of 16, 32 and 64 bits. Those of
+ * each width end at end[width]. */
 struct exec_live_at {
     uint32_t first;
     uint16_t end[PTX_N_WIDTHS];
@@ -15,10 +16,10 @@ struct exec_live_at {
 
 struct exec_live {
     struct exec_live_at *at; /* per pc */
-    uint32_t *offset;        /* of registers in a row's */
-    uint8_t *is_at_home;     /* by offset / 4: that register stays there, and is in no list */
+    uint32_t *offset;        /* register offsets in a row's register block */
+    uint8_t *is_at_home;     /* by offset / 4: the register stays at home, and is in no list */
 };
 
-/* For a program whose code is complete; flags its instructions. The memory is its arena's. Where there are calls, all
- * registers of all functions are taken to be needed everywhere. */
+/* Computes the lists of a decoded program, in its arena, and sets EXEC_FLAG_AT_HOME in its instructions. In a program
+ * with calls every instruction counts as needing all registers of all functions. */
 struct exec_live *exec_live_new(const struct exec_program *program);

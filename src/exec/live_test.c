@@ -1,4 +1,4 @@
-/* Registers that a thread needs at an instruction: through loops, guards and calls. */
+/* The registers that a thread needs at an instruction: in loops, with guards and with calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void close(struct linked *linked) {
     ptx_messages_free(&linked->messages);
 }
 
-/* So many predicates and registers of 32 and 64 bits. */
+/* Expects so many predicates and registers of 32 and 64 bits at pc. */
 static void expect(const struct linked *linked, uint32_t pc, uint32_t predicates, uint32_t words, uint32_t doubles) {
     const struct exec_live_at *at = &linked->program->live->at[pc];
     uint32_t n[3] = {at->end[PTX_WIDTH_PRED], (uint32_t)(at->end[PTX_WIDTH_32] - at->end[PTX_WIDTH_16]),
@@ -62,7 +62,7 @@ static const char loop_text[] = HEAD ".visible .entry loop(.param .u64 out)\n{\n
                                      "st.global.u32 [%d1+4], %r3;\n"  /* 10 */
                                      "ret;\n}\n";                     /* 11 */
 
-static void what_is_read_before_it_is_written_is_needed(void **state) {
+static void registers_read_before_they_are_written_are_needed(void **state) {
     (void)state;
     struct linked linked;
     open(&linked, loop_text);
@@ -80,8 +80,8 @@ static void what_is_read_before_it_is_written_is_needed(void **state) {
     close(&linked);
 }
 
-/* d1 above: that the lists have no 64-bit register is one half of it. */
-static void what_loops_do_not_touch_stays_at_home(void **state) {
+/* d1 above stays at home: it is in no list, and its instructions have the flag. */
+static void registers_that_loops_do_not_use_stay_at_home(void **state) {
     (void)state;
     struct linked linked;
     open(&linked, loop_text);
@@ -128,7 +128,7 @@ static const char table_text[] = HEAD ".visible .entry table(.param .u64 out)\n{
                                       "A: st.global.u32 [%d1], %r2;\n"
                                       "B: ret;\n}\n";
 
-static void a_branch_needs_its_index_and_what_any_target_needs(void **state) {
+static void a_branch_needs_its_index_and_the_registers_of_all_targets(void **state) {
     (void)state;
     struct linked linked;
     open(&linked, table_text);
@@ -148,7 +148,7 @@ static const char call_text[] = HEAD ".func (.reg .u32 %o) twice(.reg .u32 %i)\n
                                      "st.global.u32 [%d1], %r2;\n"
                                      "ret;\n}\n";
 
-static void where_there_are_calls_everything_is_needed(void **state) {
+static void programs_with_calls_need_all_registers(void **state) {
     (void)state;
     struct linked linked;
     open(&linked, call_text);
@@ -163,11 +163,11 @@ static void where_there_are_calls_everything_is_needed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_before_it_is_written_is_needed),
-        cmocka_unit_test(what_loops_do_not_touch_stays_at_home),
+        cmocka_unit_test(registers_read_before_they_are_written_are_needed),
+        cmocka_unit_test(registers_that_loops_do_not_use_stay_at_home),
         cmocka_unit_test(the_carry_is_a_predicate),
-        cmocka_unit_test(a_branch_needs_its_index_and_what_any_target_needs),
-        cmocka_unit_test(where_there_are_calls_everything_is_needed),
+        cmocka_unit_test(a_branch_needs_its_index_and_the_registers_of_all_targets),
+        cmocka_unit_test(programs_with_calls_need_all_registers),
     };
     return cmocka_run_group_tests_name("exec/live", tests, NULL, NULL);
 }

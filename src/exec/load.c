@@ -1,11 +1,11 @@
-/* ld and ldu: from memory into registers, widening where the register is larger than the element.
+/* ld and ldu: from memory into registers, extended when the register is larger than the element.
  *
- * One function per element size, register size, extension and vector length; the space is looked at when it runs
+ * There is one function per element size, register size, extension and vector length; it finds the space at run time
  * (address.c). Cache operators, memory order, scope and eviction hints change no value here: rows run one after the
  * other. */
 #include "exec/internal.h"
 
-/* One element, extended to 64 bits. The sizes are constants wherever this is called. */
+/* Reads one element, extended to 64 bits. The size is a constant in every call. */
 EXEC_INLINE uint64_t read_element(const unsigned char *p, unsigned bytes, bool is_signed) {
     uint64_t value = 0;
     memcpy(&value, p, bytes);
@@ -22,7 +22,7 @@ EXEC_INLINE void write_slot(void *dst, size_t lane, unsigned slot_bytes, uint64_
         ((uint64_t *)dst)[lane] = value;
 }
 
-/* What distinguishes the functions below; slot_bytes 0 stands for registers of different sizes in one vector. */
+/* The parameters of a load function; slot_bytes 0 stands for registers of different sizes in one vector. */
 struct shape {
     unsigned bytes, slot_bytes, n;
     bool is_signed;
@@ -32,8 +32,7 @@ EXEC_INLINE unsigned slot_of(const struct exec_context *cx, struct shape s, unsi
     return s.slot_bytes ? s.slot_bytes : exec_slot_bytes(cx->insn->operand[element]);
 }
 
-/* Separates neighbouring vectors into their elements, 32 of them. The lengths are constants, so that it becomes
- * shuffles. */
+/* Separates 32 neighbouring vectors into their elements. n is a constant, so the compiler emits shuffles. */
 #define SEPARATE(type)                                                                                                 \
     EXEC_INLINE void separate_##type(void *const *dst, const unsigned char *from, unsigned n) {                        \
         const type *p = (const type *)from;                                                                            \
@@ -55,7 +54,7 @@ EXEC_INLINE unsigned slot_of(const struct exec_context *cx, struct shape s, unsi
 SEPARATE(uint32_t)
 SEPARATE(uint64_t)
 
-/* All lanes, elements one after the other in memory. */
+/* All lanes load consecutive elements. */
 EXEC_INLINE void load_unit(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
                            const unsigned char *first) {
     if (s.n == 1 && s.slot_bytes == s.bytes) {
@@ -75,7 +74,7 @@ EXEC_INLINE void load_unit(const struct exec_context *cx, const struct exec_oper
                        read_element(first + (i * s.n + e) * s.bytes, s.bytes, s.is_signed));
 }
 
-/* All lanes, one value. */
+/* All lanes load the same element. */
 EXEC_INLINE void load_uniform(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
                               const unsigned char *first) {
     for (unsigned e = 0; e < s.n; e++) {
@@ -158,7 +157,7 @@ static const struct {
     ROW(4, 4, u), ROW(4, 8, u), ROW(4, 0, s), ROW(4, 8, s), ROW(8, 8, u),
 };
 
-/* The registers' common size in bytes; 0 when the vector mixes sizes. Sinks have none. */
+/* Returns the registers' common size in bytes; 0 when the vector mixes sizes. Sinks have no size. */
 static unsigned common_slot(const struct exec_form *form, unsigned n) {
     unsigned slot = 0;
     for (unsigned e = 0; e < n; e++) {

@@ -1,5 +1,5 @@
-/* What memory instructions have in common: which file gives one its meaning (fences and prefetches have none: they
- * change no value), and where one went. */
+/* Selects the function of a memory instruction (fences and prefetches have none: they change no value), and finds the
+ * space that it accessed. */
 #include "exec/internal.h"
 
 exec_act_fn *exec_select_memory(const struct exec_form *form) {

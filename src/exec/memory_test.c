@@ -1,4 +1,4 @@
-/* ld, st, cvta, isspacep and what their addresses may do. */
+/* ld, st, cvta, isspacep and their addresses. */
 #include "exec/fixture.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static void inactive_lanes_keep_their_registers_and_may_point_anywhere(void **st
     }
 }
 
-static void a_fixed_address_serves_some_lanes_too(void **state) {
+static void a_fixed_address_also_serves_some_lanes(void **state) {
     (void)state;
     memcpy(f.parameters + 8, (uint64_t[]){0x1122334455667788}, 8);
     f.o.mask = 0x80000001;
@@ -299,7 +299,7 @@ static void lanes_that_write_one_place_leave_the_last_value(void **state) {
     assert_int_equal(word(FIXTURE_A), 1023);
 }
 
-static void threads_from_anywhere_reach_their_own_memory(void **state) {
+static void scattered_threads_reach_their_own_memory(void **state) {
     (void)state;
     static struct exec_row other;
     static struct exec_block other_block;
@@ -322,8 +322,8 @@ static void threads_from_anywhere_reach_their_own_memory(void **state) {
     assert_int_equal(((uint32_t *)f.dst[0])[9], word(FIXTURE_A + 36));
 }
 
-/* Every shape of addresses against one lane at a time. */
-static void any_pattern_of_addresses_gives_what_single_lanes_give(void **state) {
+/* Compares every pattern of addresses with one lane at a time. */
+static void any_pattern_of_addresses_equals_single_lanes(void **state) {
     (void)state;
     static const enum ptx_type types[] = {PTX_U8, PTX_S16, PTX_U32, PTX_B64};
     static const uint64_t windows[] = {FIXTURE_A, EXEC_SHARED_WINDOW, EXEC_LOCAL_WINDOW, FIXTURE_B};
@@ -453,7 +453,7 @@ int main(void) {
         cmocka_unit_test_setup(vector_elements_go_to_their_registers, setup),
         cmocka_unit_test_setup(vector_registers_of_different_sizes_work, setup),
         cmocka_unit_test_setup(inactive_lanes_keep_their_registers_and_may_point_anywhere, setup),
-        cmocka_unit_test_setup(a_fixed_address_serves_some_lanes_too, setup),
+        cmocka_unit_test_setup(a_fixed_address_also_serves_some_lanes, setup),
         cmocka_unit_test_setup(one_instruction_may_touch_several_allocations, setup),
         cmocka_unit_test_setup(an_access_across_the_end_of_an_allocation_faults, setup),
         cmocka_unit_test_setup(the_lowest_lane_at_fault_is_named_and_nothing_is_stored, setup),
@@ -466,8 +466,8 @@ int main(void) {
         cmocka_unit_test_setup(kernel_parameters_are_read_only, setup),
         cmocka_unit_test_setup(generic_addresses_may_mix_spaces_in_one_instruction, setup),
         cmocka_unit_test_setup(lanes_that_write_one_place_leave_the_last_value, setup),
-        cmocka_unit_test_setup(threads_from_anywhere_reach_their_own_memory, setup),
-        cmocka_unit_test_setup(any_pattern_of_addresses_gives_what_single_lanes_give, setup),
+        cmocka_unit_test_setup(scattered_threads_reach_their_own_memory, setup),
+        cmocka_unit_test_setup(any_pattern_of_addresses_equals_single_lanes, setup),
         cmocka_unit_test_setup(forms_that_mean_nothing_are_refused, setup),
         cmocka_unit_test_setup(cvta_moves_between_a_space_and_generic_addresses, setup),
         cmocka_unit_test_setup(isspacep_tells_the_windows_apart, setup),

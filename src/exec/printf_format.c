@@ -1,23 +1,23 @@
-/* What device printf prints: the conversions of C for one thread's call.
+/* Formats one thread's call of device printf, with the conversions of C.
  *
  * From the CUDA C++ Programming Guide ("Formatted Output"): flags "-+ #0", width and precision (also *), sizes hh h l
- * ll, conversions % d i u o x X c s p e E f F g G a A. Sizes are those of a 64-bit Linux host; z, j and t are taken as
- * well. Anything else is printed as it stands and uses no argument. Width and precision are held to WIDEST. */
+ * ll, conversions % d i u o x X c s p e E f F g G a A. Sizes are those of a 64-bit Linux host; z, j and t are accepted
+ * too. Anything else is printed unchanged and uses no argument. Width and precision are limited to MAX_WIDTH. */
 #include "exec/internal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { WIDEST = 1 << 20 };
+enum { MAX_WIDTH = 1 << 20 };
 
 void exec_text_add(struct exec_text *text, const char *bytes, size_t length) {
-    if (text->is_cut)
+    if (text->is_truncated)
         return;
     if (text->length + length + 1 > text->room) {
         size_t room = 2 * (text->length + length) + 64;
         char *data = realloc(text->data, room);
         if (!data) {
-            text->is_cut = true;
+            text->is_truncated = true;
             return;
         }
         text->data = data;
@@ -33,10 +33,10 @@ void exec_text_free(struct exec_text *text) {
     *text = (struct exec_text){0};
 }
 
-/* One conversion specification, taken apart. */
+/* A parsed conversion specification. */
 struct directive {
     char flags[8];
-    int width, precision; /* precision -1: none written */
+    int width, precision; /* precision -1: none */
     bool takes_width, takes_precision;
     char size[3]; /* "", "hh", "h", "l", "ll", "z", "j", "t", "L" */
     char conversion;
@@ -44,12 +44,12 @@ struct directive {
 
 static const char *parse_number(const char *p, int *number) {
     for (*number = 0; *p >= '0' && *p <= '9'; p++)
-        *number = *number < WIDEST ? *number * 10 + (*p - '0') : WIDEST;
-    *number = *number > WIDEST ? WIDEST : *number;
+        *number = *number < MAX_WIDTH ? *number * 10 + (*p - '0') : MAX_WIDTH;
+    *number = *number > MAX_WIDTH ? MAX_WIDTH : *number;
     return p;
 }
 
-/* Parses what follows the %; gives the first character after it. */
+/* Parses the conversion after the %. Returns the first character after it. */
 static const char *parse_directive(const char *p, struct directive *d) {
     *d = (struct directive){.precision = -1};
     size_t n_flags = 0;
@@ -73,7 +73,7 @@ static const char *parse_directive(const char *p, struct directive *d) {
     return *p ? p + 1 : p;
 }
 
-/* Adds one value as host printf writes it; `type` is the conversion with the host's own size, e.g. "lld". */
+/* Adds one value as host printf writes it; `type` is the conversion with the host's size, such as "lld". */
 static void add_value(struct exec_text *text, const struct directive *d, const char *type, ...) {
     char format[48], small[256], precision[16] = "";
     if (d->precision >= 0)
@@ -90,7 +90,7 @@ static void add_value(struct exec_text *text, const struct directive *d, const c
             vsnprintf(large, (size_t)length + 1, format, again);
             exec_text_add(text, large, (size_t)length);
         } else {
-            text->is_cut = true;
+            text->is_truncated = true;
         }
         free(large);
     } else if (length > 0) {
@@ -167,7 +167,7 @@ static bool add_directive(struct exec_text *text, const struct directive *d, con
     }
 }
 
-/* Width and precision written as *: a negative width is a left-aligned one, a negative precision is none. */
+/* Reads a width or precision written as *: a negative width means left-aligned, a negative precision means none. */
 static bool read_stars(struct directive *d, const struct exec_print_source *source, int *n_used) {
     uint64_t value;
     if (d->takes_width) {
@@ -177,14 +177,14 @@ static bool read_stars(struct directive *d, const struct exec_print_source *sour
         if (width < 0 && !strchr(d->flags, '-'))
             strcat(d->flags, "-");
         width = width < 0 ? -width : width;
-        d->width = width > WIDEST ? WIDEST : (int)width;
+        d->width = width > MAX_WIDTH ? MAX_WIDTH : (int)width;
         ++*n_used;
     }
     if (d->takes_precision) {
         if (!source->next(source->user, 4, &value))
             return false;
         int32_t precision = (int32_t)value;
-        d->precision = precision < 0 ? -1 : precision > WIDEST ? WIDEST : precision;
+        d->precision = precision < 0 ? -1 : precision > MAX_WIDTH ? MAX_WIDTH : precision;
         ++*n_used;
     }
     return true;

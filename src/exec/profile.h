@@ -1,5 +1,5 @@
-/* What a launch records of its threads and branches when asked to: how many instructions each thread executed, how
- * often the group that it ran in was split by a branch, how often each branch was executed and split its group. */
+/* The optional profile of a launch: how many instructions each thread executes, how often a branch splits the thread's
+ * group, how often each branch executes and splits its group. */
 #pragma once
 
 #include "exec/exec.h"
@@ -8,12 +8,12 @@ struct exec_profile {
     uint32_t threads_per_block;
     /* Per thread of the grid, block after block: */
     uint32_t *path;  /* instructions executed with a true guard */
-    uint32_t *split; /* branches at which the threads of its group went different ways */
+    uint32_t *split; /* branches that split the thread's group */
     /* Per pc, for branches: */
-    uint64_t *executed, *diverged; /* once for each group */
+    uint64_t *executed, *diverged; /* counted once per group */
 };
 
-/* Room for a launch of `n_threads` threads, all zero. Ends the program when the host has no memory left. */
+/* Allocates an empty profile for `n_threads` threads. Ends the program when the host has no memory left. */
 struct exec_profile *exec_profile_new(const struct exec_program *program, uint32_t threads_per_block,
                                       uint64_t n_threads);
 void exec_profile_free(struct exec_profile *profile);
@@ -24,7 +24,7 @@ static inline uint64_t exec_profile_thread(const struct exec_profile *profile, c
 }
 
 static inline void exec_profile_add(uint32_t *lanes, uint32_t mask) {
-    if (mask == ~0u) { /* the common case, and one that the compiler vectorises */
+    if (mask == ~0u) { /* the common case, which the compiler vectorises */
         for (int i = 0; i < EXEC_LANES; i++)
             lanes[i]++;
         return;
@@ -38,7 +38,7 @@ static inline void exec_profile_path(struct exec_profile *profile, const struct 
     exec_profile_add(profile->path + exec_profile_thread(profile, row), mask);
 }
 
-/* Lanes of a row were in a group that has been split by a branch. */
+/* A branch has split the group of these lanes of a row. */
 static inline void exec_profile_split(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
     exec_profile_add(profile->split + exec_profile_thread(profile, row), mask);
 }

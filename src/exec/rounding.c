@@ -1,6 +1,6 @@
-/* Which host rounding mode a lane function runs under. The host's floating-point unit does the directed roundings of
- * PTX: the caller sets the mode, runs the function on all lanes, and sets it back. Integer roundings of cvt (.rni,
- * .rzi, .rmi, .rpi), tf32 and everything approximate are computed under round to nearest. */
+/* The host rounding mode of a lane function. The host's floating-point unit performs the directed roundings of PTX: the
+ * caller sets the mode, runs the function on all lanes, and resets the mode. Integer roundings of cvt (.rni, .rzi,
+ * .rmi, .rpi), tf32 and all approximate instructions run under round to nearest. */
 #include "exec/exec.h"
 
 static bool is_float(enum ptx_type type) { return ptx_type_kind(type) == PTX_KIND_F; }

@@ -1,4 +1,4 @@
-/* Which host rounding mode a form asks for. */
+/* The host rounding mode of a form. */
 #include "exec/exec.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void conversions_to_floats_run_under_the_hosts_mode(void **state) {
     assert_int_equal(rounding_of(PTX_OP_CVT, PTX_MOD_RZ, PTX_BF16X2, PTX_F32), EXEC_ROUND_ZERO);
 }
 
-static void what_rounds_by_itself_runs_under_nearest(void **state) {
+static void forms_that_round_by_themselves_run_under_nearest(void **state) {
     (void)state;
     assert_int_equal(rounding_of(PTX_OP_CVT, PTX_MOD_RZI, PTX_S32, PTX_F32), EXEC_ROUND_NEAREST);
     assert_int_equal(rounding_of(PTX_OP_CVT, PTX_MOD_RMI, PTX_F64, PTX_F64), EXEC_ROUND_NEAREST);
@@ -46,7 +46,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directed_arithmetic_runs_under_the_hosts_mode),
         cmocka_unit_test(conversions_to_floats_run_under_the_hosts_mode),
-        cmocka_unit_test(what_rounds_by_itself_runs_under_nearest),
+        cmocka_unit_test(forms_that_round_by_themselves_run_under_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* Runs one instruction on a row, in place. scattered.c does it for threads from anywhere: one semantics, two ways in.
- */
+/* Runs one instruction on a row, in place. scattered.c and carried.c run the same functions on threads of any rows. */
 #include "exec/run.h"
 
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
@@ -8,8 +7,8 @@ void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct e
     struct exec_operands o;
     o.mask = mask;
     o.imm = insn->imm;
-    /* Most instructions have one destination and up to three sources: those are placed without a loop. Places of
-     * operands that do not exist are computed and never used. */
+    /* Most instructions have one destination and up to three sources, which are placed without a loop. The pointers of
+     * operands that do not exist are never used. */
     const struct exec_operand *source = insn->operand + insn->n_dst;
     o.dst[0] = exec_lanes_of(row, insn->operand[0]);
     o.src[0] = exec_lanes_of(row, source[0]);

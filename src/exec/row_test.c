@@ -1,5 +1,5 @@
-/* One semantics, three ways in: a straight-line kernel run row by row, by threads scattered over lanes, and by threads
- * that carry their registers with them must leave the same memory. */
+/* The three ways to run an instruction: a straight-line kernel must leave the same memory whether it runs row by row,
+ * on threads scattered over lanes, or on threads that carry their registers with them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const char kernel_text[] =
     "ld.param.u64 %d6, [other];\n"
     "add.u64 %d7, %d5, %d6;\n"
     "st.global.u64 [%d3+2304], %d7;\n"
-    /* Nobody comes here: for threads that are carried, what lives through the loop stays at home. */
+    /* No thread executes this loop. It makes some registers stay at home when threads carry theirs. */
     "LOOP: add.u32 %r11, %r11, 1;\n"
     "setp.lt.u32 %p3, %r11, 9;\n"
     "@%p3 bra LOOP;\n"
@@ -136,8 +136,8 @@ static void run_by_rows(struct machine *m) {
 }
 
 /* Thread t runs in lane (t * 5) % 32 of bundle t / 32 (so rows mix when the order is rotated by 11). The last bundle's
- * threads run as parts of their rows: were other threads taken for those of a bundle, some would run twice. Each bundle
- * is one, or its odd lanes run before the even ones: what an empty lane holds, lane 0 above all, must not matter. */
+ * threads run as parts of their rows: if a bundle took other threads, some would run twice. A bundle runs as a whole,
+ * or its odd lanes before the even ones: the contents of an empty lane, lane 0 above all, must not matter. */
 static void run_scattered(struct machine *m, bool in_halves) {
     const uint32_t first = in_halves ? 0xaaaaaaaau : ~0u;
     for (const struct exec_insn *insn = m->program->code; insn->kind <= EXEC_KIND_CONTEXT; insn++)
@@ -154,7 +154,7 @@ static void run_scattered(struct machine *m, bool in_halves) {
                 of_row[thread / EXEC_LANES] |= is_true << thread % EXEC_LANES;
             }
             if (bundle % 2)
-                exec_threads_pack(&threads, mask);
+                exec_threads_list(&threads, mask);
             m->cx.threads = &threads;
             for (uint32_t r = 0; bundle == N_ROWS - 1 && r < N_ROWS; r++)
                 if (of_row[r])
@@ -167,12 +167,12 @@ static void run_scattered(struct machine *m, bool in_halves) {
         }
 }
 
-/* Where thread i of a bundle goes: to another lane of the same bundle, and back every other time. */
+/* Moves the threads of a bundle to other lanes of it, and back every other time. */
 static void move_on(struct machine *m, struct exec_threads *from, struct exec_threads *to, uint32_t pc) {
     uint8_t at[EXEC_LANES];
     for (uint32_t i = 0; i < EXEC_LANES; i++)
         at[i] = (uint8_t)((i * 7 + 3) % EXEC_LANES);
-    if (pc % 3) { /* the even ones turn, the others stay in their lanes */
+    if (pc % 3) { /* the even lanes rotate, the odd ones stay */
         for (uint32_t i = 0; i < EXEC_LANES; i += 2)
             at[i] = (uint8_t)((i + 2) % EXEC_LANES);
         exec_threads_move(&m->cx, to, at, from, 0x55555555, pc);
@@ -182,8 +182,8 @@ static void move_on(struct machine *m, struct exec_threads *from, struct exec_th
     }
 }
 
-/* The same threads as above, in bundles that stay together; after each instruction they change lanes, and now and then
- * some of them go home. */
+/* The same threads, in bundles that stay together; after each instruction they change lanes, and sometimes some of them
+ * go home. */
 static void run_carried(struct machine *m) {
     struct exec_threads bundle[N_ROWS][2] = {0};
     for (uint32_t b = 0; b < N_ROWS; b++)
@@ -199,7 +199,7 @@ static void run_carried(struct machine *m) {
             n_at_home += b == 0 && insn->flags & EXEC_FLAG_AT_HOME;
             struct exec_threads *threads = &bundle[b][pc % 2];
             exec_threads_ready(&m->cx, threads, pc, ~0u);
-            assert_int_equal(threads->here, ~0u);
+            assert_int_equal(threads->carried, ~0u);
             exec_use_threads(&m->cx, threads);
             uint32_t mask = exec_threads_guard(threads, insn, ~0u);
             if (mask)
@@ -207,9 +207,9 @@ static void run_carried(struct machine *m) {
             assert_int_equal(m->cx.fault.kind, EXEC_FAULT_NONE);
             if (pc % 4 == 2)
                 exec_threads_send_home(&m->cx, threads, pc + 1, 0x00ffff0f);
-            bundle[b][1 - pc % 2].here = ~0u; /* of threads that have ended */
+            bundle[b][1 - pc % 2].carried = ~0u; /* left over from threads that have ended */
             move_on(m, threads, &bundle[b][1 - pc % 2], pc + 1);
-            assert_int_equal(threads->here, 0);
+            assert_int_equal(threads->carried, 0);
         }
     assert_true(n_at_home > 5 && n_at_home < pc / 2);
     for (uint32_t b = 0; b < N_ROWS; b++) {

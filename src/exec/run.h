@@ -1,4 +1,4 @@
-/* What both ways to run an instruction need: row.c and scattered.c. */
+/* Helpers for running an instruction: used by row.c, scattered.c and carried.c. */
 #pragma once
 
 #include <fenv.h>
@@ -18,7 +18,7 @@ static inline void exec_run_lanes(const struct exec_insn *insn, const struct exe
 
 static const unsigned exec_width_bits[PTX_N_WIDTHS] = {1, 16, 32, 64};
 
-/* Other lanes than those in o->mask keep what they have. */
+/* Runs an instruction and writes only the lanes in o->mask. */
 static inline void exec_run_blended(struct exec_context *cx, const struct exec_insn *insn, struct exec_operands *o) {
     void *place[EXEC_MAX_DST];
     for (unsigned i = 0; i < insn->n_dst; i++) {
@@ -44,8 +44,8 @@ static inline void *exec_lanes_of(const struct exec_row *row, struct exec_operan
     return row->base[operand.base] + operand.offset;
 }
 
-/* The constant operand, which has these lanes, is the same for all threads: only the rows of %laneid and %lanemask_*
- * have lanes that differ, the first from the last. */
+/* Returns whether a constant operand with these lanes is the same for all threads. Only the rows of %laneid and
+ * %lanemask_* are not, and in them the first lane differs from the last. */
 static inline bool exec_is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
     return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
 }

@@ -1,21 +1,21 @@
-/* Threads of any rows that execute together, at most one in each lane: what divergence models form that are not bound
- * to rows. exec.h runs their instructions.
+/* Threads of any rows that execute together, at most one in each lane. Divergence models that regroup threads across
+ * rows form them; exec_scattered_insn() runs their instructions.
  *
- * Their registers are in their rows, and each instruction gathers and scatters what it needs (scattered.c). For threads
- * that stay together that is too much: those that are carried (carried.c) have their registers here, laid out like a
- * row's, and only what a thread needs at its next instruction moves, when the thread does. Which of them have come is
- * in `here`; the others are at home. A thread whose row is to execute an instruction for it must be sent home before.
- */
+ * A thread's home is its lane in its row. By default the registers stay at home: each instruction gathers its operands
+ * and scatters its results (scattered.c). That costs too much for threads that stay together, so such threads carry
+ * their registers (carried.c): the registers are in `registers`, laid out like a row's, and when a thread changes
+ * lanes, only those move that it needs at its next instruction. The mask `carried` says which lanes' registers are
+ * here; the others are at home. A thread must be sent home before its row executes an instruction for it. */
 #pragma once
 
 #include "exec/exec.h"
 
-enum { EXEC_PACK_STEP = 8 };
+enum { EXEC_LIST_STEP = 8 };
 
-/* Those in some lanes, one behind the other: thread t comes from lane from[t], lives in lane home[t] of its row, and
- * its 32-bit registers begin at registers[t]. Entries from n on repeat the first, up to a multiple of EXEC_PACK_STEP:
- * loops over whole steps end where the host expects it, and what they compute twice is the same. */
-struct exec_pack {
+/* A dense list of the threads in some lanes: thread t is in lane from[t], its home is lane home[t] of its row, and its
+ * 32-bit registers begin at registers[t]. Entries from n on repeat the first, up to a multiple of EXEC_LIST_STEP: loops
+ * run over whole steps, which the host predicts well, and compute some threads twice with the same result. */
+struct exec_thread_list {
     uint32_t mask; /* the lanes */
     uint32_t n;
     unsigned char *registers[EXEC_LANES];
@@ -23,66 +23,66 @@ struct exec_pack {
 };
 
 struct exec_threads {
-    unsigned char *registers; /* of those that are carried; NULL: none ever is */
+    unsigned char *registers; /* of threads that carry them; NULL: all registers stay at home */
     uint32_t register_bytes;
-    uint32_t here;   /* lanes whose thread's registers are here */
-    uint32_t packed; /* lanes for which `pack` was made last; 0: none */
+    uint32_t carried; /* lanes whose thread's registers are here */
+    uint32_t listed;  /* the lanes of `list`; 0: it is out of date */
     struct exec_row *row[EXEC_LANES];
     uint8_t lane[EXEC_LANES]; /* of each thread in its row */
-    struct exec_pack pack;
+    struct exec_thread_list list;
 };
 
-/* There are none yet, and they will not be carried. */
+/* Starts without threads, for threads that leave their registers at home. */
 static inline void exec_threads_start(struct exec_threads *threads) {
     threads->registers = NULL;
-    threads->register_bytes = threads->here = threads->packed = 0;
+    threads->register_bytes = threads->carried = threads->listed = 0;
 }
 
-/* The thread, which is at home, comes to lane `at`. */
+/* Puts a thread whose registers are at home into lane `at`. */
 static inline void exec_threads_put(struct exec_threads *threads, uint32_t at, struct exec_row *row, uint32_t lane) {
     threads->row[at] = row;
     threads->lane[at] = (uint8_t)lane;
-    threads->here &= ~(1u << at);
-    threads->packed = 0;
+    threads->carried &= ~(1u << at);
+    threads->listed = 0;
 }
 
-/* Lanes of `mask` for which the instruction's guard holds. */
+/* Returns the lanes of `mask` for which the instruction's guard holds. */
 uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exec_insn *insn, uint32_t mask);
-/* Has a pack of these lanes at hand, for instructions that they will execute together. */
-void exec_threads_pack(struct exec_threads *threads, uint32_t mask);
+/* Makes the list of these lanes, for instructions that they execute together. */
+void exec_threads_list(struct exec_threads *threads, uint32_t mask);
 
 /* --- carried.c --- */
 
-/* From now on threads are carried; there are none yet. free(threads->registers) when it is over. */
+/* Starts without threads, for threads that carry their registers. The caller frees threads->registers in the end. */
 void exec_threads_carry(struct exec_threads *threads, const struct exec_program *program);
-/* Registers of these lanes' threads come here; pc is their next instruction. */
+/* Moves the registers of these lanes' threads here; pc is their next instruction. */
 void exec_threads_fetch(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask);
-/* Or go home, those that are here. */
+/* Moves the registers of these lanes' threads that are here home. */
 void exec_threads_send_home(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc, uint32_t mask);
-/* The threads of `from` in these lanes, whose next instruction is at pc, come here: that of lane i to lane at[i], or,
- * when `at` is NULL, to the same one. */
+/* Moves the threads in these lanes of `from` here, from lane i to lane at[i], or to the same lane when `at` is NULL; pc
+ * is their next instruction. */
 void exec_threads_move(const struct exec_context *cx, struct exec_threads *threads, const uint8_t *at,
                        struct exec_threads *from, uint32_t mask, uint32_t pc);
-/* exec_scattered_insn() of threads that are all here. */
+/* exec_scattered_insn() for threads whose registers are all here. */
 void exec_carried_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
 
-/* --- who executes --- */
+/* --- the executing threads --- */
 
-/* The threads in these lanes will execute together, from pc on. */
+/* Prepares the threads in these lanes for executing together, from pc on. */
 static inline void exec_threads_ready(const struct exec_context *cx, struct exec_threads *threads, uint32_t pc,
                                       uint32_t mask) {
     if (!threads->registers)
-        exec_threads_pack(threads, mask);
-    else if (mask & ~threads->here)
+        exec_threads_list(threads, mask);
+    else if (mask & ~threads->carried)
         exec_threads_fetch(cx, threads, pc, mask);
 }
 
-/* These do so next. */
+/* Makes these the context's executing threads. */
 static inline void exec_use_threads(struct exec_context *cx, const struct exec_threads *threads) {
     cx->threads = threads;
     cx->row = NULL;
 }
-/* Who executes in a lane: the row, and the lane there. */
+/* The row and the lane there of the thread that executes in a lane. */
 static inline struct exec_row *exec_row_at(const struct exec_context *cx, unsigned lane) {
     return cx->row ? cx->row : cx->threads->row[lane];
 }

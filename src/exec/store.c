@@ -1,10 +1,10 @@
-/* st: from registers to memory, the low bytes where the register is larger than the element.
+/* st: from registers to memory; only the low bytes when the register is larger than the element.
  *
- * Lanes that write the same place do so in ascending order; the manual leaves open which one stays. Cache operators,
+ * Lanes that write the same place do so in ascending order; the manual does not say which value stays. Cache operators,
  * memory order, scope and eviction hints change no value here. */
 #include "exec/internal.h"
 
-/* slot_bytes 0: sources of different sizes in one vector. */
+/* The parameters of a store function; slot_bytes 0 stands for registers of different sizes in one vector. */
 struct shape {
     unsigned bytes, slot_bytes, n;
 };
@@ -17,7 +17,7 @@ EXEC_INLINE void store_lane(const struct exec_context *cx, const struct exec_ope
     }
 }
 
-/* Puts the elements of 32 vectors together. The lengths are constants, so that it becomes shuffles. */
+/* Interleaves the elements of 32 vectors. n is a constant, so the compiler emits shuffles. */
 #define JOIN(type)                                                                                                     \
     EXEC_INLINE void join_##type(unsigned char *to, const void *const *src, unsigned n) {                              \
         type *restrict p = (type *)to;                                                                                 \
@@ -61,7 +61,7 @@ EXEC_INLINE void store(struct exec_context *cx, const struct exec_operands *o, s
     case EXEC_PATTERN_UNIT:
         store_unit(cx, o, s, view.first);
         return;
-    case EXEC_PATTERN_UNIFORM: /* the last one stays */
+    case EXEC_PATTERN_UNIFORM: /* the last lane's value stays */
         store_lane(cx, o, s, 31u - (unsigned)__builtin_clz(o->mask), view.first);
         return;
     case EXEC_PATTERN_LANES:
@@ -103,7 +103,7 @@ static const struct {
 } stores[] = {ROW(1, 0), ROW(1, 2), ROW(1, 4), ROW(1, 8), ROW(2, 0), ROW(2, 2),
               ROW(2, 4), ROW(2, 8), ROW(4, 0), ROW(4, 4), ROW(4, 8), ROW(8, 8)};
 
-/* A parameter of the kernel itself, as opposed to a block of call arguments. */
+/* Returns whether the operand is a parameter of the kernel, not a block of call arguments. */
 static bool is_kernel_parameter(const struct ptx_operand *operand) {
     const struct ptx_variable *variable = operand->variable;
     const struct ptx_function *owner = variable ? variable->owner : NULL;

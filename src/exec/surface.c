@@ -1,15 +1,15 @@
 /* suld.b and sust.b: raw bytes of a surface, in one and two dimensions.
  *
- * From the PTX ISA manual: x counts bytes, y lines. Outside the surface .trap faults, .clamp goes to the nearest place
- * that holds the whole access, .zero reads 0 and drops what is stored. x must be a multiple of the access size. imm is
- * the number of coordinates. Left out: formatted access (.p), three dimensions, arrays. */
+ * From the PTX ISA manual: x counts bytes, y lines. Outside the surface .trap faults, .clamp moves the access to the
+ * nearest place inside, .zero reads 0 and drops stores. x must be a multiple of the access size. imm is the number of
+ * coordinates. Left out: formatted access (.p), three dimensions, arrays. */
 #include "exec/internal.h"
 
 enum bounds { BOUNDS_TRAP, BOUNDS_CLAMP, BOUNDS_ZERO };
 
 static int64_t clamp_to(int64_t value, int64_t last) { return value < 0 ? 0 : value > last ? last : value; }
 
-/* Host memory of a lane's access; NULL without a fault when .zero leaves it out. */
+/* Returns the host memory of a lane's access; NULL without a fault when .zero drops it. */
 static unsigned char *surface_at(struct exec_context *cx, const struct exec_operands *o, unsigned lane, unsigned bytes,
                                  enum bounds bounds) {
     const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[lane], lane);
@@ -19,7 +19,7 @@ static unsigned char *surface_at(struct exec_context *cx, const struct exec_oper
     int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
     if (x & (bytes - 1)) {
         exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, t->address, bytes,
-                       "surface coordinate x = %lld is no multiple of %u bytes", (long long)x, bytes);
+                       "surface coordinate x = %lld is not a multiple of %u bytes", (long long)x, bytes);
         return NULL;
     }
     bool is_outside = x < 0 || x > last_x || y < 0 || y > last_y;

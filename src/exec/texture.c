@@ -4,7 +4,7 @@
  * takes texel floor(x); a linear one blends the texels around x - 0.5 with weights of 8 fraction bits. Wrapping and
  * mirroring work on normalised coordinates only and mean clamping otherwise. Texel values are 32-bit register contents:
  * floating-point texels and normalised integers as f32, other integers extended. Channels that the format lacks read as
- * 0, 0, 1. Integer coordinates into linear memory read 0 outside. Left out: three dimensions, arrays, cubes, mip
+ * 0, 0, 1. Integer coordinates outside linear memory read 0. Left out: three dimensions, arrays, cubes, mip
  * levels, gradients, half-precision results. */
 #include "exec/float_bits.h"
 #include "exec/internal.h"
@@ -42,7 +42,7 @@ static bool reads_float(const struct exec_texture *t) {
     return t->texel == EXEC_TEXEL_F16 || t->texel == EXEC_TEXEL_F32 || t->reads_normalized;
 }
 
-/* A channel's bits as a 32-bit register holds them. */
+/* Returns a channel's value as the bits of a 32-bit register. */
 static uint32_t channel_value(const struct exec_texture *t, const unsigned char *p) {
     uint32_t raw = 0;
     memcpy(&raw, p, channel_bytes(t->texel));
@@ -92,7 +92,7 @@ static bool read_texel(struct exec_context *cx, const struct exec_texture *t, ui
     return p != NULL;
 }
 
-/* The texel index that an addressing mode makes of index i in [0, size); false: the border. */
+/* Applies an addressing mode to index i, for a size of `size` texels. Returns false when the result is the border. */
 static bool wrap_index(enum exec_wrap wrap, int64_t i, uint32_t size, uint32_t *index) {
     int64_t n = size;
     switch (wrap) {
@@ -136,7 +136,7 @@ static bool fetch(struct exec_context *cx, const struct exec_texture *t, int64_t
     return read_texel(cx, t, column, line, lane, texel);
 }
 
-/* A coordinate in texels, kept where it converts to an integer. NaN goes to 0. */
+/* Returns a coordinate in texels, limited to values that convert to an integer. NaN becomes 0. */
 static double scaled(const struct exec_texture *t, float coordinate, uint32_t size) {
     double x = t->is_normalized_coords ? (double)coordinate * size : (double)coordinate;
     return isnan(x) ? 0 : fmin(fmax(x, -0x1p40), 0x1p40);
@@ -144,7 +144,7 @@ static double scaled(const struct exec_texture *t, float coordinate, uint32_t si
 
 struct blend {
     int64_t first;
-    float weight; /* of the texel after it, a multiple of 1/256 */
+    float weight; /* of the texel after `first`, a multiple of 1/256 */
 };
 
 static struct blend blend_at(double x) {
@@ -178,7 +178,7 @@ static void write_texel(const struct exec_operands *o, unsigned lane, const stru
             ((uint32_t *)o->dst[k])[lane] = texel->channel[k];
 }
 
-/* The coordinates are all read before the destinations, which may be the same registers, are written: lane by lane. */
+/* Works lane by lane: a destination may be the same register as a coordinate. */
 static void tex_integer(struct exec_context *cx, const struct exec_operands *o) {
     const uint64_t *handle = o->src[0];
     EXEC_FOR_ACTIVE(l, o->mask) {

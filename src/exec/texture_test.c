@@ -32,7 +32,7 @@ static int setup(void **state) {
 
 static void handle(uint64_t value) { *(uint64_t *)fixture_src(&f, 64) = value; }
 
-/* Fetches with lane 0; the four channels are left in f.dst. */
+/* Fetches with lane 0 and leaves the four channels in f.dst. */
 static void fetch(bool is_float, bool is_flat, float x, float y) {
     fixture_insn(&f, PTX_OP_TEX, PTX_SPACE_GENERIC, PTX_F32);
     f.ptx.n_types = 2;
@@ -175,7 +175,7 @@ static uint32_t query(enum ptx_modifier what) {
     return channel(0);
 }
 
-static void queries_give_the_size(void **state) {
+static void queries_return_the_size(void **state) {
     (void)state;
     assert_int_equal(query(PTX_MOD_WIDTH), 4);
     assert_int_equal(query(PTX_MOD_HEIGHT), 2);
@@ -259,7 +259,7 @@ int main(void) {
         cmocka_unit_test_setup(integer_texels_extend_or_become_fractions, setup),
         cmocka_unit_test_setup(linear_memory_reads_zero_outside, setup),
         cmocka_unit_test_setup(an_unknown_handle_faults, setup),
-        cmocka_unit_test_setup(queries_give_the_size, setup),
+        cmocka_unit_test_setup(queries_return_the_size, setup),
         cmocka_unit_test_setup(surfaces_are_addressed_in_bytes, setup),
         cmocka_unit_test_setup(surfaces_trap_clamp_or_read_zero_outside, setup),
         cmocka_unit_test_setup(an_access_that_begins_inside_must_end_inside, setup),

@@ -1,4 +1,4 @@
-/* The immediate of the video instructions: selectors, signs and options as bits (exec/lanes/imm.h). */
+/* Encodes selectors, signs and options of the video instructions in the immediate (exec/lanes/imm.h). */
 #include "exec/exec.h"
 #include "exec/lanes/imm.h"
 
@@ -21,7 +21,7 @@ static uint32_t if_has(const struct ptx_instruction *insn, enum ptx_modifier mod
     return ptx_has(insn, modifier) ? bits : 0;
 }
 
-/* vset.atype.btype has no destination type: a secondary operation takes a's; the others are vop.dtype.atype.btype. */
+/* vset.atype.btype has no destination type: a secondary operation uses a's. The others are vop.dtype.atype.btype. */
 static uint32_t signs(const struct ptx_instruction *insn, bool is_vset, uint32_t a, uint32_t b, uint32_t d) {
     unsigned first = is_vset ? 0 : 1;
     return (insn->type[first] == PTX_S32 ? a : 0) | (insn->type[first + 1] == PTX_S32 ? b : 0) |
@@ -46,7 +46,8 @@ static uint32_t scalar_imm(const struct ptx_instruction *insn) {
            scale << EXEC_VIDEO_SCALE_SHIFT;
 }
 
-/* The selectors of a packed source as 3-bit numbers; none written means its own elements in order, from `first` on. */
+/* Returns the selectors of a packed source as 3-bit numbers; the default is its own elements in order, from `first` on.
+ */
 static uint32_t packed_selectors(const struct ptx_operand *operand, unsigned first) {
     uint32_t selectors = 0;
     for (unsigned k = 0; k < 4; k++) {
@@ -70,7 +71,7 @@ static uint32_t packed_imm(const struct ptx_instruction *insn, unsigned n) {
     bool is_vset = insn->opcode == PTX_OP_VSET2 || insn->opcode == PTX_OP_VSET4;
     uint32_t a = packed_selectors(&operand[1], 0), b = packed_selectors(&operand[2], n);
     uint32_t sign_bits = signs(insn, is_vset, EXEC_PACKED_A_SIGNED, EXEC_PACKED_B_SIGNED,
-                               is_vset ? 0 : EXEC_PACKED_D_SIGNED); /* vset's test has that bit */
+                               is_vset ? 0 : EXEC_PACKED_D_SIGNED); /* vset uses that bit for its test */
     uint32_t mask = packed_mask(&operand[0]) << EXEC_PACKED_MASK_SHIFT;
     if (!is_vset)
         return a << EXEC_PACKED_A_SHIFT | b << EXEC_PACKED_B_SHIFT | mask | sign_bits |

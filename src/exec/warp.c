@@ -1,9 +1,9 @@
-/* Instructions that look at other lanes of the row: shfl, vote, match, redux, activemask.
+/* Instructions that read other lanes of the row: shfl, vote, match, redux, activemask.
  *
- * From the PTX ISA manual. The active lanes take part, cut to the member mask where there is one. Lanes that name
- * different member masks in one execution form groups of their own, as if each group had come alone. Where the manual
- * leaves a value open (shfl from a lane that does not take part, a lane outside its own member mask) the result is 0 or
- * that of the group. Left out: redux of floating-point values (sm_100a). */
+ * From the PTX ISA manual. The active lanes take part, or those of them in the member mask. Lanes with different member
+ * masks in one execution form separate groups, as if each group executed alone. Where the manual does not define a
+ * value (shfl from a lane that does not take part, a lane outside its own member mask) the result is 0 or that of the
+ * group. Left out: redux of floating-point values (sm_100a). */
 #include "exec/internal.h"
 
 static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
@@ -18,12 +18,12 @@ static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
 
 struct shuffle_source {
-    int32_t from[EXEC_LANES]; /* the lane to read: the own one when out of range */
+    int32_t from[EXEC_LANES]; /* the lane to read; out of range, the lane itself */
     int32_t is_in_range[EXEC_LANES];
 };
 
-/* c packs the clamp (bits 0 to 4) and the segment mask (bits 8 to 12). Written without branches: it becomes vector
- * code. */
+/* c has the clamp in bits 0 to 4 and the segment mask in bits 8 to 12. The loop has no branches, so that it vectorises.
+ */
 EXEC_INLINE void find_sources(enum shuffle mode, const int32_t *b, const int32_t *c, struct shuffle_source *source) {
     for (int32_t i = 0; i < EXEC_LANES; i++) {
         int32_t shift = b[i] & 31, segment = c[i] >> 8 & 31;
@@ -38,7 +38,7 @@ EXEC_INLINE void find_sources(enum shuffle mode, const int32_t *b, const int32_t
     }
 }
 
-/* Among the participants of a group; a row that is all active and all member reads without asking. */
+/* Shuffles among the participants of a group; a full row needs no checks. */
 EXEC_INLINE void shuffle_group(const uint32_t *a, const struct shuffle_source *source, uint32_t group,
                                uint32_t participants, uint32_t *value) {
     if (participants == EXEC_FULL_MASK) {
@@ -85,7 +85,7 @@ static exec_act_fn *select_shuffle(const struct ptx_instruction *insn) {
                                          : NULL;
 }
 
-/* vote; imm bit 0: the predicate is written !p */
+/* vote; imm bit 0: the predicate is negated (!p) */
 
 enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 

@@ -1,4 +1,4 @@
-/* shfl, vote, match, redux, activemask on one row. Expected values are worked out from the manual's pseudocode. */
+/* shfl, vote, match, redux, activemask on one row. Expected values follow from the manual's pseudocode. */
 #include "exec/fixture.h"
 
 static struct fixture f;
@@ -14,7 +14,7 @@ static void fill(uint32_t *lanes, uint32_t value) {
         lanes[l] = value;
 }
 
-/* shfl of 100 + lane; gives the lanes of d. */
+/* Shuffles 100 + lane; returns the lanes of d. */
 static const uint32_t *shuffle(enum ptx_modifier mode, uint32_t b, uint32_t c, uint32_t members) {
     fixture_insn(&f, PTX_OP_SHFL, PTX_SPACE_GENERIC, PTX_B32);
     fixture_modifier(&f, mode);
@@ -90,7 +90,7 @@ static void a_clamp_bounds_the_source(void **state) {
     assert_int_equal(predicate(), 0x00007fff);
 }
 
-static void inactive_lanes_are_not_written_and_give_nothing(void **state) {
+static void inactive_lanes_are_neither_written_nor_read(void **state) {
     (void)state;
     f.o.mask = 0x0000ffff;
     const uint32_t *d = shuffle(PTX_MOD_DOWN, 4, 31, ~0u);
@@ -125,7 +125,7 @@ static void lanes_outside_the_member_mask_do_not_count(void **state) {
     assert_int_equal(((uint32_t *)f.dst[0])[0], 0x00ff);
 }
 
-/* vote without a member mask over the active lanes; gives the destination's bits. */
+/* Votes over the active lanes, without a member mask; returns the destination's bits. */
 static uint32_t vote(enum ptx_modifier mode, uint32_t bits, uint32_t mask, uint32_t imm) {
     f.o.mask = mask;
     fixture_insn(&f, PTX_OP_VOTE, PTX_SPACE_GENERIC, mode == PTX_MOD_BALLOT ? PTX_B32 : PTX_PRED);
@@ -184,7 +184,7 @@ static void match_any_finds_the_lanes_with_the_same_value(void **state) {
     assert_int_equal(match(PTX_MOD_ANY, 64, values, 0xffff)[0], 0x9249);
 }
 
-static void match_all_wants_one_value(void **state) {
+static void match_all_needs_one_value(void **state) {
     (void)state;
     uint64_t values[EXEC_LANES] = {0};
     assert_int_equal(match(PTX_MOD_ALL, 64, values, ~0u)[3], ~0u);
@@ -223,7 +223,7 @@ static void reductions_combine_the_members(void **state) {
     assert_int_equal(reduce(PTX_MOD_XOR, PTX_B32, 0x6), 0x03000003);
 }
 
-static void the_active_mask_is_who_executes(void **state) {
+static void the_active_mask_names_the_executing_lanes(void **state) {
     (void)state;
     f.o.mask = 0x00f0;
     fixture_insn(&f, PTX_OP_ACTIVEMASK, PTX_SPACE_GENERIC, PTX_B32);
@@ -239,15 +239,15 @@ int main(void) {
         cmocka_unit_test_setup(only_the_low_five_bits_of_the_amount_count, setup),
         cmocka_unit_test_setup(segments_keep_to_themselves, setup),
         cmocka_unit_test_setup(a_clamp_bounds_the_source, setup),
-        cmocka_unit_test_setup(inactive_lanes_are_not_written_and_give_nothing, setup),
+        cmocka_unit_test_setup(inactive_lanes_are_neither_written_nor_read, setup),
         cmocka_unit_test_setup(groups_with_their_own_member_masks_do_not_mix, setup),
         cmocka_unit_test_setup(lanes_outside_the_member_mask_do_not_count, setup),
         cmocka_unit_test_setup(votes_count_active_lanes_only, setup),
         cmocka_unit_test_setup(a_vote_may_negate_its_predicate, setup),
         cmocka_unit_test_setup(match_any_finds_the_lanes_with_the_same_value, setup),
-        cmocka_unit_test_setup(match_all_wants_one_value, setup),
+        cmocka_unit_test_setup(match_all_needs_one_value, setup),
         cmocka_unit_test_setup(reductions_combine_the_members, setup),
-        cmocka_unit_test_setup(the_active_mask_is_who_executes, setup),
+        cmocka_unit_test_setup(the_active_mask_names_the_executing_lanes, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100
 static const void *registers_of(const struct divergence_group *group) {
     if (divergence_is_in_row(group))
         return group->row->base[EXEC_BASE_REGISTERS];
-    return group->mask & ~group->threads->here ? NULL : group->threads->registers;
+    return group->mask & ~group->threads->carried ? NULL : group->threads->registers;
 }
 
 static uint64_t state_of(const struct divergence_group *group) {

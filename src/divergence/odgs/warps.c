@@ -100,7 +100,7 @@ static struct exec_row *only_row(const struct divergence_odgs_warp *warp, uint32
 static uint32_t go_home(const struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp, uint32_t n,
                         uint32_t pc) {
     struct exec_row *row = warp->threads.row[0];
-    exec_threads_send_home(chip->cx, &warp->threads, pc, warp->threads.here);
+    exec_threads_send_home(chip->cx, &warp->threads, pc, warp->threads.carried);
     uint8_t home[EXEC_LANES];
     uint16_t sm[EXEC_LANES];
     uint32_t lanes = 0;

@@ -1,11 +1,11 @@
 /* The approximate instructions: rcp sqrt rsqrt div .approx and .full, sin cos ex2 lg2 tanh.
  *
- * The PTX ISA manual bounds their errors and tabulates special operands; the bits are the hardware's own. Here each
- * result is the exact one to within an f32's last place or better, well inside the bounds, and the same on every host:
- * computed in f64 with additions, multiplications and divisions alone, no library function but the exact square root.
- * Two hardware habits are kept since they show in results: sin and cos turn the angle into revolutions with an f32
- * product rounded toward zero, and the f64 approximations use and give upper words only. The polynomials are Chebyshev
- * fits; the error beside each is that of the fit, relative or absolute as the text says. */
+ * The PTX ISA manual bounds their errors and tabulates special operands; the bits depend on the hardware. Here each
+ * result is within an f32's last place of the exact one, well inside the bounds, and the same on every host: computed
+ * in f64 with additions, multiplications and divisions alone, and no library function except the exact square root. Two
+ * properties of the hardware are visible in results and kept: sin and cos convert the angle to revolutions with an f32
+ * product rounded toward zero, and the f64 approximations use and return upper words only. The polynomials are
+ * Chebyshev fits; the comment of each states the error of the fit. */
 #include <math.h>
 
 #include "exec/lanes/float.h"
@@ -72,7 +72,7 @@ LANES_INLINE double cosine(double s) {
     return polynomial(s * s, c, 7);
 }
 
-/* sin of x, or of a quarter turn more. From 2^24 revolutions on an f32 counts whole ones only: the angle is 0. */
+/* sin of x, or of x plus a quarter turn. From 2^24 revolutions on, an f32 holds only whole ones: the angle is 0. */
 LANES_INLINE double circular(double x, uint64_t quarters) {
     double turns = x * (double)0x1.45f306p-3f;
     turns = f64_from(f64_bits(turns) & ~0x1fffffffull); /* an f32, rounded toward zero */
@@ -87,7 +87,7 @@ LANES_INLINE double circular(double x, uint64_t quarters) {
 LANES_INLINE double sin_kernel(double x) { return circular(x, 0); }
 LANES_INLINE double cos_kernel(double x) { return circular(x, 1); }
 
-/* Odd series to 2^-57 below 1/4, relative; above, from 2^(2x / ln 2). */
+/* Below 1/4 an odd series to 2^-57, relative; above, computed from 2^(2x / ln 2). */
 LANES_INLINE double tanh_kernel(double x) {
     static const double c[] = {0x1.0000000000000p+0,  -0x1.55555555554c8p-2, 0x1.11111110f9de6p-3,
                                -0x1.ba1ba18bb1e71p-5, 0x1.664f31ae1d544p-6,  -0x1.226818cc666c6p-7,
@@ -103,7 +103,7 @@ LANES_INLINE double tanh_kernel(double x) {
 LANES_INLINE double rcp_kernel(double x) { return 1 / x; }
 LANES_INLINE double sqrt_kernel(double x) { return sqrt(x); }
 
-/* The sign of zero survives the root. */
+/* The root keeps the sign of zero. */
 LANES_INLINE double rsqrt_kernel(double x) { return 1 / sqrt(x); }
 
 LANES_INLINE void single_lanes(const struct exec_operands *o, kernel_fn *kernel, bool ftz) {
@@ -148,8 +148,8 @@ static void divide_approx_ftz(const struct exec_operands *o) { divide(o, false, 
 static void divide_full(const struct exec_operands *o) { divide(o, true, false); }
 static void divide_full_ftz(const struct exec_operands *o) { divide(o, true, true); }
 
-/* f64 .ftz forms: the low word of the operand is ignored and that of the result is 0; subnormals count as zeros; NaN is
- * all ones in the upper word but the sign. */
+/* f64 .ftz forms: the low word of the operand is ignored and that of the result is 0; subnormals count as zeros; a NaN
+ * is all ones in the upper word except the sign. */
 LANES_INLINE void upper_word_lanes(const struct exec_operands *o, kernel_fn *kernel) {
     double *d = o->dst[0];
     const uint64_t *a = o->src[0];
@@ -165,7 +165,8 @@ LANES_INLINE void upper_word_lanes(const struct exec_operands *o, kernel_fn *ker
 static void rcp_upper(const struct exec_operands *o) { upper_word_lanes(o, rcp_kernel); }
 static void rsqrt_upper(const struct exec_operands *o) { upper_word_lanes(o, rsqrt_kernel); }
 
-/* One Newton step on the quotient, with a * y in two exact parts, makes it the nearest f64 but for the rarest cases. */
+/* One Newton step on the quotient, with a * y in two exact parts, makes it the nearest f64 in all but the rarest cases.
+ */
 static void rsqrt_double(const struct exec_operands *o) {
     double *d = o->dst[0];
     const double *a = o->src[0];
@@ -178,7 +179,7 @@ static void rsqrt_double(const struct exec_operands *o) {
     }
 }
 
-/* Halves: the kernel's result rounded once. ex2 of bf16 is .ftz always. */
+/* Halves: the kernel's result, rounded once. ex2 of bf16 always has .ftz. */
 LANES_INLINE void half_lanes(const struct exec_operands *o, kernel_fn *kernel, bool is_f16, int n, bool ftz) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0];

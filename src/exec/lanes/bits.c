@@ -2,9 +2,9 @@
  * fns prmt szext. The forms are in bits.def.
  *
  * From the PTX ISA manual, "Logic and Shift Instructions" and the bit instructions among "Integer Arithmetic
- * Instructions". Shift amounts past the width count as the width. The manual lets positions and lengths of bit fields
- * be 0 to 255; past that, GPUs count them modulo 256 in 32-bit values and as they are in 64-bit ones, and so does this
- * file. */
+ * Instructions". Shift amounts past the width count as the width. The manual allows positions and lengths of bit fields
+ * from 0 to 255; beyond that, GPUs take them modulo 256 for 32-bit values and unchanged for 64-bit ones, and so does
+ * this file. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"
@@ -14,7 +14,7 @@
 static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n) { return b << n | a >> 1 >> (31 - n); }
 static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) { return a >> n | b << 1 << (31 - n); }
 
-/* The low n bits set; n of 32 and more gives all. */
+/* Returns a word with the low n bits set; all for n of 32 or more. */
 static inline uint32_t ones(uint32_t n) { return n > 31 ? UINT32_MAX : (1u << (n & 31)) - 1; }
 static inline uint64_t ones64(uint32_t n) { return n > 63 ? UINT64_MAX : (1ull << (n & 63)) - 1; }
 
@@ -30,8 +30,8 @@ static inline uint64_t extract64(uint64_t x, uint32_t position, uint32_t length)
     return (position > 63 ? 0 : x >> (position & 63)) & ones64(length);
 }
 
-/* Bits past the msb are copies of it, and so is the sign of a field that runs past it. Shifting x up until the field's
- * top bit is bit 63 and back down extends the field's sign. */
+/* Bits past the msb are copies of it, and so is the sign of a field that extends past it. Shifting x left until the
+ * field's top bit is bit 63, and back right, extends the field's sign. */
 static inline int64_t extract_signed(int64_t x, uint32_t position, uint32_t length, uint32_t msb) {
     int64_t field = x >> (position > msb ? msb : position);
     uint32_t unused = length == 0 || length > 63 ? 0 : 64 - length;
@@ -48,7 +48,7 @@ static inline uint64_t insert64(uint64_t field, uint64_t into, uint32_t position
     return (into & ~mask) | (field << (position & 63) & mask);
 }
 
-/* The number of the most significant 1, or -1. */
+/* Returns the number of the most significant 1, or -1. */
 static inline int top_bit(uint64_t x) { return x ? 63 - __builtin_clzll(x) : -1; }
 static inline int shift_amount(int bit, int msb) { return bit < 0 ? -1 : msb - bit; }
 
@@ -62,9 +62,9 @@ static inline uint64_t reverse64(uint64_t x) {
     return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32));
 }
 
-/* The position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 asks for the base bit
- * itself. The manual leaves bases past 31 open: there is no such bit. A GPU's compiler expands the instruction, and for
- * the offset that has no absolute value its code gives 0 (H200, driver 580). */
+/* Returns the position of the |offset|-th set bit from base upwards (offset > 0) or downwards; offset 0 means the base
+ * bit itself. The manual does not define bases past 31: here there is no such bit. NVIDIA's compiler expands the
+ * instruction, and for the offset INT_MIN its code returns 0 (H200, driver 580). */
 static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     uint32_t count = offset < 0 ? 0 - (uint32_t)offset : (uint32_t)offset, found = UINT32_MAX;
     int step = offset < 0 ? -1 : 1;
@@ -80,7 +80,7 @@ static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset
     return found;
 }
 
-/* One byte of the eight in {b, a}; bit 3 of the selector asks for eight copies of its sign. */
+/* Returns one of the eight bytes in {b, a}; with bit 3 of the selector, eight copies of its sign. */
 static inline uint32_t pick_byte(uint32_t a, uint32_t b, uint32_t selector) {
     uint32_t word = selector & 4 ? b : a, byte = word >> (selector & 3) * 8 & 0xff, sign = byte & 0x80 ? 0xff : 0;
     return selector & 8 ? sign : byte;
@@ -90,7 +90,7 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors) {
            pick_byte(a, b, selectors >> 12) << 24;
 }
 
-/* lop3: the truth table is folded one input at a time, each a choice between two words bit by bit. */
+/* lop3 folds the truth table one input at a time; each step chooses between two words bit by bit. */
 static inline uint32_t choose(uint32_t by, uint32_t if_0, uint32_t if_1) { return if_0 ^ (by & (if_0 ^ if_1)); }
 static inline uint32_t table_bit(uint32_t table, unsigned k) { return 0 - (table >> k & 1); }
 static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
@@ -138,7 +138,7 @@ static inline uint32_t look_up(uint32_t a, uint32_t b, uint32_t c, uint32_t t) {
 #undef INSERT
 #undef LOGIC
 
-/* lop3 with a boolean operation: p = (d != 0) op q. The table is no source, so q is the fourth. */
+/* lop3 with a boolean operation: p = (d != 0) op q. The table is not a source, so q is the fourth. */
 #define LOP3_PREDICATE(name, op)                                                                                       \
     static void name(const struct exec_operands *o) {                                                                  \
         const uint32_t q = *(const uint32_t *)o->src[3];                                                               \

@@ -1,5 +1,4 @@
-/* The write of an instruction that not all lanes of a row execute: the active lanes of a result replace those of a
- * register. */
+/* Writes the result of an instruction that not all lanes execute: the active lanes replace those of the register. */
 #include "exec/lanes/lanes.h"
 
 #include <assert.h>

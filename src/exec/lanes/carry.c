@@ -2,8 +2,8 @@
  *
  * From the PTX ISA manual, "Extended-Precision Integer Arithmetic Instructions". The carry flag is a lane mask.
  * Differences are the sums a + ~b + flag that the hardware computes, so after sub.cc the flag is set when there was no
- * borrow. The manual calls it a borrow; programs that follow subc with subc cannot tell, and those that mix sub.cc with
- * addc get what a GPU gives them. */
+ * borrow. The manual calls it a borrow; programs that use sub.cc and subc together cannot tell, and those that mix
+ * sub.cc with addc get the same result as on a GPU. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"

@@ -1,10 +1,9 @@
 /* Comparison and selection: setp set selp slct testp, of every type.
  *
  * From the PTX ISA manual, "Comparison and Selection Instructions" and "Half Precision Comparison Instructions". A
- * comparison is a set of outcomes (less, equal, greater, unordered); there is one function per type and set that gives
- * the lanes' mask. setp of one predicate uses it directly; the forms with a boolean operation, with q, with packed
- * halves, and set go by way of tables of these functions and find the rest in imm (exec/lanes/imm.h). f16 and bf16 are
- * compared as f32. */
+ * comparison is a set of outcomes (less, equal, greater, unordered); one function per type and set returns the lanes'
+ * mask. setp of one predicate uses it directly; set and the forms with a boolean operation, with q, or with packed
+ * halves look the function up in tables, and imm has the rest (exec/lanes/imm.h). f16 and bf16 are compared as f32. */
 #include "exec/lanes/lanes.h"
 
 #include <string.h>
@@ -17,8 +16,7 @@ enum { N_RELATIONS = 16 };
 
 typedef uint32_t compare_fn(const void *a, const void *b);
 
-/* Collects the condition over a and b, two elements of C type t that load() makes of stored ones, into the lanes' mask.
- */
+/* Collects the condition over a and b into the lanes' mask; load() converts the stored elements to C type t. */
 #define MASK_OF(t, stored, load, condition)                                                                            \
     const stored *pa = va, *pb = vb;                                                                                   \
     LANES_MASK_WORD(t) mask = 0;                                                                                       \
@@ -86,8 +84,8 @@ DEFINE_TYPE(FLOAT_RELATIONS, f32, float, float, unchanged)
 DEFINE_TYPE(FLOAT_RELATIONS, f32_ftz, float, uint32_t, flushed)
 DEFINE_TYPE(FLOAT_RELATIONS, f64, double, double, unchanged)
 
-/* Floats that compare as 16-bit ones do. For f16 the exponent keeps its bias: every finite value shrinks by the same
- * factor. */
+/* Returns a float with the same order as the 16-bit values. The exponent of an f16 keeps its bias: every finite value
+ * shrinks by the same factor. */
 static inline float ordered_f16(uint32_t half) {
     uint32_t special = (half & 0x7c00) == 0x7c00 ? 0x7f800000 : 0; /* infinity and NaN */
     return float_of_bits((half & 0x8000) << 16 | (half & 0x7fff) << 13 | special);
@@ -221,8 +219,7 @@ DEFINE_PACKED(f16)
 DEFINE_PACKED(f16_ftz)
 DEFINE_PACKED(bf16)
 
-/* What there is for an operand type: setp by relation where it has functions of its own, and the general setp and set.
- */
+/* The functions of an operand type: setp by relation, if it has special ones, and the general setp and set. */
 struct compared_type {
     exec_lanes_fn *const *setp_by_relation;
     exec_lanes_fn *setp, *set;
@@ -274,7 +271,7 @@ enum { FTZ = 1, BOOLEANS = 14, N_NOT_RELATIONS = 4 };
 static bool can_flush(enum ptx_type type) { return type == PTX_F32 || type == PTX_F16 || type == PTX_F16X2; }
 static bool is_packed(enum ptx_type type) { return type == PTX_F16X2 || type == PTX_BF16X2; }
 
-/* Whether set.type.operand_type exists. */
+/* Returns whether set.type.operand_type exists. */
 static bool set_result_fits(enum ptx_type type, enum ptx_type operand_type) {
     bool is_half = operand_type == PTX_F16 || operand_type == PTX_BF16;
     switch (type) {
@@ -316,7 +313,7 @@ static exec_lanes_fn *select_comparison(const struct exec_form *form) {
     return is_plain && functions.setp_by_relation ? functions.setp_by_relation[relation] : functions.setp;
 }
 
-/* testp: what kind of number the bits are. Zeros count as normal numbers. */
+/* testp: the kind of number. Zeros count as normal numbers. */
 #define NUMBER_KINDS(X, ...)                                                                                           \
     X(finite, FINITE, magnitude < infinity, __VA_ARGS__)                                                               \
     X(infinite, INFINITE, magnitude == infinity, __VA_ARGS__)                                                          \
@@ -341,7 +338,7 @@ static exec_lanes_fn *select_comparison(const struct exec_form *form) {
     NUMBER_KINDS(X, f64, F64, uint64_t, 0x7ff0000000000000, 0x0010000000000000)
 TESTP_TYPES(DEFINE_TESTP)
 
-/* selp and slct copy bits, so only the width of the type counts. */
+/* selp and slct copy bits, so only the width of the type matters. */
 #define DEFINE_SELP(bits)                                                                                              \
     static void selp_##bits(const struct exec_operands *o) {                                                           \
         uint##bits##_t *d = o->dst[0];                                                                                 \

@@ -1,8 +1,8 @@
-/* cvt: which conversion a form is, and loops of their own for the common ones; the rest are in convert_any.c.
+/* cvt: selects the conversion of a form, and has loops for the common ones; the others are in convert_any.c.
  *
- * Forms and rules from the cvt section of the PTX ISA manual; NaN as convert_any.c says. Left out: the 8-, 6- and 4-bit
- * floats, stochastic rounding (.rs) and cvt.pack. .rz, .rm and .rp between floats or from integers run under the host's
- * rounding mode. */
+ * Forms and rules from the cvt section of the PTX ISA manual; convert_any.c has the rules for NaN. Left out: the 8-, 6-
+ * and 4-bit floats, stochastic rounding (.rs) and cvt.pack. .rz, .rm and .rp between floats or from integers run under
+ * the host's rounding mode. */
 #include "exec/lanes/convert.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static void u32_to_f64(const struct exec_operands *o) {
     EXEC_FOR_LANES d[i] = (double)(int32_t)(a[i] >> 16) * 0x1p16 + (double)(int32_t)(a[i] & 0xffff);
 }
 
-/* f32 to words. Out of range gives the nearest end, NaN gives 0; only numbers in range reach the cast. */
+/* f32 to words. A number out of range becomes the nearest end, NaN becomes 0; only numbers in range reach the cast. */
 LANES_INLINE float f32_integral(float x, enum integral how) {
     return how == TO_NEAREST ? rintf(x) : how == TO_ZERO ? truncf(x) : how == TO_FLOOR ? floorf(x) : ceilf(x);
 }
@@ -147,7 +147,7 @@ static void f16_to_f32(const struct exec_operands *o) {
     EXEC_FOR_LANES d[i] = f32_canonical(f16_widen(a[i]));
 }
 
-/* bf16 is the upper half of an f32, NaN and all. */
+/* bf16 is the upper half of an f32, NaN included. */
 static void bf16_to_f32(const struct exec_operands *o) {
     uint32_t *d = o->dst[0];
     const uint16_t *a = o->src[0];
@@ -170,7 +170,7 @@ static void f32_to_bf16(const struct exec_operands *o) {
 static void copy_32(const struct exec_operands *o) { memmove(o->dst[0], o->src[0], EXEC_LANES * sizeof(uint32_t)); }
 static void copy_64(const struct exec_operands *o) { memmove(o->dst[0], o->src[0], EXEC_LANES * sizeof(uint64_t)); }
 
-/* The rest is choosing: what the form asks for, whether cvt has it, and who does it. */
+/* Selection: parses the form, checks whether cvt has it, and finds its function. */
 struct request {
     const struct place *from, *to;
     int from_number, to_number; /* among the integer or float places */
@@ -241,14 +241,14 @@ static bool read_request(const struct exec_form *form, struct request *r) {
     if (!r->from || !r->to)
         return false;
     if (insn->type[1] == PTX_F32 && insn->type[0] == PTX_F16)
-        r->ftz = false; /* the hardware keeps subnormal inputs here, .ftz or not */
+        r->ftz = false; /* the hardware keeps subnormal inputs here, even with .ftz */
     r->from_number = number_of(r->from);
     r->to_number = number_of(r->to);
     return true;
 }
 
-/* What the manual allows together: .ftz needs an f32, .relu and .satfinite belong to f32 -> f16 and bf16, bf16 has no
- * .sat and no 8-bit partners, integers round to floats, floats become integral for integers. */
+/* The combinations that the manual allows: .ftz needs an f32, .relu and .satfinite belong to f32 -> f16 and bf16, bf16
+ * has no .sat and no conversion with 8-bit types, integers round to floats, floats become integral for integers. */
 static bool is_legal(const struct request *r) {
     bool from_float = is_float(r->from), to_float = is_float(r->to), narrows = r->to->bits < r->from->bits;
     bool has_f32 = r->from->kind == PLACE_F32 || r->to->kind == PLACE_F32;
@@ -267,7 +267,7 @@ static bool is_legal(const struct request *r) {
         return r->rounds && !r->is_integral;
     if (r->from->kind == r->to->kind)
         return !r->rounds;
-    bool is_between_halves = r->from->bits == 16 && r->to->bits == 16; /* .rn unless written otherwise */
+    bool is_between_halves = r->from->bits == 16 && r->to->bits == 16; /* the default is .rn */
     return !r->is_integral && (r->rounds ? narrows || is_between_halves : !narrows);
 }
 

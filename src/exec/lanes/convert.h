@@ -1,8 +1,8 @@
-/* Inside cvt: the places values come from and go to, and the numbers of the general conversions.
+/* Internal to cvt: its sources and destinations, and the numbers of the general conversions.
  *
- * cvt may read and write registers wider than its types: a place is a type in a slot. A lane function has no room for
- * parameters, so every conversion is a function of its own; the general ones are numbered, and their numbers say what
- * they do. */
+ * cvt may read and write registers wider than its types: a place is a type in a slot. A lane function has no
+ * parameters, so every conversion is a separate function; the general ones are numbered, and the number encodes the
+ * conversion. */
 #pragma once
 
 #include "exec/lanes/lanes.h"
@@ -18,16 +18,16 @@ struct place {
 
 enum { N_INT_PLACES = 18, N_FLOAT_PLACES = 7, N_PLACES = N_INT_PLACES + N_FLOAT_PLACES };
 
-/* How a float becomes an integral number. */
+/* How a float is rounded to an integral number. */
 enum integral { TO_NEAREST, TO_ZERO, TO_FLOOR, TO_CEILING, N_INTEGRALS };
 
-/* What is done to a float result before it is stored. */
+/* How a float result is limited before it is stored. */
 enum limit { LIMIT_NONE, LIMIT_SAT, LIMIT_RELU, LIMIT_FINITE, LIMIT_RELU_FINITE, N_LIMITS };
 
 /* An input is a float place, without or with .ftz. */
 enum { N_INPUTS = 2 * N_FLOAT_PLACES, N_SLOTS = 3 };
 
-/* Where the numbers of each kind of conversion begin. */
+/* The first number of each kind of conversion. */
 enum {
     INT_TO_INT = 0,                                                            /* [from][to][sat] */
     INT_TO_FLOAT = INT_TO_INT + N_INT_PLACES * N_INT_PLACES * 2,               /* [from][to][sat] */
@@ -37,10 +37,10 @@ enum {
     N_CONVERSIONS = FLOAT_TO_INTEGRAL + N_INPUTS * N_SLOTS * N_INTEGRALS * 2
 };
 
-/* The function of that number. Runs under the host rounding mode of the form. */
+/* Returns the function with this number. It runs under the host rounding mode of the form. */
 exec_lanes_fn *EXEC_NAME(exec_convert_numbered)(unsigned number);
 
-/* The forms with packed halves and tf32; NULL: not one of them. */
+/* Selects the forms with packed halves and tf32; NULL for others. */
 exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *form);
 
 /* All places, by number. */

@@ -1,11 +1,11 @@
-/* cvt in general: every pair of places, in three passes over a row: read the lanes into 64-bit integers or doubles,
- * convert, write them back. Common pairs have loops of their own (convert.c).
+/* The general cvt: every pair of places, in three passes over a row: read the lanes into 64-bit integers or doubles,
+ * convert, write them back. Common pairs have separate loops (convert.c).
  *
  * From the cvt section of the PTX ISA manual and, for NaN, from an NVIDIA H200:
  * - A NaN becomes the integer 0, or the smallest signed one of the type's width when either side has 64 bits.
  * - Between floats a NaN keeps its sign and the top of its payload, made quiet, when either side is f64; otherwise it
- * becomes the one NaN of the result's type. Flushing an f32 input makes a NaN the one of f32 first.
- * - Numbers out of an integer's range give its nearest end, with or without .sat. */
+ *   becomes the canonical NaN of the result's type. Flushing an f32 input first makes a NaN the canonical one of f32.
+ * - Numbers out of an integer's range become its nearest end, with or without .sat. */
 #include "exec/lanes/convert.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static void read_floats(double *row, const void *src, struct place p, bool ftz) 
         EXEC_FOR_LANES row[i] = (double)f32_from((uint32_t)bits[i]);
 }
 
-/* Exact limits of an integer type; high is the largest value as the type's own bits. */
+/* Exact limits of an integer type; high is the largest value, in the type's bits. */
 struct range {
     uint64_t low, high;
     double low_value, end_value; /* end: high + 1 */
@@ -169,7 +169,7 @@ static void write_singles(uint64_t *bits, const double *row, bool keeps_payload,
     }
 }
 
-/* A double's NaN with its sign and the top of its payload in half a word; fraction_bits are the half's. */
+/* Returns a double's NaN as a half with its sign and the top of its payload; fraction_bits are those of the half. */
 static uint64_t half_nan(double nan, unsigned fraction_bits) {
     uint64_t bits = f64_bits(nan) | F64_QUIET;
     uint64_t exponent = 0x7fffu >> fraction_bits << fraction_bits;
@@ -197,8 +197,8 @@ static void write_floats(void *dst, const double *row, struct place to, bool kee
     write_integers(dst, bits, to);
 }
 
-/* The magnitude of a 64-bit integer has more digits than a double. Digits that no half can tell apart become one digit
- * that says whether any of them was set, so that the double is exact and the half rounds once. */
+/* The magnitude of a 64-bit integer has more digits than a double. Digits below a half's precision become one sticky
+ * digit, so that the double is exact and the half rounds once. */
 static double integer_as_double(uint64_t magnitude) {
     uint64_t low = magnitude & 0xfff;
     return (double)(magnitude >> 53 ? (magnitude ^ low) | (low ? 0x800 : 0) : magnitude);
@@ -253,7 +253,7 @@ static void float_to_integral(const struct exec_operands *o, struct place from, 
     write_floats(o->dst[0], row, to, from.bits == 64, false);
 }
 
-/* Takes the last digit off a number in mixed radix. */
+/* Removes the last digit of a number in mixed radix and returns it. */
 static unsigned take(unsigned *number, unsigned radix) {
     unsigned digit = *number % radix;
     *number /= radix;

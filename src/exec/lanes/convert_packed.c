@@ -1,6 +1,6 @@
 /* The cvt forms whose result is not one plain number: two f32 packed into f16x2 or bf16x2, and tf32.
  *
- * From the cvt section of the PTX ISA manual; what becomes of NaN from an NVIDIA H200. Packing runs under the host's
+ * From the cvt section of the PTX ISA manual; NaN results from an NVIDIA H200. Packing runs under the host's
  * rounding mode; tf32 rounds by itself. */
 #include "exec/lanes/convert.h"
 #include "exec/lanes/float.h"
@@ -41,8 +41,8 @@ static exec_lanes_fn *const pack_forms[2][2][2] = {
     {{pack_f16_plain, pack_f16_finite}, {pack_f16_relu, pack_f16_relu_finite}},
 };
 
-/* tf32 is an f32 whose low 13 bits are zero. The bits as an integer round by adding half a last place or a little less.
- */
+/* tf32 is an f32 whose low 13 bits are zero. Adding half a last place, or slightly less, to the bits as an integer
+ * rounds them. */
 enum tf32_rounding { TF32_NEAREST_EVEN, TF32_ZERO, TF32_NEAREST_AWAY };
 
 LANES_INLINE void f32_to_tf32(const struct exec_operands *o, enum tf32_rounding rounding, bool relu) {
@@ -57,8 +57,8 @@ LANES_INLINE void f32_to_tf32(const struct exec_operands *o, enum tf32_rounding 
     }
 }
 
-/* .rna takes a NaN for a number, cutting its payload; .satfinite then steps every infinity and NaN down by one last
- * place. */
+/* .rna treats a NaN as a number and truncates its payload; .satfinite then decrements every infinity and NaN by one
+ * last place. */
 LANES_INLINE void f32_to_tf32_away(const struct exec_operands *o, bool is_finite) {
     uint32_t *d = o->dst[0];
     const uint32_t *a = o->src[0];

@@ -1,6 +1,6 @@
 /* f64 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign.
  *
- * From the floating-point chapter of the PTX ISA manual; the NaN of a result as float.h says. .rz, .rm and .rp run the
+ * From the floating-point chapter of the PTX ISA manual; float.h has the rule for NaN. .rz, .rm and .rp run the
  * same functions under the host's rounding mode (exec_form_rounding). f64 always keeps subnormals and has no .sat. */
 #include <math.h>
 
@@ -16,7 +16,7 @@ LANES_INLINE void unary(const struct exec_operands *o, unary_fn *op) {
     EXEC_FOR_LANES d[i] = f64_with_nan(op(a[i]), a[i], a[i], a[i]);
 }
 
-/* Sums, products, minima, maxima: the NaN of b before that of a. */
+/* For sums, products, minima and maxima the NaN of b takes precedence over that of a. */
 LANES_INLINE void binary(const struct exec_operands *o, binary_fn *op) {
     double *d = o->dst[0];
     const double *a = o->src[0], *b = o->src[1];
@@ -33,7 +33,7 @@ LANES_INLINE double sqrt_lane(double a) { return sqrt(a); }
 LANES_INLINE double abs_lane(double a) { return f64_abs(a); }
 LANES_INLINE double neg_lane(double a) { return f64_from(f64_bits(a) ^ F64_SIGN); }
 
-/* -0 is less than +0; a NaN gives way to a number. */
+/* -0 is less than +0; a number takes precedence over a NaN. */
 LANES_INLINE double min_lane(double a, double b) {
     double least = f64_choose(a < b, a, b);
     least = f64_choose(a == b, f64_from(f64_bits(a) | f64_bits(b)), least);

@@ -1,11 +1,11 @@
-/* What the floating-point lane files share: bits and values, the rules for NaN, .ftz and .sat, and the half formats.
+/* Helpers of the floating-point lane files: bits and values, the rules for NaN, .ftz and .sat, and the half formats.
  *
- * Sources: the PTX ISA manual for the operations; where it leaves bits open (NaN payloads, the moment .ftz flushes) the
- * results of an NVIDIA H200 (compute capability 9.0), which these rules reproduce:
- * - f32, f16 and bf16 results that are NaN are all ones but the sign: 0x7fffffff, 0x7fff.
+ * Sources: the PTX ISA manual for the operations; where it does not define bits (NaN payloads, the step at which .ftz
+ * flushes), the results of an NVIDIA H200 (compute capability 9.0), which these rules reproduce:
+ * - f32, f16 and bf16 results that are NaN are all ones except the sign: 0x7fffffff, 0x7fff.
  * - f64 results keep the payload of a NaN operand, made quiet; a NaN without a NaN operand is 0xfff8000000000000.
- * - .ftz flushes a result that is subnormal after rounding with an unbounded exponent: what would round up to the
- * smallest normal number only because subnormals are coarse is flushed too.
+ * - .ftz flushes a result that is subnormal after rounding with an unbounded exponent: this includes a result that
+ *   rounds up to the smallest normal number only because subnormals are coarse.
  * - .sat turns NaN and -0 into +0. */
 #pragma once
 
@@ -15,10 +15,10 @@
 
 #include "exec/lanes/lanes.h"
 
-/* Templates are inlined so that their flags fold away and the loop of each instance vectorises on its own. */
+/* Templates are inlined so that their flags become constants and the loop of each instance vectorises. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-/* Lanes that may hold more than one element: packed halves. */
+/* A loop over elements, of which a lane may hold two: packed halves. */
 #if defined(__clang__)
 #define EXEC_FOR_ELEMENTS(n) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < (n); i++)
 #else
@@ -59,8 +59,7 @@ LANES_INLINE double f64_from(uint64_t bits) {
     return x;
 }
 
-/* Choices are made with bit masks, not branches: a loop that calls sqrtf or fmaf vectorises only without control flow.
- */
+/* Chooses with bit masks, not branches: a loop that calls sqrtf or fmaf vectorises only without control flow. */
 LANES_INLINE bool both(bool a, bool b) { return a && b; }
 
 LANES_INLINE uint32_t u32_choose(bool condition, uint32_t yes, uint32_t no) {
@@ -85,9 +84,9 @@ LANES_INLINE float f32_flush(float x) {
     return f32_choose(f32_abs(x) < F32_MIN_NORMAL, f32_from(f32_bits(x) & F32_SIGN), x);
 }
 
-/* A product or quotient can round up to the smallest normal number from below. scaled is the same result times 2^24,
- * out of the reach of subnormals: it tells whether the result was still small once rounded. Where it overflows, the
- * result is not small. */
+/* A product or quotient can round up to the smallest normal number from below. `scaled` is the same result times 2^24,
+ * outside the subnormal range: it tells whether the rounded result is still small. If it overflows, the result is not
+ * small. */
 LANES_INLINE float f32_flush_result(float result, float scaled) {
     bool is_small = f32_abs(result) < F32_MIN_NORMAL;
     is_small |= both(f32_abs(result) == F32_MIN_NORMAL, f32_abs(scaled) < 0x1p-102f);
@@ -96,20 +95,20 @@ LANES_INLINE float f32_flush_result(float result, float scaled) {
 
 LANES_INLINE float f32_canonical(float x) { return f32_choose(x == x, x, f32_from(F32_NAN)); }
 
-/* To [+0, 1]; NaN and -0 give +0. */
+/* Clamps to [+0, 1]; NaN and -0 become +0. */
 LANES_INLINE float f32_saturate(float x) { return f32_choose(x > 0, f32_choose(x < 1, x, 1), 0); }
 LANES_INLINE double f64_saturate(double x) { return f64_choose(x > 0, f64_choose(x < 1, x, 1), 0); }
 
-/* The last steps of an f32 operation whose underflow needs no second look. */
+/* The last steps of an f32 operation that does not need f32_flush_result(). */
 LANES_INLINE float f32_settle(float x, bool ftz, bool sat) {
     if (ftz)
         x = f32_flush(x);
     return sat ? f32_saturate(x) : f32_canonical(x);
 }
 
-/* The one place that says which NaN an f64 operation gives when its result is NaN: that of the first of these operands
- * that is NaN itself, made quiet, else the default one. The hardware looks at b, then c, then a of d = a * b + c; at b,
- * then a of a sum, product, minimum or maximum; at a, then b of a quotient. */
+/* Returns the NaN of an f64 operation whose result is NaN: that of the first of these operands that is NaN, made quiet,
+ * otherwise the default NaN. The hardware checks b, then c, then a of d = a * b + c; b, then a of a sum, product,
+ * minimum or maximum; a, then b of a quotient. */
 LANES_INLINE double f64_nan_of(double first, double second, double third) {
     double nan = f64_choose(third == third, f64_from(F64_NAN), third);
     nan = f64_choose(second == second, nan, second);
@@ -121,7 +120,7 @@ LANES_INLINE double f64_with_nan(double result, double first, double second, dou
     return f64_choose(result == result, result, f64_nan_of(first, second, third));
 }
 
-/* -0 is less than +0; a NaN gives way to a number. Of two NaNs the result is one of them. */
+/* -0 is less than +0; a number takes precedence over a NaN. Of two NaNs the result is one of them. */
 LANES_INLINE float f32_min(float a, float b) {
     float least = f32_choose(a < b, a, b);
     least = f32_choose(a == b, f32_from(f32_bits(a) | f32_bits(b)), least);
@@ -134,7 +133,7 @@ LANES_INLINE float f32_max(float a, float b) {
     return f32_choose(a == a, f32_choose(b == b, most, a), b);
 }
 
-/* f16 and bf16 widen exactly to f32; a NaN stays some NaN. */
+/* f16 and bf16 widen exactly to f32; a NaN stays a NaN. */
 LANES_INLINE float f16_widen(uint32_t half) {
     uint32_t magnitude = half & 0x7fff, sign = (half & 0x8000) << 16;
     uint32_t wide = (magnitude << 13) + (112u << 23);
@@ -145,18 +144,18 @@ LANES_INLINE float f16_widen(uint32_t half) {
 
 LANES_INLINE float bf16_widen(uint32_t half) { return f32_from(half << 16); }
 
-/* A half format's numbers inside float and double. */
+/* The limits of a half format, as doubles. */
 struct half_format {
     double min_normal;
-    double anchor; /* 1.5 * 2^k: times the power of two below x it has its last binary place where the format has x's */
+    double anchor; /* 1.5 * 2^k: times the power of two below x, its last binary place is that of x in the format */
     double max_finite;
 };
 #define F16_FORMAT ((struct half_format){0x1p-14, 0x1.8p42, 65504})
 #define BF16_FORMAT ((struct half_format){0x1p-126, 0x1.8p45, 0x1.fep127})
 
-/* Rounds a number to the format in the host's rounding mode, so that all four modes come out of one function: adding
- * the anchor and taking it away again makes the host round where the format does. Past the largest number comes what
- * overflow gives in the host's mode: infinity or the largest number. NaN stays NaN. */
+/* Rounds a number to the format in the host's rounding mode, so that one function serves all four modes: adding and
+ * subtracting the anchor makes the host round at the format's last place. An overflow becomes infinity or the largest
+ * number, as in the host's mode. NaN stays NaN. */
 LANES_INLINE float half_round(double x, struct half_format f) {
     double scale = f64_choose(f64_abs(x) < f.min_normal, f.min_normal, f64_abs(x));
     scale = f64_choose(scale > 0x1p200, 0x1p200, scale);
@@ -170,7 +169,7 @@ LANES_INLINE float half_round(double x, struct half_format f) {
     return (float)f64_choose(x == x, rounded, x);
 }
 
-/* The bits of a float that is a number of the format already; NaN gives the one NaN. */
+/* Returns the bits of a float that the format represents exactly; NaN becomes the canonical NaN. */
 LANES_INLINE uint16_t f16_pack(float x) {
     uint32_t sign = f32_bits(x) >> 16 & 0x8000, magnitude = f32_bits(x) & ~F32_SIGN;
     uint32_t half = (magnitude >> 13) - (112u << 10);
@@ -181,7 +180,7 @@ LANES_INLINE uint16_t f16_pack(float x) {
 
 LANES_INLINE uint16_t bf16_pack(float x) { return (uint16_t)u32_choose(x == x, f32_bits(x) >> 16, F16_NAN); }
 
-/* Round to nearest even from f32, for the results of half arithmetic: as half_round, but four bytes wide. */
+/* Rounds f32 to nearest even, for the results of half arithmetic: as half_round(), but in f32. */
 LANES_INLINE float f16_round_nearest(float x) {
     float scale = f32_choose(f32_abs(x) < 0x1p-14f, 0x1p-14f, f32_abs(x));
     scale = f32_choose(scale > 0x1p20f, 0x1p20f, scale);

@@ -55,7 +55,7 @@ static inline unsigned form_modifiers(const struct ptx_instruction *insn) {
     return set;
 }
 
-/* At most one of the modifiers in `choice`, and none outside `choice` and `allowed`. */
+/* Returns whether there is at most one of the modifiers in `choice` and none outside `choice` and `allowed`. */
 static inline bool form_allows(unsigned modifiers, unsigned choice, unsigned allowed) {
     unsigned chosen = modifiers & choice;
     return (chosen & (chosen - 1)) == 0 && (modifiers & ~(choice | allowed)) == 0;

@@ -1,8 +1,8 @@
 /* Selection tables of the integer files: one row per form, made from the same .def line as the function it selects.
  *
- * A .def line names the opcode, the types and modifiers it stands for, the C type of each operand and an expression in
- * a, b, c (and imm). Modifiers are a set of bits in the including file's own vocabulary: an
- * instruction with a modifier outside it, or with more or fewer than the row names, is not this form. */
+ * A .def line has the opcode, the types and modifiers of the form, the C type of each operand and an expression in a,
+ * b, c (and imm). Modifiers are a set of bits in the vocabulary of the including file: an instruction matches a row
+ * only if it has exactly the row's modifiers. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ _Static_assert(PTX_N_TYPES <= 32, "a set of types fits 32 bits");
 #define LANES_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LANES_BITS(type) (sizeof(type) * 8)
 
-/* The instruction's modifiers as bits of the vocabulary: bit k for vocabulary[k]. False when it has others. */
+/* Sets *set to the instruction's modifiers: bit k for vocabulary[k]. Returns false when it has others. */
 static inline bool lanes_modifier_set(const struct ptx_instruction *insn, const uint8_t *vocabulary, size_t n,
                                       uint32_t *set) {
     uint64_t rest[PTX_MODIFIER_WORDS], any = 0;
@@ -43,7 +43,7 @@ static inline bool lanes_modifier_set(const struct ptx_instruction *insn, const 
     return any == 0;
 }
 
-/* A slot whose size the form leaves open (0) fits any operand. */
+/* A slot of size 0 in the form fits any operand. */
 static inline bool lanes_slots_fit(const struct lanes_row *row, const struct exec_form *form) {
     bool fits = form->n_dst == 0 || form->dst_bits[0] == 0 || form->dst_bits[0] == row->dst_bits;
     for (unsigned k = 0; k < LANES_ROW_SOURCES && k < form->n_src; k++)
@@ -65,7 +65,7 @@ static inline exec_lanes_fn *lanes_find_row(const struct lanes_row *row, size_t 
     return NULL;
 }
 
-/* Expansions of the .def lines to functions. */
+/* Macros that expand .def lines to functions. */
 #define LANES_DEFINE1(name, td, ta, expression)                                                                        \
     static void name(const struct exec_operands *o) {                                                                  \
         td *d = o->dst[0];                                                                                             \
@@ -87,7 +87,7 @@ static inline exec_lanes_fn *lanes_find_row(const struct lanes_row *row, size_t 
         }                                                                                                              \
     }
 #define LANES_DEFINE3(name, td, ta, tb, tc, expression) LANES_LOOP3(EXEC_FOR_LANES, name, td, ta, tb, tc, expression)
-/* For an expression that no compiler vectorises and that clang would warn about when asked to. */
+/* For an expression that compilers do not vectorise, and that would make clang warn under EXEC_FOR_LANES. */
 #define LANES_SCALAR3(name, td, ta, tb, tc, expression)                                                                \
     LANES_LOOP3(for (int i = 0; i < EXEC_LANES; i++), name, td, ta, tb, tc, expression)
 #define LANES_LOOP3(loop, name, td, ta, tb, tc, expression)                                                            \
@@ -96,7 +96,7 @@ static inline exec_lanes_fn *lanes_find_row(const struct lanes_row *row, size_t 
         const ta *pa = o->src[0];                                                                                      \
         const tb *pb = o->src[1];                                                                                      \
         const tc *pc = o->src[2];                                                                                      \
-        const uint32_t imm = o->imm; /* before the loop: its stores might change it, as far as a compiler knows */     \
+        const uint32_t imm = o->imm; /* before the loop: the compiler cannot know that its stores leave o alone */     \
         (void)imm;                                                                                                     \
         loop {                                                                                                         \
             const ta a = pa[i];                                                                                        \

@@ -1,7 +1,7 @@
 /* f16, f16x2, bf16 and bf16x2 arithmetic: add sub mul fma abs neg min max.
  *
- * Sums and products are computed in f32, which has more than twice the digits of either format, so rounding once more
- * to the format gives what one rounding would. A fused multiply-add needs more: its product is exact in f64, and its
+ * Sums and products are computed in f32, which has more than twice the digits of either format, so a second rounding to
+ * the format gives the correctly rounded result. A fused multiply-add needs more: its product is exact in f64, and its
  * sum is rounded to odd there before the last rounding. A packed register is two neighbouring halves: the same loop
  * over 64 elements. Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. Left out: the
  * .oob forms of fma. */
@@ -25,7 +25,7 @@ LANES_INLINE float load(uint16_t half, enum half_kind kind, bool ftz) {
     return ftz ? flush_f16(x) : x;
 }
 
-/* What reaches the smallest normal f16 from below only by subnormal rounding is flushed: all below 2^-14 - 2^-26. */
+/* Results that reach the smallest normal f16 only by subnormal rounding are flushed: all below 2^-14 - 2^-26. */
 #define F16_FLUSH_BELOW 0x1.ffep-15
 
 LANES_INLINE float finish(float rounded, unsigned flags) {
@@ -51,8 +51,8 @@ LANES_INLINE void binary(const struct exec_operands *o, enum half_operation op, 
     }
 }
 
-/* The sum of two doubles rounded to odd: a sum that is not exact gets an odd last digit, so that it is never mistaken
- * for a tie later. The error of the sum by Knuth's two-sum. */
+/* Returns the sum of two doubles rounded to odd: an inexact sum gets an odd last digit, so that it is not a tie in the
+ * second rounding. Knuth's two-sum computes the error. */
 LANES_INLINE double add_to_odd(double a, double b) {
     double sum = a + b, part = sum - a;
     double error = (a - (sum - part)) + (b - part);
@@ -97,7 +97,7 @@ LANES_INLINE void extreme(const struct exec_operands *o, bool is_max, enum half_
     }
 }
 
-/* abs clears and neg flips the sign bit; NaN gives the one NaN. */
+/* abs clears and neg flips the sign bit; NaN becomes the canonical NaN. */
 LANES_INLINE void change_sign(const struct exec_operands *o, bool is_abs, enum half_kind kind, int n, unsigned flags) {
     uint16_t *d = o->dst[0];
     const uint16_t *a = o->src[0];

@@ -1,6 +1,5 @@
-/* What lane functions find in exec_operands.imm where lanes.h does not say it: the layout, and who makes it. The
- * decoder sets an instruction's imm to exec_compare_imm() for setp and set, and to exec_video_imm() for the video
- * instructions. */
+/* The layout of exec_operands.imm for instructions that lanes.h does not describe. The decoder sets an instruction's
+ * imm to exec_compare_imm() for setp and set, and to exec_video_imm() for the video instructions. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +7,7 @@
 
 #include "ptx/ptx.h"
 
-/* setp and set: which of the four outcomes of a comparison count as true, and what becomes of it. */
+/* setp and set: the outcomes of a comparison that count as true, and the use of the result. */
 enum exec_relation { EXEC_LESS = 1, EXEC_EQUAL = 2, EXEC_GREATER = 4, EXEC_UNORDERED = 8 };
 enum exec_boolean { EXEC_BOOLEAN_NONE, EXEC_BOOLEAN_AND, EXEC_BOOLEAN_OR, EXEC_BOOLEAN_XOR };
 enum exec_truth {
@@ -17,7 +16,7 @@ enum exec_truth {
     EXEC_TRUTH_F32,
     EXEC_TRUTH_F16,
     EXEC_TRUTH_BF16
-}; /* set's true */
+}; /* the value that set writes for true */
 
 enum {
     EXEC_COMPARE_NEGATED = 1,        /* !c */
@@ -50,9 +49,9 @@ enum {
     EXEC_VIDEO_SCALE_SHIFT = 22, /* 4 bits: vmad: right shift of the result */
 };
 
-/* Packed video instructions (vadd2 ... vset4): four selectors each for a and b, low element first, that number the
- * parts of {b, a}; a destination mask; then what depends on the opcode: vset's relation is one of four, since greater
- * is less with the sides swapped, and the secondary .add is a function of its own. */
+/* Packed video instructions (vadd2 ... vset4): four selectors each for a and b, low element first, which number the
+ * parts of {b, a}; a destination mask; then fields that depend on the opcode: vset has one of four tests, since greater
+ * is less with swapped operands, and the secondary .add has a separate function. */
 enum exec_video_test { EXEC_VIDEO_EQUAL, EXEC_VIDEO_NOT_EQUAL, EXEC_VIDEO_LESS, EXEC_VIDEO_LESS_OR_EQUAL };
 
 enum {
@@ -68,7 +67,7 @@ enum {
 
 uint32_t exec_video_imm(const struct ptx_instruction *insn);
 
-/* Whether the destination is a pair p|q of which q is kept. */
+/* Returns whether the destination is a pair p|q with a register q. */
 static inline bool exec_has_q(const struct ptx_instruction *insn) {
     return insn->n_operands > 0 && insn->operand[0].pair_id < PTX_NO_INDEX - 1;
 }

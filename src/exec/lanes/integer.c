@@ -1,7 +1,7 @@
 /* Integer arithmetic: add sub mul mad mul24 mad24 sad div rem min max abs neg dp4a dp2a. The forms are in integer.def.
  *
- * From the PTX ISA manual, "Integer Arithmetic Instructions". The manual leaves division by zero open; what is computed
- * here is what NVIDIA GPUs return: a quotient and a remainder of all ones. Carries are in carry.c, comparisons in
+ * From the PTX ISA manual, "Integer Arithmetic Instructions". The manual does not define division by zero; the results
+ * here are those of NVIDIA GPUs: a quotient and a remainder of all ones. Carries are in carry.c, comparisons in
  * compare.c. */
 #include "exec/lanes/lanes.h"
 
@@ -43,9 +43,9 @@ static inline int64_t product24_s(uint32_t a, uint32_t b) {
      a_byte(a, 3) * b_byte(b, 3))
 #define dot2(a, b, a_low, a_high, b_byte) ((uint32_t)a_low(a) * b_byte(b, 0) + (uint32_t)a_high(a) * b_byte(b, 1))
 
-/* 32-bit division by way of doubles, which compilers vectorise: 53 bits keep the quotient of 32-bit numbers on the
- * right side of every integer. Numbers below 2^52 and the low bits of a double at 2^52 are the same, so adding and
- * subtracting 2^52 converts and rounds. A divisor of 0 gives a number that is not used. */
+/* 32-bit division in doubles, which compilers vectorise: with 53 bits the quotient of 32-bit numbers never crosses an
+ * integer. A number below 2^52 equals the low bits of the double 2^52 plus that number, so adding and subtracting 2^52
+ * converts and rounds. The result for a divisor of 0 is not used. */
 static inline double double_of(uint32_t x) {
     uint64_t bits = 0x4330000000000000 | x;
     double at_2_52;
@@ -79,7 +79,7 @@ static inline uint32_t remainder_s32(int32_t a, int32_t b) {
     return b == 0 ? UINT32_MAX : negated_if(a < 0, remainder);
 }
 
-/* 64-bit division. INT64_MIN / -1 wraps; the divisors that C cannot divide by are replaced by 1. */
+/* 64-bit division. INT64_MIN / -1 wraps; divisors that are undefined behaviour in C are replaced by 1. */
 static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 static inline uint64_t remainder_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
 static inline int64_t safe_divisor(int64_t b) { return b == 0 || b == -1 ? 1 : b; }

@@ -1,4 +1,4 @@
-/* Pieces of integer instructions that several lane files share. */
+/* Helpers for integer instructions, used by several lane files. */
 #pragma once
 
 #include "exec/lanes/lanes.h"

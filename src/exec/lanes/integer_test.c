@@ -1,5 +1,4 @@
-/* Which integer forms have functions, and that they are told apart by type, modifiers and slots. What they compute is
- * in tests/instructions. */
+/* Selection of integer forms by type, modifiers and slots. tests/instructions checks what they compute. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,26 +1,25 @@
 /* Pure lane functions: what an instruction computes on 32 threads at once, without memory, other lanes or masks.
  *
  * Every file in this folder is compiled once per instruction set of the host (EXEC_ISA = base, v3, v4), so that plain
- * loops become the best vector code the host can run. A file offers selectors, which map a PTX form to its function for
- * that instruction set, or NULL when the form is not supported. The sets are gathered in exec_isa_table() (exec/isa.c).
+ * loops become the best vector code the host can run. A file has selectors, which map a PTX form to its function for
+ * that instruction set, or to NULL when the form is not supported. exec_isa_table() (exec/isa.c) chooses the set.
  *
  * Contract of a lane function
- * - All EXEC_LANES lanes are computed, whatever the thread mask: callers blend. So: no side effects, safe for any input
- * bits (division by zero, INT_MIN / -1, shifts past the width follow PTX, never C's undefined behaviour).
- * - dst and src point to arrays of 32 elements whose size is the register's slot: 2 bytes for 8- and 16-bit types, 4 or
- * 8 bytes; a predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source (exactly the
- * same, never shifted), hence EXEC_FOR_LANES.
+ * - It computes all EXEC_LANES lanes; callers blend. So it has no side effects and is safe for any input bits (division
+ *   by zero, INT_MIN / -1 and shifts past the width follow PTX and avoid C's undefined behaviour).
+ * - dst and src point to arrays of 32 elements of the register's slot size: 2 bytes for 8- and 16-bit types, otherwise
+ * 4 or 8 bytes; a predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source (exactly
+ *   the same, never shifted), hence EXEC_FOR_LANES.
  * - dst[0] is the instruction's destination; dst[1] is q of `p|q`, or the carry-out mask of a .cc instruction; vector
  *   destinations (mov unpack) fill dst[0..3].
- * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc find the carry-in mask after their
+ * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc have the carry-in mask after their
  * last source.
- * - imm: setp/set with a boolean operation: bit 0 is set when the predicate operand c is written !c. lop3: the truth
- * table. and, or, xor of predicates: bit k is set when source k is written !p. video: secondary selectors as the
- * selector documents.
- * - 8-bit values sit in the low byte of a 16-bit slot; the high byte is unspecified on input, and is the sign or zero
- * extension on output, as the type says.
- * - Rounding: .rz/.rm/.rp are computed by the caller setting the host's rounding mode around the function where the
- * function says so (exec_form_rounding); plain functions assume round to nearest even. */
+ * - imm: for lop3 the truth table; for and, or, xor of predicates bit k is set when source k is negated (!p); for setp,
+ *   set and video instructions see imm.h.
+ * - 8-bit values are in the low byte of a 16-bit slot; the high byte is unspecified on input, and the sign or zero
+ *   extension on output.
+ * - Rounding: for .rz, .rm and .rp the caller sets the host's rounding mode around the function (exec_form_rounding);
+ *   other functions assume round to nearest even. */
 #pragma once
 
 #include <stdint.h>
@@ -45,7 +44,7 @@ struct exec_form {
     uint8_t dst_bits[EXEC_MAX_DST], src_bits[EXEC_MAX_SRC];
 };
 
-/* One selector per family; a file defines those it owns. */
+/* One selector per family. */
 struct exec_lanes_table {
     exec_lanes_fn *(*integer)(
         const struct exec_form *form); /* integer.c: add sub mul mad ... of integer types, carries, dp4a */
@@ -59,7 +58,7 @@ struct exec_lanes_table {
     exec_lanes_fn *(*approx)(
         const struct exec_form *form); /* approx.c: rcp rsqrt sqrt sin cos ex2 lg2 tanh div .approx/.full */
     exec_lanes_fn *(*convert)(const struct exec_form *form); /* convert.c: cvt */
-    /* Sets dst lanes to src lanes where mask has a bit, for a slot of `bits`. */
+    /* Sets the lanes of dst in mask to those of src, for a slot of `bits`. */
     void (*blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
 };
 

@@ -1,7 +1,7 @@
 /* f32 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign.
  *
- * From the floating-point chapter of the PTX ISA manual; bits it leaves open as float.h says. .rz, .rm and .rp run the
- * same functions under the host's rounding mode (exec_form_rounding). mad is fma, as on every device since compute
+ * From the floating-point chapter of the PTX ISA manual; float.h has the rules for NaN and .ftz. .rz, .rm and .rp run
+ * the same functions under the host's rounding mode (exec_form_rounding). mad is fma, as on every device since compute
  * capability 2.0. */
 #include <math.h>
 
@@ -91,7 +91,8 @@ static void copy_sign(const struct exec_operands *o) {
 
 enum { EXTREME_FTZ = 1, EXTREME_NAN = 2, EXTREME_XORSIGN_ABS = 4 };
 
-/* min and max. .NaN: a NaN operand wins. .xorsign.abs: of the magnitudes, with the product's sign. */
+/* min and max. .NaN: a NaN operand takes precedence. .xorsign.abs: compares magnitudes, with the sign of the product.
+ */
 LANES_INLINE void extreme(const struct exec_operands *o, binary_fn *op, unsigned flags) {
     float *d = o->dst[0];
     const float *a = o->src[0], *b = o->src[1];
@@ -123,7 +124,7 @@ FTZ_SAT(sub)
 FTZ_SAT(mul)
 FTZ_SAT(multiply_add)
 
-/* name_forms[ftz] of an operation that knows no .sat. */
+/* name_forms[ftz], for an operation without .sat. */
 #define FTZ(name)                                                                                                      \
     static void name##_plain(const struct exec_operands *o) { name(o, false); }                                        \
     static void name##_ftz(const struct exec_operands *o) { name(o, true); }                                           \

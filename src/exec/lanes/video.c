@@ -3,14 +3,14 @@
  *
  * From the PTX ISA manual, "Video Instructions". Selectors, signs, saturation and the secondary operation are the same
  * for all lanes and come in imm (exec/lanes/imm.h), so there is one function per operation. Recent GPUs lack the scalar
- * instructions: the compiler expands them, and where its expansion departs from the manual this file follows it, as
- * recorded on an H200 with driver 580 (tests/conformance):
- * - Sums and differences have 32 bits when a secondary operation takes them.
- * - An unsigned minimum or maximum with c takes the 64 bits of the result, sign and all, as unsigned.
- * - .sat to 32 unsigned bits stops at 0 only; to a part it takes the result as unsigned and stops at the part's
+ * instructions: the compiler expands them, and where its expansion departs from the manual this file follows the
+ * expansion, as recorded on an H200 with driver 580 (tests/conformance):
+ * - Sums and differences have 32 bits when a secondary operation follows.
+ * - An unsigned minimum or maximum with c treats all 64 bits of the result as unsigned.
+ * - .sat to 32 unsigned bits clamps only at 0; to a part it treats the result as unsigned and clamps at the part's
  *   largest value. Shifts saturate a 34-bit result to 32 bits, and drop bits to fit a part.
- * - A result merged into .h1 gives its own upper half.
- * - vmad takes whole words as signed whatever their type, and .sat of a scaled unsigned result knows no negative ones.
+ * - A merge into .h1 takes the upper half of the result.
+ * - vmad treats whole words as signed, whatever their type, and .sat of a scaled unsigned result has no negative case.
  */
 #include "exec/lanes/lanes.h"
 
@@ -36,8 +36,7 @@ static inline bool holds(unsigned relation, int64_t a, int64_t b) {
     return relation & (a < b ? EXEC_LESS : a == b ? EXEC_EQUAL : EXEC_GREATER);
 }
 
-/* --- scalar
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- scalar --- */
 
 struct part {
     unsigned shift, bits;
@@ -74,7 +73,7 @@ static inline int64_t saturated_shift(int64_t result, uint32_t imm) {
     return (int32_t)clamped(narrow, lowest(32, is_signed), highest(32, is_signed));
 }
 
-/* What follows: a merge into c or a secondary operation with it. */
+/* Merges the result into c, or performs the secondary operation with c. */
 static inline uint32_t finish(int64_t result, uint32_t c, uint32_t imm) {
     enum { UPPER_HALF = 6 };
     unsigned selector = imm >> EXEC_VIDEO_D_SHIFT & 7;
@@ -123,7 +122,8 @@ SCALAR(vshl, saturated_shift((int64_t)((uint64_t)a << AMOUNT), imm))
 SCALAR(vshr, saturated_shift(a >> AMOUNT, imm))
 SCALAR(vset, holds(imm >> EXEC_VIDEO_RELATION_SHIFT & 7, a, b))
 
-/* a * b + c with its negations, plus one, scaling and saturation to the type the operands give the result. */
+/* Returns a * b + c with its negations, plus one, scaling, and saturation to the type that follows from the operands.
+ */
 static inline uint32_t multiply_add(int64_t a, int64_t b, uint32_t word, uint32_t imm) {
     bool is_signed =
         imm & (EXEC_VIDEO_A_SIGNED | EXEC_VIDEO_B_SIGNED | EXEC_VIDEO_NEGATES_PRODUCT | EXEC_VIDEO_NEGATES_C);
@@ -152,8 +152,7 @@ static void vmad(const struct exec_operands *o) {
     }
 }
 
-/* --- packed
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- packed --- */
 
 /* Rounds the half away from zero for sums that are not negative, down for negative ones. */
 static inline int64_t average(int64_t a, int64_t b) { return (a + b + (a + b >= 0)) >> 1; }
@@ -200,15 +199,14 @@ PACKED(vabsdiff, a < b ? b - a : a - b)
 PACKED(vmin, a < b ? a : b)
 PACKED(vmax, a > b ? a : b)
 
-/* vset's test sits where the others keep saturation. */
+/* vset's test is in the bits that the others use for saturation. */
 #define TEST passes(imm >> EXEC_PACKED_TEST_SHIFT & 3, a, b)
 static void vset2(const struct exec_operands *o) { PACKED_LOOP(2u, 0, TEST, MERGE) }
 static void vset4(const struct exec_operands *o) { PACKED_LOOP(4u, 0, TEST, MERGE) }
 static void vset2_add(const struct exec_operands *o) { PACKED_LOOP(2u, c, TEST, ACCUMULATE) }
 static void vset4_add(const struct exec_operands *o) { PACKED_LOOP(4u, c, TEST, ACCUMULATE) }
 
-/* --- selection
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- selection --- */
 
 static bool has_other_than_32(const struct ptx_instruction *insn, unsigned n_types) {
     bool is_other = insn->n_types != n_types;
