@@ -205,7 +205,7 @@ static void what_is_missing_is_told_when_the_link_is_completed(void **state) {
     struct capture capture = capture_stderr();
     assert_int_equal(cuLinkComplete(link, &image, NULL), CUDA_ERROR_INVALID_PTX);
     read_stderr(&capture, said, sizeof(said));
-    assert_non_null(strstr(log, "call of 'scaled', which is defined nowhere"));
+    assert_non_null(strstr(log, "call of 'scaled', which has no definition"));
     assert_cuda(cuLinkDestroy(link));
 }
 

@@ -275,7 +275,7 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
     }
 }
 
-/* What the module needs and there is not: one line for each, with the place where it stands first. */
+/* An unsupported instruction or undefined function, reported once, at its first place. */
 struct missing {
     const struct ptx_function *function;
     const struct ptx_instruction *first;
@@ -283,8 +283,8 @@ struct missing {
     unsigned count;
 };
 
-static void note_missing(struct missing **missing, unsigned *n_missing, const struct ptx_function *function,
-                         const struct ptx_instruction *insn) {
+static void add_missing(struct missing **missing, unsigned *n_missing, const struct ptx_function *function,
+                        const struct ptx_instruction *insn) {
     char name[160];
     if (insn->opcode == PTX_OP_CALL)
         snprintf(name, sizeof name, "%s", insn->call->target.function->name);
@@ -308,7 +308,7 @@ static void report_missing(const struct missing *missing, struct ptx_messages *m
     if (missing->count > 1)
         snprintf(times, sizeof times, " (%u times in the module)", missing->count);
     ptx_error_at(messages, missing->function->home, missing->first->at,
-                 missing->first->opcode == PTX_OP_CALL ? "call of '%s', which is defined nowhere%s"
+                 missing->first->opcode == PTX_OP_CALL ? "call of '%s', which has no definition%s"
                                                        : "'%s' is not supported%s",
                  missing->name, times);
 }
@@ -322,7 +322,7 @@ unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messa
             const struct ptx_instruction *insn = &function->instruction[i];
             struct exec_selection selection;
             if (!exec_select(function, insn, &selection))
-                note_missing(&missing, &n_missing, function, insn);
+                add_missing(&missing, &n_missing, function, insn);
         }
     }
     unsigned n_found = 0;
