@@ -1,8 +1,10 @@
 /* `heddle run PROGRAM`: options in, one run, its table, JSON or CSV out. */
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/options/output.h"
@@ -13,7 +15,9 @@ struct run_options {
     struct cli_machine_options machine;
     const char *scheduler, *divergence;
     struct cli_program_options program;
-    bool is_functional, is_quiet, is_verbose, has_branches;
+    bool is_functional, is_quiet, is_verbose, has_branches, keeps_going;
+    const char *launches;
+    uint64_t first_launch, last_launch; /* of `launches` */
     unsigned color;
     uint64_t threads, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
@@ -32,6 +36,10 @@ static const struct cli_option options[] = {
     CLI_DUMP_ROW(FIELD(machine)),
     {"--functional", 0, CLI_FLAG, NULL, "execute without timing", FIELD(is_functional), 0, 0},
     CLI_PROGRAM_ROWS(FIELD(program)),
+    {"--launch", 0, CLI_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
+     FIELD(launches), 0, 0},
+    {"--keep-going", 0, CLI_FLAG, NULL, "a program that ends well is done, whatever CUDA calls failed in it",
+     FIELD(keeps_going), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
@@ -77,6 +85,7 @@ const struct cli_command cli_run_command = {
                 "  heddle run bfs --machine gtx480 --set l1.size=32K --set sm.count=30\n"
                 "  heddle run nn --divergence odgs --branches --thread-map nn\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
+                "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
                 "  heddle run saxpy.ptx --functional --grid 4 --block 256 \\\n"
                 "      --arg f32:2 --arg buf:f32[1024]=iota --arg out:f32[1024] --arg u32:1024\n",
     .options = options,
@@ -107,6 +116,7 @@ static int check_functional(const struct run_options *given) {
                         : given->machine.set.count ? "--set"
                         : given->machine.dump      ? "--dump-config"
                         : given->max_cycles        ? "--max-cycles"
+                        : given->launches          ? "--launch"
                         : given->sample_cycles     ? "--sample"
                                                    : NULL;
     if (given->is_functional && timed)
@@ -123,6 +133,41 @@ static int check_options(const struct run *run) {
         return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing",
                         run->given.json ? "json" : "csv");
     return check_functional(&run->given);
+}
+
+/* N, N.., ..M or N..M. */
+static int read_launches(struct run_options *given) {
+    if (!given->launches)
+        return CLI_DONE;
+    const char *dots = strstr(given->launches, "..");
+    char first[24] = "", last[24] = "";
+    size_t length = dots ? (size_t)(dots - given->launches) : strlen(given->launches);
+    bool is_good = length < sizeof first && (!dots || strlen(dots + 2) < sizeof last);
+    if (is_good) {
+        memcpy(first, given->launches, length);
+        strcpy(last, dots ? dots + 2 : first);
+        is_good = (*first || *last) && (!*first || base_parse_u64(first, &given->first_launch)) &&
+                  (!*last || base_parse_u64(last, &given->last_launch)) && (!*first || given->first_launch) &&
+                  (!*last || given->last_launch >= given->first_launch) && (!*last || given->last_launch);
+    }
+    return is_good ? CLI_DONE
+                   : cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
+}
+
+/* --kernel names the kernel of a .ptx file; of a program it chooses the launches that are timed. */
+static int read_kernels(struct run *run) {
+    struct cli_program_options *program = &run->given.program;
+    if (!program->kernel || run->execution.program.kind == CLI_PROGRAM_PTX)
+        return CLI_DONE;
+    regex_t regex;
+    if (run->given.is_functional)
+        return cli_fail(CLI_USAGE, "--kernel chooses what is timed, which --functional leaves out");
+    if (regcomp(&regex, program->kernel, REG_EXTENDED | REG_NOSUB) != 0)
+        return cli_fail(CLI_USAGE, "--kernel '%s' is no regular expression", program->kernel);
+    regfree(&regex);
+    run->execution.timed_kernels = program->kernel;
+    program->kernel = NULL;
+    return CLI_DONE;
 }
 
 /* ---- Output ------------------------------------------------------------------------------------------------------ */
@@ -146,8 +191,6 @@ static void print_verdict(const struct run *run, const struct report_run *report
 static void print_notes(const struct run *run, const struct report_run *report, int status) {
     if (status == CLI_DONE && !report->has_results && run->execution.program.kind == CLI_PROGRAM_EXECUTABLE)
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
-    for (unsigned i = 0; i < report->n_missing; i++)
-        fprintf(stderr, "heddle: %s calls %s, which Heddle has not\n", report->program, report->missing[i]);
 }
 
 /* The table goes to standard output unless that is taken; what went wrong goes to standard error, last. */
@@ -200,13 +243,19 @@ static int run_program(struct run *run) {
     execution->sample_cycles = run->given.sample_cycles;
     execution->n_threads = run->given.threads ? run->given.threads : usual_threads();
     execution->records_threads = run->given.has_branches || run->given.thread_map;
+    execution->first_timed_launch = run->given.first_launch;
+    execution->last_timed_launch = run->given.last_launch;
+    execution->keeps_going = run->given.keeps_going;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =
         cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) ? CLI_OUTPUT_TO_STDERR : CLI_OUTPUT_AS_IS;
     if (run->given.is_verbose)
         say_what_runs(run);
-    struct report_run report = {.size = cli_program_size(program, &run->given.program)};
+    struct report_run report = {
+        .size = cli_program_size(program, &run->given.program),
+        .shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE,
+    };
     bool is_said;
     int status;
     if (execution->target)
@@ -234,6 +283,11 @@ static int find_and_run(struct run *run) {
     if (!cli_find_place(&run->place, &run->arena))
         return CLI_ERROR;
     if (!cli_find_program(&run->execution.program, run->words.item[0], &run->place, &run->arena, &status))
+        return status;
+    status = read_kernels(run);
+    if (status == CLI_DONE)
+        status = read_launches(&run->given);
+    if (status != CLI_DONE)
         return status;
     status = cli_check_program_options(&run->execution.program, &run->given.program);
     if (status != CLI_DONE)

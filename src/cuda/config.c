@@ -112,7 +112,8 @@ static bool read_object(json_t *object, const struct option *options, size_t n_o
     return true;
 }
 
-bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose, bool *is_interruptible) {
+bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_timed_launches *timed, bool *is_verbose,
+                      bool *is_interruptible) {
     const struct option options[] = {
         {"max_instructions", OPTION_U64, &config->max_instructions, 0, INT64_MAX},
         {"timeout_seconds", OPTION_SECONDS, &config->timeout_seconds, 0, 0},
@@ -126,6 +127,9 @@ bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verb
         {"stack_bytes", OPTION_U32, &config->stack_bytes, 16, 1u << 30},
         {"heap_bytes", OPTION_U64, &config->heap_bytes, 0, INT64_MAX},
         {"memory_bytes", OPTION_U64, &config->memory_bytes, 1u << 20, INT64_MAX},
+        {"timed_kernels", OPTION_TEXT, timed->kernels, 0, sizeof(timed->kernels)},
+        {"first_timed_launch", OPTION_U64, &timed->first, 1, INT64_MAX},
+        {"last_timed_launch", OPTION_U64, &timed->last, 1, INT64_MAX},
         {"verbose", OPTION_BOOLEAN, is_verbose, 0, 0},
         {"interruptible", OPTION_BOOLEAN, is_interruptible, 0, 0},
     };

@@ -5,11 +5,21 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool compile(struct cuda_timed_launches *timed) {
+    timed->compiled = cuda_allocate(sizeof(*timed->compiled)); /* as long as the process */
+    if (regcomp(timed->compiled, timed->kernels, REG_EXTENDED | REG_NOSUB) == 0)
+        return true;
+    cuda_print("HEDDLE_CONFIG: \"timed_kernels\" is no regular expression: %s", timed->kernels);
+    return false;
+}
+
 static CUresult start(struct cuda_state *state) {
     struct gpu_config config = gpu_default_config();
     const char *json = getenv("HEDDLE_CONFIG");
     bool is_interruptible = false;
-    if (json && *json && !cuda_read_config(json, &config, &state->is_verbose, &is_interruptible))
+    if (json && *json && !cuda_read_config(json, &config, &state->timed, &state->is_verbose, &is_interruptible))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (*state->timed.kernels && !compile(&state->timed))
         return CUDA_ERROR_INVALID_VALUE;
     if (is_interruptible)
         config.stop = cuda_interrupt_catch();

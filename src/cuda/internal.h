@@ -7,6 +7,7 @@
  * and then does its work; the lock taken on entry is released when `call` goes out of scope. */
 #pragma once
 
+#include <regex.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -193,6 +194,13 @@ struct cuda_error_record {
     char message[1024];
 };
 
+/* Which launches run in time on a machine that has it; the others run functionally. */
+struct cuda_timed_launches {
+    char kernels[512];    /* an extended regular expression; empty: all */
+    uint64_t first, last; /* numbers from 1; 0: no bound */
+    regex_t *compiled;    /* of `kernels`; NULL: all */
+};
+
 struct cuda_state {
     bool is_initialized;
     bool is_verbose;
@@ -214,6 +222,7 @@ struct cuda_state {
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
     uint32_t n_launches; /* noted so far */
+    struct cuda_timed_launches timed;
     struct cuda_error_record *error;
     unsigned n_errors;
     const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
@@ -277,7 +286,8 @@ void *cuda_allocate(size_t bytes);
 /* ---- Between the files ------------------------------------------------------------------------------------------ */
 
 /* config.c: HEDDLE_CONFIG. False after one line on standard error. */
-bool cuda_read_config(const char *json, struct gpu_config *config, bool *is_verbose, bool *is_interruptible);
+bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_timed_launches *timed, bool *is_verbose,
+                      bool *is_interruptible);
 
 /* error.c */
 const char *cuda_error_name(CUresult result); /* NULL: no such code */

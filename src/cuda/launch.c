@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/demangle.h"
+
 /* A launch that the API allows but no kernel has run for yet. */
 struct request {
     CUfunction function;
@@ -130,6 +133,20 @@ static void report(struct cuda_state *state, CUresult result, const struct gpu_e
     cuda_results_write(state);
 }
 
+/* By its number, and by its name, mangled or not. */
+static bool is_to_be_timed(const struct cuda_state *state, const char *kernel) {
+    const struct cuda_timed_launches *timed = &state->timed;
+    uint64_t number = state->n_launches + 1;
+    if (number < timed->first || (timed->last && number > timed->last))
+        return false;
+    if (!timed->compiled || regexec(timed->compiled, kernel, 0, NULL, 0) == 0)
+        return true;
+    struct base_arena arena = {0};
+    bool is_match = regexec(timed->compiled, base_demangle(kernel, &arena), 0, NULL, 0) == 0;
+    base_arena_free(&arena);
+    return is_match;
+}
+
 static CUresult run(struct cuda_call *call, const struct request *request, const struct CUfunc_st *function,
                     const unsigned char *parameters) {
     struct gpu_launch launch = {
@@ -138,6 +155,7 @@ static CUresult run(struct cuda_call *call, const struct request *request, const
         .parameters = parameters,
         .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
         .is_cooperative = request->is_cooperative,
+        .is_untimed = !is_to_be_timed(call->state, gpu_kernel_name(function->kernel)),
     };
     memcpy(launch.grid, request->grid, sizeof(launch.grid));
     memcpy(launch.block, request->block, sizeof(launch.block));

@@ -2,6 +2,7 @@
  * so the flags that choose between them are checked and change nothing. */
 #include "cuda/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,21 @@ bool cuda_note_unsupported(struct cuda_state *state, const char *name) {
 
 int cuda_unsupported(const char *name) {
     CUDA_CALL call = cuda_enter_any();
-    if (cuda_note_unsupported(call.state, name))
-        cuda_print("%s is not supported", name);
+    if (cuda_note_unsupported(call.state, name)) {
+        char message[256];
+        snprintf(message, sizeof(message), "%s is not supported", name);
+        cuda_print("%s", message);
+        cuda_results_add_error(call.state, CUDA_ERROR_NOT_SUPPORTED, NULL, message);
+    }
     return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* Not of CUDA: what Heddle's runtime library cannot do is an error of the run like any other. */
+void cuHeddleReportError(int result, const char *message);
+
+void cuHeddleReportError(int result, const char *message) {
+    CUDA_CALL call = cuda_enter_any();
+    cuda_results_add_error(call.state, (CUresult)result, NULL, message);
 }
 
 /* The newest symbol that the version knows; is_known tells whether any version knows the name. */
@@ -61,9 +74,8 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version,
         memcpy(function, &found->function, sizeof(*function));
         return CUDA_SUCCESS;
     }
-    if (!is_known && *symbol && cuda_note_unsupported(call.state, symbol))
-        cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program asked for %s, which is not there", symbol);
-    return CUDA_ERROR_NOT_FOUND;
+    /* Libraries ask for all that any driver might have; what is not called is not missed. */
+    return cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program asked for %s, which is not there", symbol);
 }
 
 #undef cuGetProcAddress

@@ -106,6 +106,8 @@ static json_t *launches(const struct cuda_state *state) {
         json_object_set_new(object, "name", json_string(launch[i].kernel));
         json_object_set_new(object, "grid", shape(launch[i].grid));
         json_object_set_new(object, "block", shape(launch[i].block));
+        if (gpu_config(state->gpu)->machine && !launch[i].is_timed)
+            json_object_set_new(object, "timed", json_false());
         add_counters(object, &launch[i].counters);
         if (launch[i].counters.cycles)
             json_object_set_new(object, "active_lanes", numbers(launch[i].active_lanes, EXEC_LANES + 1));

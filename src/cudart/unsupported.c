@@ -2,10 +2,18 @@
 #include "cudart/internal.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+
+/* libcuda.so.1 of Heddle only: makes it an error of the run. */
+void cuHeddleReportError(int result, const char *message);
 
 static cudaError_t refuse(const char *name, atomic_bool *is_told) {
-    if (!atomic_exchange(is_told, true))
-        cudart_print("the program called %s, which is not supported", name);
+    if (!atomic_exchange(is_told, true)) {
+        char message[256];
+        snprintf(message, sizeof(message), "the program called %s, which is not supported", name);
+        cudart_print("%s", message);
+        cuHeddleReportError(CUDA_ERROR_NOT_SUPPORTED, message);
+    }
     return cudart_note(cudaErrorNotSupported);
 }
 

@@ -15,6 +15,8 @@ struct report_kernel {
     unsigned n_launches;
     struct stats_counters counters;
     const char *active_lanes, *samples; /* JSON texts of a launch: the histogram, the time series; NULL when absent */
+    unsigned n_untimed; /* of the launches: run functionally on a machine with time; their counters are not kept */
+    bool has_grids, has_blocks; /* launches have different ones */
 };
 
 /* One error of the driver, in the order they came. */
@@ -65,7 +67,8 @@ struct report_run {
     unsigned n_missing;
     struct report_profile *profile;
     unsigned n_profiles;
-    bool has_results; /* the program reached Heddle's driver */
+    bool has_results;  /* the program reached Heddle's driver */
+    bool shows_shapes; /* the table has grids, blocks and shares of time */
 };
 
 /* Reads the file that the driver writes (HEDDLE_RESULTS), and what it wrote beside it, into the run's launches, errors,

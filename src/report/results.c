@@ -33,6 +33,9 @@ static void read_counters(struct stats_counters *counters, const json_t *object)
 
 static void add_kernel(struct report_kernel *to, const struct report_kernel *from) {
     to->n_launches += from->n_launches;
+    to->n_untimed += from->n_untimed;
+    to->has_grids |= memcmp(to->grid, from->grid, sizeof to->grid) != 0;
+    to->has_blocks |= memcmp(to->block, from->block, sizeof to->block) != 0;
     stats_add(&to->counters, &from->counters);
 }
 
@@ -46,7 +49,9 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
         launch->name = copy_text(arena, json_object_get(object, "name"), "?");
         read_shape(launch->grid, json_object_get(object, "grid"));
         read_shape(launch->block, json_object_get(object, "block"));
-        read_counters(&launch->counters, object);
+        launch->n_untimed = json_is_false(json_object_get(object, "timed"));
+        if (!launch->n_untimed)
+            read_counters(&launch->counters, object);
         launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));
         launch->samples = copy_json(arena, json_object_get(object, "samples"));
         launch->n_launches = 1;

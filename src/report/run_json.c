@@ -32,6 +32,8 @@ static json_t *launches_json(const struct report_run *run) {
         json_object_set_new(object, "name", json_string(launch->name));
         json_object_set_new(object, "grid", shape_json(launch->grid));
         json_object_set_new(object, "block", shape_json(launch->block));
+        if (launch->n_untimed)
+            json_object_set_new(object, "timed", json_false());
         add_stats(object, &launch->counters, run->target);
         if (launch->active_lanes)
             json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));

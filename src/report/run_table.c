@@ -2,6 +2,7 @@
  * was. */
 #include <string.h>
 
+#include "base/demangle.h"
 #include "report/report.h"
 
 enum { LONGEST_NAME = 40 };
@@ -9,9 +10,25 @@ enum { LONGEST_NAME = 40 };
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 static void add_name(struct report_table *table, const struct report_kernel *kernel) {
-    const char *cut = strlen(kernel->name) > LONGEST_NAME ? "..." : "";
-    report_table_cell(table, "%.*s%s", LONGEST_NAME - (int)strlen(cut), kernel->name, cut);
-    report_table_count(table, kernel->n_launches);
+    struct base_arena arena = {0};
+    const char *name = base_demangle(kernel->name, &arena), *cut = strlen(name) > LONGEST_NAME ? "..." : "";
+    report_table_cell(table, "%.*s%s", LONGEST_NAME - (int)strlen(cut), name, cut);
+    base_arena_free(&arena);
+    if (kernel->n_untimed)
+        report_table_cell(table, "%u of %u", kernel->n_launches - kernel->n_untimed, kernel->n_launches);
+    else
+        report_table_count(table, kernel->n_launches);
+}
+
+static void add_shape(struct report_table *table, const uint32_t shape[3], bool is_one_of_several) {
+    if (is_one_of_several)
+        report_table_cell(table, "various");
+    else if (shape[2] > 1)
+        report_table_cell(table, "%u,%u,%u", shape[0], shape[1], shape[2]);
+    else if (shape[1] > 1)
+        report_table_cell(table, "%u,%u", shape[0], shape[1]);
+    else
+        report_table_cell(table, "%u", shape[0]);
 }
 
 static void add_share(struct report_table *table, uint64_t part, uint64_t whole) {
@@ -62,6 +79,35 @@ static void add_timed_kernel(struct report_table *table, const struct report_ker
     add_share(table, counters->l1_misses, counters->l1_accesses);
     add_share(table, counters->l2_misses, counters->l2_accesses);
     add_share(table, counters->row_hits, counters->row_hits + counters->row_conflicts);
+}
+
+/* Of a program that its user wrote: what it launched stands before what that met. */
+static const char *const program_headings[] = {"kernel", "launches", "grid",        "block",        "cycles",
+                                               "time",   "IPC",      "warp instr.", "active lanes", "SIMD eff."};
+
+static void add_program_kernel(struct report_table *table, const struct report_kernel *kernel,
+                               const struct report_run *run) {
+    const struct stats_counters *counters = &kernel->counters;
+    bool is_total = kernel == &run->total, is_timed = counters->cycles > 0;
+    add_name(table, kernel);
+    if (is_total) {
+        report_table_cell(table, " ");
+        report_table_cell(table, " ");
+    } else {
+        add_shape(table, kernel->grid, kernel->has_grids);
+        add_shape(table, kernel->block, kernel->has_blocks);
+    }
+    if (!is_timed) {
+        for (unsigned i = 4; i < sizeof program_headings / sizeof program_headings[0]; i++)
+            report_table_cell(table, "-");
+        return;
+    }
+    report_table_count(table, counters->cycles);
+    add_share(table, counters->cycles, run->total.counters.cycles);
+    report_table_cell(table, "%.2f", report_ipc(counters, run->target));
+    report_table_count(table, counters->warp_instructions);
+    report_table_cell(table, "%.2f", report_active_lanes(counters));
+    report_table_cell(table, "%.1f %%", 100 * report_simd_efficiency(counters, run->target));
 }
 
 static void print_shares(FILE *file, const struct stats_counters *counters) {
@@ -125,6 +171,11 @@ static void print_kernels(FILE *file, const struct report_run *run, bool is_colo
         n_columns = sizeof timed_headings / sizeof timed_headings[0];
         heading = timed_headings;
         add = add_timed_kernel;
+    }
+    if (run->target && run->shows_shapes) {
+        n_columns = sizeof program_headings / sizeof program_headings[0];
+        heading = program_headings;
+        add = add_program_kernel;
     }
     const struct report_kernel *kernel = report_by_name(run, arena, &n_kernels);
     struct report_table table = report_table_new(arena, n_columns);

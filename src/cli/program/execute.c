@@ -35,6 +35,12 @@ static const char *config_text(const struct cli_execution *execution, struct bas
         json_object_set_new(object, "progress", json_true());
     if (execution->is_verbose)
         json_object_set_new(object, "verbose", json_true());
+    if (execution->timed_kernels)
+        json_object_set_new(object, "timed_kernels", json_string(execution->timed_kernels));
+    if (execution->first_timed_launch)
+        json_object_set_new(object, "first_timed_launch", json_integer((json_int_t)execution->first_timed_launch));
+    if (execution->last_timed_launch)
+        json_object_set_new(object, "last_timed_launch", json_integer((json_int_t)execution->last_timed_launch));
     json_object_set_new(object, "interruptible", json_true());
     if (execution->target) {
         json_object_set_new(object, "machine", json_string(execution->target->yaml));
@@ -82,14 +88,24 @@ static int stop(struct report_run *run, const char *by, const char *error) {
 static int judge_exit(const struct cli_execution *execution, int code, struct report_run *run, struct base_arena *arena,
                       bool *is_said) {
     bool is_ours = execution->program.kind != CLI_PROGRAM_EXECUTABLE;
-    if (code == 0)
+    const struct report_error *first = run->n_errors ? &run->errors[0] : NULL;
+    if (code == 0 && (is_ours || execution->keeps_going || !first))
         return CLI_DONE;
+    if (code == 0) {
+        run->error = base_arena_printf(
+            arena, "%s ended with exit status 0 although CUDA calls failed, first: %s (%s); --keep-going accepts that",
+            run->program, first->message, first->result);
+        return CLI_ERROR;
+    }
     if (code == CLI_CHECK_FAILED) {
         run->is_wrong = true;
         run->error = "the check failed: the result differs from the reference";
         return CLI_CHECK_FAILED;
     }
     run->error = base_arena_printf(arena, "%s ended with exit status %d", run->program, code);
+    if (first && !is_ours)
+        run->error =
+            base_arena_printf(arena, "%s; what failed first: %s (%s)", run->error, first->message, first->result);
     *is_said = is_ours;
     return is_ours && code == CLI_USAGE ? CLI_USAGE : CLI_ERROR;
 }

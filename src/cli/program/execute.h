@@ -34,6 +34,9 @@ struct cli_execution {
     uint64_t n_threads;              /* of the host, in this run; 0: one */
     bool records_threads;            /* counts per thread and branch */
     bool shows_progress, is_verbose;
+    const char *timed_kernels;                      /* a regular expression; NULL: all */
+    uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
+    bool keeps_going;                               /* a program that got errors of CUDA and ends well is done */
     bool keeps_errors; /* its standard error is not shown, but the first line of it is in the run's error */
     bool is_apart;     /* as a child's, child.h */
     enum cli_output output;

@@ -53,8 +53,14 @@ struct cli_program_options {
          CLI_PROGRAM_FIELD(at, has_check),                                                                              \
          0,                                                                                                             \
          0},                                                                                                            \
-        {"--kernel", 0, CLI_TEXT, "NAME", "kernel of a .ptx file, if it has several", CLI_PROGRAM_FIELD(at, kernel),    \
-         0,          0},                                                                                                \
+        {"--kernel",                                                                                                    \
+         0,                                                                                                             \
+         CLI_TEXT,                                                                                                      \
+         "NAME",                                                                                                        \
+         "kernel of a .ptx file; of a program, a REGEX: those timed",                                                   \
+         CLI_PROGRAM_FIELD(at, kernel),                                                                                 \
+         0,                                                                                                             \
+         0},                                                                                                            \
         {"--grid", 0, CLI_TEXT, "X[,Y[,Z]]", "blocks of a .ptx file's grid, default 1", CLI_PROGRAM_FIELD(at, grid),    \
          0,        0},                                                                                                  \
         {"--block", 0, CLI_TEXT, "X[,Y[,Z]]", "threads of its blocks, default 32", CLI_PROGRAM_FIELD(at, block), 0, 0}, \

@@ -1,0 +1,121 @@
+/* Programs with several kernels: their table, which launches are timed, and what becomes of errors they pass over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static void the_table_has_names_as_in_cpp_shapes_and_shares_of_time(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/launches", programs());
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "kernel                launches     grid  block  cycles     time ");
+    expect_text(outcome.out, "geo::scale<float, 3>         3        8    128 ");
+    expect_text(outcome.out, "step                         3  various    8,8 ");
+    expect_text(outcome.out, "100.0 %");
+    outcome_free(&outcome);
+}
+
+static unsigned count_timed(const char *options, const char **first) {
+    struct outcome outcome = heddle("run %s/launches --json - %s", programs(), options);
+    expect_status(&outcome, 0);
+    json_t *object = json_output(&outcome), *launch;
+    size_t i;
+    unsigned n = 0;
+    *first = "";
+    json_array_foreach(json_object_get(object, "kernels"), i, launch) {
+        bool is_timed = !json_is_false(json_object_get(launch, "timed"));
+        bool has_cycles = json_integer_value(json_object_get(launch, "cycles")) > 0;
+        assert_int_equal(is_timed, has_cycles);
+        if (is_timed && !n)
+            *first = i == 0 ? "first" : i == 1 ? "second" : i == 2 ? "third" : "later";
+        n += is_timed;
+    }
+    assert_int_equal(i, 6);
+    json_decref(object);
+    outcome_free(&outcome);
+    return n;
+}
+
+static void launches_are_chosen_by_name_and_number(void **state) {
+    (void)state;
+    const char *first;
+    assert_int_equal(count_timed("", &first), 6);
+    assert_int_equal(count_timed("--kernel step", &first), 3);
+    assert_string_equal(first, "second");
+    assert_int_equal(count_timed("--kernel '^geo::scale<float'", &first), 3); /* as C++ has it */
+    assert_string_equal(first, "first");
+    assert_int_equal(count_timed("--kernel ^_ZN3geo", &first), 3); /* mangled */
+    assert_int_equal(count_timed("--launch 3..5", &first), 3);
+    assert_string_equal(first, "third");
+    assert_int_equal(count_timed("--launch 3", &first), 1);
+    assert_int_equal(count_timed("--launch ..2", &first), 2);
+    assert_int_equal(count_timed("--launch 5..", &first), 2);
+    assert_int_equal(count_timed("--launch 2..5 --kernel step", &first), 2);
+}
+
+static void a_wrong_choice_is_explained(void **state) {
+    (void)state;
+    static const char *const bad[] = {"--launch 0",
+                                      "--launch 5..3",
+                                      "--launch x",
+                                      "--launch ..",
+                                      "--kernel '('",
+                                      "--functional --launch 2",
+                                      "--functional --kernel step"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct outcome outcome = heddle("run %s/launches %s", programs(), bad[i]);
+        expect_status(&outcome, 2);
+        outcome_free(&outcome);
+    }
+}
+
+static void an_error_that_the_program_passes_over_is_an_error_of_the_run(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/launches wide --functional", programs());
+    expect_status(&outcome, 1);
+    expect_text(outcome.err,
+                "ended with exit status 0 although CUDA calls failed, first: kernel '_Z4stepPfi': the number "
+                "of threads in a block is 4096");
+    outcome_free(&outcome);
+    outcome = heddle("run %s/launches graphics --functional", programs());
+    expect_status(&outcome, 1);
+    expect_text(outcome.err, "first: cuGraphicsUnregisterResource is not supported (CUDA_ERROR_NOT_SUPPORTED)");
+    outcome_free(&outcome);
+    outcome = heddle("run %s/launches wide --functional --keep-going", programs());
+    expect_status(&outcome, 0);
+    outcome_free(&outcome);
+}
+
+static void the_first_cause_is_named_with_the_exit_status(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/launches wide 7 --functional", programs());
+    expect_status(&outcome, 1);
+    expect_text(outcome.err, "ended with exit status 7; what failed first: kernel '_Z4stepPfi'");
+    outcome_free(&outcome);
+}
+
+static void a_name_that_is_only_looked_up_is_not_missed(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/launches lookup --functional", programs());
+    expect_status(&outcome, 0);
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_has_names_as_in_cpp_shapes_and_shares_of_time),
+        cmocka_unit_test(launches_are_chosen_by_name_and_number),
+        cmocka_unit_test(a_wrong_choice_is_explained),
+        cmocka_unit_test(an_error_that_the_program_passes_over_is_an_error_of_the_run),
+        cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),
+        cmocka_unit_test(a_name_that_is_only_looked_up_is_not_missed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
