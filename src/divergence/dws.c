@@ -150,11 +150,12 @@ static void memory(void *model, struct divergence_group *group, const struct div
     bool is_one_of_several = group->row && access->n_others; /* host->split can take one access apart */
     if (!access->is_load || dws->options.mem == MEM_NONE || is_one_of_several)
         return;
-    divergence_splits_enter(&dws->splits, split, cycle);
-    if (divergence_splits_note_memory(&dws->splits, split, access, missing) &&
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, &dws->splits, split, cycle);
+    if (divergence_splits_note_memory(split, access, missing) &&
         (dws->options.mem == MEM_AGGRESS || setup->host->others_wait(setup->sm, group)))
-        divergence_splits_run_ahead(&dws->splits, split, missing);
-    divergence_splits_leave(&dws->splits);
+        divergence_splits_run_ahead(&hook, split, missing);
+    divergence_splits_leave(&hook);
 }
 
 static void complete(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle) {
@@ -164,9 +165,10 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
         split->missing[tag] = 0;
     if (dws->options.reconv != RECONV_PC || divergence_splits_is_sole(split->subdivision))
         return;
-    divergence_splits_enter(&dws->splits, split, cycle);
-    divergence_splits_reunite(&dws->splits, split);
-    divergence_splits_leave(&dws->splits);
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, &dws->splits, split, cycle);
+    divergence_splits_reunite(&hook, split);
+    divergence_splits_leave(&hook);
 }
 
 /* Threads of a suspended split that still wait for data; false when none has come or all have. */
@@ -192,16 +194,17 @@ static void idle(void *model, uint64_t cycle) {
     if (dws->options.mem != MEM_REVIVE || splits->n_used >= splits->rules.n_entries ||
         !splits->setup.host->free_slots(splits->setup.sm))
         return;
-    divergence_splits_enter(&dws->splits, NULL, cycle);
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, &dws->splits, NULL, cycle);
     for (uint32_t i = 0; i < splits->n_pool; i++) {
         uint32_t at = (dws->revived + 1 + i) % splits->n_pool;
         if (waits_in_part(dws, splits->pool[at], missing) &&
-            divergence_splits_run_ahead(&dws->splits, splits->pool[at], missing)) {
+            divergence_splits_run_ahead(&hook, splits->pool[at], missing)) {
             dws->revived = at;
             break;
         }
     }
-    divergence_splits_leave(&dws->splits);
+    divergence_splits_leave(&hook);
 }
 
 /* --- groups of different warps that issue together --- */

@@ -52,7 +52,7 @@ struct slip {
     uint64_t was_active, waited; /* and what the SM had done until then */
 };
 
-static void drained(struct divergence_splits *splits, struct divergence_split *split);
+static void drained(struct divergence_splits_hook *hook, struct divergence_split *split);
 
 static const char *refuses(const void *options, const struct config_machine *machine,
                            const struct exec_program *program, char *text, size_t size) {
@@ -135,30 +135,31 @@ static void pass(const struct divergence_split *split) {
     }
 }
 
-static bool take_in_held(struct divergence_splits *splits, struct divergence_split *split) {
+static bool take_in_held(struct divergence_splits_hook *hook, struct divergence_split *split) {
     bool has_taken = false;
     for (struct divergence_split *held; (held = next_at(split->subdivision->split, split, DIVERGENCE_SPLIT_HELD));
          has_taken = true)
-        divergence_splits_take_in(splits, split, held);
+        divergence_splits_take_in(hook, split, held);
     return has_taken;
 }
 
 /* --- hooks --- */
 
-static void slip_past(struct slip *slip, struct divergence_split *split, const uint32_t *missing) {
+static void slip_past(const struct slip *slip, struct divergence_splits_hook *hook, struct divergence_split *split,
+                      const uint32_t *missing) {
     const struct divergence_setup *setup = &slip->splits.setup;
     if (!slip->most || !may_pass(slip, split))
         return;
-    struct divergence_split *ahead = divergence_splits_run_ahead(&slip->splits, split, missing);
+    struct divergence_split *ahead = divergence_splits_run_ahead(hook, split, missing);
     if (!ahead)
         return;
     pass(ahead);
     split->phase = DIVERGENCE_SPLIT_BEHIND;
     split->group.is_blocked = true; /* even if its next instructions do not need the data */
     split->n_passed = 1;
-    setup->host->wake(setup->sm, &split->group, slip->splits.cycle);
-    if (take_in_held(&slip->splits, ahead))
-        setup->host->wake(setup->sm, &ahead->group, slip->splits.cycle);
+    setup->host->wake(setup->sm, &split->group, hook->cycle);
+    if (take_in_held(hook, ahead))
+        setup->host->wake(setup->sm, &ahead->group, hook->cycle);
 }
 
 static void memory(void *model, struct divergence_group *group, const struct divergence_access *access,
@@ -169,22 +170,23 @@ static void memory(void *model, struct divergence_group *group, const struct div
     adapt(slip, cycle);
     if (!access->is_load || !access->missing || access->n_others)
         return;
-    divergence_splits_enter(&slip->splits, split, cycle);
-    if (divergence_splits_note_memory(&slip->splits, split, access, missing))
-        slip_past(slip, split, missing);
-    divergence_splits_leave(&slip->splits);
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, &slip->splits, split, cycle);
+    if (divergence_splits_note_memory(split, access, missing))
+        slip_past(slip, &hook, split, missing);
+    divergence_splits_leave(&hook);
 }
 
 /* The split's data are there. Threads that fell behind wait for the others. Those that went ahead take in who waits
  * here for them, and go on unless they are too far ahead of somebody. */
-static void drained(struct divergence_splits *splits, struct divergence_split *split) {
-    const struct slip *slip = (const struct slip *)splits;
+static void drained(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    const struct slip *slip = (const struct slip *)hook->splits;
     bool fell_behind = split->n_passed > 0;
     split->n_passed = 0;
     if (!fell_behind)
-        take_in_held(splits, split);
+        take_in_held(hook, split);
     if (fell_behind || !may_pass(slip, split))
-        divergence_splits_hold(splits, split);
+        divergence_splits_hold(hook, split);
     else
         pass(split);
 }
@@ -198,10 +200,11 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
         is_running && (next_at(first, split, DIVERGENCE_SPLIT_HELD) || next_at(first, split, DIVERGENCE_SPLIT_BEHIND));
     if (!meets && split->phase != DIVERGENCE_SPLIT_BEHIND)
         return;
-    divergence_splits_enter(&slip->splits, split, cycle);
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, &slip->splits, split, cycle);
     group->is_blocked = false;
-    divergence_splits_ask(&slip->splits, split);
-    divergence_splits_leave(&slip->splits);
+    divergence_splits_ask(&hook, split);
+    divergence_splits_leave(&hook);
 }
 
 /* --- what it costs --- */

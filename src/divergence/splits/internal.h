@@ -1,6 +1,9 @@
 /* What the files of splits.h share and models do not need. */
 #pragma once
 
+#include <assert.h>
+#include <string.h>
+
 #include "divergence/splits/splits.h"
 
 struct divergence_splits_block {
@@ -9,15 +12,63 @@ struct divergence_splits_block {
     struct divergence_sync *sync;
 };
 
-/* --- splits_pool.c: what splits live in --- */
+static inline uint32_t divergence_split_rows(const struct divergence_split *split) {
+    return split->subdivision->warp->n_rows;
+}
 
-/* A new split of the subdivision, without threads; it has the place in the table and, later, the warp number that go
- * with `like`, another split of the warp (NULL: it is the warp's first). */
-struct divergence_split *divergence_split_new(struct divergence_splits *splits,
+static inline void divergence_split_copy(uint32_t *to, const uint32_t *mask, uint32_t n_rows) {
+    memcpy(to, mask, n_rows * sizeof *to);
+}
+
+/* --- steps --- */
+
+/* Notes what the running step leads to. The step noted last is taken first: what it leads to is settled before a step
+ * that was noted earlier. */
+static inline void divergence_splits_note(struct divergence_splits_hook *hook, struct divergence_splits_step step) {
+    assert(hook->n_steps < DIVERGENCE_SPLITS_MAX_STEPS);
+    hook->step[hook->n_steps++] = step;
+}
+
+static inline void divergence_split_then(struct divergence_splits_hook *hook, enum divergence_splits_step_kind kind,
+                                         struct divergence_split *split) {
+    divergence_splits_note(hook, (struct divergence_splits_step){.kind = kind, .split = split});
+}
+
+static inline void divergence_split_run(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    divergence_split_then(hook, DIVERGENCE_STEP_RUN, split);
+}
+
+static inline void divergence_subdivision_look_after(struct divergence_splits_hook *hook,
+                                                     struct divergence_subdivision *subdivision) {
+    divergence_splits_note(
+        hook, (struct divergence_splits_step){.kind = DIVERGENCE_STEP_LOOK_AFTER, .subdivision = subdivision});
+}
+
+/* `spare`: a split without threads, which is dropped or continues with what comes next; NULL: they all have threads. */
+static inline void divergence_subdivision_end_path(struct divergence_splits_hook *hook,
+                                                   struct divergence_subdivision *subdivision,
+                                                   struct divergence_split *spare) {
+    divergence_splits_note(hook, (struct divergence_splits_step){
+                                     .kind = DIVERGENCE_STEP_END_PATH, .split = spare, .subdivision = subdivision});
+}
+
+static inline void divergence_warp_then(struct divergence_splits_hook *hook, enum divergence_splits_step_kind kind,
+                                        struct divergence_warp *warp) {
+    divergence_splits_note(hook, (struct divergence_splits_step){.kind = kind, .warp = warp});
+}
+
+/* Takes steps until none is left. Models have divergence_splits_leave(), which seats the queue too. */
+void divergence_splits_settle(struct divergence_splits_hook *hook);
+
+/* --- seats.c: where splits live --- */
+
+/* A new split of the subdivision, without threads; it counts to the warp and in the table as `like` does, another
+ * split of the warp (NULL: it is the warp's first). */
+struct divergence_split *divergence_split_new(struct divergence_splits_hook *hook,
                                               struct divergence_subdivision *subdivision,
                                               struct divergence_split *like);
-/* The split is no more: out of its subdivision, table, queue and slot. */
-void divergence_split_drop(struct divergence_splits *splits, struct divergence_split *split);
+/* Takes the split out of its subdivision, table, queue and slot: it is free for another use. */
+void divergence_split_drop(struct divergence_splits_hook *hook, struct divergence_split *split);
 void divergence_split_move(struct divergence_split *split, struct divergence_subdivision *subdivision);
 /* Whether the table has room for n more splits of this warp. */
 bool divergence_splits_have_room(const struct divergence_splits *splits, const struct divergence_warp *warp,
@@ -28,47 +79,62 @@ struct divergence_subdivision *divergence_subdivision_new(struct divergence_spli
                                                           struct divergence_subdivision *parent);
 void divergence_subdivision_drop(struct divergence_splits *splits, struct divergence_subdivision *subdivision);
 
-/* The split runs: it stays in its slot, gets one, or goes into the queue. */
-void divergence_split_seat(struct divergence_splits *splits, struct divergence_split *split);
-/* It waits for others, and nothing of it is under way. */
-void divergence_split_unseat(struct divergence_splits *splits, struct divergence_split *split);
+/* The split runs: it stays in its slot, takes a free one, or queues. */
+void divergence_split_seat(struct divergence_splits_hook *hook, struct divergence_split *split);
+/* The split waits for others, and nothing of it is under way: it leaves its slot. */
+void divergence_split_unseat(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* Seats those in the queue while there are slots. */
-void divergence_splits_seat_queue(struct divergence_splits *splits);
+void divergence_splits_seat_queue(struct divergence_splits_hook *hook);
 
 uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits);
+void divergence_splits_free_warp_id(struct divergence_splits *splits, uint32_t warp_id);
 
-/* --- splits.c --- */
+/* --- splits.c: phases --- */
 
-/* The split goes on at its pc, unless it has to do or wait for something there. */
-void divergence_split_run_from(struct divergence_splits *splits, struct divergence_split *split);
 void divergence_split_set_notify_pc(const struct divergence_splits *splits, struct divergence_split *split);
-/* The group shows the SM the split's threads. */
+/* Shows the SM the split's threads, in its group. */
 void divergence_split_show(struct divergence_split *split);
 /* `other` becomes part of `split`. */
-void divergence_split_merge(struct divergence_splits *splits, struct divergence_split *split,
+void divergence_split_merge(struct divergence_splits_hook *hook, struct divergence_split *split,
                             struct divergence_split *other);
 /* The same with all that have its pc and are ready. True when the split has to drain before that. */
-bool divergence_split_merge_equals(struct divergence_splits *splits, struct divergence_split *split);
-/* The threads of the stack's top have different pcs. */
-void divergence_subdivision_part(struct divergence_subdivision *subdivision);
-/* The split has something to do for which nothing of it may be under way: now, or when it has drained. */
-void divergence_split_begin(struct divergence_splits *splits, struct divergence_split *split,
+bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split);
+/* The same with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one
+ * of them. */
+struct divergence_split *divergence_split_merge_waiting(struct divergence_splits_hook *hook,
+                                                        struct divergence_split *split);
+/* Drops all splits of the subdivision but one, which is returned: `wanted` if that is not NULL, otherwise the hook's
+ * own if it is one of them. */
+struct divergence_split *divergence_subdivision_keep_one(struct divergence_splits_hook *hook,
+                                                         struct divergence_subdivision *subdivision,
+                                                         struct divergence_split *wanted);
+/* The threads of the stack's top have different pcs from now on. */
+void divergence_subdivision_mark_apart(struct divergence_subdivision *subdivision);
+/* The split enters a phase in which it drains; it acts now if nothing of it is under way, otherwise at resume(). */
+void divergence_split_begin(struct divergence_splits_hook *hook, struct divergence_split *split,
                             enum divergence_split_phase phase);
-/* What is on the stack now goes on in `split`, the subdivision's only one (it may have no threads). */
-void divergence_subdivision_go_on(struct divergence_splits *splits, struct divergence_subdivision *subdivision,
-                                  struct divergence_split *split);
 
-/* --- splits_sync.c --- */
+/* --- execute.c: control instructions --- */
+
+/* The split parts at the branch at pc, or uses a stack if the table is full. */
+void divergence_split_part(struct divergence_splits_hook *hook, struct divergence_split *split);
+/* The step AFTER_EXIT. */
+void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct divergence_warp *warp);
+
+/* --- split_sync.c: barriers and warp-wide instructions --- */
 
 /* The threads in `taken` have come to the barrier or warp-wide instruction at pc. */
-void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
+void divergence_split_synchronise(struct divergence_splits_hook *hook, struct divergence_split *split,
                                   const uint32_t *taken);
-/* The same for those in split->part, now that nothing of a subdivided warp's split is under way. */
-void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split);
+/* The threads in split->part arrive there. If its warp is subdivided, nothing of the split is under way. */
+void divergence_split_arrive(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* Whether all that the subdivision's children do is to wait at barriers. */
 bool divergence_subdivision_waits(const struct divergence_subdivision *subdivision);
 /* When all splits and children of the subdivision wait, some at barriers or warp-wide instructions, other paths on its
  * stack may run. False: nothing done. */
-bool divergence_subdivision_give_way(struct divergence_splits *splits, struct divergence_subdivision *subdivision);
-/* Goes on with all that barriers and warp-wide instructions have released. */
-void divergence_splits_set_free(struct divergence_splits *splits, struct divergence_block *place);
+bool divergence_subdivision_give_way(struct divergence_splits_hook *hook, struct divergence_subdivision *subdivision);
+/* Frees all that barriers and warp-wide instructions of the block have released; they run in the step FREE. */
+void divergence_splits_free_released(struct divergence_splits_hook *hook, const struct divergence_block *place);
+/* The steps FREE and WAIT_AT_SYNC. */
+void divergence_splits_run_freed(struct divergence_splits_hook *hook, struct divergence_warp *warp);
+void divergence_split_wait_at_sync(struct divergence_splits_hook *hook, struct divergence_split *split);

@@ -32,9 +32,8 @@ void divergence_splits_bundle(void *model, struct divergence_group *group, struc
     split->is_issuing = !bundle->is_last;
 }
 
-bool divergence_splits_note_memory(struct divergence_splits *splits, struct divergence_split *split,
-                                   const struct divergence_access *access, uint32_t *missing) {
-    (void)splits;
+bool divergence_splits_note_memory(struct divergence_split *split, const struct divergence_access *access,
+                                   uint32_t *missing) {
     const struct divergence_warp *warp = split->subdivision->warp;
     if (split->group.row) {
         missing[0] = access->missing;
@@ -50,7 +49,7 @@ bool divergence_splits_note_memory(struct divergence_splits *splits, struct dive
     return split->is_answered;
 }
 
-/* Those in `missing` stay in `from`, the others go to `to`. */
+/* The threads in `missing` stay in `from`, the others go to `to`. */
 static void share(struct divergence_split *from, struct divergence_split *to, const uint32_t *missing) {
     for (uint32_t i = 0; i < from->subdivision->warp->n_rows; i++) {
         to->mask[i] = from->mask[i] & ~missing[i];
@@ -61,11 +60,12 @@ static void share(struct divergence_split *from, struct divergence_split *to, co
     divergence_split_show(to);
 }
 
-static bool seat_ahead(struct divergence_splits *splits, struct divergence_split *from, struct divergence_split *to) {
-    const struct divergence_host *host = splits->setup.host;
+static bool seat_ahead(struct divergence_splits_hook *hook, struct divergence_split *from,
+                       struct divergence_split *to) {
+    const struct divergence_setup *setup = &hook->splits->setup;
     if (from->group.row)
-        return host->split(splits->setup.sm, &from->group, &to->group, splits->cycle);
-    return from->was_idle && host->place(splits->setup.sm, &to->group, splits->cycle);
+        return setup->host->split(setup->sm, &from->group, &to->group, hook->cycle);
+    return from->was_idle && setup->host->place(setup->sm, &to->group, hook->cycle);
 }
 
 /* Whether both some and not all of the split's threads are in the mask. */
@@ -78,8 +78,9 @@ static bool divides(const uint32_t *mask, const struct divergence_split *split) 
     return in && out;
 }
 
-struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *splits, struct divergence_split *from,
+struct divergence_split *divergence_splits_run_ahead(struct divergence_splits_hook *hook, struct divergence_split *from,
                                                      const uint32_t *missing) {
+    const struct divergence_splits *splits = hook->splits;
     struct divergence_subdivision *subdivision = from->subdivision;
     uint32_t pc = from->group.pc;
     bool can_run = from->phase == DIVERGENCE_SPLIT_RUNS && from->group.status == DIVERGENCE_RUNS && !from->is_issuing;
@@ -90,38 +91,38 @@ struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *s
         splits->setup.counters->splits_refused++;
         return NULL;
     }
-    struct divergence_split *to = divergence_split_new(splits, subdivision, from);
+    struct divergence_split *to = divergence_split_new(hook, subdivision, from);
     share(from, to, missing);
     divergence_split_set_notify_pc(splits, from);
     divergence_split_set_notify_pc(splits, to);
-    if (!seat_ahead(splits, from, to)) {
+    if (!seat_ahead(hook, from, to)) {
         for (uint32_t i = 0; i < subdivision->warp->n_rows; i++)
             from->mask[i] |= to->mask[i];
-        divergence_split_drop(splits, to);
+        divergence_split_drop(hook, to);
         divergence_split_show(from);
         splits->setup.counters->splits_refused++;
         return NULL;
     }
-    divergence_subdivision_part(subdivision);
+    divergence_subdivision_mark_apart(subdivision);
     splits->setup.counters->warp_splits++;
     return to;
 }
 
-void divergence_splits_reunite(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_splits_reunite(struct divergence_splits_hook *hook, struct divergence_split *split) {
     if (split->phase != DIVERGENCE_SPLIT_RUNS || split->group.status != DIVERGENCE_RUNS || split->is_issuing)
         return;
-    if (!divergence_split_merge_equals(splits, split))
-        divergence_split_set_notify_pc(splits, split);
+    if (!divergence_split_merge_equals(hook, split))
+        divergence_split_set_notify_pc(hook->splits, split);
 }
 
-void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split) {
     split->phase = DIVERGENCE_SPLIT_HELD;
-    divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->subdivision);
+    divergence_split_unseat(hook, split);
+    divergence_subdivision_look_after(hook, split->subdivision);
 }
 
-void divergence_splits_take_in(struct divergence_splits *splits, struct divergence_split *split,
+void divergence_splits_take_in(struct divergence_splits_hook *hook, struct divergence_split *split,
                                struct divergence_split *held) {
-    divergence_split_merge(splits, split, held);
-    divergence_split_set_notify_pc(splits, split);
+    divergence_split_merge(hook, split, held);
+    divergence_split_set_notify_pc(hook->splits, split);
 }

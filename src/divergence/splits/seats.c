@@ -1,35 +1,35 @@
-/* Where splits live. See splits_inside.h. */
-#include "divergence/splits/internal.h"
-
-#include <assert.h>
+/* Where splits live: the warp-split table, subdivisions, slots and the queue for them. See splits.h. */
 #include <stdlib.h>
-#include <string.h>
+
+#include "divergence/splits/internal.h"
 
 /* --- the table --- */
 
 /* Brings split_entry_cycles up to now; before each change of n_used. */
-static void count_entries(struct divergence_splits *splits) {
-    splits->setup.counters->split_entry_cycles += splits->n_used * (splits->cycle - splits->used_since);
-    splits->used_since = splits->cycle;
+static void count_entries(struct divergence_splits *splits, uint64_t cycle) {
+    splits->setup.counters->split_entry_cycles += splits->n_used * (cycle - splits->used_since);
+    splits->used_since = cycle;
 }
 
-static void take_entry(struct divergence_splits *splits, struct divergence_split *split) {
+static void take_entry(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    struct divergence_splits *splits = hook->splits;
     if (split->entry >= 0)
         return;
     uint32_t at = 0;
     while (splits->table[at])
         at++;
     assert(at < splits->rules.n_entries);
-    count_entries(splits);
+    count_entries(splits, hook->cycle);
     splits->table[at] = split;
     split->entry = (int)at;
     splits->n_used++;
 }
 
-static void leave_entry(struct divergence_splits *splits, struct divergence_split *split) {
+static void leave_entry(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    struct divergence_splits *splits = hook->splits;
     if (split->entry < 0)
         return;
-    count_entries(splits);
+    count_entries(splits, hook->cycle);
     splits->table[split->entry] = NULL;
     split->entry = -1;
     splits->n_used--;
@@ -104,7 +104,7 @@ void divergence_split_move(struct divergence_split *split, struct divergence_sub
 
 /* --- splits --- */
 
-/* One that is not in use, and has left its slot: that happens only after the hook in which it ended. */
+/* A split that is not in use and has left its slot, which happens only after the hook in which it ended. */
 static struct divergence_split *find_free(struct divergence_splits *splits) {
     for (struct divergence_split **at = &splits->free_split; *at; at = &(*at)->next)
         if ((*at)->group.slot == DIVERGENCE_NO_SLOT) {
@@ -125,13 +125,13 @@ static struct divergence_split *find_free(struct divergence_splits *splits) {
     return made;
 }
 
-struct divergence_split *divergence_split_new(struct divergence_splits *splits,
+struct divergence_split *divergence_split_new(struct divergence_splits_hook *hook,
                                               struct divergence_subdivision *subdivision,
                                               struct divergence_split *like) {
-    struct divergence_split *split = find_free(splits);
+    struct divergence_split *split = find_free(hook->splits);
     struct divergence_warp *warp = subdivision->warp;
     split->phase = DIVERGENCE_SPLIT_RUNS;
-    split->passes_stop = split->is_issuing = false;
+    split->is_issuing = false;
     split->memory_pc = EXEC_NO_PC;
     split->n_passed = 0;
     memset(split->missing, 0, warp->n_rows * sizeof *split->missing);
@@ -147,8 +147,8 @@ struct divergence_split *divergence_split_new(struct divergence_splits *splits,
     attach(subdivision, split);
     warp->n_splits++;
     if (like) {
-        take_entry(splits, like);
-        take_entry(splits, split);
+        take_entry(hook, like);
+        take_entry(hook, split);
     }
     return split;
 }
@@ -165,29 +165,30 @@ static void leave_queue(struct divergence_splits *splits, struct divergence_spli
     split->is_queued = false;
 }
 
-/* A warp that is one again needs no entry. */
-static void undivide(struct divergence_splits *splits, struct divergence_warp *warp) {
+/* A warp that is one split again needs no entry. */
+static void leave_last_entry(struct divergence_splits_hook *hook, struct divergence_warp *warp) {
     for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
         if (subdivision->split)
-            leave_entry(splits, subdivision->split);
+            leave_entry(hook, subdivision->split);
 }
 
-void divergence_split_drop(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_split_drop(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    struct divergence_splits *splits = hook->splits;
     struct divergence_warp *warp = split->subdivision->warp;
-    divergence_split_unseat(splits, split);
-    leave_entry(splits, split);
+    divergence_split_unseat(hook, split);
+    leave_entry(hook, split);
     detach(split);
     split->next = splits->free_split;
     splits->free_split = split;
     warp->n_splits--;
     if (warp->n_splits == 1)
-        undivide(splits, warp);
+        leave_last_entry(hook, warp);
 }
 
 /* --- slots --- */
 
-static bool place(struct divergence_splits *splits, struct divergence_split *split) {
-    return splits->setup.host->place(splits->setup.sm, &split->group, splits->cycle);
+static bool place(const struct divergence_splits_hook *hook, struct divergence_split *split) {
+    return hook->splits->setup.host->place(hook->splits->setup.sm, &split->group, hook->cycle);
 }
 
 static void enqueue(struct divergence_splits *splits, struct divergence_split *split) {
@@ -200,27 +201,32 @@ static void enqueue(struct divergence_splits *splits, struct divergence_split *s
     splits->queue_tail = split;
 }
 
-void divergence_split_seat(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_split_seat(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    const struct divergence_setup *setup = &hook->splits->setup;
     split->group.status = DIVERGENCE_RUNS;
-    if (split == splits->self || split->is_queued)
+    if (split == hook->self || split->is_queued)
         return;
     if (split->group.slot != DIVERGENCE_NO_SLOT)
-        splits->setup.host->wake(splits->setup.sm, &split->group, splits->cycle);
-    else if (splits->queue || !place(splits, split))
-        enqueue(splits, split);
+        setup->host->wake(setup->sm, &split->group, hook->cycle);
+    else if (hook->splits->queue || !place(hook, split))
+        enqueue(hook->splits, split);
 }
 
-void divergence_split_unseat(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_split_unseat(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    const struct divergence_setup *setup = &hook->splits->setup;
     split->group.status = DIVERGENCE_ENDED;
-    leave_queue(splits, split);
-    if (split != splits->self)
-        splits->setup.host->evict(splits->setup.sm, &split->group, splits->cycle);
+    leave_queue(hook->splits, split);
+    if (split != hook->self)
+        setup->host->evict(setup->sm, &split->group, hook->cycle);
 }
 
-void divergence_splits_seat_queue(struct divergence_splits *splits) {
-    while (splits->queue && place(splits, splits->queue))
+void divergence_splits_seat_queue(struct divergence_splits_hook *hook) {
+    struct divergence_splits *splits = hook->splits;
+    while (splits->queue && place(hook, splits->queue))
         leave_queue(splits, splits->queue);
 }
+
+/* --- warp numbers --- */
 
 uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits) {
     for (uint32_t word = 0; word < sizeof splits->warp_ids_used / sizeof splits->warp_ids_used[0]; word++)
@@ -230,4 +236,9 @@ uint32_t divergence_splits_new_warp_id(struct divergence_splits *splits) {
             return word * 64 + bit;
         }
     return DIVERGENCE_NO_WARP;
+}
+
+void divergence_splits_free_warp_id(struct divergence_splits *splits, uint32_t warp_id) {
+    if (warp_id != DIVERGENCE_NO_WARP)
+        splits->warp_ids_used[warp_id / 64] &= ~(1ull << warp_id % 64);
 }

@@ -1,6 +1,5 @@
 /* Splits of warps: what is made before a launch and at the start of a block. See splits.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "divergence/parts/threads.h"
@@ -122,7 +121,8 @@ void divergence_splits_admit(void *model, struct divergence_block *place, uint64
     struct divergence_splits *splits = model;
     struct divergence_splits_block *block = place->state;
     uint32_t first_pc = splits->program->function[0].first_pc;
-    divergence_splits_enter(splits, NULL, cycle);
+    struct divergence_splits_hook hook;
+    divergence_splits_enter(&hook, splits, NULL, cycle);
     divergence_sync_start(block->sync);
     for (uint32_t i = 0; i < block->n_warps; i++) {
         struct divergence_warp *warp = &block->warp[i];
@@ -136,12 +136,13 @@ void divergence_splits_admit(void *model, struct divergence_block *place, uint64
         };
         struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, warp, NULL);
         divergence_stack_start(&subdivision->stack, warp->row, warp->n_rows, first_pc);
-        struct divergence_split *split = divergence_split_new(splits, subdivision, NULL);
+        struct divergence_split *split = divergence_split_new(&hook, subdivision, NULL);
         memcpy(split->mask, divergence_stack_top(&subdivision->stack)->mask, warp->n_rows * sizeof *split->mask);
         split->group.pc = first_pc;
-        divergence_split_run_from(splits, split);
+        divergence_split_run(&hook, split);
+        divergence_splits_settle(&hook);
     }
-    divergence_splits_leave(splits);
+    divergence_splits_leave(&hook);
 }
 
 static void visit_rows(const struct divergence_warp *warp, const uint32_t *mask, const struct divergence_group *group,

@@ -1,28 +1,24 @@
 /* Splits at barriers and warp-wide instructions. See splits.h.
  *
- * Every split arrives for itself (sync.h counts threads). Those of one subdivision that waited at the same instruction
+ * Every split arrives by itself (sync.h counts threads). Those of one subdivision that waited at the same instruction
  * are one split afterwards. A split that is alone on its stack lets a sibling path run while it waits at a barrier, as
  * the model stack does. When all splits of a path wait, they become paths of the stack again, with those of their
- * children, and let the others run: else these would never come to the barrier. */
-#include <string.h>
-
+ * children, and let the others run: otherwise these would never come to the barrier. */
 #include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
-
-static void copy(uint32_t *to, const uint32_t *from, uint32_t n_rows) { memcpy(to, from, n_rows * sizeof *to); }
 
 static void free_entries(struct divergence_subdivision *subdivision, const uint32_t *freed) {
     for (uint32_t d = 0; d < subdivision->stack.depth; d++) {
         struct divergence_entry *entry = divergence_stack_at(&subdivision->stack, d);
         if (!entry->is_waiting)
             continue;
-        divergence_masks_remove(divergence_wait_mask(&subdivision->stack, entry), freed, subdivision->warp->n_rows);
-        entry->is_waiting =
-            !divergence_masks_are_empty(divergence_wait_mask(&subdivision->stack, entry), subdivision->warp->n_rows);
+        uint32_t *waits = divergence_wait_mask(&subdivision->stack, entry);
+        divergence_masks_remove(waits, freed, subdivision->warp->n_rows);
+        entry->is_waiting = !divergence_masks_are_empty(waits, subdivision->warp->n_rows);
     }
 }
 
-/* Marks the splits that need not wait any longer. */
+/* Marks the splits that no longer wait, and the entries of stacks. */
 static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
     for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next) {
         free_entries(subdivision, freed);
@@ -36,7 +32,7 @@ static void mark_freed(struct divergence_warp *warp, const uint32_t *freed) {
     }
 }
 
-/* A split of the warp that can go on since the marking; for one that stands for a stack, an entry of that. */
+/* A split of the warp that has been freed; or one that waits for its stack, where an entry has been freed. */
 static struct divergence_split *find_freed(const struct divergence_warp *warp) {
     for (struct divergence_subdivision *subdivision = warp->subdivision; subdivision; subdivision = subdivision->next)
         for (struct divergence_split *split = subdivision->split; split; split = split->next)
@@ -46,31 +42,25 @@ static struct divergence_split *find_freed(const struct divergence_warp *warp) {
     return NULL;
 }
 
-static void run_freed(struct divergence_splits *splits, struct divergence_split *split) {
-    struct divergence_subdivision *subdivision = split->subdivision;
-    if (split->phase == DIVERGENCE_SPLIT_AT_ENTRY) {
-        divergence_stack_pop_finished(
-            &subdivision->stack); /* the barrier may have been the last instruction of a path */
-        divergence_subdivision_go_on(splits, subdivision, split);
+void divergence_splits_run_freed(struct divergence_splits_hook *hook, struct divergence_warp *warp) {
+    const struct divergence_splits_block *block = warp->block->state;
+    struct divergence_split *split = NULL;
+    for (; warp < block->warp + block->n_warps; warp++)
+        if (warp->is_live && (split = find_freed(warp)))
+            break;
+    if (!split)
         return;
+    divergence_warp_then(hook, DIVERGENCE_STEP_FREE, warp); /* for the next one */
+    if (split->phase == DIVERGENCE_SPLIT_FREED) {
+        divergence_split_run(hook, divergence_split_merge_waiting(hook, split));
+    } else {
+        /* The barrier may have been the last instruction of a path. */
+        divergence_stack_pop_finished(&split->subdivision->stack);
+        divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
     }
-    for (struct divergence_split *other = subdivision->split, *next; other; other = next) {
-        next = other->next;
-        if (other == split || other->phase != DIVERGENCE_SPLIT_FREED || other->group.pc != split->group.pc)
-            continue;
-        if (other == splits->self) {
-            divergence_split_merge(splits, other, split);
-            split = other;
-            next = other->next;
-        } else {
-            divergence_split_merge(splits, split, other);
-        }
-    }
-    divergence_split_run_from(splits, split);
 }
 
-/* Goes on with all that barriers and warp-wide instructions have released. */
-void divergence_splits_set_free(struct divergence_splits *splits, struct divergence_block *place) {
+void divergence_splits_free_released(struct divergence_splits_hook *hook, const struct divergence_block *place) {
     struct divergence_splits_block *block = place->state;
     uint32_t freed[EXEC_MAX_ROWS], mask, next_pc;
     for (uint32_t i = 0; i < block->n_rows; i++) {
@@ -78,23 +68,20 @@ void divergence_splits_set_free(struct divergence_splits *splits, struct diverge
         while ((mask = divergence_sync_take(block->sync, i, &next_pc)))
             freed[i] |= mask;
     }
-    for (uint32_t i = 0; i < block->n_warps; i++) {
-        struct divergence_warp *warp = &block->warp[i];
-        if (!warp->is_live)
-            continue;
-        mark_freed(warp, &freed[i * splits->rows_per_warp]);
-        for (struct divergence_split *split; (split = find_freed(warp));)
-            run_freed(splits, split);
-    }
+    for (uint32_t i = 0; i < block->n_warps; i++)
+        if (block->warp[i].is_live)
+            mark_freed(&block->warp[i], &freed[i * hook->splits->rows_per_warp]);
+    divergence_warp_then(hook, DIVERGENCE_STEP_FREE, block->warp);
 }
 
-/* Threads that wait at a barrier are a path of their own on the stack, from entry number `first` on; or part of one
+static bool waits_at(const struct divergence_entry *entry, uint32_t pc) { return entry->is_waiting && entry->pc == pc; }
+
+/* Threads that wait at a barrier become a path of their own on the stack, from entry number `first` on; or part of one
  * that waits at the same instruction. */
 static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32_t pc, uint32_t reconvergence,
                           const uint32_t *mask, const uint32_t *waits) {
     uint32_t at = first;
-    while (at < stack->depth &&
-           !(divergence_stack_at(stack, at)->is_waiting && divergence_stack_at(stack, at)->pc == pc))
+    while (at < stack->depth && !waits_at(divergence_stack_at(stack, at), pc))
         at++;
     if (at == stack->depth) {
         static const uint32_t none[EXEC_MAX_ROWS];
@@ -102,21 +89,23 @@ static void wait_on_stack(struct divergence_stack *stack, uint32_t first, uint32
         divergence_stack_top(stack)->is_waiting = true;
         divergence_stack_top(stack)->wait_pc = pc - 1;
     }
+    struct divergence_entry *entry = divergence_stack_at(stack, at);
+    uint32_t *entry_waits = divergence_wait_mask(stack, entry);
     for (uint32_t i = 0; i < stack->n_rows; i++) {
-        divergence_stack_at(stack, at)->mask[i] |= mask[i];
-        divergence_wait_mask(stack, divergence_stack_at(stack, at))[i] |= waits[i];
+        entry->mask[i] |= mask[i];
+        entry_waits[i] |= waits[i];
     }
 }
 
-/* Everything on the child's stack waits: its paths become such of the outer stack. Where they would have met before is
- * given up, as in divergence_stack_break_join(). */
+/* Everything on the child's stack waits: its paths become paths of the outer stack. They no longer meet where they
+ * would have met before, as in divergence_stack_break_join(). */
 static void absorb(struct divergence_stack *stack, uint32_t first, uint32_t reconvergence,
                    const struct divergence_stack *child) {
     uint32_t above[EXEC_MAX_ROWS] = {0};
     for (uint32_t d = child->depth; d-- > 0;) {
         const struct divergence_entry *entry = divergence_stack_at(child, d);
         uint32_t own[EXEC_MAX_ROWS];
-        copy(own, entry->mask, child->n_rows);
+        divergence_split_copy(own, entry->mask, child->n_rows);
         divergence_masks_remove(own, above, child->n_rows);
         for (uint32_t i = 0; i < child->n_rows; i++)
             above[i] |= own[i];
@@ -149,7 +138,7 @@ bool divergence_subdivision_waits(const struct divergence_subdivision *subdivisi
     return true;
 }
 
-/* Nobody of the subdivision does anything but wait. Not all at the end of the path: that would have ended it. */
+/* Every split and child of the subdivision waits. Not all at the end of the path: that would have ended it. */
 static bool is_stuck(const struct divergence_subdivision *subdivision) {
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase != DIVERGENCE_SPLIT_AT_SYNC && split->phase != DIVERGENCE_SPLIT_AT_JOIN)
@@ -157,30 +146,23 @@ static bool is_stuck(const struct divergence_subdivision *subdivision) {
     return divergence_subdivision_waits(subdivision);
 }
 
-/* All splits and children of the subdivision are one split, which stands for the stack. */
-static struct divergence_split *keep_one(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+/* One split of the subdivision and its children stays, and stands for the stack. */
+static struct divergence_split *undivide(struct divergence_splits_hook *hook,
+                                         struct divergence_subdivision *subdivision) {
     for (struct divergence_subdivision *child; (child = child_of(subdivision));) {
         divergence_split_move(child->split, subdivision);
-        divergence_subdivision_drop(splits, child);
+        divergence_subdivision_drop(hook->splits, child);
     }
-    struct divergence_split *keeper = subdivision->split;
-    for (struct divergence_split *split = subdivision->split; split; split = split->next)
-        keeper = split == splits->self ? split : keeper;
-    for (struct divergence_split *split = subdivision->split, *next; split; split = next) {
-        next = split->next;
-        if (split != keeper)
-            divergence_split_drop(splits, split);
-    }
-    return keeper;
+    return divergence_subdivision_keep_one(hook, subdivision, NULL);
 }
 
-bool divergence_subdivision_give_way(struct divergence_splits *splits, struct divergence_subdivision *subdivision) {
+bool divergence_subdivision_give_way(struct divergence_splits_hook *hook, struct divergence_subdivision *subdivision) {
     struct divergence_stack *stack = &subdivision->stack;
     const struct divergence_entry *top = divergence_stack_top(stack);
     uint32_t reconvergence = top->reconvergence;
     if (stack->depth < 2 || !top->is_path || top->is_call || !is_stuck(subdivision))
         return false;                /* there are no other paths, or no need of them */
-    uint32_t first = --stack->depth; /* who waits at the end of the path is in the join below */
+    uint32_t first = --stack->depth; /* threads that wait at the end of the path are in the join below */
     for (const struct divergence_split *split = subdivision->split; split; split = split->next)
         if (split->phase == DIVERGENCE_SPLIT_AT_SYNC)
             wait_on_stack(stack, first, split->group.pc, reconvergence, split->mask, split->part);
@@ -188,7 +170,7 @@ bool divergence_subdivision_give_way(struct divergence_splits *splits, struct di
         if (child->parent == subdivision)
             absorb(stack, first, reconvergence, &child->stack);
     memset(subdivision->joined, 0, subdivision->warp->n_rows * sizeof *subdivision->joined);
-    divergence_subdivision_go_on(splits, subdivision, keep_one(splits, subdivision));
+    divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, undivide(hook, subdivision));
     return true;
 }
 
@@ -203,39 +185,46 @@ static bool arrive_rows(struct divergence_splits *splits, const struct divergenc
 }
 
 /* At a barrier, alone on its stack: the entry waits, and a sibling path may run meanwhile. */
-static void arrive_alone(struct divergence_splits *splits, struct divergence_split *split, const uint32_t *taken) {
+static void arrive_alone(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
     struct divergence_subdivision *subdivision = split->subdivision;
     struct divergence_entry *top = divergence_stack_top(&subdivision->stack);
     uint32_t pc = split->group.pc;
     top->pc = pc + 1;
     top->is_waiting = true;
     top->wait_pc = pc;
-    copy(divergence_wait_mask(&subdivision->stack, top), taken, subdivision->warp->n_rows);
-    if (arrive_rows(splits, subdivision->warp, pc, taken))
-        divergence_splits_set_free(splits, subdivision->warp->block);
-    if (splits->setup.cx->fault.kind)
+    divergence_split_copy(divergence_wait_mask(&subdivision->stack, top), taken, subdivision->warp->n_rows);
+    bool has_released = arrive_rows(hook->splits, subdivision->warp, pc, taken);
+    if (hook->splits->setup.cx->fault.kind)
         return;
+    divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split); /* after all others that it has released */
+    if (has_released)
+        divergence_splits_free_released(hook, subdivision->warp->block);
     divergence_stack_pop_finished(&subdivision->stack);
-    divergence_subdivision_go_on(splits, subdivision, split);
 }
 
-/* The threads in split->part come to the barrier or warp-wide instruction at pc. */
-void divergence_split_arrive(struct divergence_splits *splits, struct divergence_split *split) {
+void divergence_split_arrive(struct divergence_splits_hook *hook, struct divergence_split *split) {
     const struct divergence_warp *warp = split->subdivision->warp;
     uint32_t pc = split->group.pc, taken[EXEC_MAX_ROWS];
-    copy(taken, split->part, warp->n_rows);
-    if (splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->subdivision)) {
-        arrive_alone(splits, split, taken);
+    divergence_split_copy(taken, split->part, warp->n_rows);
+    if (hook->splits->program->code[pc].kind == EXEC_KIND_BARRIER && divergence_splits_is_sole(split->subdivision)) {
+        arrive_alone(hook, split, taken);
         return;
     }
     split->group.pc = pc + 1;
     split->phase = DIVERGENCE_SPLIT_AT_SYNC;
-    if (arrive_rows(splits, warp, pc, taken))
-        divergence_splits_set_free(splits, warp->block);
-    if (split->phase != DIVERGENCE_SPLIT_AT_SYNC || splits->setup.cx->fault.kind)
+    bool has_released = arrive_rows(hook->splits, warp, pc, taken);
+    if (hook->splits->setup.cx->fault.kind)
         return;
-    divergence_split_unseat(splits, split);
-    divergence_splits_look_after(splits, split->subdivision);
+    divergence_split_then(hook, DIVERGENCE_STEP_WAIT_AT_SYNC, split); /* after all others that it has released */
+    if (has_released)
+        divergence_splits_free_released(hook, warp->block);
+}
+
+void divergence_split_wait_at_sync(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    if (split->phase != DIVERGENCE_SPLIT_AT_SYNC)
+        return;
+    divergence_split_unseat(hook, split);
+    divergence_subdivision_look_after(hook, split->subdivision);
 }
 
 /* Whether threads of the warp, on other paths of its stack, wait at the warp-wide instruction that the split is at. */
@@ -249,21 +238,22 @@ static bool is_awaited(const struct divergence_split *split) {
     return false;
 }
 
-void divergence_split_synchronise(struct divergence_splits *splits, struct divergence_split *split,
+void divergence_split_synchronise(struct divergence_splits_hook *hook, struct divergence_split *split,
                                   const uint32_t *taken) {
+    const struct divergence_splits *splits = hook->splits;
     const struct exec_insn *insn = &splits->program->code[split->group.pc];
     const struct divergence_warp *warp = split->subdivision->warp;
     splits->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
-    copy(split->part, taken, warp->n_rows);
+    divergence_split_copy(split->part, taken, warp->n_rows);
     if (warp->n_splits > 1 || (insn->kind != EXEC_KIND_BARRIER && is_awaited(split))) {
-        divergence_split_begin(splits, split, DIVERGENCE_SPLIT_ARRIVES);
+        divergence_split_begin(hook, split, DIVERGENCE_SPLIT_ARRIVES);
     } else if (insn->kind == EXEC_KIND_BARRIER) {
-        divergence_split_arrive(splits, split);
+        divergence_split_arrive(hook, split);
     } else { /* the warp's running threads are all here */
         for (uint32_t i = 0; i < warp->n_rows && exec_acts_on_row(insn->kind); i++)
             if (taken[i])
                 exec_row_insn(splits->setup.cx, &warp->row[i], insn, taken[i]);
         split->group.pc++;
-        divergence_split_run_from(splits, split);
+        divergence_split_run(hook, split);
     }
 }

@@ -2,40 +2,47 @@
  * common. A warp is one row, or several (a large warp); it is run by one or more splits, groups that the scheduler
  * sees.
  *
- *     warp -- subdivision (a stack) -- split  B  1100     splits partition the threads of the stack's running entry
- *                              |- split  D  0010
- *                              `- subdivision (a stack of its own) -- split ...
+ *     warp -- subdivision (a stack) -- split  B  1100
+ *                                   |- split  D  0010
+ *                                   `- subdivision (a stack of its own) -- split ...
  *
- * A warp that is not subdivided is one split on one stack, as in the model `stack`. When it is subdivided the stack
- * stays as it is; the splits run until they come to the post-dominator on its top, and wait there for each other. A
- * split that must serialise two paths (the table is full, a call, an indexed branch) while it has siblings does so on a
- * stack of its own, a child subdivision, which it leaves when its paths have met.
+ * A subdivision is a stack and the splits that partition the threads of its running entry. A warp that is not
+ * subdivided is one split on one stack, as in the model `stack`. When it is subdivided the stack stays as it is; the
+ * splits run until they come to the post-dominator on its top, and wait there for each other. A split that must
+ * serialise two paths (the table is full, a call, an indexed branch) while it has siblings does so on a stack of its
+ * own, a child subdivision, which it leaves when its paths have met.
  *
- * Every split of a warp that has two or more holds an entry of the warp-split table; waiting ones too. Those that wait
- * for other splits give their slot up meanwhile, and those that find no slot wait in a queue for one: so nobody who
- * could go on is kept out by somebody who cannot. */
+ * Every split of a warp that has two or more holds an entry of the warp-split table, also while it waits. A split that
+ * waits for other splits gives its slot up meanwhile, and a split that finds no slot queues for one: no split that
+ * could continue is kept out by one that cannot.
+ *
+ * splits.c has the phases of a split and how one leads to the next, execute.c the control instructions, split_sync.c
+ * barriers and warp-wide instructions, memory.c accesses, seats.c the table and the queue, setup.c launches and blocks.
+ */
 #pragma once
 
 #include "divergence/large_warp/subwarps.h"
 #include "divergence/parts/control.h"
 #include "divergence/parts/sync.h"
 
+/* splits.c has the table of what happens in each. */
 enum divergence_split_phase {
     DIVERGENCE_SPLIT_RUNS, /* in a slot, or in the queue for one */
-    /* To do when nothing of it is under way any more: */
-    DIVERGENCE_SPLIT_PARTS,    /* its threads part at the branch at pc: those in `part` take it */
-    DIVERGENCE_SPLIT_ARRIVES,  /* those in `part` have come to the barrier or warp-wide instruction at pc */
-    DIVERGENCE_SPLIT_JOINS,    /* it has come to the post-dominator */
-    DIVERGENCE_SPLIT_STOPS,    /* it has come to a place where all splits must be one again */
-    DIVERGENCE_SPLIT_MERGES,   /* it has met a split with the same pc */
-    DIVERGENCE_SPLIT_ASKS,     /* the model has: splits->drained() */
-    DIVERGENCE_SPLIT_AT_SYNC,  /* waits at a barrier or warp-wide instruction for the threads in `part` */
-    DIVERGENCE_SPLIT_AT_ENTRY, /* the same, but its stack's entry says so (a barrier), and a sibling path may run */
-    DIVERGENCE_SPLIT_FREED,    /* no longer; in the midst of being set free */
-    DIVERGENCE_SPLIT_AT_JOIN,
-    DIVERGENCE_SPLIT_AT_STOP,
-    DIVERGENCE_SPLIT_BEHIND, /* (slip) waits for data, in its slot */
-    DIVERGENCE_SPLIT_HELD,   /* (slip) has its data and waits for the others, without a slot */
+    /* It drains: nothing of it may be under way when it */
+    DIVERGENCE_SPLIT_PARTS,   /* parts at the branch at pc: the threads in `part` take it */
+    DIVERGENCE_SPLIT_ARRIVES, /* arrives with the threads in `part` at the barrier or warp-wide instruction at pc */
+    DIVERGENCE_SPLIT_JOINS,   /* waits at the post-dominator on top of the stack */
+    DIVERGENCE_SPLIT_STOPS,   /* waits where all splits must be one again */
+    DIVERGENCE_SPLIT_MERGES,  /* merges with a split that has the same pc */
+    DIVERGENCE_SPLIT_ASKS,    /* asks the model: splits->drained() */
+    /* It waits for other threads, without a slot: */
+    DIVERGENCE_SPLIT_AT_SYNC,  /* at a barrier or warp-wide instruction, with the threads in `part` */
+    DIVERGENCE_SPLIT_AT_ENTRY, /* at a barrier; the entries of its stack say so, and every path of the stack waits */
+    DIVERGENCE_SPLIT_FREED,    /* no longer at a barrier or warp-wide instruction, about to run */
+    DIVERGENCE_SPLIT_AT_JOIN,  /* at the post-dominator on top of the stack */
+    DIVERGENCE_SPLIT_AT_STOP,  /* where all splits must be one again */
+    DIVERGENCE_SPLIT_BEHIND,   /* (slip) for its data, in its slot */
+    DIVERGENCE_SPLIT_HELD,     /* (slip) has its data, and waits until the others come to its pc or cannot continue */
 };
 
 struct divergence_split {
@@ -45,7 +52,6 @@ struct divergence_split {
     struct divergence_split *next_queued;
     enum divergence_split_phase phase;
     bool is_queued;
-    bool passes_stop;  /* it need not stop where it is */
     int entry;         /* in the table; -1: none */
     uint32_t n_passed; /* (slip) times that others have run past the instruction that it waits at */
     uint32_t mask[EXEC_MAX_ROWS];
@@ -54,9 +60,9 @@ struct divergence_split {
     struct divergence_subwarps subwarps;
     bool is_issuing;                 /* some bundles of its instruction have issued, not all */
     bool was_idle;                   /* nothing else was under way when its last memory instruction began */
-    bool is_answered;                /* the L1 has been asked for all rows of that */
+    bool is_answered;                /* the L1 has been asked for all rows of that instruction */
     uint32_t memory_pc, last_row;    /* that instruction, and the last row that takes part */
-    uint32_t missing[EXEC_MAX_ROWS]; /* threads whose data from it are not there */
+    uint32_t missing[EXEC_MAX_ROWS]; /* threads that wait for data from it */
 };
 
 struct divergence_subdivision {
@@ -78,6 +84,21 @@ struct divergence_warp {
     bool is_live;
 };
 
+/* What is still to do in a hook, and for what (internal.h has the functions). */
+enum divergence_splits_step_kind {
+    DIVERGENCE_STEP_RUN,          /* split: continues at its pc, unless it has to do or wait for something there */
+    DIVERGENCE_STEP_PASS_STOP,    /* split: the same, and it need not stop there */
+    DIVERGENCE_STEP_END_PATH,     /* subdivision: the threads of a split have come to the path's end or are gone */
+    DIVERGENCE_STEP_RUN_STACK,    /* split: the only one of its subdivision, continues with what is on the stack */
+    DIVERGENCE_STEP_LOOK_AFTER,   /* subdivision: a split has stopped running: can any other continue? */
+    DIVERGENCE_STEP_WAIT_AT_SYNC, /* split: waits, unless it has been freed meanwhile */
+    DIVERGENCE_STEP_FREE,         /* warp, and those after it in its block: splits that were freed run */
+    DIVERGENCE_STEP_AFTER_EXIT,   /* warp: threads of it have ended; barriers that waited for them only are complete */
+};
+
+/* A step notes at most one other in its place; FREE and AFTER_EXIT stay noted meanwhile. */
+enum { DIVERGENCE_SPLITS_MAX_STEPS = 4 };
+
 struct divergence_splits_rules {
     uint32_t n_entries;     /* of the table; 0: as many as there are threads */
     uint32_t warp_threads;  /* a warp's threads; 0: one row */
@@ -86,6 +107,8 @@ struct divergence_splits_rules {
     bool by_pc;             /* splits that meet at one pc merge */
     bool stops_at_branches; /* splits must be one again at control instructions that may part or end paths */
 };
+
+struct divergence_splits_hook;
 
 /* The first member of a model's state. */
 struct divergence_splits {
@@ -96,7 +119,7 @@ struct divergence_splits {
     uint32_t n_used;
     uint64_t used_since; /* the cycle up to which split_entry_cycles is counted */
     struct divergence_split *queue, *queue_tail;
-    struct divergence_split **pool; /* all that were ever made */
+    struct divergence_split **pool; /* every split ever made, in use or not */
     uint32_t n_pool, pool_capacity;
     struct divergence_split *free_split;
     struct divergence_subdivision *free_subdivision;
@@ -105,11 +128,26 @@ struct divergence_splits {
     const struct exec_program *program;
     uint32_t *next_memory, *next_stop; /* per pc: the first such instruction from there on, or EXEC_NO_PC */
     bool *is_short;                    /* per pc: a branch at which an undivided warp is subdivided */
-    /* Of the running hook: */
-    struct divergence_split *self;
+    /* (slip) Called after divergence_splits_ask(), when nothing of the split is under way; may be NULL. */
+    void (*drained)(struct divergence_splits_hook *hook, struct divergence_split *split);
+};
+
+/* A hook of the model, while it runs. What it does to one split often decides about others: such consequences are
+ * noted as steps, and divergence_splits_leave() takes them until none is left (splits.c). */
+struct divergence_splits_hook {
+    struct divergence_splits *splits;
+    struct divergence_split *self; /* the split that the SM calls the hook for, whose slot is the SM's until the hook
+                                    * returns; NULL: none */
     uint64_t cycle;
-    /* (slip) What divergence_splits_ask() was for; may be NULL. */
-    void (*drained)(struct divergence_splits *splits, struct divergence_split *split);
+    uint32_t n_steps;
+    struct divergence_splits_step {
+        enum divergence_splits_step_kind kind;
+        struct divergence_split *split;
+        union {
+            struct divergence_subdivision *subdivision;
+            struct divergence_warp *warp;
+        };
+    } step[DIVERGENCE_SPLITS_MAX_STEPS];
 };
 
 void divergence_splits_init(struct divergence_splits *splits, const struct divergence_setup *setup,
@@ -132,29 +170,29 @@ void divergence_splits_visit(const void *model, const struct divergence_block *b
                                             const struct exec_row *row, uint32_t lane),
                              void *user);
 
-/* For hooks that a model writes itself. `self` is the split whose hook runs, or NULL; close every hook with end. */
-void divergence_splits_enter(struct divergence_splits *splits, struct divergence_split *self, uint64_t cycle);
-void divergence_splits_leave(struct divergence_splits *splits);
-/* Threads of a split that have their data go on in a new split; `from` keeps those in `missing`. False: not now: no
- * entry, no slot (counted), or nothing to gain. The new one is given back. */
-struct divergence_split *divergence_splits_run_ahead(struct divergence_splits *splits, struct divergence_split *from,
+/* Hooks that a model writes itself begin with enter and end with leave. */
+void divergence_splits_enter(struct divergence_splits_hook *hook, struct divergence_splits *splits,
+                             struct divergence_split *self, uint64_t cycle);
+void divergence_splits_leave(struct divergence_splits_hook *hook);
+/* Threads of a split that have their data continue in a new split, which is returned; `from` keeps those in `missing`.
+ * NULL: not now, because there is no entry or no slot (both counted), or nothing to gain. */
+struct divergence_split *divergence_splits_run_ahead(struct divergence_splits_hook *hook, struct divergence_split *from,
                                                      const uint32_t *missing);
-/* Notes what the L1 said. True when the instruction's last answer has come; missing[] is then complete. */
-bool divergence_splits_note_memory(struct divergence_splits *splits, struct divergence_split *split,
-                                   const struct divergence_access *access, uint32_t *missing);
+/* Notes which lanes of an access hit. True when the instruction's last answer has come; missing[] is then complete. */
+bool divergence_splits_note_memory(struct divergence_split *split, const struct divergence_access *access,
+                                   uint32_t *missing);
 /* Merges the split with those of its subdivision that have its pc and are ready. */
-void divergence_splits_reunite(struct divergence_splits *splits, struct divergence_split *split);
+void divergence_splits_reunite(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is under way. */
-void divergence_splits_ask(struct divergence_splits *splits, struct divergence_split *split);
+void divergence_splits_ask(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) The split, whose hook runs and which has nothing under way, waits without a slot until its subdivision's other
- * splits cannot go on or come to its pc. */
-void divergence_splits_hold(struct divergence_splits *splits, struct divergence_split *split);
-/* (slip) The held split joins `split`, at the same pc. */
-void divergence_splits_take_in(struct divergence_splits *splits, struct divergence_split *split,
+ * splits cannot continue or come to its pc. */
+void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split);
+/* (slip) Merges the held split into `split`, at the same pc. */
+void divergence_splits_take_in(struct divergence_splits_hook *hook, struct divergence_split *split,
                                struct divergence_split *held);
-/* No split of this subdivision can go on by itself: who waits for that? */
-void divergence_splits_look_after(struct divergence_splits *splits, struct divergence_subdivision *subdivision);
 
+/* The subdivision has one split, which may use the stack. */
 static inline bool divergence_splits_is_sole(const struct divergence_subdivision *subdivision) {
     return subdivision->n_splits == 1 && !subdivision->n_children;
 }

@@ -1,0 +1,229 @@
+/* What control instructions do to splits: branches and calls, exits and returns. See splits.h; splits.c says which
+ * branches subdivide. */
+#include "divergence/parts/count.h"
+#include "divergence/parts/threads.h"
+#include "divergence/splits/internal.h"
+
+/* --- branches and calls --- */
+
+/* A subdivision in which the split is alone, so that it may use the stack. */
+static struct divergence_subdivision *own_subdivision(struct divergence_splits *splits,
+                                                      struct divergence_split *split) {
+    struct divergence_subdivision *outer = split->subdivision;
+    if (divergence_splits_is_sole(outer))
+        return outer;
+    struct divergence_subdivision *subdivision = divergence_subdivision_new(splits, outer->warp, outer);
+    divergence_stack_start(&subdivision->stack, outer->warp->row, outer->warp->n_rows, split->group.pc);
+    struct divergence_entry *base = divergence_stack_top(&subdivision->stack);
+    base->reconvergence = divergence_stack_top(&outer->stack)->reconvergence;
+    divergence_split_copy(base->mask, split->mask, outer->warp->n_rows);
+    divergence_split_move(split, subdivision);
+    return subdivision;
+}
+
+static void count_branch(const struct divergence_splits *splits, const struct divergence_split *split,
+                         bool is_divergent) {
+    divergence_count_branch(&splits->setup, split->group.pc, is_divergent);
+    if (is_divergent)
+        divergence_count_wide_split(&splits->setup, split->subdivision->warp->row, split->mask,
+                                    divergence_split_rows(split));
+}
+
+/* Executes the control instruction at pc on the stack. */
+static void use_stack(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+    struct divergence_splits *splits = hook->splits;
+    struct divergence_subdivision *subdivision = own_subdivision(splits, split);
+    uint32_t gone[EXEC_MAX_ROWS], n_rows = divergence_split_rows(split);
+    divergence_split_copy(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
+    struct divergence_outcome outcome =
+        divergence_control(&subdivision->stack, splits->setup.cx, split->group.pc, taken);
+    if (splits->program->code[split->group.pc].kind == EXEC_KIND_BRANCH_INDEXED)
+        count_branch(splits, split, outcome.is_divergent);
+    divergence_masks_remove(gone, divergence_stack_at(&subdivision->stack, 0)->mask, n_rows);
+    /* One side of a branch may go straight to where the splits meet: it waits in the entry below. */
+    if (subdivision->parent)
+        divergence_masks_remove(divergence_stack_top(&subdivision->parent->stack)->mask, gone, n_rows);
+    if (!splits->setup.cx->fault.kind)
+        divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
+}
+
+void divergence_split_part(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    struct divergence_splits *splits = hook->splits;
+    struct divergence_subdivision *subdivision = split->subdivision;
+    uint32_t n_rows = divergence_split_rows(split), pc = split->group.pc;
+    if (!divergence_splits_have_room(splits, subdivision->warp, 1)) {
+        splits->setup.counters->splits_refused++;
+        use_stack(hook, split, split->part);
+        return;
+    }
+    struct divergence_split *other = divergence_split_new(hook, subdivision, split);
+    divergence_split_copy(other->mask, split->mask, n_rows);
+    divergence_masks_remove(other->mask, split->part, n_rows);
+    divergence_split_copy(split->mask, split->part, n_rows);
+    other->group.pc = pc + 1;
+    split->group.pc = splits->program->code[pc].target;
+    divergence_subdivision_mark_apart(subdivision);
+    splits->setup.counters->warp_splits++;
+    divergence_split_run(hook, split);
+    divergence_split_run(hook, other); /* taken first */
+}
+
+static bool may_part(const struct divergence_splits *splits, const struct divergence_split *split) {
+    const struct exec_insn *insn = &splits->program->code[split->group.pc];
+    const struct divergence_subdivision *subdivision = split->subdivision;
+    if (!splits->rules.at_branches)
+        return false;
+    if (!divergence_splits_is_sole(subdivision))
+        return true;
+    uint32_t end = divergence_stack_top(&subdivision->stack)->reconvergence;
+    return splits->is_short[split->group.pc] && insn->target != end && split->group.pc + 1 != end;
+}
+
+static bool spins(struct divergence_split *split, uint32_t pc) {
+    struct divergence_subdivision *subdivision = split->subdivision;
+    return divergence_splits_is_sole(subdivision) &&
+           divergence_stack_spins(&subdivision->watch, &subdivision->stack, pc);
+}
+
+/* Threads that spin on what others of their stack will write let those continue, as in the model stack. */
+static void let_others_run(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    struct divergence_subdivision *subdivision = split->subdivision;
+    divergence_stack_top(&subdivision->stack)->pc = split->group.pc;
+    if (subdivision->parent) /* its paths each end at the parent's post-dominator: they meet there first */
+        divergence_stack_add_bottom(&subdivision->stack);
+    divergence_stack_break_join(&subdivision->stack);
+    divergence_split_then(hook, DIVERGENCE_STEP_RUN_STACK, split);
+}
+
+static void branch(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+    const struct divergence_splits *splits = hook->splits;
+    uint32_t n_rows = divergence_split_rows(split), pc = split->group.pc, target = splits->program->code[pc].target;
+    bool is_taken = divergence_masks_are_equal(taken, split->mask, n_rows);
+    bool is_divergent = !is_taken && !divergence_masks_are_empty(taken, n_rows) && target != pc + 1;
+    count_branch(splits, split, is_divergent);
+    if (!is_divergent) {
+        split->group.pc = is_taken ? target : pc + 1;
+        if (spins(split, pc))
+            let_others_run(hook, split);
+        else
+            divergence_split_run(hook, split);
+    } else if (may_part(splits, split)) {
+        divergence_split_copy(split->part, taken, n_rows);
+        divergence_split_begin(hook, split, DIVERGENCE_SPLIT_PARTS);
+    } else {
+        use_stack(hook, split, taken);
+    }
+}
+
+/* --- exits and returns --- */
+
+/* Takes threads out of the stacks from here outwards; a return: out of the running call. */
+static void take_out(struct divergence_subdivision *subdivision, const uint32_t *mask, bool stops_at_call) {
+    for (; subdivision; subdivision = subdivision->parent) {
+        uint32_t n_rows = subdivision->warp->n_rows;
+        for (uint32_t i = subdivision->stack.depth; i-- > 0;) {
+            divergence_masks_remove(divergence_stack_at(&subdivision->stack, i)->mask, mask, n_rows);
+            if (stops_at_call && divergence_stack_at(&subdivision->stack, i)->is_call)
+                return;
+        }
+    }
+}
+
+/* The threads in the mask are no longer the split's. */
+static void lose(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *mask,
+                 bool stops_at_call) {
+    uint32_t n_rows = divergence_split_rows(split);
+    take_out(split->subdivision, mask, stops_at_call);
+    divergence_masks_remove(split->mask, mask, n_rows);
+    split->group.pc++;
+    if (divergence_masks_are_empty(split->mask, n_rows))
+        divergence_subdivision_end_path(hook, split->subdivision, split);
+    else
+        divergence_split_run(hook, split);
+}
+
+static void end_threads(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+    struct divergence_warp *warp = split->subdivision->warp;
+    for (uint32_t i = 0; i < warp->n_rows; i++) {
+        bool was_live = warp->row[i].live;
+        warp->row[i].live &= ~taken[i];
+        warp->block->cta->n_live_rows -= was_live && !warp->row[i].live;
+    }
+    divergence_warp_then(hook, DIVERGENCE_STEP_AFTER_EXIT, warp);
+    lose(hook, split, taken, false); /* what this leads to comes first */
+}
+
+void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct divergence_warp *warp) {
+    const struct divergence_setup *setup = &hook->splits->setup;
+    struct divergence_block *place = warp->block;
+    if (divergence_sync_after_exit(((struct divergence_splits_block *)place->state)->sync, setup->cx, place->cta))
+        divergence_splits_free_released(hook, place);
+    if (!place->cta->n_live_rows)
+        setup->host->block_ended(setup->sm, place);
+}
+
+static void return_from_call(struct divergence_splits_hook *hook, struct divergence_split *split,
+                             const uint32_t *taken) {
+    const struct divergence_warp *warp = split->subdivision->warp;
+    for (uint32_t i = 0; i < warp->n_rows; i++)
+        if (taken[i])
+            exec_leave_function(hook->splits->setup.cx, &warp->row[i], taken[i]);
+    lose(hook, split, taken, true);
+}
+
+/* --- the hook --- */
+
+/* Instructions that change no pc. */
+static void execute_rows(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &hook->splits->program->code[split->group.pc];
+    const struct divergence_warp *warp = split->subdivision->warp;
+    struct exec_context *cx = hook->splits->setup.cx;
+    for (uint32_t i = 0; i < warp->n_rows; i++) {
+        if (!taken[i])
+            continue;
+        cx->row = &warp->row[i]; /* a fault names its lanes */
+        if (insn->kind == EXEC_KIND_CALL_BUILTIN)
+            exec_row_insn(cx, &warp->row[i], insn, taken[i]);
+        else if (insn->kind == EXEC_KIND_TRAP)
+            exec_fault_set(cx, EXEC_FAULT_TRAP, (unsigned)__builtin_ctz(taken[i]), 0, 0, "%s", "");
+    }
+    split->group.pc++;
+    divergence_split_run(hook, split);
+}
+
+static void execute(struct divergence_splits_hook *hook, struct divergence_split *split, const uint32_t *taken) {
+    const struct exec_insn *insn = &hook->splits->program->code[split->group.pc];
+    if (insn->kind == EXEC_KIND_BRANCH) {
+        branch(hook, split, taken);
+    } else if (divergence_masks_are_empty(taken, divergence_split_rows(split))) {
+        if (insn->kind == EXEC_KIND_BRANCH_INDEXED)
+            count_branch(hook->splits, split, false);
+        split->group.pc++;
+        divergence_split_run(hook, split);
+    } else if (insn->kind == EXEC_KIND_BARRIER || divergence_is_row_sync(insn)) {
+        divergence_split_synchronise(hook, split, taken);
+    } else if (insn->kind == EXEC_KIND_EXIT) {
+        end_threads(hook, split, taken);
+    } else if (insn->kind == EXEC_KIND_RETURN) {
+        return_from_call(hook, split, taken);
+    } else if (insn->kind == EXEC_KIND_BRANCH_INDEXED || insn->kind == EXEC_KIND_CALL ||
+               insn->kind == EXEC_KIND_CALL_INDIRECT) {
+        use_stack(hook, split, taken);
+    } else {
+        execute_rows(hook, split, taken);
+    }
+}
+
+void divergence_splits_control(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask,
+                               uint64_t cycle) {
+    struct divergence_splits_hook hook;
+    struct divergence_split *split = (struct divergence_split *)group;
+    const struct divergence_warp *warp = split->subdivision->warp;
+    uint32_t taken[EXEC_MAX_ROWS];
+    divergence_splits_enter(&hook, model, split, cycle);
+    taken[0] = mask;
+    for (uint32_t i = 0; i < warp->n_rows && !group->row; i++)
+        taken[i] = divergence_guard(&warp->row[i], &hook.splits->program->code[pc], split->mask[i]);
+    execute(&hook, split, taken);
+    divergence_splits_leave(&hook);
+}
