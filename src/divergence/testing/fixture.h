@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -54,7 +55,7 @@ struct fixture_access {
 
 struct fixture_slot {
     struct divergence_group *group; /* NULL: free */
-    struct fixture_access access[FIXTURE_ACCESSES];
+    struct fixture_access *access;  /* FIXTURE_ACCESSES of them, apart: every step looks at all slots, few have any */
     uint32_t n_accesses;
     /* As the SM knows the group: a change behind its back is a mistake of the model. */
     uint32_t pc, mask;
@@ -76,6 +77,7 @@ struct fixture_sm {
     struct exec_context cx;
     struct stats_divergence counters;
     struct fixture_slot slot[FIXTURE_SLOTS];
+    struct fixture_access access[FIXTURE_SLOTS][FIXTURE_ACCESSES];
     struct fixture_block block[FIXTURE_BLOCKS];
     uint64_t call_at;                      /* UINT64_MAX: never */
     const struct fixture_access *reported; /* while memory() runs */
@@ -136,8 +138,7 @@ static inline bool fixture_place(void *handle, struct divergence_group *group, u
     assert_int_equal(group->slot, DIVERGENCE_NO_SLOT);
     for (uint32_t s = 0; s < sm->f->n_slots; s++)
         if (!sm->slot[s].group) {
-            memset(&sm->slot[s], 0, sizeof sm->slot[s]);
-            sm->slot[s].group = group;
+            sm->slot[s] = (struct fixture_slot){.group = group, .access = sm->access[s]};
             group->slot = (int)s;
             if (group->warp_id == DIVERGENCE_NO_WARP)
                 group->warp_id = s;
@@ -280,57 +281,84 @@ static inline bool fixture_pull_block(void *handle, uint64_t cycle) {
 
 struct fixture_census {
     struct fixture *f;
-    uint8_t *seen; /* by SM, block, row and lane */
-    const struct divergence_group **group_of;
-    uint32_t n_rows;
+    uint32_t n_rows; /* of a block */
     bool is_stray;
+    const struct exec_row *row; /* of the last thread, and its number */
+    size_t at;
+    /* By SM, block and row: */
+    uint32_t named[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS], again[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS];
+    const struct divergence_group **group_of; /* by thread, of those that are named; NULL where lanes do not matter */
 };
+
+static inline bool fixture_find_row(struct fixture_census *census, const struct exec_row *row) {
+    const struct fixture *f = census->f;
+    for (uint32_t i = 0; i < f->n_sms; i++)
+        for (uint32_t b = 0; b < f->blocks_per_sm; b++)
+            if (&f->sm[i].block[b].block.cta->block == row->block) {
+                census->row = row;
+                census->at = (size_t)(i * f->blocks_per_sm + b) * census->n_rows + row->index;
+                return true;
+            }
+    return false;
+}
 
 static inline void fixture_count_thread(void *user, const struct divergence_group *group, const struct exec_row *row,
                                         uint32_t lane) {
     struct fixture_census *census = user;
-    struct fixture *f = census->f;
-    for (uint32_t i = 0; i < f->n_sms; i++)
-        for (uint32_t b = 0; b < f->blocks_per_sm; b++)
-            if (&f->sm[i].block[b].block.cta->block == row->block) {
-                size_t at = ((size_t)(i * f->blocks_per_sm + b) * census->n_rows + row->index) * EXEC_LANES + lane;
-                census->seen[at]++;
-                census->group_of[at] = group;
-                return;
-            }
-    census->is_stray = true;
+    if (row != census->row && !fixture_find_row(census, row)) {
+        census->is_stray = true;
+        return;
+    }
+    census->again[census->at] |= census->named[census->at] & 1u << lane;
+    census->named[census->at] |= 1u << lane;
+    if (census->group_of)
+        census->group_of[census->at * EXEC_LANES + lane] = group;
 }
 
-static inline void fixture_check_lanes(const struct fixture_census *census, size_t n_threads) {
-    for (size_t i = 0; i < n_threads; i++)
-        for (size_t j = i + EXEC_LANES; census->seen[i] && census->group_of[i] && j < n_threads; j += EXEC_LANES)
-            if (census->seen[j] && census->group_of[i] == census->group_of[j])
-                fail_msg("lane %zu has two threads in one group at pc %u", i % EXEC_LANES, census->group_of[i]->pc);
+static inline void fixture_check_lanes(const struct fixture_census *census, size_t n_rows) {
+    for (size_t i = 0; i < n_rows; i++)
+        for (uint32_t left = census->named[i]; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            const struct divergence_group *group = census->group_of[i * EXEC_LANES + lane];
+            for (size_t j = i + 1; group && j < n_rows; j++)
+                if (census->named[j] >> lane & 1 && group == census->group_of[j * EXEC_LANES + lane])
+                    fail_msg("lane %u has two threads in one group at pc %u", lane, group->pc);
+        }
 }
 
 /* Every live thread is in exactly one place, and no other is in any. */
 static inline void fixture_check(struct fixture *f) {
-    uint32_t n_rows = f->sm[0].block[0].block.cta->n_rows;
-    size_t n_threads = (size_t)f->n_sms * f->blocks_per_sm * n_rows * EXEC_LANES;
-    struct fixture_census census = {f, calloc(n_threads, 1), calloc(n_threads, sizeof(void *)), n_rows, false};
-    assert_true(census.seen && census.group_of);
+    uint32_t rows_per_block = f->sm[0].block[0].block.cta->n_rows;
+    size_t n_rows = (size_t)f->n_sms * f->blocks_per_sm * rows_per_block;
+    struct fixture_census census; /* too large to be zeroed for every step */
+    census.f = f;
+    census.n_rows = rows_per_block;
+    census.is_stray = false;
+    census.row = NULL;
+    census.group_of = f->is_lane_aware ? malloc(n_rows * EXEC_LANES * sizeof(void *)) : NULL;
+    assert_true(census.group_of || !f->is_lane_aware);
+    memset(census.named, 0, n_rows * sizeof *census.named);
+    memset(census.again, 0, n_rows * sizeof *census.again);
     for (uint32_t i = 0; i < f->n_sms; i++)
         for (uint32_t b = 0; b < f->blocks_per_sm; b++)
             if (f->sm[i].block[b].is_in_flight)
                 f->ops->visit(f->sm[i].model, &f->sm[i].block[b].block, fixture_count_thread, &census);
     assert_false(census.is_stray);
-    for (size_t at = 0; at < n_threads; at++) {
+    for (size_t at = 0; at < n_rows; at++) {
         const struct fixture_block *entry =
-            &f->sm[at / EXEC_LANES / n_rows / f->blocks_per_sm].block[at / EXEC_LANES / n_rows % f->blocks_per_sm];
-        uint32_t row = (uint32_t)(at / EXEC_LANES % n_rows), lane = (uint32_t)(at % EXEC_LANES);
-        unsigned expected = entry->is_in_flight && (entry->block.cta->row[row].live >> lane & 1);
-        if (census.seen[at] != expected)
-            fail_msg("thread %u of row %u, block %u is named %u times by visit(), not %u", lane, row,
-                     entry->block.cta->block.index, census.seen[at], expected);
+            &f->sm[at / rows_per_block / f->blocks_per_sm].block[at / rows_per_block % f->blocks_per_sm];
+        uint32_t row = (uint32_t)(at % rows_per_block),
+                 live = entry->is_in_flight ? entry->block.cta->row[row].live : 0;
+        uint32_t wrong = (census.named[at] ^ live) | census.again[at];
+        if (wrong)
+            fail_msg("thread %d of row %u, block %u is %s by visit()", __builtin_ctz(wrong), row,
+                     entry->block.cta->block.index,
+                     census.again[at] & wrong & -wrong   ? "named twice"
+                     : census.named[at] & wrong & -wrong ? "not alive and named"
+                                                         : "alive and not named");
     }
     if (f->is_lane_aware)
-        fixture_check_lanes(&census, n_threads);
-    free(census.seen);
+        fixture_check_lanes(&census, n_rows);
     free(census.group_of);
 }
 
@@ -718,9 +746,9 @@ static inline uint32_t fixture_or(uint32_t value, uint32_t otherwise) { return v
  * fixture_start(). */
 static inline struct fixture *fixture_open(const struct divergence_ops *ops, const char *model, const char *text,
                                            const struct fixture_shape *shape) {
-    struct fixture *f = aligned_alloc(64, (sizeof *f + 63) & ~(size_t)63);
-    assert_non_null(f);
-    memset(f, 0, sizeof *f);
+    /* Most of it is never touched: fresh pages cost less than zeroing all of it in each of thousands of runs. */
+    struct fixture *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(f != MAP_FAILED);
     f->ops = ops;
     f->next_address = FIXTURE_MEMORY;
     f->most_steps = FIXTURE_MOST_STEPS;
@@ -788,6 +816,8 @@ static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
     sm->f = f;
     sm->index = index;
     sm->call_at = UINT64_MAX;
+    for (uint32_t s = 0; s < FIXTURE_SLOTS; s++)
+        sm->slot[s].access = sm->access[s];
     sm->cx.grid = &f->grid;
     sm->cx.lanes = exec_isa_table();
     struct divergence_setup setup = {.machine = &f->machine,
@@ -845,7 +875,7 @@ static inline void fixture_close(struct fixture *f) {
     exec_program_free(f->program);
     ptx_module_free(f->module);
     free(f->options);
-    free(f);
+    munmap(f, sizeof *f);
 }
 
 /* The sum of a counter over all SMs. */
