@@ -29,11 +29,11 @@ static void nothing_is_allocated_for_no_bytes(void **state) {
 
 static void lines_with_a_pitch_are_copied(void **state) {
     (void)state;
-    unsigned char lines[3][5], back[3][5];
+    unsigned char lines[3][5], back[3][5], *byte = (unsigned char *)lines;
     void *memory;
     size_t pitch;
     for (unsigned i = 0; i < sizeof lines; i++)
-        lines[0][i] = (unsigned char)(i + 1);
+        byte[i] = (unsigned char)(i + 1);
     assert_ok(cudaMallocPitch(&memory, &pitch, 5, 3));
     assert_true(pitch >= 5 && pitch % 256 == 0);
     assert_ok(cudaMemset2D(memory, pitch, 0xee, 5, 3));
@@ -47,11 +47,11 @@ static void lines_with_a_pitch_are_copied(void **state) {
 static void boxes_are_copied(void **state) {
     (void)state;
     enum { X = 4, Y = 3, Z = 2 };
-    unsigned char box[Z][Y][X], back[Z][Y][X];
+    unsigned char box[Z][Y][X], back[Z][Y][X], *byte = (unsigned char *)box;
     struct cudaPitchedPtr memory;
     struct cudaExtent extent = {X, Y, Z};
     for (unsigned i = 0; i < sizeof box; i++)
-        box[0][0][i] = (unsigned char)(3 * i);
+        byte[i] = (unsigned char)(3 * i);
     assert_ok(cudaMalloc3D(&memory, extent));
     assert_int_equal(memory.ysize, Y);
     assert_ok(cudaMemset3D(memory, 1, extent));

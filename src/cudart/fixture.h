@@ -33,7 +33,7 @@ static char kernels_ptx[] =
     ".visible .entry nothing() {\n  ret;\n}\n";
 
 /* What stands for them in the program: any address that is theirs alone. */
-static char scale, wild, nothing, missing, unregistered, counter, table;
+static char scale, wild, nothing, missing, counter, table;
 static uint32_t *managed;
 static void **binary;
 

@@ -3,6 +3,8 @@
 
 #include "cudart/fixture.h"
 
+static char unregistered; /* no function and no variable of the program */
+
 static void configurations_nest(void **state) {
     (void)state;
     dim3 grid, block;
