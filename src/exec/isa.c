@@ -35,7 +35,8 @@
     };
 
 ISA_TABLE(base)
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(EXEC_BASE_ONLY)
+#define HAS_LEVELS
 ISA_TABLE(v3)
 ISA_TABLE(v4)
 #endif
@@ -48,7 +49,7 @@ struct isa {
 
 enum { MAX_ISAS = 3 };
 
-#if defined(__x86_64__)
+#ifdef HAS_LEVELS
 /* The levels of the x86-64 psABI. No processor has these features without the rest of the level. */
 static bool has_v3(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
@@ -65,7 +66,7 @@ static bool has_v4(void) {
 /* The sets compiled in, best first. */
 static unsigned list_isas(struct isa isas[MAX_ISAS]) {
     unsigned n = 0;
-#if defined(__x86_64__)
+#ifdef HAS_LEVELS
     isas[n++] = (struct isa){"v4", &table_v4, has_v4()};
     isas[n++] = (struct isa){"v3", &table_v3, has_v3()};
 #endif
