@@ -115,10 +115,11 @@ static bool refuse_point(struct parser *parser, const struct cli_axis *axis, con
     for (unsigned i = 0; i < axis->n_points + axis->n_means; i++)
         base_nearest_offer(&nearest, cli_point_name(axis, i));
     if (nearest.best)
-        FAIL(parser, place, "the axis '%s' has no point '%s'; did you mean '%s'?", axis->name, name, nearest.best);
+        (void)FAIL(parser, place, "the axis '%s' has no point '%s'; did you mean '%s'?", axis->name, name,
+                   nearest.best);
     else
-        FAIL(parser, place, "the axis '%s' has no point '%s'; its first is '%s'", axis->name, name,
-             cli_point_name(axis, 0));
+        (void)FAIL(parser, place, "the axis '%s' has no point '%s'; its first is '%s'", axis->name, name,
+                   cli_point_name(axis, 0));
     return false;
 }
 
@@ -173,10 +174,10 @@ static bool find_measure(struct parser *parser, const char *place, const char *n
     for (unsigned i = 0; i < parser->experiment->n_measures; i++)
         base_nearest_offer(&nearest, parser->experiment->measure[i].name);
     if (nearest.best)
-        FAIL(parser, place, "no measure '%s'; did you mean '%s'?", name, nearest.best);
+        (void)FAIL(parser, place, "no measure '%s'; did you mean '%s'?", name, nearest.best);
     else
-        FAIL(parser, place, "no measure '%s'; the first of this experiment is '%s'", name,
-             parser->experiment->measure[0].name);
+        (void)FAIL(parser, place, "no measure '%s'; the first of this experiment is '%s'", name,
+                   parser->experiment->measure[0].name);
     return false;
 }
 
