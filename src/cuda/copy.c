@@ -115,6 +115,42 @@ static CUresult copy_box(const struct cuda_call *call, const struct side *to, co
     return CUDA_SUCCESS;
 }
 
+static CUDA_MEMCPY3D describe(const struct side *to, const struct side *from, const struct box *box) {
+    return (CUDA_MEMCPY3D){
+        .srcXInBytes = from->x,
+        .srcY = from->y,
+        .srcZ = from->z,
+        .srcMemoryType = from->type,
+        .srcHost = from->host,
+        .srcDevice = from->device,
+        .srcArray = from->array,
+        .srcPitch = from->pitch,
+        .srcHeight = from->height,
+        .dstXInBytes = to->x,
+        .dstY = to->y,
+        .dstZ = to->z,
+        .dstMemoryType = to->type,
+        .dstHost = (void *)(uintptr_t)to->host,
+        .dstDevice = to->device,
+        .dstArray = to->array,
+        .dstPitch = to->pitch,
+        .dstHeight = to->height,
+        .WidthInBytes = box->width,
+        .Height = box->height,
+        .Depth = box->depth,
+    };
+}
+
+/* Copies, or notes the copy where the stream is captured. */
+static CUresult copy_in(struct cuda_call *call, CUstream stream, const struct side *to, const struct side *from,
+                        const struct box *box) {
+    struct cuda_capture *capture = cuda_capture_of(call, stream);
+    if (!capture)
+        return copy_box(call, to, from, box);
+    CUDA_MEMCPY3D copy = describe(to, from, box);
+    return cuda_capture_copy(call, capture, &copy);
+}
+
 /* ---- One dimension ---------------------------------------------------------------------------------------------- */
 
 static struct side host_side(const void *memory) { return (struct side){.type = CU_MEMORYTYPE_HOST, .host = memory}; }
@@ -136,7 +172,7 @@ static CUresult copy_bytes(CUstream stream, struct side to, struct side from, si
     if (call.result != CUDA_SUCCESS)
         return call.result;
     const struct box box = {bytes, 1, 1};
-    return copy_box(&call, &to, &from, &box);
+    return copy_in(&call, stream, &to, &from, &box);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -234,12 +270,21 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
                             copy->dstPitch,
                             1};
     const struct box box = {copy->WidthInBytes, copy->Height, 1};
-    return copy_box(&call, &to, &from, &box);
+    return copy_in(&call, stream, &to, &from, &box);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
 
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) { return cuMemcpy2DAsync(copy, NULL); }
+
+CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy) {
+    const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
+                              copy->srcY,          copy->srcZ,    copy->srcPitch,  copy->srcHeight};
+    const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
+                            copy->dstY,          copy->dstZ,    copy->dstPitch,  copy->dstHeight};
+    const struct box box = {copy->WidthInBytes, copy->Height, copy->Depth};
+    return copy_box(call, &to, &from, &box);
+}
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
     CUDA_CALL call = cuda_enter_stream(stream);
@@ -247,12 +292,8 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
         return call.result;
     if (!copy || copy->srcLOD || copy->dstLOD)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct side from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
-                              copy->srcY,          copy->srcZ,    copy->srcPitch,  copy->srcHeight};
-    const struct side to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
-                            copy->dstY,          copy->dstZ,    copy->dstPitch,  copy->dstHeight};
-    const struct box box = {copy->WidthInBytes, copy->Height, copy->Depth};
-    return copy_box(&call, &to, &from, &box);
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    return capture ? cuda_capture_copy(&call, capture, copy) : cuda_copy(&call, copy);
 }
 
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) { return cuMemcpy3DAsync(copy, NULL); }

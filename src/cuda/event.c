@@ -25,6 +25,9 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
+    found->capture = cuda_capture_of(&call, stream);
+    if (found->capture)
+        return CUDA_SUCCESS; /* it marks a place in the graph */
     found->is_recorded = true;
     found->time_ns = gpu_time_ns(call.gpu);
     return CUDA_SUCCESS;

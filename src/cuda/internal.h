@@ -76,6 +76,9 @@ enum cuda_kind {
     CUDA_KIND_SURFREF,
     CUDA_KIND_POOL,
     CUDA_KIND_LINK,
+    CUDA_KIND_GRAPH,
+    CUDA_KIND_GRAPH_NODE,
+    CUDA_KIND_GRAPH_EXEC,
 };
 
 /* The head of everything a handle points to. A handle is valid while its address is in the state's table. */
@@ -127,13 +130,24 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
+    struct cuda_capture *capture; /* graph.h; NULL: work is done, not recorded */
 };
 
 struct CUevent_st {
     struct cuda_object object;
     unsigned flags;
     bool is_recorded;
-    uint64_t time_ns; /* simulated */
+    uint64_t time_ns;             /* simulated */
+    struct cuda_capture *capture; /* that it was recorded in last; NULL: none */
+};
+
+/* A launch with everything it needs. */
+struct cuda_kernel_work {
+    struct CUfunc_st *function;
+    uint32_t grid[3], block[3], shared_bytes;
+    bool is_cooperative;
+    unsigned char *parameters; /* packed as the kernel's parameter block; from cuda_allocate() */
+    size_t parameter_bytes;
 };
 
 /* Lines of texels, each starting at a multiple of CUDA_PITCH_ALIGNMENT. */
@@ -326,6 +340,22 @@ unsigned cuda_module_kernel_count(const struct CUmod_st *module);
 /* Handles of the first `size` kernels. */
 CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
                              unsigned size);
+
+/* launch.c: fills work->parameters from either way to pass them; runs a launch. */
+CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters, void **extra);
+CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work);
+
+/* copy.c, memset.c */
+CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy);
+CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
+
+/* capture.c: the capture of a stream, or NULL, and what it records. cuda_capture_kernel() takes the parameters over. */
+struct cuda_capture *cuda_capture_of(const struct cuda_call *call, CUstream stream);
+CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work);
+CUresult cuda_capture_copy(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMCPY3D *copy);
+CUresult cuda_capture_fill(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMSET_NODE_PARAMS *fill);
+CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture, const struct CUgraph_st *graph);
+CUresult cuda_capture_host(struct cuda_call *call, struct cuda_capture *capture, CUhostFn function, void *user);
 
 /* link.c */
 void cuda_link_destroy(struct cuda_state *state, struct CUlinkState_st *link);

@@ -38,15 +38,14 @@ static CUresult read_extra(void **extra, const void **buffer, size_t *bytes) {
     return *buffer || !*bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Fills block, which has the kernel's parameter size, from either way to pass parameters. */
-static CUresult pack(const struct cuda_call *call, const struct request *request, const struct ptx_function *kernel,
+static CUresult pack(const struct cuda_call *call, const struct ptx_function *kernel, void **parameters, void **extra,
                      unsigned char *block) {
-    if (request->parameters && request->extra)
+    if (parameters && extra)
         return CUDA_ERROR_INVALID_VALUE;
-    if (request->extra) {
+    if (extra) {
         const void *buffer;
         size_t bytes;
-        CUresult result = read_extra(request->extra, &buffer, &bytes);
+        CUresult result = read_extra(extra, &buffer, &bytes);
         if (result != CUDA_SUCCESS)
             return result;
         if (bytes < kernel->parameter_bytes)
@@ -57,34 +56,47 @@ static CUresult pack(const struct cuda_call *call, const struct request *request
             memcpy(block, buffer, kernel->parameter_bytes);
         return CUDA_SUCCESS;
     }
-    if (kernel->n_parameters && !request->parameters)
+    if (kernel->n_parameters && !parameters)
         return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "kernel '%s' takes %u parameters; the launch gives none",
                            kernel->name, kernel->n_parameters);
     for (uint32_t i = 0; i < kernel->n_parameters; i++) {
-        if (!request->parameters[i])
+        if (!parameters[i])
             return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "kernel '%s': the address of parameter %u is NULL",
                                kernel->name, i);
-        memcpy(block + kernel->parameter[i].offset, request->parameters[i], kernel->parameter[i].size);
+        memcpy(block + kernel->parameter[i].offset, parameters[i], kernel->parameter[i].size);
     }
     return CUDA_SUCCESS;
+}
+
+CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters,
+                          void **extra) {
+    const struct ptx_function *kernel = gpu_kernel_function(work->function->kernel);
+    work->parameter_bytes = kernel->parameter_bytes;
+    work->parameters = cuda_allocate(kernel->parameter_bytes);
+    CUresult result = pack(call, kernel, parameters, extra, work->parameters);
+    if (result != CUDA_SUCCESS) {
+        free(work->parameters);
+        work->parameters = NULL;
+    }
+    return result;
 }
 
 /* ---- The launch ------------------------------------------------------------------------------------------------- */
 
 /* What gpu_launch() does not know of: the opt-in to more shared memory, registers, and the blocks of a cooperative
  * launch. */
-static CUresult check(const struct cuda_call *call, const struct request *request, const struct CUfunc_st *function,
-                      struct gpu_error *error) {
+static CUresult check(const struct cuda_call *call, const struct cuda_kernel_work *work, struct gpu_error *error) {
+    const struct CUfunc_st *function = work->function;
     const struct gpu_config *config = gpu_config(call->gpu);
     const char *name = gpu_kernel_name(function->kernel);
-    uint64_t threads = (uint64_t)request->block[0] * request->block[1] * request->block[2];
-    uint64_t blocks = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
+    uint64_t threads = (uint64_t)work->block[0] * work->block[1] * work->block[2];
+    uint64_t blocks = (uint64_t)work->grid[0] * work->grid[1] * work->grid[2];
     uint64_t registers = gpu_kernel_program(function->kernel)->registers_per_thread * ((threads + 31) / 32 * 32);
-    if (request->shared_bytes > function->max_dynamic_shared) {
+    if (work->shared_bytes > function->max_dynamic_shared) {
         snprintf(error->message, sizeof(error->message),
                  "kernel '%s': %u bytes of dynamic shared memory; at most %u without raising "
                  "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
-                 name, request->shared_bytes, function->max_dynamic_shared);
+                 name, work->shared_bytes, function->max_dynamic_shared);
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (threads <= config->threads_per_block && registers > config->registers_per_block) {
@@ -93,10 +105,10 @@ static CUresult check(const struct cuda_call *call, const struct request *reques
                  (unsigned long long)registers, config->registers_per_block);
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
-    if (!request->is_cooperative || threads > config->threads_per_block)
+    if (!work->is_cooperative || threads > config->threads_per_block)
         return CUDA_SUCCESS;
     uint64_t fit = (uint64_t)config->n_sms *
-                   gpu_kernel_occupancy(call->gpu, function->kernel, (uint32_t)threads, request->shared_bytes);
+                   gpu_kernel_occupancy(call->gpu, function->kernel, (uint32_t)threads, work->shared_bytes);
     if (blocks > fit) {
         snprintf(error->message, sizeof(error->message),
                  "kernel '%s': a cooperative launch of %llu blocks; %llu fit at once", name, (unsigned long long)blocks,
@@ -147,20 +159,20 @@ static bool is_to_be_timed(const struct cuda_state *state, const char *kernel) {
     return is_match;
 }
 
-static CUresult run(struct cuda_call *call, const struct request *request, const struct CUfunc_st *function,
-                    const unsigned char *parameters) {
+CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work) {
+    const struct CUfunc_st *function = work->function;
     struct gpu_launch launch = {
         .kernel = function->kernel,
-        .dynamic_shared_bytes = request->shared_bytes,
-        .parameters = parameters,
+        .dynamic_shared_bytes = work->shared_bytes,
+        .parameters = work->parameters,
         .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
-        .is_cooperative = request->is_cooperative,
+        .is_cooperative = work->is_cooperative,
         .is_untimed = !is_to_be_timed(call->state, gpu_kernel_name(function->kernel)),
     };
-    memcpy(launch.grid, request->grid, sizeof(launch.grid));
-    memcpy(launch.block, request->block, sizeof(launch.block));
+    memcpy(launch.grid, work->grid, sizeof(launch.grid));
+    memcpy(launch.block, work->block, sizeof(launch.block));
     struct gpu_error error = {.status = GPU_OK};
-    CUresult result = check(call, request, function, &error);
+    CUresult result = check(call, work, &error);
     if (result != CUDA_SUCCESS) {
         report(call->state, result, &error);
         return result;
@@ -183,22 +195,28 @@ static CUresult run(struct cuda_call *call, const struct request *request, const
     return is_refusal(error.status) || call->state->is_launch_blocking ? result : CUDA_SUCCESS;
 }
 
-static CUresult launch_in(struct cuda_call *call, const struct request *request) {
-    const struct CUfunc_st *function = cuda_find_function(call, request->function);
-    if (!function)
+static CUresult launch_in(struct cuda_call *call, CUstream stream, const struct request *request) {
+    struct cuda_kernel_work work = {
+        .function = cuda_find_function(call, request->function),
+        .shared_bytes = request->shared_bytes,
+        .is_cooperative = request->is_cooperative,
+    };
+    if (!work.function)
         return CUDA_ERROR_INVALID_HANDLE;
-    const struct ptx_function *kernel = gpu_kernel_function(function->kernel);
-    unsigned char *parameters = cuda_allocate(kernel->parameter_bytes);
-    CUresult result = pack(call, request, kernel, parameters);
-    if (result == CUDA_SUCCESS)
-        result = run(call, request, function, parameters);
-    free(parameters);
+    memcpy(work.grid, request->grid, sizeof(work.grid));
+    memcpy(work.block, request->block, sizeof(work.block));
+    CUresult result = cuda_kernel_pack(call, &work, request->parameters, request->extra);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct cuda_capture *capture = cuda_capture_of(call, stream);
+    result = capture ? cuda_capture_kernel(call, capture, &work) : cuda_kernel_run(call, &work);
+    free(work.parameters);
     return result;
 }
 
 static CUresult launch(CUstream stream, const struct request *request) {
     CUDA_CALL call = cuda_enter_stream(stream);
-    return call.result != CUDA_SUCCESS ? call.result : launch_in(&call, request);
+    return call.result != CUDA_SUCCESS ? call.result : launch_in(&call, stream, request);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -285,7 +303,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
         if (result != CUDA_SUCCESS)
             return result;
     }
-    CUresult result = launch_in(&call, &request);
+    CUresult result = launch_in(&call, config->hStream, &request);
     record_events(&call, config);
     return result;
 }
@@ -296,6 +314,9 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
         return call.result;
     if (!function)
         return CUDA_ERROR_INVALID_VALUE;
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    if (capture)
+        return cuda_capture_host(&call, capture, function, user);
     cuda_unlock(&call);
     function(user);
     return CUDA_SUCCESS;

@@ -12,27 +12,34 @@ static void fill_line(unsigned char *line, uint32_t value, unsigned bytes, size_
         memcpy(line + i * bytes, &value, bytes); /* the low bytes: hosts of this project are little-endian */
 }
 
+CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill) {
+    unsigned bytes = fill->elementSize;
+    size_t line, total;
+    if (!fill->width || !fill->height)
+        return CUDA_SUCCESS;
+    if (fill->dst % bytes || __builtin_mul_overflow(fill->width, bytes, &line))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (fill->height > 1 && (fill->pitch < line || fill->pitch % bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (__builtin_mul_overflow(fill->height - 1, fill->pitch, &total) || __builtin_add_overflow(total, line, &total))
+        return CUDA_ERROR_INVALID_VALUE;
+    unsigned char *first = gpu_host(call->gpu, fill->dst, total);
+    if (!first)
+        return cuda_refuse(call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation",
+                           total, fill->dst);
+    for (size_t y = 0; y < fill->height; y++)
+        fill_line(first + y * fill->pitch, fill->value, bytes, fill->width);
+    return CUDA_SUCCESS;
+}
+
 static CUresult fill(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, unsigned bytes, size_t width,
                      size_t height) {
     CUDA_CALL call = cuda_enter_stream(stream);
     if (call.result != CUDA_SUCCESS)
         return call.result;
-    if (!width || !height)
-        return CUDA_SUCCESS;
-    size_t line, total;
-    if (to % bytes || __builtin_mul_overflow(width, bytes, &line))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (height > 1 && (pitch < line || pitch % bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (__builtin_mul_overflow(height - 1, pitch, &total) || __builtin_add_overflow(total, line, &total))
-        return CUDA_ERROR_INVALID_VALUE;
-    unsigned char *first = gpu_host(call.gpu, to, total);
-    if (!first)
-        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE, "memset: %zu bytes at 0x%llx are not inside one allocation",
-                           total, to);
-    for (size_t y = 0; y < height; y++)
-        fill_line(first + y * pitch, value, bytes, width);
-    return CUDA_SUCCESS;
+    const CUDA_MEMSET_NODE_PARAMS parameters = {to, pitch, value, bytes, width, height};
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    return capture ? cuda_capture_fill(&call, capture, &parameters) : cuda_fill(&call, &parameters);
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) { return fill(NULL, to, 0, value, 1, count, 1); }

@@ -49,7 +49,11 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
         return call.result;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
-    return cuda_object_find(&call, event, CUDA_KIND_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
+    struct CUstream_st *waiting = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
+    if (found && found->capture && waiting && !waiting->capture)
+        waiting->capture = found->capture; /* it joins */
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
@@ -58,6 +62,8 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *u
         return call.result;
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (cuda_capture_of(&call, stream))
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     cuda_unlock(&call);
     callback(stream, CUDA_SUCCESS, user);
     return CUDA_SUCCESS;
@@ -139,17 +145,6 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
     return cuStreamGetCtx(stream, context);
 }
 
-/* Work is never recorded instead of done. */
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!status)
-        return CUDA_ERROR_INVALID_VALUE;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-}
-
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -170,4 +165,3 @@ CUDA_ALIAS(cuStreamGetId_ptsz, cuStreamGetId);
 CUDA_ALIAS(cuStreamGetDevice_ptsz, cuStreamGetDevice);
 CUDA_ALIAS(cuStreamGetCtx_ptsz, cuStreamGetCtx);
 CUDA_ALIAS(cuStreamGetCtx_v2_ptsz, cuStreamGetCtx_v2);
-CUDA_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing);

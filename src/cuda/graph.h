@@ -1,0 +1,65 @@
+/* Graphs: work that is described first and run later, as often as wanted.
+ *
+ * A node has its own copy of what it does. Instantiating a graph clones it; a launch runs the clone's nodes one after
+ * the other, each after those it depends on, and otherwise in the order in which they were added. Capturing a stream
+ * records the calls in the order they are made, each node after the one before: one of the orders the API allows. */
+#pragma once
+
+#include "cuda/internal.h"
+
+#pragma GCC visibility push(hidden)
+
+struct CUgraphNode_st {
+    struct cuda_object object;
+    struct CUgraph_st *graph;
+    CUgraphNodeType type;
+    bool is_disabled;
+    struct CUgraphNode_st *original; /* of a clone: the node it was made from, which may be gone */
+    struct CUgraphNode_st **dependency;
+    size_t n_dependencies;
+    bool is_placed; /* while nodes are put in order */
+    union {
+        struct cuda_kernel_work kernel; /* parameters: own memory */
+        CUDA_MEMCPY3D copy;
+        CUDA_MEMSET_NODE_PARAMS fill;
+        CUDA_HOST_NODE_PARAMS host;
+        struct CUgraph_st *child; /* own */
+        CUevent event;
+    };
+    void **pointer; /* kernel: where each parameter lies, for cuGraphKernelNodeGetParams; NULL before */
+};
+
+struct CUgraph_st {
+    struct cuda_object object;
+    struct CUgraphNode_st **node;
+    size_t n_nodes;
+    bool is_child; /* belongs to a node */
+};
+
+struct CUgraphExec_st {
+    struct cuda_object object;
+    struct CUgraph_st *graph;      /* own: a clone */
+    struct CUgraphNode_st **order; /* its nodes as they run */
+};
+
+/* A capture in progress; streams point to it. */
+struct cuda_capture {
+    struct CUgraph_st *graph;
+    CUstream origin;
+    uint64_t id;
+};
+
+struct CUgraph_st *cuda_graph_new(struct cuda_call *call);
+void cuda_graph_delete(struct cuda_state *state, struct CUgraph_st *graph);
+/* NULL, and *result, when a dependency is no node of the graph. */
+struct CUgraphNode_st *cuda_graph_add(struct cuda_call *call, struct CUgraph_st *graph, CUgraphNodeType type,
+                                      struct CUgraphNode_st *const *dependency, size_t n_dependencies,
+                                      CUresult *result);
+struct CUgraph_st *cuda_graph_clone(struct cuda_call *call, const struct CUgraph_st *graph);
+struct CUgraphNode_st *cuda_graph_find_clone(const struct CUgraph_st *graph, const struct CUgraphNode_st *original);
+/* Replaces what a kernel node does. */
+CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *node,
+                               const CUDA_KERNEL_NODE_PARAMS *parameters);
+void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable);
+
+#pragma GCC visibility pop

@@ -1,0 +1,207 @@
+/* Executable graphs: instantiated, updated, launched. */
+#include "cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Order --------------------------------------------------------------------------------------------------------
+ */
+
+/* Those that wait for nothing come first, in the order they were added. NULL: the graph has a cycle. */
+static struct CUgraphNode_st **put_in_order(struct CUgraph_st *graph) {
+    struct CUgraphNode_st **order = cuda_allocate((graph->n_nodes + 1) * sizeof(*order));
+    size_t n = 0, before;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        graph->node[i]->is_placed = false;
+    do {
+        before = n;
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            struct CUgraphNode_st *node = graph->node[i];
+            bool can_run = !node->is_placed;
+            for (size_t k = 0; k < node->n_dependencies && can_run; k++)
+                can_run = node->dependency[k]->is_placed;
+            if (can_run) {
+                node->is_placed = true;
+                order[n++] = node;
+            }
+        }
+    } while (n > before);
+    if (n == graph->n_nodes)
+        return order;
+    free(order);
+    return NULL;
+}
+
+/* ---- Instantiation ------------------------------------------------------------------------------------------------
+ */
+
+void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable) {
+    cuda_graph_delete(state, executable->graph);
+    free(executable->order);
+    cuda_object_delete(state, executable);
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraph_st *found = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
+    (void)flags; /* they ask for uploads and priorities; launches from the device are not supported by kernels anyway */
+    if (!found || !executable)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUgraph_st *clone = cuda_graph_clone(&call, found);
+    struct CUgraphNode_st **order = put_in_order(clone);
+    if (!order) {
+        cuda_graph_delete(call.state, clone);
+        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE, "cuGraphInstantiate: the graph has a cycle");
+    }
+    struct CUgraphExec_st *made = cuda_object_new(&call, CUDA_KIND_GRAPH_EXEC, sizeof(*made));
+    made->object.context = NULL;
+    made->graph = clone;
+    made->order = order;
+    *executable = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
+    if (!found)
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_graph_exec_delete(call.state, found);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Update -------------------------------------------------------------------------------------------------------
+ */
+
+/* Nodes are compared in the order they were added. */
+static CUgraphExecUpdateResult compare(const struct CUgraph_st *old, const struct CUgraph_st *new_graph,
+                                       struct CUgraphNode_st **different) {
+    *different = NULL;
+    if (old->n_nodes != new_graph->n_nodes)
+        return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (size_t i = 0; i < old->n_nodes; i++) {
+        *different = new_graph->node[i];
+        if (old->node[i]->type != new_graph->node[i]->type)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        if (old->node[i]->n_dependencies != new_graph->node[i]->n_dependencies)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    }
+    *different = NULL;
+    return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/* A graph of the same shape takes the place of the old one; its nodes are then known by the handles of the old. */
+CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
+    const struct CUgraph_st *source = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
+    if (!found || !source || !info)
+        return CUDA_ERROR_INVALID_VALUE;
+    *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
+    info->result = compare(found->graph, source, &info->errorNode);
+    if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+        return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    struct CUgraph_st *clone = cuda_graph_clone(&call, source);
+    struct CUgraphNode_st **order = put_in_order(clone);
+    if (!order) {
+        cuda_graph_delete(call.state, clone);
+        info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    for (size_t i = 0; i < clone->n_nodes; i++)
+        clone->node[i]->original = found->graph->node[i]->original;
+    cuda_graph_delete(call.state, found->graph);
+    free(found->order);
+    found->graph = clone;
+    found->order = order;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Launch -------------------------------------------------------------------------------------------------------
+ */
+
+static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream);
+
+static CUresult run_child(struct CUgraph_st *child, CUstream stream) {
+    struct CUgraphNode_st **order = put_in_order(child);
+    CUresult result = order ? run_graph(child, order, stream) : CUDA_ERROR_INVALID_VALUE;
+    free(order);
+    return result;
+}
+
+static CUresult run_node(struct CUgraphNode_st *node, CUstream stream) {
+    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return run_child(node->child, stream);
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS || node->is_disabled)
+        return call.result;
+    struct CUevent_st *event;
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return cuda_find_function(&call, node->kernel.function) ? cuda_kernel_run(&call, &node->kernel)
+                                                                : CUDA_ERROR_INVALID_HANDLE; /* its module is gone */
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return cuda_copy(&call, &node->copy);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return cuda_fill(&call, &node->fill);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        cuda_unlock(&call);
+        node->host.fn(node->host.userData);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        event = cuda_object_find(&call, node->event, CUDA_KIND_EVENT);
+        if (!event)
+            return CUDA_ERROR_INVALID_HANDLE;
+        event->is_recorded = true;
+        event->time_ns = gpu_time_ns(call.gpu);
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_SUCCESS;
+    }
+}
+
+/* Functions of the host run without the lock; a program that destroys a graph while it runs gets what it deserves, on
+ * any driver. */
+static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream) {
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        CUresult result = run_node(order[i], stream);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check(CUgraphExec executable, CUstream stream) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* In a captured stream the graph becomes a child of the one that is recorded. */
+static CUresult capture_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    *is_captured = capture != NULL;
+    return capture ? cuda_capture_graph(&call, capture, executable->graph) : call.result;
+}
+
+CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) { return check(executable, stream); }
+
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+    CUresult result = check(executable, stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool is_captured;
+    result = capture_launch(executable, stream, &is_captured);
+    return is_captured ? result : run_graph(executable->graph, executable->order, stream);
+}
+
+CUDA_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);
+CUDA_ALIAS(cuGraphUpload_ptsz, cuGraphUpload);

@@ -1,0 +1,212 @@
+/* What nodes of graphs do: asked, and replaced. */
+#include "cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct CUgraphNode_st *find(const struct cuda_call *call, CUgraphNode handle, CUgraphNodeType type) {
+    struct CUgraphNode_st *node = cuda_object_find(call, handle, CUDA_KIND_GRAPH_NODE);
+    return node && node->type == type ? node : NULL;
+}
+
+/* The pointers are to the node's own copies of the parameters. */
+static void describe_kernel(struct CUgraphNode_st *node, CUDA_KERNEL_NODE_PARAMS *parameters) {
+    const struct cuda_kernel_work *work = &node->kernel;
+    const struct ptx_function *kernel = gpu_kernel_function(work->function->kernel);
+    if (!node->pointer) {
+        node->pointer = cuda_allocate((kernel->n_parameters + 1) * sizeof(*node->pointer));
+        for (uint32_t i = 0; i < kernel->n_parameters; i++)
+            node->pointer[i] = work->parameters + kernel->parameter[i].offset;
+    }
+    *parameters = (CUDA_KERNEL_NODE_PARAMS){
+        .func = (CUfunction)(uintptr_t)work->function,
+        .gridDimX = work->grid[0],
+        .gridDimY = work->grid[1],
+        .gridDimZ = work->grid[2],
+        .blockDimX = work->block[0],
+        .blockDimY = work->block[1],
+        .blockDimZ = work->block[2],
+        .sharedMemBytes = work->shared_bytes,
+        .kernelParams = node->pointer,
+    };
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_KERNEL);
+    if (!node || !parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    describe_kernel(node, parameters);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeSetParams(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_KERNEL);
+    return node && parameters ? cuda_graph_set_kernel(&call, node, parameters) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *copy) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
+    if (!node || !copy)
+        return CUDA_ERROR_INVALID_VALUE;
+    *copy = node->copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *copy) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
+    if (!node || !copy)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->copy = *copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMSET);
+    if (!node || !parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    *parameters = node->fill;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_MEMSET);
+    if (!node || !parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->fill = *parameters;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_HOST);
+    if (!node || !parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    *parameters = node->host;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_HOST);
+    if (!node || !parameters || !parameters->fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->host = *parameters;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *child) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphNode_st *node = find(&call, handle, CU_GRAPH_NODE_TYPE_GRAPH);
+    if (!node || !child)
+        return CUDA_ERROR_INVALID_VALUE;
+    *child = node->child;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Of executables: the clone of a node ------------------------------------------------------------------------- */
+
+static struct CUgraphNode_st *find_in(const struct cuda_call *call, CUgraphExec handle, CUgraphNode node) {
+    const struct CUgraphExec_st *executable = cuda_object_find(call, handle, CUDA_KIND_GRAPH_EXEC);
+    return executable && node ? cuda_graph_find_clone(executable->graph, node) : NULL;
+}
+
+static struct CUgraphNode_st *find_typed(const struct cuda_call *call, CUgraphExec handle, CUgraphNode node,
+                                         CUgraphNodeType type) {
+    struct CUgraphNode_st *found = find_in(call, handle, node);
+    return found && found->type == type ? found : NULL;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode handle,
+                                        const CUDA_KERNEL_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_KERNEL);
+    return node && parameters ? cuda_graph_set_kernel(&call, node, parameters) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode handle, const CUDA_MEMCPY3D *copy,
+                                        CUcontext context) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    (void)context;
+    struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_MEMCPY);
+    if (!node || !copy)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->copy = *copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode handle,
+                                        const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    (void)context;
+    struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_MEMSET);
+    if (!node || !parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->fill = *parameters;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode handle,
+                                      const CUDA_HOST_NODE_PARAMS *parameters) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find_typed(&call, executable, handle, CU_GRAPH_NODE_TYPE_HOST);
+    if (!node || !parameters || !parameters->fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->host = *parameters;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode handle, unsigned is_enabled) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUgraphNode_st *node = find_in(&call, executable, handle);
+    bool can_be = node && (node->type == CU_GRAPH_NODE_TYPE_KERNEL || node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                           node->type == CU_GRAPH_NODE_TYPE_MEMSET);
+    if (!can_be)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->is_disabled = !is_enabled;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode handle, unsigned *is_enabled) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphNode_st *node = find_in(&call, executable, handle);
+    if (!node || !is_enabled)
+        return CUDA_ERROR_INVALID_VALUE;
+    *is_enabled = !node->is_disabled;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,247 @@
+/* Graphs: nodes run after what they depend on, updates reach executables, captures record instead of doing. */
+#include "cuda/fixture.h"
+
+enum { N = 64 };
+
+struct fixture {
+    CUmodule module;
+    CUfunction add;
+    CUdeviceptr a, out;
+    uint8_t b;
+    uint32_t scale;
+    uint64_t n;
+    void *parameters[5];
+    unsigned result[N];
+};
+
+static void prepare(struct fixture *f) {
+    *f = (struct fixture){.b = 0, .scale = 10, .n = N};
+    f->add = load_kernel(add_ptx, "add3", &f->module);
+    assert_cuda(cuMemAlloc(&f->a, 4 * N));
+    assert_cuda(cuMemAlloc(&f->out, 4 * N));
+    void *parameters[] = {&f->out, &f->a, &f->b, &f->scale, &f->n};
+    memcpy(f->parameters, parameters, sizeof(parameters));
+}
+
+static void expect_all(struct fixture *f, unsigned value) {
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(f->result[i], value);
+    memset(f->result, 0, sizeof(f->result));
+}
+
+static CUDA_KERNEL_NODE_PARAMS kernel_node(struct fixture *f) {
+    return (CUDA_KERNEL_NODE_PARAMS){
+        .func = f->add,
+        .gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = N,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .kernelParams = f->parameters,
+    };
+}
+
+static CUDA_MEMCPY3D copy_back(struct fixture *f) {
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = f->out,
+        .dstMemoryType = CU_MEMORYTYPE_HOST,
+        .dstHost = f->result,
+        .WidthInBytes = 4 * N,
+        .Height = 1,
+        .Depth = 1,
+    };
+}
+
+static void count_call(void *user) { ++*(unsigned *)user; }
+
+/* memset of a -> kernel -> copy -> host function, the nodes added from the last to the first. */
+static CUgraph make_chain(struct fixture *f, CUgraphNode node[4], unsigned *n_calls) {
+    CUgraph graph;
+    CUDA_KERNEL_NODE_PARAMS kernel = kernel_node(f);
+    CUDA_MEMCPY3D copy = copy_back(f);
+    const CUDA_MEMSET_NODE_PARAMS fill = {f->a, 0, 5, 4, N, 1};
+    const CUDA_HOST_NODE_PARAMS host = {count_call, n_calls};
+    assert_cuda(cuGraphCreate(&graph, 0));
+    assert_cuda(cuGraphAddHostNode(&node[3], graph, NULL, 0, &host));
+    assert_cuda(cuGraphAddMemcpyNode(&node[2], graph, NULL, 0, &copy, NULL));
+    assert_cuda(cuGraphAddKernelNode(&node[1], graph, NULL, 0, &kernel));
+    assert_cuda(cuGraphAddMemsetNode(&node[0], graph, NULL, 0, &fill, NULL));
+    assert_cuda(cuGraphAddDependencies(graph, node, node + 1, NULL, 3));
+    return graph;
+}
+
+static void nodes_run_after_what_they_depend_on(void **state) {
+    (void)state;
+    struct fixture f;
+    CUgraphNode node[4], found[4], from[4], to[4];
+    CUgraphExec executable;
+    CUgraphNodeType type;
+    unsigned n_calls = 0;
+    size_t count = 0;
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuGraphGetNodes(graph, NULL, &count));
+    assert_int_equal(count, 4);
+    assert_cuda(cuGraphGetRootNodes(graph, found, &count));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(found[0], node[0]);
+    count = 4;
+    assert_cuda(cuGraphGetEdges(graph, from, to, NULL, &count));
+    assert_int_equal(count, 3);
+    count = 4;
+    assert_cuda(cuGraphNodeGetDependencies(node[2], found, NULL, &count));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(found[0], node[1]);
+    count = 4;
+    assert_cuda(cuGraphNodeGetDependentNodes(node[2], found, NULL, &count));
+    assert_ptr_equal(found[0], node[3]);
+    assert_cuda(cuGraphNodeGetType(node[2], &type));
+    assert_int_equal(type, CU_GRAPH_NODE_TYPE_MEMCPY);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphDestroy(graph)); /* the executable has its own copy */
+    f.scale = 77;                       /* and of the parameters */
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 15);
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 15);
+    assert_int_equal(n_calls, 2);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_int_equal(cuGraphLaunch(executable, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void a_cycle_cannot_be_instantiated(void **state) {
+    (void)state;
+    struct fixture f;
+    CUgraphNode node[4];
+    CUgraphExec executable;
+    unsigned n_calls = 0;
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuGraphAddDependencies(graph, &node[3], &node[0], NULL, 1));
+    assert_int_equal(cuGraphInstantiate(&executable, graph, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphRemoveDependencies(graph, &node[3], &node[0], NULL, 1));
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
+static void executables_can_be_changed(void **state) {
+    (void)state;
+    struct fixture f;
+    CUgraphNode node[4];
+    CUgraphExec executable;
+    CUgraphExecUpdateResultInfo info;
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    unsigned n_calls = 0, is_enabled = 9;
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    f.scale = 20;
+    kernel = kernel_node(&f);
+    assert_cuda(cuGraphExecKernelNodeSetParams(executable, node[1], &kernel));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 25);
+    assert_cuda(cuGraphKernelNodeGetParams(node[1], &kernel)); /* the graph is as it was */
+    assert_int_equal(*(uint32_t *)kernel.kernelParams[3], 10);
+    *(uint32_t *)kernel.kernelParams[3] = 30;
+    CUDA_KERNEL_NODE_PARAMS same = kernel;
+    f.scale = 30;
+    same.kernelParams = f.parameters;
+    assert_cuda(cuGraphKernelNodeSetParams(node[1], &same));
+    assert_cuda(cuGraphExecUpdate(executable, graph, &info));
+    assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 35);
+    assert_cuda(cuGraphNodeSetEnabled(executable, node[0], 0));
+    assert_cuda(cuGraphNodeGetEnabled(executable, node[0], &is_enabled));
+    assert_int_equal(is_enabled, 0);
+    assert_cuda(cuMemsetD32(f.a, 1, N));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 31);
+    assert_cuda(cuGraphDestroyNode(node[3]));
+    assert_int_equal(cuGraphExecUpdate(executable, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
+static void a_graph_can_be_part_of_another(void **state) {
+    (void)state;
+    struct fixture f;
+    CUgraphNode node[4], twice[2], empty;
+    CUgraph whole, child = NULL;
+    CUgraphExec executable;
+    unsigned n_calls = 0;
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuGraphCreate(&whole, 0));
+    assert_cuda(cuGraphAddChildGraphNode(&twice[0], whole, NULL, 0, graph));
+    assert_cuda(cuGraphAddEmptyNode(&empty, whole, &twice[0], 1));
+    assert_cuda(cuGraphAddChildGraphNode(&twice[1], whole, &empty, 1, graph));
+    assert_cuda(cuGraphChildGraphNodeGetGraph(twice[1], &child));
+    assert_int_equal(cuGraphDestroy(child), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphDestroy(graph));
+    assert_cuda(cuGraphInstantiate(&executable, whole, 0));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    expect_all(&f, 15);
+    assert_int_equal(n_calls, 2);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(whole));
+}
+
+static void a_captured_stream_records_and_does_nothing(void **state) {
+    (void)state;
+    struct fixture f;
+    CUstream stream, other;
+    CUevent forked, joined;
+    CUgraph graph;
+    CUgraphExec executable;
+    CUstreamCaptureStatus status;
+    unsigned n_calls = 0;
+    size_t count = 0;
+    prepare(&f);
+    assert_cuda(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    assert_cuda(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+    assert_cuda(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+    assert_int_equal(cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    assert_cuda(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_cuda(cuStreamIsCapturing(stream, &status));
+    assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    assert_cuda(cuMemsetD32Async(f.a, 7, N, stream));
+    assert_cuda(cuEventRecord(forked, stream));
+    assert_cuda(cuStreamWaitEvent(other, forked, 0));
+    assert_cuda(cuLaunchKernel(f.add, 1, 1, 1, N, 1, 1, 0, other, f.parameters, NULL));
+    assert_cuda(cuEventRecord(joined, other));
+    assert_int_equal(cuStreamEndCapture(other, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    assert_cuda(cuStreamWaitEvent(stream, joined, 0));
+    assert_cuda(cuMemcpyDtoHAsync(f.result, f.out, 4 * N, stream));
+    assert_cuda(cuLaunchHostFunc(stream, count_call, &n_calls));
+    expect_all(&f, 0);
+    assert_int_equal(n_calls, 0);
+    assert_cuda(cuStreamEndCapture(stream, &graph));
+    assert_cuda(cuStreamIsCapturing(other, &status));
+    assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    assert_cuda(cuGraphGetNodes(graph, NULL, &count));
+    assert_int_equal(count, 4);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphLaunch(executable, stream));
+    expect_all(&f, 17);
+    assert_int_equal(n_calls, 1);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        context_test(nodes_run_after_what_they_depend_on),
+        context_test(a_cycle_cannot_be_instantiated),
+        context_test(executables_can_be_changed),
+        context_test(a_graph_can_be_part_of_another),
+        context_test(a_captured_stream_records_and_does_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
