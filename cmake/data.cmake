@@ -1,8 +1,8 @@
-# Machines and experiments are data: copied to BUILD/NAME, and installed where src/cli/program/place.c looks for them.
+# Copies machines and experiments to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
 function(add_data name)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.yaml)
   set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)
-  # The folder is made anew, so that a file that is gone from the sources is gone there too.
+  # The folder is created again, so that a file removed from the sources is removed there too.
   add_custom_command(OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/${name}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/${name} ${PROJECT_BINARY_DIR}/generated

@@ -1,5 +1,5 @@
-# Where things go. The command finds its private files from its own place: BIN/../LIBDIR/heddle/{cuda,workloads} when
-# installed, BIN/../{lib/cuda,workloads} in a build tree. The workloads and the machines install themselves.
+# Installation. The command finds its private files relative to itself: BIN/../LIBDIR/heddle/{cuda,workloads} when
+# installed, BIN/../{lib/cuda,workloads} in a build tree. workloads/ and machines.cmake install their own files.
 set(private_dir ${CMAKE_INSTALL_LIBDIR}/heddle)
 foreach(target IN ITEMS heddle heddle_shared)
   if(TARGET ${target})

@@ -38,9 +38,9 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/tests/CMakeLists.txt)
   add_subdirectory(tests)
 endif()
 
-# The gate, check by check. The builds below it run with the sanitizers and are not to start it again.
+# The gate, one test per check. Its sanitized builds must not run it again.
 if(NOT HEDDLE_SANITIZE)
-  # The builds use every core, but count one less, so that the fuzzer's minute runs beside them.
+  # The builds use every core, but count as one less, so that the fuzzer's minute runs in parallel.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR most "${cores} - 1")
   if(most EQUAL 0)

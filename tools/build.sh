@@ -6,7 +6,7 @@ build=$root/build
 # Only one process installs and builds; a second one waits, then finds the work done.
 lock_build() {
     if ! mkdir -p "$build" 2>/dev/null || [[ ! -w $build ]]; then
-        say "cannot write to $build; is the checkout somebody else's?"
+        say "cannot write to $build; does the checkout belong to another user?"
         return 1
     fi
     exec 9>"$build/.lock"
@@ -25,7 +25,7 @@ run_logged() {
     return 1
 }
 
-# configure OPTIONS...: needed on the first build, for another option, and where the checkout has moved
+# configure OPTIONS...: needed for the first build, for other options, and after the checkout has moved
 configure() {
     local cache=$build/CMakeCache.txt fresh=()
     if [[ -f $cache ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
@@ -36,7 +36,7 @@ configure() {
     run_logged "$build/configure.log" cmake "${fresh[@]}" -G Ninja -S "$root" -B "$build" "$@"
 }
 
-# Turns ninja's "[n/m] ..." lines into one line of progress, kept up to date on a terminal.
+# Turns ninja's "[n/m] ..." lines into one line of progress, updated on a terminal.
 show_progress() {
     local line percent shown=
     while IFS= read -r line; do

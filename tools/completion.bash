@@ -1,7 +1,7 @@
-# Completion of the heddle command for bash. The words come from the command itself, so they are those of its version.
+# Completion of the heddle command for bash. The words come from the command itself, so they match its version.
 _heddle_options() { "$1" help "$2" --options 2>/dev/null; }
 
-# _heddle_value OPTION LINES: completes the value of an option as the line about it describes it
+# _heddle_value OPTION LINES: completes the value of an option according to its line
 _heddle_value() {
     local line value=
     while IFS= read -r line; do

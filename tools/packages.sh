@@ -1,7 +1,7 @@
-# The one list of Debian packages that Heddle needs, and how to get those that are missing. Sourced, not run.
+# The list of Debian packages that Heddle needs, and how to install those that are missing. Sourced, not run.
 # shellcheck shell=bash disable=SC2034
 
-# package, and what shows that it is there: a command, or a file (a pattern is allowed)
+# package, and a command or file (or pattern) that shows that it is installed
 run_packages='
 gcc             gcc
 libc6-dev       /usr/include/stdlib.h
@@ -35,7 +35,7 @@ missing_packages() {
     echo "${missing[*]}"
 }
 
-# Sets `as_root` to the prefix that makes a command run as root; fails where there is none.
+# Sets `as_root` to the prefix that runs a command as root; fails when there is none.
 find_root() {
     as_root=()
     ((EUID == 0)) && return
@@ -53,7 +53,7 @@ apt_get() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@"
 }
 
-# require_packages LIST LOG: installs what is missing, or says what to type and fails
+# require_packages LIST LOG: installs missing packages, or says what to type and fails
 require_packages() {
     local log=$2 missing
     missing=$(missing_packages "$1")
@@ -73,7 +73,7 @@ require_packages() {
         return 1
     fi
     say "installing $missing"
-    # The package lists are fetched only where the ones at hand do not do.
+    # Fetches the package lists only if the installation fails without.
     if ! { apt_get "${install[@]}" || { apt_get update && apt_get "${install[@]}"; }; } >"$log" 2>&1 </dev/null; then
         tail -n 20 "$log" >&2
         say "the packages could not be installed; the whole log is $log"

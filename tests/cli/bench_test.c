@@ -1,4 +1,4 @@
-/* `heddle bench` measures what it is asked to and writes it down. */
+/* `heddle bench` measures the kernels and workloads it is given and reports the results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void every_kernel_and_a_workload_can_be_measured(void **state) {
     outcome_free(&outcome);
 }
 
-/* 64 blocks of 8 warps, 60 rounds: 16 instructions before the loop, 35 in it, 11 behind it. */
+/* 64 blocks of 8 warps, 60 iterations: 16 instructions before the loop, 35 in it, 11 after it. */
 static void the_fma_kernel_executes_the_instructions_it_is_made_of(void **state) {
     (void)state;
     struct outcome outcome = heddle("bench fma --size small --repeat 1 --functional --json -");

@@ -1,4 +1,4 @@
-/* `heddle characterize`: what it counts, its tables and files, and programs that cannot run somewhere. */
+/* `heddle characterize`: its counts, tables and files, and programs that cannot run on a machine. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,11 +27,11 @@ static const json_t *table_of(const json_t *object, size_t program, const char *
 
 static double number_at(const json_t *object, const char *key) {
     if (!json_is_number(json_object_get(object, key)))
-        fail_msg("\"%s\" is missing or no number", key);
+        fail_msg("\"%s\" is missing or not a number", key);
     return json_number_value(json_object_get(object, key));
 }
 
-static void accesses_count_as_long_by_where_they_go(void **state) {
+static void accesses_count_as_long_by_their_space(void **state) {
     (void)state;
     static const char *const modes[] = {"", "--functional"};
     for (size_t i = 0; i < 2; i++) {
@@ -68,7 +68,7 @@ static void the_papers_values_stand_beside_ours(void **state) {
     json_decref(object);
 }
 
-static void what_cannot_run_on_a_machine_says_why(void **state) {
+static void a_program_that_cannot_run_on_a_machine_says_why(void **state) {
     (void)state;
     struct outcome outcome = heddle("characterize blackjack vecadd -t meng2010");
     expect_status(&outcome, 0);
@@ -139,10 +139,10 @@ static int clean_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_count_as_long_by_where_they_go),
+        cmocka_unit_test(accesses_count_as_long_by_their_space),
         cmocka_unit_test(a_miss_diverges_when_other_lanes_hit),
         cmocka_unit_test(the_papers_values_stand_beside_ours),
-        cmocka_unit_test(what_cannot_run_on_a_machine_says_why),
+        cmocka_unit_test(a_program_that_cannot_run_on_a_machine_says_why),
         cmocka_unit_test(a_failed_check_decides_the_status),
         cmocka_unit_test(only_the_tables_asked_for_are_measured),
         cmocka_unit_test(csv_has_a_line_for_each_program),

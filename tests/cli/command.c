@@ -1,4 +1,4 @@
-/* Starting `heddle` from a test: through a shell, with standard output and standard error each in a file. */
+/* Starts `heddle` from a test: through a shell, with standard output and standard error each in a file. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -100,6 +100,6 @@ json_t *json_output(const struct outcome *outcome) {
     json_error_t error;
     json_t *value = json_loads(outcome->out, JSON_REJECT_DUPLICATES, &error);
     if (!value)
-        fail_msg("standard output is no JSON: %s in\n%s", error.text, outcome->out);
+        fail_msg("standard output is not JSON: %s in\n%s", error.text, outcome->out);
     return value;
 }

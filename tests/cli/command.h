@@ -1,4 +1,4 @@
-/* Starting `heddle` from a test. */
+/* Starts `heddle` from a test. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,30 +6,31 @@
 
 #include <jansson.h>
 
-/* What a command gave. */
+/* The result of a command. */
 struct outcome {
     int status; /* the exit status, or 128 + the signal that ended it */
     char *out, *err;
 };
 
-/* Runs the command that HEDDLE_COMMAND names, with the words of a shell's command line. `outcome_free` frees what it
- * gave. */
+/* Runs the command that HEDDLE_COMMAND names, with the words of a shell's command line. `outcome_free` frees the
+ * result.
+ */
 __attribute__((format(printf, 1, 2))) struct outcome heddle(const char *format, ...);
 void outcome_free(struct outcome *outcome);
 
-/* Fails the test unless the status is that, showing what the command printed. */
+/* Fails the test unless the status matches, and shows the command's output. */
 void expect_status(const struct outcome *outcome, int status);
 /* Fails the test unless the text occurs in `where`. */
 void expect_text(const char *where, const char *text);
-/* The same for a message: one line on standard error, nothing else there. */
+/* The same for a message: one line on standard error and nothing else. */
 void expect_line(const struct outcome *outcome, const char *text);
 
-/* Standard output as JSON. */
+/* Returns standard output as JSON. */
 json_t *json_output(const struct outcome *outcome);
 
-/* The folder of the programs in programs/. */
+/* Returns the folder of the programs in programs/. */
 const char *programs(void);
 
-/* A folder for files of this test; made once. */
+/* Returns a folder for files of this test; creates it once. */
 const char *scratch(void);
 void scratch_remove(void);

@@ -1,5 +1,5 @@
-/* `heddle compare`: its rows, their order, and what happens when some of them fail. Most tests run programs/timed.c,
- * which says what it is told to. */
+/* `heddle compare`: its rows, their order, and failing rows. Most tests run programs/timed.c, which reports what its
+ * arguments say. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -128,7 +128,7 @@ static void failures_name_the_model_where_there_are_several(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_program_that_never_calls_the_driver_is_told_once(void **state) {
+static void a_program_that_never_calls_the_driver_is_reported_once(void **state) {
     (void)state;
     struct outcome outcome = heddle("compare /bin/true -s 'lrr gto'");
     expect_status(&outcome, 0);
@@ -175,7 +175,7 @@ static void wait_for_file(const char *path) {
     assert_int_equal(access(path, F_OK), 0);
 }
 
-/* The first run ends and the second says, by a file, that it has begun: one job at a time makes that certain. */
+/* The first run ends and the second creates a file when it starts: with one job at a time the order is certain. */
 static void an_interrupt_keeps_the_rows_that_are_finished(void **state) {
     (void)state;
     char json[64], running[64], script[64];
@@ -226,7 +226,7 @@ int main(void) {
         cmocka_unit_test(the_worst_end_decides_the_status),
         cmocka_unit_test(a_run_that_hangs_is_stopped_alone),
         cmocka_unit_test(failures_name_the_model_where_there_are_several),
-        cmocka_unit_test(a_program_that_never_calls_the_driver_is_told_once),
+        cmocka_unit_test(a_program_that_never_calls_the_driver_is_reported_once),
         cmocka_unit_test(only_utf_8_gets_blocks),
         cmocka_unit_test(a_workload_is_checked_and_two_comparisons_are_equal),
         cmocka_unit_test(an_interrupt_keeps_the_rows_that_are_finished),

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Completion in bash offers what the command has.
+# Completion in bash offers the commands, options and values of heddle.
 set -euo pipefail
 source tools/completion.bash
 compopt() { :; } # works only while bash completes
 failures=0
 
-# completes WORDS... -- EXPECTED...: the last of WORDS is being typed; every EXPECTED must be among the offers
+# completes WORDS... -- EXPECTED...: completes the last of WORDS; every EXPECTED must be among the offers
 completes() {
     COMP_WORDS=("$HEDDLE_COMMAND") COMPREPLY=()
     while [[ $1 != -- ]]; do

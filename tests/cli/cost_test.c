@@ -1,4 +1,4 @@
-/* `heddle cost`: the papers' own numbers. */
+/* `heddle cost` reports the papers' numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void the_area_that_the_paper_cites_is_named(void **state) {
     outcome_free(&outcome);
 }
 
-static void without_a_word_everything_is_shown(void **state) {
+static void without_arguments_everything_is_shown(void **state) {
     (void)state;
     struct outcome models = heddle("list divergence --names"), schedulers = heddle("list schedulers --names");
     struct outcome outcome = heddle("cost --json -");
@@ -69,7 +69,7 @@ static void without_a_word_everything_is_shown(void **state) {
             assert_string_equal(json_string_value(json_object_get(cost_of(object, name), "kind")),
                                 i ? "scheduler" : "divergence");
     assert_int_equal(json_array_size(json_object_get(object, "costs")), count);
-    assert_true(json_is_null(json_object_get(cost_of(object, "gto"), "bits"))); /* no paper counts them */
+    assert_true(json_is_null(json_object_get(cost_of(object, "gto"), "bits"))); /* no paper states them */
     json_decref(object);
     outcome_free(&outcome);
     outcome_free(&models);
@@ -115,7 +115,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_are_those_of_the_papers),
         cmocka_unit_test(the_area_that_the_paper_cites_is_named),
-        cmocka_unit_test(without_a_word_everything_is_shown),
+        cmocka_unit_test(without_arguments_everything_is_shown),
         cmocka_unit_test(csv_has_a_line_for_each),
         cmocka_unit_test(mistakes_are_answered_with_what_would_be_right),
     };

@@ -1,4 +1,4 @@
-/* Database workloads: what their own options choose. */
+/* The options of the database workloads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void an_index_can_have_any_number_of_levels(void **state) {
     verified("index --functional -- --queries 33", "33 queries");
 }
 
-/* Keys fill all leaves but the last ones; with 28,830 there is a group for those behind the last key. */
+/* Keys fill all leaves except the last ones; with 28,830 there is a group for searches after the last key. */
 static void an_index_is_made_whole_or_as_far_as_needed(void **state) {
     (void)state;
     verified("index --functional -- --keys 1000000 --queries 4096", "4096 queries, 1000000 keys, 5 levels");

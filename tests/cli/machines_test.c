@@ -1,4 +1,4 @@
-/* Machines through the command: listed, shown, changed, and read again from what was shown. */
+/* Machines on the command line: listed, shown, changed, and read again from the output. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void write_file(const char *name, const char *text) {
     fclose(file);
 }
 
-static void what_is_shown_of_a_machine_can_be_read_again(void **state) {
+static void a_shown_machine_can_be_read_again(void **state) {
     (void)state;
     struct outcome first = heddle("list machines meng2010 --set l1.size=64K --set sm.count=2 --set sm.count=8");
     expect_status(&first, 0);
@@ -147,7 +147,7 @@ int main(void) {
         cmocka_unit_test(the_machines_are_listed),
         cmocka_unit_test(a_list_of_machines_is_for_programs_too),
         cmocka_unit_test(options_are_listed_with_what_they_take),
-        cmocka_unit_test(what_is_shown_of_a_machine_can_be_read_again),
+        cmocka_unit_test(a_shown_machine_can_be_read_again),
         cmocka_unit_test(mistakes_name_the_key_and_what_is_right),
         cmocka_unit_test(a_mistake_in_a_file_is_shown_with_its_line),
     };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The manual page names every command and every option, and no option that is not there.
+# The manual page names every command and every option, and no option that does not exist.
 set -euo pipefail
 manual=docs/heddle.1
 failures=0

@@ -9,7 +9,7 @@
 
 #include "command.h"
 
-/* The command succeeds and says this. */
+/* Expects the command to succeed and to print this text. */
 static void says(const char *words, const char *text) {
     struct outcome outcome = heddle("%s", words);
     expect_status(&outcome, 0);

@@ -1,4 +1,4 @@
-/* What a run records of its threads and branches when asked to: the table, the JSON, the pictures. */
+/* The optional profile of a run's threads and branches: the table, the JSON, the pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "command.h"
 
-/* The first bytes of a file in the scratch folder; their number. */
+/* Reads the first bytes of a file in the scratch folder; returns their number. */
 static size_t first_bytes(const char *name, char *bytes, size_t size) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", scratch(), name);
@@ -30,7 +30,7 @@ static void expect_no_file(const char *name) {
 }
 
 /* ray draws 32 x 32 pixels, a thread for each, in a grid of two dimensions. */
-static void a_grid_of_two_dimensions_is_drawn_as_it_lies(void **state) {
+static void a_grid_of_two_dimensions_is_drawn_in_two_dimensions(void **state) {
     (void)state;
     static const char expected[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x20\0\0\0\x20\x08"; /* 32 x 32, 8 bits */
     char bytes[64];
@@ -105,7 +105,7 @@ static void the_table_of_branches_names_lines(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_folder_that_is_not_there_costs_no_run(void **state) {
+static void a_missing_folder_is_reported_before_the_run(void **state) {
     (void)state;
     struct outcome outcome = heddle("run bfs --size small --thread-map %s/none/map", scratch());
     expect_status(&outcome, 1);
@@ -122,11 +122,11 @@ static int clean_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grid_of_two_dimensions_is_drawn_as_it_lies),
+        cmocka_unit_test(a_grid_of_two_dimensions_is_drawn_in_two_dimensions),
         cmocka_unit_test(several_kernels_have_pictures_of_their_own),
         cmocka_unit_test(branches_add_up_to_the_totals),
         cmocka_unit_test(the_table_of_branches_names_lines),
-        cmocka_unit_test(a_folder_that_is_not_there_costs_no_run),
+        cmocka_unit_test(a_missing_folder_is_reported_before_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -1,4 +1,4 @@
-/* Programs of the user: what they get, how they end, and how they are stopped. */
+/* The user's programs: their arguments, how they end, and how they are stopped. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ static void any_other_end_is_status_1_and_one_line(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_program_that_never_calls_the_driver_is_told(void **state) {
+static void a_program_that_never_calls_the_driver_is_reported(void **state) {
     (void)state;
     struct outcome outcome = heddle("run /bin/true --functional");
     expect_status(&outcome, 0);
@@ -73,7 +73,7 @@ static void a_program_that_never_calls_the_driver_is_told(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_file_that_is_no_program_is_named(void **state) {
+static void a_file_that_is_not_a_program_is_named(void **state) {
     (void)state;
     char path[64];
     snprintf(path, sizeof path, "%s/text", scratch());
@@ -107,8 +107,8 @@ static void wait_for_file(const char *path) {
     assert_true(is_there(path));
 }
 
-/* Starts heddle directly, so that the signal goes to it alone; the file says that the program is running. */
-static void an_interrupt_ends_the_run_with_what_there_is(void **state) {
+/* Starts heddle directly, so that only heddle gets the signal; the file shows that the program is running. */
+static void an_interrupt_ends_the_run_with_partial_results(void **state) {
     (void)state;
     char json[64], running[64], line[128];
     snprintf(json, sizeof json, "%s/stopped.json", scratch());
@@ -163,10 +163,10 @@ int main(void) {
         cmocka_unit_test(a_program_in_the_current_folder_needs_no_slash),
         cmocka_unit_test(a_failed_check_is_status_3),
         cmocka_unit_test(any_other_end_is_status_1_and_one_line),
-        cmocka_unit_test(a_program_that_never_calls_the_driver_is_told),
-        cmocka_unit_test(a_file_that_is_no_program_is_named),
+        cmocka_unit_test(a_program_that_never_calls_the_driver_is_reported),
+        cmocka_unit_test(a_file_that_is_not_a_program_is_named),
         cmocka_unit_test(a_program_that_sleeps_is_stopped_at_the_time_limit),
-        cmocka_unit_test(an_interrupt_ends_the_run_with_what_there_is),
+        cmocka_unit_test(an_interrupt_ends_the_run_with_partial_results),
         cmocka_unit_test(no_private_folder_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

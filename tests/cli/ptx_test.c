@@ -1,4 +1,4 @@
-/* A .ptx file as the program: its kernel, its shape, its arguments, and what is wrong with them. */
+/* A .ptx file as the program: its kernel, its shape, its arguments, and errors in them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void numbers_of_every_type_keep_their_bits(void **state) {
            "     0: 0xfffe 0xbeef 0xffff 0xffff 0x0000 0x0000 0x0000 0x8000\n");
 }
 
-static void buffers_start_with_zeros_or_with_what_is_written(void **state) {
+static void buffers_start_with_zeros_or_the_given_values(void **state) {
     (void)state;
     prints(KERNELS "--kernel saxpy --block 1 --arg f32:2 --arg out:s32[3]=-1,7 --arg out:8",
            "argument 1, s32[3]:\n"
@@ -138,7 +138,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_go_in_and_come_out),
         cmocka_unit_test(numbers_of_every_type_keep_their_bits),
-        cmocka_unit_test(buffers_start_with_zeros_or_with_what_is_written),
+        cmocka_unit_test(buffers_start_with_zeros_or_the_given_values),
         cmocka_unit_test(mistakes_in_arguments_are_usage),
         cmocka_unit_test(the_kernel_must_be_one_of_the_file),
         cmocka_unit_test(the_only_kernel_needs_no_name),

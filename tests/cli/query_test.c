@@ -1,4 +1,4 @@
-/* `heddle query`: its rows are those that a loop finds, and those of SQLite where that is installed. */
+/* `heddle query`: its rows are those that a loop finds, and those of SQLite if it is installed. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static uint32_t next_random(uint32_t *state) {
     return *state >> 16;
 }
 
-/* id is each number from 0 to 699 once, v is small and may be negative, g has the extreme values, too. */
+/* id is each number from 0 to 699 once, v is small and may be negative, g also has the extreme values. */
 static int value(unsigned row, unsigned column) {
     uint32_t state = row;
     if (column == 0)
@@ -32,7 +32,7 @@ static int value(unsigned row, unsigned column) {
     return row % 50 == 0 ? INT_MAX : row % 51 == 0 ? INT_MIN : (int)(next_random(&state) % 4);
 }
 
-/* With an odd header, signs, spaces and an empty line, which SQLite takes for a row, unless is_plain. */
+/* Unless is_plain, with an unusual header, signs, spaces and an empty line, which SQLite would read as a row. */
 static void write_table(const char *path, bool is_plain) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -142,7 +142,7 @@ static void print_functions(FILE *file, const struct query *query) {
     }
 }
 
-/* What the query gives, as CSV. */
+/* Returns the query's result, as CSV. */
 static char *evaluate(const struct query *query) {
     char *text;
     size_t length;
@@ -161,11 +161,11 @@ static char *evaluate(const struct query *query) {
 
 static void compare_outputs(const char *query, const char *who, const char *got, const char *expected) {
     if (strcmp(got, expected) != 0)
-        fail_msg("%s gives for %s\n%s\nand not\n%s", who, query, got, expected);
+        fail_msg("%s returns for %s\n%s\nand not\n%s", who, query, got, expected);
 }
 
-/* Every fourth with an index, every other with Heddle's own instructions. */
-static void random_queries_give_what_a_loop_finds(void **state) {
+/* Three of four with an index, every second with Heddle's own instructions. */
+static void random_queries_return_what_a_loop_finds(void **state) {
     (void)state;
     uint32_t random = 7;
     for (unsigned i = 0; i < 60; i++) {
@@ -201,7 +201,7 @@ static char *sqlite(const char *query, const char *path) {
     return text;
 }
 
-static void random_queries_give_what_sqlite_gives(void **state) {
+static void random_queries_return_what_sqlite_returns(void **state) {
     (void)state;
     if (system("command -v sqlite3 >/dev/null") != 0) {
         print_message("skipped: sqlite3 is not installed\n");
@@ -247,7 +247,7 @@ static void names_have_no_case_and_may_have_quotes(void **state) {
     outcome_free(&outcome);
 }
 
-/* The message is one line; the query and a mark below the word stand under it. */
+/* The message is one line, followed by the query and a mark below the word. */
 static void refused(const char *sql, const char *message, unsigned column, unsigned length) {
     char expected[1024], mark[64] = "^";
     for (unsigned i = 1; i < length; i++)
@@ -301,7 +301,7 @@ static void file_is_refused(const char *content, const char *message) {
     expect_error(1, words, message);
 }
 
-static void a_file_that_is_no_such_table_is_named_with_the_line(void **state) {
+static void a_bad_table_is_named_with_the_line(void **state) {
     (void)state;
     file_is_refused("", "wrong.csv' has no line with the names of its columns");
     file_is_refused("a,,b\n", "wrong.csv:1: column 2 has no name");
@@ -332,7 +332,7 @@ static void a_table_without_rows_is_a_table(void **state) {
     outcome_free(&outcome);
 }
 
-static void wrong_usage_is_told(void **state) {
+static void wrong_usage_is_reported(void **state) {
     (void)state;
     char words[600];
     expect_error(2, "'SELECT v FROM t'", "query takes a query in quotes and a CSV file");
@@ -350,14 +350,14 @@ static int clean_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_queries_give_what_a_loop_finds),
-        cmocka_unit_test(random_queries_give_what_sqlite_gives),
+        cmocka_unit_test(random_queries_return_what_a_loop_finds),
+        cmocka_unit_test(random_queries_return_what_sqlite_returns),
         cmocka_unit_test(an_index_finds_every_value_and_no_other),
         cmocka_unit_test(names_have_no_case_and_may_have_quotes),
         cmocka_unit_test(a_wrong_word_is_marked),
-        cmocka_unit_test(a_file_that_is_no_such_table_is_named_with_the_line),
+        cmocka_unit_test(a_bad_table_is_named_with_the_line),
         cmocka_unit_test(a_table_without_rows_is_a_table),
-        cmocka_unit_test(wrong_usage_is_told),
+        cmocka_unit_test(wrong_usage_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

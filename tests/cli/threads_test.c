@@ -1,5 +1,5 @@
-/* `--threads`: runs side by side give the bytes that runs one after the other give, and leave nothing behind. Most
- * tests run programs/timed.c, which says what it is told to. */
+/* `--threads`: parallel runs produce the same bytes as sequential ones, and leave no processes or files. Most tests run
+ * programs/timed.c, which reports what its arguments say. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static char *content_of(const char *path) {
     return text;
 }
 
-/* What a comparison says in all its forms. */
+/* The output of a comparison in all its forms. */
 struct said {
     struct outcome outcome;
     char *json, *csv;
@@ -48,7 +48,7 @@ static void said_free(struct said *said) {
     free(said->csv);
 }
 
-/* One after the other and four at a time: the same everywhere. Gives the one of four. */
+/* Expects the same output with one and with four threads; returns that of four. */
 static struct said expect_the_same(const char *words, int status) {
     struct said one = compare(words, 1), four = compare(words, 4);
     expect_status(&one.outcome, status);
@@ -68,7 +68,7 @@ static unsigned count(const char *text, const char *part) {
     return n;
 }
 
-static void six_configurations_give_the_same_bytes(void **state) {
+static void six_configurations_produce_the_same_bytes(void **state) {
     (void)state;
     struct said said = expect_the_same("bfs -s 'lrr gto' -d 'stack lwm mimd'", 0);
     assert_string_equal(said.outcome.err, "");
@@ -77,8 +77,8 @@ static void six_configurations_give_the_same_bytes(void **state) {
     said_free(&said);
 }
 
-/* The first ends last; programs say things on both of their outputs. */
-static void failures_are_told_once_each_and_in_order(void **state) {
+/* The first ends last; programs write to both outputs. */
+static void failures_are_reported_once_each_and_in_order(void **state) {
     (void)state;
     char words[512];
     snprintf(words, sizeof words,
@@ -100,7 +100,7 @@ static void failures_are_told_once_each_and_in_order(void **state) {
     expect_text(said.outcome.err, "ended with exit status 1: no such data\n");
     expect_text(said.outcome.err, "was ended by SIGKILL (Killed)\n");
     assert_int_equal(count(said.outcome.err, "\n"), 4);
-    assert_null(strstr(said.outcome.out, "nobody sees this"));
+    assert_null(strstr(said.outcome.out, "hidden output"));
     said_free(&said);
 }
 
@@ -146,7 +146,7 @@ static void expect_equal_output(const char *words, const char *text) {
     outcome_free(&four);
 }
 
-static void other_commands_give_the_same_bytes(void **state) {
+static void other_commands_produce_the_same_bytes(void **state) {
     (void)state;
     expect_equal_output("characterize blackjack vecadd", "this device has none\n");
     expect_equal_output("characterize blackjack vecadd --json -", "\"outcome\": \"error\"");
@@ -173,7 +173,7 @@ static void wait_for_file(const char *path) {
     assert_int_equal(access(path, F_OK), 0);
 }
 
-/* Nobody may be there to take its end: a process that is only still listed counts as gone. */
+/* A zombie, which no parent may be left to reap, counts as gone. */
 static bool is_gone(pid_t pid) {
     char path[32], state = 'Z';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -196,8 +196,8 @@ static void expect_gone(const char *path) {
     assert_true(is_gone(pid));
 }
 
-/* A program that is a script: under lrr it ends; under gto and srr it starts a process of its own, writes the number of
- * that to a file, and waits for it; under the others it says so by a file and hangs. */
+/* Writes a script as the program: under lrr it ends; under gto and srr it starts a child process, writes the child's
+ * number to a file, and waits for it; under the others it creates a file and hangs. */
 static const char *make_script(const char *folder) {
     static char path[64];
     snprintf(path, sizeof path, "%s/script", folder);
@@ -236,9 +236,9 @@ static pid_t start_compare(const char *script, const char *folder, const char *j
     return pid;
 }
 
-/* Two runs hang while the one between them ends; another hangs in its place, which shows that it has ended, and the
- * last is never started. */
-static void an_interrupt_ends_all_runs_and_keeps_what_is_finished(void **state) {
+/* Two runs hang while the one between them ends; the next one takes its place and hangs, which shows that it has ended,
+ * and the last is never started. */
+static void an_interrupt_ends_all_runs_and_keeps_finished_rows(void **state) {
     (void)state;
     char json[64], private[64], first[64], second[64], others[64];
     snprintf(json, sizeof json, "%s/kept.json", scratch());
@@ -267,7 +267,7 @@ static void an_interrupt_ends_all_runs_and_keeps_what_is_finished(void **state) 
     json_decref(object);
 }
 
-static void what_a_program_leaves_running_ends_with_it(void **state) {
+static void a_programs_children_end_with_it(void **state) {
     (void)state;
     char words[512], pid[64];
     snprintf(pid, sizeof pid, "%s/left", scratch());
@@ -277,7 +277,7 @@ static void what_a_program_leaves_running_ends_with_it(void **state) {
     expect_gone(pid);
 }
 
-static void a_place_for_files_that_is_not_there_is_one_line(void **state) {
+static void a_missing_folder_for_temporary_files_is_one_line(void **state) {
     (void)state;
     setenv("TMPDIR", "/nowhere", 1);
     struct outcome outcome = heddle("compare bfs vecadd --threads 4");
@@ -296,15 +296,15 @@ static int clean_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_configurations_give_the_same_bytes),
-        cmocka_unit_test(failures_are_told_once_each_and_in_order),
+        cmocka_unit_test(six_configurations_produce_the_same_bytes),
+        cmocka_unit_test(failures_are_reported_once_each_and_in_order),
         cmocka_unit_test(a_limit_holds_for_each_run),
         cmocka_unit_test(every_run_reads_the_same_input),
-        cmocka_unit_test(other_commands_give_the_same_bytes),
+        cmocka_unit_test(other_commands_produce_the_same_bytes),
         cmocka_unit_test(a_single_run_takes_the_option),
-        cmocka_unit_test(an_interrupt_ends_all_runs_and_keeps_what_is_finished),
-        cmocka_unit_test(what_a_program_leaves_running_ends_with_it),
-        cmocka_unit_test(a_place_for_files_that_is_not_there_is_one_line),
+        cmocka_unit_test(an_interrupt_ends_all_runs_and_keeps_finished_rows),
+        cmocka_unit_test(a_programs_children_end_with_it),
+        cmocka_unit_test(a_missing_folder_for_temporary_files_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -1,4 +1,4 @@
-/* Timed runs: what they are timed on, what they say, and that they say it again. */
+/* Timed runs: their machine, their output, and that it repeats exactly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static json_int_t number_at(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value))
-        fail_msg("\"%s\" is missing or no whole number", key);
+        fail_msg("\"%s\" is missing or not a whole number", key);
     return json_integer_value(value);
 }
 
@@ -26,7 +26,7 @@ static json_t *run(const char *words) {
     return object;
 }
 
-/* What must hold for any launch. */
+/* Checks what must hold for any launch. */
 static void check_stats(const json_t *stats) {
     static const char *const parts[] = {"active_cycles", "stall_memory",     "stall_dependency", "stall_barrier",
                                         "stall_fetch",   "stall_structural", "stall_empty"};
@@ -77,7 +77,7 @@ static void the_statistics_are_those_of_the_list(void **state) {
     outcome_free(&list);
 }
 
-static void two_runs_differ_in_nothing_but_the_host_time(void **state) {
+static void two_runs_differ_only_in_the_host_time(void **state) {
     (void)state;
     char *text[2];
     for (int i = 0; i < 2; i++) {
@@ -105,7 +105,7 @@ static void a_scheduler_and_a_changed_machine_are_used(void **state) {
     json_decref(changed);
 }
 
-static void a_dumped_configuration_gives_the_same_run(void **state) {
+static void a_dumped_configuration_makes_the_same_run(void **state) {
     (void)state;
     struct outcome outcome = heddle("run --dump-config -s gto --set sm.count=3 --max-cycles 9000000");
     expect_status(&outcome, 0);
@@ -127,7 +127,7 @@ static void a_dumped_configuration_gives_the_same_run(void **state) {
     json_decref(given);
 }
 
-static void a_limit_of_cycles_stops_the_run_with_what_there_is(void **state) {
+static void a_limit_of_cycles_stops_the_run_with_partial_results(void **state) {
     (void)state;
     struct outcome outcome = heddle("run matmul --size medium --max-cycles 1000 --json -");
     expect_status(&outcome, 4);
@@ -160,10 +160,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_workload_agrees_with_its_reference_in_time_too),
         cmocka_unit_test(the_statistics_are_those_of_the_list),
-        cmocka_unit_test(two_runs_differ_in_nothing_but_the_host_time),
+        cmocka_unit_test(two_runs_differ_only_in_the_host_time),
         cmocka_unit_test(a_scheduler_and_a_changed_machine_are_used),
-        cmocka_unit_test(a_dumped_configuration_gives_the_same_run),
-        cmocka_unit_test(a_limit_of_cycles_stops_the_run_with_what_there_is),
+        cmocka_unit_test(a_dumped_configuration_makes_the_same_run),
+        cmocka_unit_test(a_limit_of_cycles_stops_the_run_with_partial_results),
         cmocka_unit_test(people_see_where_the_cycles_went),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

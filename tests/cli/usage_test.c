@@ -1,4 +1,4 @@
-/* Mistakes on the command line: one line that says what would be right, and the exit status of wrong usage. */
+/* Mistakes on the command line: one line with the correction, and the exit status of wrong usage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "command.h"
 
-/* The command ends with this status and one line that holds the text. */
+/* Expects the command to end with this status and one line with the text. */
 static void refused(int status, const char *words, const char *text) {
     struct outcome outcome = heddle("%s", words);
     expect_status(&outcome, status);
@@ -152,7 +152,7 @@ static void one_file_is_not_written_twice_under_two_names(void **state) {
     outcome_free(&outcome);
 }
 
-/* Of all commands so far. */
+/* Returns the processor time of all commands so far. */
 static double processor_seconds(void) {
     struct rusage usage;
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
@@ -160,7 +160,7 @@ static double processor_seconds(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* A time beyond what the system's calls take is as good as none, and waiting for it takes no work. */
+/* A time longer than system calls accept acts as no limit, and waiting for it does not poll. */
 static void a_very_long_time_is_a_time(void **state) {
     (void)state;
     double before = processor_seconds();
@@ -170,7 +170,7 @@ static void a_very_long_time_is_a_time(void **state) {
     assert_true(processor_seconds() - before < 0.3);
 }
 
-/* The command succeeds and says this. */
+/* Expects the command to succeed and to print this text. */
 static void says(const char *words, const char *text) {
     struct outcome outcome = heddle("%s", words);
     expect_status(&outcome, 0);

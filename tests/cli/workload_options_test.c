@@ -1,6 +1,5 @@
-/* Options that a bundled workload has beside those of all: their values, what is said about wrong ones, and the picture
- * that
- * `--image` writes, taken apart by the PNG specification. */
+/* Options of single bundled workloads: their values, messages about wrong ones, and the picture that `--image` writes,
+ * parsed according to the PNG specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +82,7 @@ static uint32_t crc(const uint8_t *bytes, size_t n) {
     return ~remainder;
 }
 
-/* Checks the chunk at `at` and returns the place behind it. */
+/* Checks the chunk at `at` and returns the place after it. */
 static const uint8_t *expect_chunk(const uint8_t *at, const char *type, const uint8_t **data, uint32_t *n) {
     *n = big_endian(at);
     *data = at + 8;
@@ -92,7 +91,7 @@ static const uint8_t *expect_chunk(const uint8_t *at, const char *type, const ui
     return at + 12 + *n;
 }
 
-/* Undoes a zlib stream of stored blocks into `rows`. */
+/* Unpacks a zlib stream of stored blocks into `rows`. */
 static void expect_stored(const uint8_t *at, uint32_t n, uint8_t *rows) {
     const uint8_t *end = at + n - 4;
     size_t n_rows_bytes = 0;

@@ -1,4 +1,4 @@
-/* Every bundled workload runs, agrees with its reference, and gives the same numbers every time. */
+/* Every bundled workload runs, agrees with its reference, and produces the same numbers every time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static json_int_t number_at(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value))
-        fail_msg("\"%s\" is missing or no number", key);
+        fail_msg("\"%s\" is missing or not a number", key);
     return json_integer_value(value);
 }
 
@@ -111,7 +111,7 @@ static void every_workload_agrees_with_its_reference(void **state) {
     outcome_free(&list);
 }
 
-static void two_runs_differ_in_nothing_but_the_host_time(void **state) {
+static void two_runs_differ_only_in_the_host_time(void **state) {
     (void)state;
     char *text[2];
     for (int i = 0; i < 2; i++) {
@@ -159,7 +159,7 @@ static void people_see_a_table_and_the_verdict_last(void **state) {
     outcome_free(&outcome);
 }
 
-static void colour_comes_only_when_asked_for(void **state) {
+static void colour_is_used_only_on_request(void **state) {
     (void)state;
     struct outcome outcome = heddle("run bfs --functional --color always");
     expect_status(&outcome, 0);
@@ -211,11 +211,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_workload_agrees_with_its_reference),
         cmocka_unit_test(every_shape_in_the_list_is_that_of_a_launch),
-        cmocka_unit_test(two_runs_differ_in_nothing_but_the_host_time),
+        cmocka_unit_test(two_runs_differ_only_in_the_host_time),
         cmocka_unit_test(a_seed_and_a_shape_reach_the_workload),
         cmocka_unit_test(without_a_check_nothing_is_called_checked),
         cmocka_unit_test(people_see_a_table_and_the_verdict_last),
-        cmocka_unit_test(colour_comes_only_when_asked_for),
+        cmocka_unit_test(colour_is_used_only_on_request),
         cmocka_unit_test(quiet_leaves_the_program_alone),
         cmocka_unit_test(csv_has_a_line_for_each_launch),
         cmocka_unit_test(an_alias_is_its_workload_with_another_input_at_size_paper),

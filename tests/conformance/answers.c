@@ -89,7 +89,7 @@ static bool decompress(struct bytes *bytes, const char *path) {
 }
 #endif
 
-/* The value of `name: value`; the line is consumed. */
+/* Reads the value of `name: value` and consumes the line. */
 static bool read_head_line(struct bytes *bytes, const char *name, char *value, size_t size) {
     const uint8_t *line = bytes->data + bytes->at, *end = memchr(line, '\n', bytes->length - bytes->at);
     size_t skipped = strlen(name);

@@ -1,8 +1,8 @@
-/* Answers of a GPU: for each form, whether it was taken and what it computed, and the file that holds them.
+/* Answers of a GPU: for each form, whether it was accepted and what it computed, and the file that holds them.
  *
  * The file is a text head (lines `name: value`, ended by an empty line) and then for each form its text with a
  * terminating zero, the status (1 byte), the hash of the inputs (8 bytes, little-endian), the number of bytes
- * (4 bytes) and the bytes, laid out as form.h says. Files are read as they are or compressed with zstd. */
+ * (4 bytes) and the bytes, laid out as in form.h. Files may be compressed with zstd. */
 #pragma once
 
 #include "form.h"
@@ -22,7 +22,8 @@ struct answers {
 
 bool answers_write(const struct answers *answers, const struct form_list *list, const char *path);
 
-/* Forms of the file that the list lacks are dropped, forms that the file lacks are ANSWER_NONE. False after a message.
+/* Drops forms of the file that the list lacks; forms that the file lacks are ANSWER_NONE. Returns false after a
+ * message.
  */
 bool answers_read(struct answers *answers, const struct form_list *list, const char *path);
 void answers_free(struct answers *answers, const struct form_list *list);

@@ -51,11 +51,11 @@ static long double number(struct format format, uint64_t bits) {
 
 static bool is_subnormal(struct format format, long double x) { return fabsl(x) < ldexpl(1, lowest_exponent(format)); }
 
-/* Input k of a part; .ftz takes subnormals for zeros. */
+/* Returns input k of a part; with .ftz subnormals are zeros. */
 static long double operand(const struct form *form, const uint64_t *inputs, unsigned part, unsigned k) {
     struct format format = format_of(form);
     uint64_t bits = format.bits == 64 ? inputs[k] : inputs[k] >> part * format.bits & ((1ull << format.bits) - 1);
-    if (format.bits == 64 && form_has(form, "ftz")) /* the lower word is not looked at */
+    if (format.bits == 64 && form_has(form, "ftz")) /* the lower word is ignored */
         bits &= 0xffffffff00000000u;
     long double x = number(format, bits);
     return form_has(form, "ftz") && is_subnormal(format, x) ? copysignl(0, x) : x;
@@ -76,17 +76,17 @@ static struct approx_bound stated(enum approx_measure measure, double amount, co
     return (struct approx_bound){measure, amount, true, false, range};
 }
 
-/* Beyond the ranges of the manual. */
+/* A bound outside the ranges of the manual. */
 static struct approx_bound unstated(enum approx_measure measure, double amount, const char *range) {
     return (struct approx_bound){measure, amount, false, true, range};
 }
 
-/* What the manual says of the double-precision forms is no bound; these are what the forms are good for. */
+/* The manual has no bound for the double-precision forms; these are the errors that they achieve. */
 static struct approx_bound double_bound(const struct form *form) {
     return (struct approx_bound){APPROX_RELATIVE, form_has(form, "ftz") ? 0x1p-19 : 0x1p-52, false, false, ""};
 }
 
-/* Larger operands than those of the manual's ranges: the angle has lost its digits, the function of it has not. */
+/* Beyond the manual's ranges the angle has lost its digits, but its sine or cosine has the same precision. */
 static struct approx_bound circular_bound(long double a) {
     if (fabsl(a) <= 2 * pi)
         return stated(APPROX_ABSOLUTE, exp2(-20.5), "to 2 pi");
@@ -120,7 +120,7 @@ static struct approx_bound single_bound(const struct form *form, long double a, 
     return stated(APPROX_ULP, is_opcode(form, "rcp") ? 1 : 2, is_quick ? "divisor 2^-126 to 2^126" : "");
 }
 
-/* Infinite, zero and NaN results are exact on a GPU, and so must they be here. */
+/* Infinite, zero and NaN results are exact on a GPU and must be exact here. */
 static bool is_special(long double x) { return !(fabsl(x) < (long double)INFINITY) || x == 0; }
 
 bool approx_bound_of(const struct form *form, const uint64_t *inputs, unsigned part, struct approx_bound *bound) {

@@ -13,7 +13,7 @@ enum { MAX_REPORTS = 20, MAX_BOUNDS = 3 };
 
 /* --- one form */
 
-/* What was seen where one bound holds. */
+/* The errors of the values with the same bound. */
 struct errors {
     struct approx_bound bound;
     double here, recorded; /* the largest */
@@ -126,10 +126,10 @@ enum verdict {
     VERDICT_EQUAL,
     VERDICT_NEAR, /* approximate, within the bound */
     VERDICT_DIFFERENT,
-    VERDICT_UNRECORDED,  /* answered here, refused there or not recorded */
+    VERDICT_UNRECORDED,  /* answered here, refused by the GPU or not recorded */
     VERDICT_STALE,       /* recorded with other inputs */
     VERDICT_UNSUPPORTED, /* recorded, refused here */
-    VERDICT_NOT_PTX,     /* refused here and there */
+    VERDICT_NOT_PTX,     /* refused here and by the GPU */
     N_VERDICTS
 };
 
@@ -242,7 +242,7 @@ bool check_answers(const struct form_list *list, const struct answers *recorded,
            counts.of[VERDICT_UNRECORDED] * 100 <= counts.n_implemented;
 }
 
-/* --- the table of what is supported */
+/* --- the table of supported instructions */
 
 static const struct {
     const char *name, *family;
@@ -257,7 +257,7 @@ struct row {
     unsigned n_forms, n_implemented, n_recorded, n_agree;
 };
 
-/* Patterns that differ in their operands only are one row. */
+/* Patterns that differ only in their operands are one row. */
 static struct row *find_row(struct row *rows, size_t *n, const char *pattern) {
     char text[FORMS_TEXT];
     size_t length = 0;
@@ -289,7 +289,7 @@ static bool has_forms(const struct form_list *list, const char *opcode) {
     return false;
 }
 
-/* PTX's own; Heddle's extensions are no part of what a GPU can confirm. */
+/* Only PTX's own opcodes: a GPU cannot confirm Heddle's extensions. */
 static void print_opcodes(const struct form_list *list, bool is_supported) {
     const char *separator = "";
     for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {

@@ -1,4 +1,4 @@
-/* The conformance suite: every instruction form on edge-case and random operands, held against the answers of a GPU.
+/* The conformance suite: every instruction form on edge-case and random operands, compared with the answers of a GPU.
  *
  *     conformance --record FILE          runs every form on the GPU and writes its answers
  *     conformance --check FILE           runs every form and compares with the answers in FILE
@@ -9,8 +9,8 @@
  *     conformance --ptx NAME             the module that runs the forms whose text begins with NAME
  *     options: --jobs N (processes at a time), --isa base|v3|v4
  *
- * It is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it for
- * a real GPU. FILE may be compressed with zstd. */
+ * This is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it
+ * for a real GPU. FILE may be compressed with zstd. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

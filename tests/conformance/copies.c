@@ -1,6 +1,5 @@
-/* Tells what a CUDA program copies back from the device: a library to preload (LD_PRELOAD) that hashes the bytes of all
- * cuMemcpyDtoH calls and writes `N copies, M bytes, HASH` to standard error at the end. Two GPUs that compute the same
- * give the same line. */
+/* A library to preload (LD_PRELOAD) that hashes the bytes of all cuMemcpyDtoH calls and writes `N copies, M bytes,
+ * HASH` to standard error at the end. Two GPUs that compute the same print the same line. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
@@ -8,7 +7,7 @@
 
 #include "differential/random.h"
 
-/* Nobody passes a context to a library that stands in for a function. */
+/* Global, because a preloaded function gets no context. */
 static struct { uint64_t n_copies, n_bytes, hash; } copies;
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {

@@ -1,5 +1,5 @@
-/* Runs forms through the CUDA driver API. The driver works in child processes only, each with a batch of forms, and
- * writes into memory shared with the parent: what a driver does to its process stays there. */
+/* Runs forms through the CUDA driver API. Only child processes use the driver, each with a batch of forms; they write
+ * into memory that the parent reads. So a driver that crashes ends only its child. */
 #include "device.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct range {
     size_t first, n;
 };
 
-/* What the children write. */
+/* The memory that the children write. */
 struct shared {
     char gpu[128], driver[128];
     uint8_t *status; /* by form */
@@ -44,7 +44,7 @@ static void *shared_memory(size_t bytes) {
 
 /* --- in a child */
 
-/* The version that the kernel module tells, such as 580.159.04; else that of the API. */
+/* Reads the version of the kernel module, such as 580.159.04, otherwise that of the API. */
 static void read_driver_version(char *text, size_t size) {
     char line[256] = "";
     int version = 0;
@@ -121,7 +121,7 @@ static void run_form(CUmodule module, const struct form *form, unsigned number, 
     free(outputs);
 }
 
-/* Loads the range as one module; when it is refused, its halves. */
+/* Loads the range as one module; if that is refused, its halves. */
 static void run_range(const struct batch *batch, struct range range) {
     static char log[DRIVER_LOG];
     const struct form *form = batch->list->form + range.first;
@@ -148,7 +148,7 @@ static void run_range(const struct batch *batch, struct range range) {
     }
 }
 
-/* What a driver says on standard error about forms it refuses is expected and long. */
+/* Silences the driver's messages about refused forms, which are expected and long. */
 _Noreturn static void run_child(const struct batch *batch, struct range range) {
     alarm(BATCH_SECONDS);
     if (!batch->says && !freopen("/dev/null", "w", stderr))
@@ -177,7 +177,7 @@ static void push(struct queue *queue, struct range range) {
     queue->range[queue->n++] = range;
 }
 
-/* A child ended badly: its range is split, and a form alone is what ended it. */
+/* A child crashed: splits its range; a single form is the cause. */
 static void split(struct queue *queue, struct shared *shared, struct range range) {
     if (range.n == 1) {
         shared->status[range.first] = ANSWER_CRASHED;

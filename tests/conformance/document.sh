@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation's tables against what the suite measures: document.sh PROGRAM checks them, document.sh --write PROGRAM
-# replaces them. They stand in docs/ptx.md and docs/validation.md between lines <!-- conformance --> and <!-- end -->.
+# Compares the documentation's tables with the suite's measurements: document.sh PROGRAM checks them, document.sh --write
+# PROGRAM replaces them. They are in docs/ptx.md and docs/validation.md between <!-- conformance --> and <!-- end -->.
 set -euo pipefail
 write=false
 [[ ${1-} == --write ]] && write=true && shift

@@ -1,5 +1,5 @@
-/* Forms from the text of forms.def: which registers an instruction reads and writes and what they hold. The rules are
- * those of the operand descriptions of the PTX ISA manual. */
+/* Parses forms from the text of forms.def: the registers that an instruction reads and writes, and their types. The
+ * rules are those of the operand descriptions of the PTX ISA manual. */
 #include "form.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static enum form_class class_of_type(const char *type, char letter) {
     return class_of_letter(letter);
 }
 
-/* Input k of a bit-field instruction is a place or a length from here on. */
+/* Returns the first input of a bit-field instruction that is a position or a length. */
 static unsigned first_amount(const struct form *form) {
     static const struct {
         const char *opcode;
@@ -195,7 +195,7 @@ static void add_region(struct form *form) {
     add_input(form, 'r', FORM_OFFSET);
 }
 
-/* What the kernel needs besides the operands. */
+/* Adds the inputs that the kernel needs besides the operands. */
 static void add_hidden(struct form *form) {
     form->first_hidden = form->n_inputs;
     switch (form->category) {
@@ -231,7 +231,7 @@ static void add_hidden(struct form *form) {
     }
 }
 
-/* Products of choices also give forms whose registers have other widths than their types. */
+/* Returns false for forms whose registers have other widths than their types; some combinations of choices do. */
 static bool has_matching_registers(const struct form *form) {
     unsigned n_types = form_n_types(form), n_elements = 1;
     if (is_opcode(form, "set") || is_opcode(form, "cvt")) {

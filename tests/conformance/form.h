@@ -1,4 +1,4 @@
-/* One instruction form of tests/runner/forms.def as the conformance suite runs it: what goes in, what comes out.
+/* One instruction form of tests/runner/forms.def in the conformance suite: its inputs and outputs.
  *
  * A form's kernel runs n_cases threads. Each reads its inputs, executes the instruction once and stores the outputs.
  * Inputs follow from the form's text alone, so that only outputs need recording. */
@@ -14,16 +14,16 @@ enum { FORM_MAX_INPUTS = 10, FORM_MAX_OUTPUTS = 6, FORM_MAX_WORDS = 12, FORM_WOR
 
 enum form_category {
     FORM_LANES,    /* registers in, registers out */
-    FORM_WARP,     /* reads other lanes; half of the warps run it with some lanes elsewhere */
+    FORM_WARP,     /* reads other lanes; in half of the warps some lanes are inactive */
     FORM_LOAD,     /* ld, ldu: from a region of FORM_REGION_WORDS words */
     FORM_STORE,    /* st: the region afterwards is the output */
     FORM_ATOMIC,   /* atom, red: one word of memory, before and after */
-    FORM_CONVERT,  /* cvta: there and back, then a load */
+    FORM_CONVERT,  /* cvta: to generic and back, then a load */
     FORM_SPACE,    /* isspacep: of addresses of four spaces */
     FORM_PREFETCH, /* no result: a load after it */
 };
 
-/* What a value is for, which says what values are worth trying. */
+/* The use of a value, which decides the values worth trying. */
 enum form_class {
     FORM_I16,
     FORM_I32,
@@ -40,10 +40,10 @@ enum form_class {
     FORM_MASK,   /* the lanes of the warp that execute */
     FORM_LANE,   /* of shfl */
     FORM_CLAMP,  /* of shfl */
-    FORM_KEY,    /* of match: few different ones */
+    FORM_KEY,    /* of match: few different values */
     FORM_VOTE,   /* a predicate, the same in some warps */
     FORM_OFFSET, /* in the region */
-    FORM_COMPARE /* of cas: often what memory holds */
+    FORM_COMPARE /* of cas: often the value in memory */
 };
 
 struct form_value {
@@ -59,7 +59,7 @@ struct form {
     unsigned n_words;
     struct form_value input[FORM_MAX_INPUTS], output[FORM_MAX_OUTPUTS];
     unsigned n_inputs, n_outputs;
-    unsigned first_hidden; /* inputs from here on are no operands: carry, mask, memory, offset */
+    unsigned first_hidden; /* inputs from here on are not operands: carry, mask, memory, offset */
     bool reads_carry, writes_carry, subtracts;
     unsigned access_bytes; /* of memory forms: all elements */
     unsigned n_cases;
@@ -70,15 +70,15 @@ struct form_list {
     size_t n;
 };
 
-/* All forms, each once; form_list_free() frees. */
+/* Returns all forms, each once; form_list_free() frees them. */
 struct form_list form_list_all(void);
 void form_list_free(struct form_list *list);
 
-/* Whether one of the suffixes is `suffix`, without its dot. */
+/* Returns whether one of the suffixes is `suffix`, without its dot. */
 bool form_has(const struct form *form, const char *suffix);
-/* The form's state space: "", "global", "shared", "local", "const". */
+/* Returns the form's state space: "", "global", "shared", "local", "const". */
 const char *form_space(const struct form *form);
-/* How many types the mnemonic has, and the k-th. */
+/* The number of types of the mnemonic, and the k-th. */
 unsigned form_n_types(const struct form *form);
 const char *form_type(const struct form *form, unsigned k);
 

@@ -1,6 +1,6 @@
-/* The inputs of a form: edge cases in pairs, then edges and random bits mixed. They follow from the form's text alone.
- * What is recorded belongs to these values: whoever changes them, here or in tests/differential/edge.c, records again
- * (the hash in the file tells). */
+/* The inputs of a form: edge cases in pairs, then edges and random bits mixed. They depend on the form's text alone.
+ * The recorded answers belong to these values: after a change here or in tests/differential/edge.c they must be
+ * recorded again (the hash in the file detects it). */
 #include "form.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static uint64_t mixed(struct random *random, enum form_class class) {
     case FORM_CLAMP:
         if (random_chance(random, 40))
             return 0x1f;
-        clamp = random_below(random, 32); /* apart from the next: compilers differ in what they call first */
+        clamp = random_below(random, 32); /* a separate statement: the order of calls in an expression is unspecified */
         return clamp | random_below(random, 32) << 8;
     case FORM_COMPARE:
         return edge_value(random, KIND_I64);
@@ -89,11 +89,11 @@ static uint64_t mixed(struct random *random, enum form_class class) {
     }
 }
 
-/* The first warps are whole; of the others some lanes do not take part. */
+/* In the first warps all lanes take part; in the others some do not. */
 struct warp_plan {
     uint32_t mask;
     uint64_t key[3];
-    unsigned votes; /* 0 all, 1 none, else some */
+    unsigned votes; /* 0: all, 1: none, otherwise some */
 };
 
 static struct warp_plan plan_warp(struct random *random, unsigned warp) {
@@ -144,7 +144,7 @@ static uint64_t cancelling(enum form_class class, const uint64_t *value) {
     return c == c ? bits : 0;
 }
 
-/* Second operands that are equal to the first, its negation or its neighbour; third ones that cancel a product. */
+/* Makes the second operand equal to the first, its negation or its neighbour; or the third one cancel a product. */
 static void relate(struct random *random, const struct form *form, uint64_t *value) {
     bool is_pair = form->first_hidden >= 2 && form->input[0].class == form->input[1].class;
     bool is_triple = is_pair && form->first_hidden >= 3 && form->input[2].class == form->input[0].class;
@@ -173,7 +173,7 @@ static void relate(struct random *random, const struct form *form, uint64_t *val
     }
 }
 
-/* What memory holds before an atomic operation, as a whole word, and the operand of cas that meets it. */
+/* Sets the word in memory before an atomic operation, and the operand of cas that equals it. */
 static void fill_memory(struct random *random, const struct form *form, unsigned number, uint64_t *value) {
     unsigned memory = form->n_inputs - 2, bits = form->access_bytes * 8;
     if (form->category != FORM_ATOMIC)

@@ -1,4 +1,4 @@
-/* Writes the kernels of forms. Registers are plain bits of the width that the form names. */
+/* Writes the kernels of forms. Registers are plain bits of the form's widths. */
 #include "kernel.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static void add_instruction(struct text *text, const struct form *form) {
     text_add(text, ";\n");
 }
 
-/* The carry flag is set before and looked at afterwards by instructions of the same direction. */
+/* Instructions of the same direction set the carry flag before and read it afterwards. */
 static void add_lanes(struct text *text, const struct form *form) {
     if (form->reads_carry && form->subtracts)
         text_add(text, "    sub.cc.u32 %%word, 0, %%i%u;\n", form->first_hidden);
@@ -91,7 +91,7 @@ static void add_lanes(struct text *text, const struct form *form) {
         text_add(text, "    %s.u32 %%o%u, 0, 0;\n", form->subtracts ? "subc" : "addc", form->n_outputs - 1);
 }
 
-/* Lanes outside the mask jump over the instruction and keep what their outputs held. */
+/* Lanes outside the mask jump over the instruction and keep their outputs. */
 static void add_warp(struct text *text, const struct form *form, unsigned number) {
     unsigned mask = 0;
     while (form->input[mask].class != FORM_MASK)
@@ -109,7 +109,8 @@ static void add_warp(struct text *text, const struct form *form, unsigned number
     text_add(text, "after%u:\n", number);
 }
 
-/* %address: this thread's place in the space, filled with the region's words; global memory was filled before. */
+/* Sets %address to this thread's place in the space and fills it with the region's words; global memory is filled
+ * before the launch. */
 static void add_region(struct text *text, const struct form *form, const char *space) {
     unsigned n_words = form->category == FORM_ATOMIC ? 1 : FORM_REGION_WORDS;
     if (strcmp(space, "shared") == 0 || strcmp(space, "const") == 0)
@@ -141,7 +142,7 @@ static void add_memory(struct text *text, const struct form *form) {
         text_add(text, "    ld%s%s.b64 %%o%u, [%%address+%u];\n", dot, space, form->n_outputs - n_words + k, 8 * k);
 }
 
-/* An address of the space made generic; with .to also back again. */
+/* Converts an address of the space to generic, and with .to back again. */
 static void add_convert(struct text *text, const struct form *form) {
     const char *space = form_space(form);
     bool is_back = form_has(form, "to");
@@ -153,7 +154,7 @@ static void add_convert(struct text *text, const struct form *form) {
     text_add(text, "    ld%s%s.b64 %%o0, [%%wide];\n", is_back ? "." : "", is_back ? space : "");
 }
 
-/* Cases take turns with generic addresses of the four spaces. */
+/* Cases use generic addresses of the four spaces in turn. */
 static void add_space(struct text *text, const struct form *form) {
     text_add(text,
              "    mov.u64 %%space0, %%memory;\n"

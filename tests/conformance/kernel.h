@@ -1,7 +1,7 @@
 /* The PTX that runs forms: one kernel for each, named form0, form1, ...
  *
  * A kernel's parameters are pointers: inputs (a slot of 8 bytes for each, case after case), outputs (the same) and
- * 32 bytes of memory for each case. Blocks have 32 threads, one case a thread. */
+ * 32 bytes of memory for each case. Blocks have 32 threads, one case per thread. */
 #pragma once
 
 #include "form.h"

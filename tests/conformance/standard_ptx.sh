@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the workloads on their own, as for a real GPU, without Heddle's instructions, and compares what those that have
-# such instructions compute with the recording: standard_ptx.sh SOURCE LIBCUDA COPIES. LIBCUDA is Heddle's.
+# Builds the workloads separately, as for a real GPU, without Heddle's instructions, and compares the results of those
+# that use such instructions with the recording: standard_ptx.sh SOURCE LIBCUDA COPIES. LIBCUDA is Heddle's.
 set -euo pipefail
 source=$1 libcuda=$2 copies=$3 names=(hashjoin index indexjoin insert lps scan)
 build=$(mktemp -d)

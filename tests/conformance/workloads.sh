@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# What the bundled workloads compute: workloads.sh PROGRAMS COPIES [NAME...] runs every program of the folder PROGRAMS, or
-# those named, at every size, and at size small with every other kind of kernel it has, with the library COPIES (copies.c)
-# preloaded; it prints name, options, verdict, bytes copied back and their hash. With --compare before them it compares
-# with workloads.txt, which was printed on a GPU.
+# The results of the bundled workloads: workloads.sh PROGRAMS COPIES [NAME...] runs every program of the folder PROGRAMS,
+# or those named, at every size, and at size small with each of its other kernels, with the library COPIES (copies.c)
+# preloaded; it prints name, options, verdict, bytes copied back and their hash. With --compare as first argument it
+# compares them with workloads.txt, which was recorded on a GPU.
 set -euo pipefail
 compares=false
 [[ ${1-} == --compare ]] && compares=true && shift
 programs=$1 copies=$2 names=("${@:3}")
 recorded=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/workloads.txt
 
-# Only what `query` computes depends on a table from the user: `heddle query` checks it.
+# `query` is left out: it needs a table from the user, and `heddle query` checks its results.
 ((${#names[@]})) || for program in "$programs"/*; do
     [[ -f $program && -x $program && ${program##*/} != query ]] && names+=("${program##*/}")
 done
@@ -36,8 +36,8 @@ run_all() {
     done
 }
 
-# Bytes that need not be the GPU's: results of approximate instructions, and rows in the order in which blocks come to write
-# them, which the GPU changes from run to run. The verdict allows for both.
+# Bytes that may differ from the GPU's: results of approximate instructions, and rows in the order in which blocks write
+# them, which varies from run to run on the GPU. The verdict allows for both.
 without_open_bytes() { sed -E '/^(blackscholes|cp|lib|nbody|wp|hashjoin|indexjoin|scan) /s/, [0-9a-f]*$//'; }
 
 if $compares; then

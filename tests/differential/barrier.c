@@ -1,4 +1,4 @@
-/* Exchanges through shared memory, and barriers with a result: for places that the whole block passes. In the kernel
+/* Exchanges through shared memory, and barriers with a result: for code that the whole block executes. In the kernel
  * %mine is the address of the thread's 8 bytes for exchanges. */
 #include "program.h"
 
@@ -12,7 +12,7 @@ static void emit_wait(struct program *p) {
     program_line(p, "%s;", waits[random_below(&p->random, sizeof waits / sizeof *waits)]);
 }
 
-/* %w0 becomes the address of another thread's 8 bytes. */
+/* Sets %w0 to the address of another thread's 8 bytes. */
 static void emit_partner(struct program *p) {
     unsigned k = random_below(&p->random, LAYOUT_BLOCK_THREADS);
     program_line(p, "mov.u32 %%w0, %%tid.x;");

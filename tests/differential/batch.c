@@ -12,9 +12,8 @@
 #include "layout.h"
 #include "program.h"
 
-/* Recursion needs stack that the compiler cannot foresee. A program runs for microseconds: one that takes seconds
- * hangs.
- */
+/* The compiler does not know how much stack recursion needs. A program runs for microseconds: one that takes seconds
+ * hangs. */
 enum { STACK_BYTES = 4096, TIME_LIMIT_SECONDS = 5, BATCH_LIMIT_SECONDS = 40 };
 
 static const size_t trace_bytes = (size_t)LAYOUT_THREADS * LAYOUT_TRACE_ENTRIES * LAYOUT_TRACE_ENTRY;
@@ -56,7 +55,7 @@ static void fail(uint64_t first, unsigned count, CUresult result) {
     fprintf(stderr, "programs %llu to %llu: %s; --batch 1 tells which\n", (unsigned long long)first,
             (unsigned long long)(first + count - 1),
             result == CUDA_ERROR_NOT_READY ? "one does not end" : driver_error_name(result));
-    _exit(BATCH_FAILED); /* without cleaning up: a program that hangs would hold that up too */
+    _exit(BATCH_FAILED); /* without cleaning up, which would wait for a program that hangs */
 }
 
 static CUresult wait_for_end(void) {

@@ -4,21 +4,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The exit status when a program fails or hangs: the process cannot go on, another one can. */
+/* The exit status when a program fails or hangs: the process cannot continue, but another one can. */
 enum { BATCH_FAILED = 4 };
 
 struct batch_options {
     uint64_t seed;
     bool is_traced;
-    int optimization; /* of a real driver's compiler, 0 to 4; -1: its own choice */
+    int optimization; /* of a real driver's compiler, 0 to 4; -1: the default */
 };
 
-/* What one program did. trace: LAYOUT_THREADS times LAYOUT_TRACE_ENTRIES entries, or NULL. */
+/* Receives the result of one program. trace: LAYOUT_THREADS times LAYOUT_TRACE_ENTRIES entries, or NULL. */
 typedef void batch_result_fn(void *user, uint64_t number, const unsigned char *memory, const uint64_t *trace);
 
 /* Starts the driver; ends the program with one line when that fails. */
 void batch_start(void);
-/* Runs programs first ... first + count - 1, in order. A module that does not load, a program that fails and one that
- * does not end end the process with a message and status BATCH_FAILED, or by SIGALRM. */
+/* Runs programs first ... first + count - 1, in order. A module that does not load, a program that fails or one that
+ * hangs ends the process with a message and status BATCH_FAILED, or by SIGALRM. */
 void batch_run(const struct batch_options *options, uint64_t first, unsigned count, batch_result_fn *result,
                void *user);

@@ -1,7 +1,7 @@
 /* Control flow: if and else, loops with trip counts from data, breaks and continues, switches through a table, calls
- * and threads that end early. Every loop ends: its counter is a register that nothing else writes. %c<k> counts the
- * loop at depth k, %q is free for its condition, %w0 for indices. What is the same in a whole block depends on the
- * number of the block, so that a compiler cannot know it. */
+ * and threads that end early. Every loop ends: its counter is a register that no other code writes. %c<k> counts the
+ * loop at depth k, %q is free for its condition, %w0 for indices. Conditions that are the same in a whole block depend
+ * on the number of the block, so that a compiler cannot know them. */
 #include "program.h"
 
 #include <stdio.h>
@@ -35,15 +35,15 @@ static void emit_run(struct program *p) {
         program_emit_any(p);
 }
 
-/* A condition to branch on, in %q: often a new comparison, so that lanes part. It is a copy that the compiler does not
- * know for one: it takes a predicate for known behind a branch on it, even where a loop has changed it since. */
+/* Emits a branch condition in %q: often a new comparison, so that lanes diverge. %q is a copy that the compiler cannot
+ * recognise: otherwise it assumes the predicate's value after a branch on it, even when a loop has changed it since. */
 static void emit_condition(struct program *p) {
     if (random_chance(&p->random, 40))
         program_emit(p, "setp.(eq|ne|lt|le|gt|ge).(s32|u32) %=p, %.r, %r", false);
     program_line(p, "xor.pred %%q, %%p%u, %%never;", program_pick_source(p, KIND_PRED));
 }
 
-/* A condition that is the same in the whole block, in %q. */
+/* Emits a condition in %q that is the same in the whole block. */
 static void emit_uniform_condition(struct program *p) {
     const char *comparison = random_chance(&p->random, 50) ? "eq" : "ne";
     program_line(p, "mov.u32 %%w0, %%ctaid.x;");
@@ -134,14 +134,14 @@ static void emit_switch(struct program *p, unsigned budget) {
     for (unsigned i = 0; i < n; i++) {
         set_label(p, label[i]);
         program_emit_block(p, budget / n);
-        if (!random_chance(&p->random, 25)) /* else the next case follows */
+        if (!random_chance(&p->random, 25)) /* otherwise falls through into the next case */
             program_line(p, "bra L%u;", end);
     }
     set_label(p, end);
     leave(p, outside);
 }
 
-/* Some threads end here. After that no place is uniform; in a loop the places before it would not be either. */
+/* Some threads end here. After that no place is uniform; in a loop neither are the places before it. */
 static void emit_exit(struct program *p) {
     emit_condition(p);
     program_emit(p, "st.global.b32 [%%out+28], %.r", false);

@@ -1,18 +1,18 @@
-/* Random PTX programs, run here and on a GPU, and compared bit for bit.
+/* Runs random PTX programs here and on a GPU, and compares them bit for bit.
  *
  *     differential [--seed S] [--first I] [--count N] [--jobs J] --record FILE   runs programs and writes their digests
  *     differential [--jobs J] --check FILE                                       runs them and compares
  *     differential [...] --record-steps FILE, --check-steps FILE                 the same for every instruction
  *     differential [--seed S] --dump I                                           prints program I
- *     differential [--seed S] --trace I                                          runs it and prints what it wrote
+ *     differential [--seed S] --trace I                                          runs it and prints all results
  *
- * Program I of a seed is always the same one (program.h). It is an ordinary program of the CUDA driver API: linked with
+ * Program I of a seed is always the same (program.h). This is an ordinary program over the CUDA driver API: linked with
  * Heddle's libcuda it runs in the simulator, linked with NVIDIA's on a GPU:
  *     gcc -O2 -std=gnu17 -I/usr/local/cuda/include -Itests/runner tests/differential/[a-z]*.c \
  *         tests/runner/{text,driver}.c -lcuda -o differential
  * --agree FILE: record only the digests that are the same in FILE, recorded with another --optimization;
- * --batch N: programs per module; --seconds T: stop after T seconds with what is done; --reports N: differences to
- * print; --optimization L: of the real driver's compiler. Exit status: 0 all equal, 1 not. */
+ * --batch N: programs per module; --seconds T: stop after T seconds and keep the results so far; --reports N:
+ * differences to print; --optimization L: of the real driver's compiler. Exit status: 0 all equal, 1 not. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct options {
     int optimization;
 };
 
-/* What the worker processes share. */
+/* The state common to all worker processes. */
 struct work {
     const struct options *options;
     uint64_t seed, first, count, words;
@@ -64,7 +64,8 @@ static void *share(size_t bytes) {
     return memory;
 }
 
-/* The digest of what each instruction wrote: per thread in the order of time, over the threads in any order. */
+/* Computes the digest of each instruction's results: in order for each thread, and independent of the threads' order.
+ */
 static void digest_steps(const uint64_t *trace, uint64_t *digest) {
     for (unsigned thread = 0; thread < LAYOUT_THREADS; thread++) {
         const uint64_t *entry = trace + (size_t)thread * LAYOUT_TRACE_ENTRIES * 2;
@@ -111,7 +112,7 @@ static void start_worker(struct work *work) {
     }
 }
 
-/* How many programs were begun: all of them, unless time was up. Those that failed, and what followed them in their
+/* Returns how many programs were started: all, unless time ran out. Those that failed, and the later ones of their
  * batch, keep the digest 0. */
 static uint64_t run_workers(struct work *work) {
     unsigned jobs = work->options->jobs, n_running = jobs, n_failed = 0;
@@ -130,7 +131,7 @@ static uint64_t run_workers(struct work *work) {
         else
             n_running--;
     }
-    uint64_t begun = (uint64_t)(*work->next - jobs) * work->options->batch; /* each worker's last one came to nothing */
+    uint64_t begun = (uint64_t)(*work->next - jobs) * work->options->batch; /* each worker's last number was not used */
     return begun < work->count ? begun : work->count;
 }
 
@@ -165,14 +166,14 @@ static void name_machine(struct recording *recording) {
     strftime(recording->date, sizeof recording->date, "%Y-%m-%d", gmtime(&now));
 }
 
-/* A program whose result depends on how it was compiled tests the compiler: its digest becomes 0, which stands for no
- * result. Returns how many there are. */
-static uint64_t leave_out_others(const char *path, struct recording *recording) {
+/* A program whose result depends on the compiler's optimization tests the compiler: its digest becomes 0, which means
+ * no result. Returns how many there are. */
+static uint64_t drop_disagreeing(const char *path, struct recording *recording) {
     struct recording other;
     uint64_t n_left_out = 0;
     recording_read(path, &other);
     if (other.seed != recording->seed || other.first != recording->first || other.words != recording->words) {
-        fprintf(stderr, "%s: is of other programs\n", path);
+        fprintf(stderr, "%s: has other programs\n", path);
         exit(1);
     }
     if (other.count < recording->count)
@@ -195,7 +196,7 @@ static int record(const struct options *options) {
     recording.count = run_workers(&work);
     recording.digest = work.digest;
     name_machine(&recording);
-    uint64_t n_left_out = options->agree ? leave_out_others(options->agree, &recording) : 0;
+    uint64_t n_left_out = options->agree ? drop_disagreeing(options->agree, &recording) : 0;
     recording_write(options->record, &recording);
     printf("%llu programs of seed %llu in %ld s, %llu of them left out: %s\n", (unsigned long long)recording.count,
            (unsigned long long)recording.seed, (long)(time(NULL) - work.start), (unsigned long long)n_left_out,
@@ -238,7 +239,7 @@ static void trace(uint64_t seed, uint64_t number, long only, int optimization) {
     batch_run(&batch, number, 1, print_trace, &listing);
 }
 
-/* The first instruction whose results differ, in the order of the program. */
+/* Reports the first instruction whose results differ, in the order of the program. */
 static void report_steps(const struct options *options, const struct work *work, uint64_t place,
                          const uint64_t *expected) {
     const uint64_t *digest = work->digest + place * work->words;

@@ -1,4 +1,4 @@
-/* Values at which instructions go wrong: limits of the formats and their neighbours, zeros of both signs, subnormals,
+/* Values that expose errors: limits of the formats and their neighbours, zeros of both signs, subnormals,
  * infinities, NaNs, halfway cases, powers of two and small numbers. */
 #include "edge.h"
 
@@ -24,7 +24,7 @@ static uint64_t integer(struct random *random, unsigned bits) {
     case 2: /* powers of two and their neighbours */
         return (1ull << random_below(random, bits)) + near - 2;
     case 3:                                      /* a field of ones */
-        length = random_below(random, bits + 1); /* a statement of its own: compilers differ in what they call first */
+        length = random_below(random, bits + 1); /* a separate statement: the order of calls is unspecified */
         return low_bits(length) << random_below(random, bits);
     case 4:
     case 5: /* small numbers, also as shift amounts and indices */
@@ -65,7 +65,7 @@ static uint64_t special_float(struct random *random, struct format format) {
     }
 }
 
-/* A number near one by a few powers of two: sums of such numbers cancel, round and tie. */
+/* Returns a number within a few powers of two of one: sums of such numbers cancel, round and tie. */
 static uint64_t moderate_float(struct random *random, struct format format) {
     unsigned exponent_bits = format.bits - 1 - format.mantissa;
     uint64_t bias = low_bits(exponent_bits - 1), spread = format.mantissa < 12 ? 7 : 13;
@@ -78,7 +78,7 @@ static uint64_t moderate_float(struct random *random, struct format format) {
     return exponent << format.mantissa | (mantissa & low_bits(format.mantissa));
 }
 
-/* A whole number or a half, up to a little past what the integer types hold. */
+/* Returns a whole number or a half, up to slightly more than the integer types hold. */
 static uint64_t whole_float(struct random *random, struct format format) {
     unsigned exponent_bits = format.bits - 1 - format.mantissa;
     uint64_t bias = low_bits(exponent_bits - 1);

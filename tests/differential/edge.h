@@ -1,11 +1,11 @@
-/* Values for registers, memory and immediates: random bits mixed with the values at which instructions go wrong. */
+/* Values for registers, memory and immediates: random bits mixed with values that expose errors. */
 #pragma once
 
 #include <stdint.h>
 
 #include "random.h"
 
-/* What the bits of a register are thought to be; instructions of the same width may read them otherwise. */
+/* The intended type of a register's bits; instructions of the same width may read them as another type. */
 enum kind {
     KIND_I16,
     KIND_F16,

@@ -1,4 +1,4 @@
-/* From a form to an instruction: chooses among its alternatives and fills in registers and immediates.
+/* Makes an instruction from a form: chooses among its alternatives and fills in registers and immediates.
  *
  * In a form, (a|b|c) is a choice, and may nest; operands start with %:
  *   %=k  a destination of kind k (the letters of registers.c)     %k  a source: a register or an immediate
@@ -20,7 +20,9 @@ struct form {
     const char *text;
 };
 
-/* Forms of one family share its weight, so that families with few forms come up as often as those with many. */
+/* The weight of a family is divided among its forms, so that families with few forms are as frequent as those with
+ * many.
+ */
 struct family {
     unsigned weight;
     const struct form *form;
@@ -48,7 +50,7 @@ static const struct family families[] = {
 };
 
 struct destination {
-    enum kind kind, as; /* the register's kind, and what the instruction writes there */
+    enum kind kind, as; /* the kinds of the register and of the value that the instruction writes */
     unsigned number;
 };
 
@@ -67,8 +69,8 @@ static void add(struct instruction *insn, const char *bytes, size_t length) {
     insn->text[insn->length += length] = 0;
 }
 
-/* Past the parenthesis that closes the one at `open`. start gets where the alternatives start, and one past their end.
- */
+/* Returns the place after the parenthesis that closes the one at `open`. Sets start to the starts of the alternatives
+ * and one past their end. */
 static const char *close_of(const char *open, const char **start, unsigned *n) {
     unsigned depth = 0;
     *n = 0;
@@ -101,7 +103,7 @@ static void expand(struct random *random, const char *from, const char *to, stru
     }
 }
 
-/* Now and then another kind of the same width: bits read as something else. */
+/* Returns with some probability another kind of the same width: the bits are then read as another type. */
 static enum kind reinterpret(struct program *p, enum kind kind, unsigned percent) {
     if (kind == KIND_PRED || !random_chance(&p->random, percent))
         return kind;
@@ -150,7 +152,7 @@ static void add_source(struct program *p, struct instruction *insn, enum kind ki
         add_register(insn, kind, number);
 }
 
-/* A register of which the compiler does not see what wrote it: another one each time, while there are some. */
+/* Adds a register whose origin the compiler does not see: a different one each time, while there are some. */
 static void add_hidden_source(struct program *p, struct instruction *insn, enum kind kind) {
     kind = reinterpret(p, kind, 6);
     unsigned number = program_pick_source(p, kind);
@@ -170,7 +172,7 @@ static void add_number(struct program *p, struct instruction *insn, unsigned bel
     add(insn, number, (size_t)snprintf(number, sizeof number, "%u", random_below(&p->random, below)));
 }
 
-/* The operand whose letters start at c, after the percent sign; returns what follows it. */
+/* Adds the operand whose letters start at c, after the percent sign. Returns the place after it. */
 static const char *add_operand(struct program *p, struct instruction *insn, const char *c) {
     char *end;
     switch (*c) {
@@ -217,7 +219,7 @@ void program_line(struct program *p, const char *format, ...) {
     text_add(p->is_function ? &p->functions : &p->body, "    %s\n", line);
 }
 
-/* Zeros that only the launch decides, three of each width: equal ones would make equal results. */
+/* Emits zeros that are known only at launch, three of each width: equal ones would make equal results. */
 void program_emit_nothing(struct program *p) {
     static const char *const zeros[] = {"tid.y", "tid.z", "ctaid.y"};
     program_line(p, ".reg .b16 %%nothing16_<3>;");
@@ -239,7 +241,7 @@ void program_emit_hidden(struct program *p, enum kind kind, unsigned number) {
                  info->bits, p->n_hidden++ % 3);
 }
 
-/* With room for what a piece of program still adds once it has begun. */
+/* Leaves room for the rest of a piece of program that has begun. */
 bool program_is_full(const struct program *p) {
     return p->n_traced > MAX_TRACED - 64 || p->n_dynamic + 32 * p->multiplicity > LAYOUT_TRACE_ENTRIES - 512;
 }
@@ -267,7 +269,7 @@ void program_trace(struct program *p, enum kind kind, unsigned number, const cha
     program_line(p, "add.u64 %%trace, %%trace, %u;", LAYOUT_TRACE_ENTRY);
 }
 
-/* Makes any NaN of the register, read as a kind, the usual one. */
+/* Replaces any NaN of the register, read as a kind, by the canonical one. */
 static void emit_one_nan(struct program *p, struct destination d) {
     char reg[16];
     snprintf(reg, sizeof reg, "%%%c%u", kinds[d.kind].letter, d.number);
@@ -360,7 +362,7 @@ void program_emit_pure(struct program *p) {
 }
 
 /* add.cc, addc.cc, ..., addc; the same with products and with differences. Sums and differences do not mix: PTX does
- * not say what a borrow is as a carry. */
+ * not define a borrow as a carry. */
 void program_emit_carry(struct program *p) {
     static const char *const first[] = {
         "add.cc.(s32|u32) %=r, %r, %r", "mad.(lo|hi).cc.(s32|u32) %=r, %r, %r, %r", "sub.cc.(s32|u32) %=r, %~r, %~r",
@@ -378,7 +380,7 @@ void program_emit_carry(struct program *p) {
     program_emit(p, last[chain], false);
 }
 
-/* One operand comes from memory: where a compiler sees both, it cancels sums and forgets the saturation. */
+/* One operand comes from memory: a compiler that knows both cancels sums and drops the saturation. */
 static void emit_saturating(struct program *p) {
     program_line(p, "ld.volatile.global.b32 %%w0, [%%scratch+%u];", 4 * random_below(&p->random, LAYOUT_OPEN / 4));
     program_emit(p, "((add|sub).sat.s32 %=r, (%%w0, %r|%.r, %%w0)|(mad|mad24).hi.sat.s32 %=r, %~r, %~r, %%w0)", true);

@@ -1,10 +1,9 @@
 /* Functions that programs call: arguments in registers or in .param space, some of them recursive. They take two words
- * and give one back, compute in between with registers of every kind, and touch no memory.
+ * and return one, compute in between with registers of every kind, and access no memory.
  *
- * What the driver's compiler (CUDA 13.0) cannot do is left out: it crashes when the only call of a recursive function
- * is in code that it finds to be dead, so these calls stand where every thread comes by; and threads that recurse to
- * different depths do not always come together again afterwards, so that a program with recursion has no barriers and
- * no instructions that look at other lanes. */
+ * Left out because of the driver's compiler (CUDA 13.0): it crashes when the only call of a recursive function is in
+ * dead code, so every thread executes these calls; and threads that recurse to different depths do not always
+ * reconverge, so a program with recursion has no barriers and no instructions that read other lanes. */
 #include "program.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ static enum function_style style_of(const struct program *p, unsigned k) {
     return random_below(&random, N_STYLES);
 }
 
-/* Registers of every kind from %u and %v, so that every form finds operands. */
+/* Sets registers of every kind from %u and %v, so that every form finds operands. */
 static void emit_registers(struct program *p) {
     static const unsigned count[N_KINDS] = {
         [KIND_I16] = 2,   [KIND_F16] = 2,    [KIND_BF16] = 2, [KIND_I32] = 4, [KIND_F32] = 2,
@@ -42,7 +41,7 @@ static void emit_registers(struct program *p) {
         program_line(p, "%s", lines[i]);
 }
 
-/* %u becomes a mixture of what the registers hold. */
+/* Sets %u to a mixture of the registers. */
 static void emit_mixture(struct program *p) {
     static const char *const lines[] = {
         "xor.b32 %u, %r0, %r1;",       "mad.lo.u32 %u, %u, 31, %r2;",

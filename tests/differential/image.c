@@ -1,5 +1,5 @@
-/* The memory of a program before it runs: a column of register values per register and thread. Columns differ in how
- * much their lanes have in common, so that votes, matches and branches see uniform, nearly uniform and mixed warps. */
+/* The memory of a program before it runs: a column of values per register, one value per thread. Columns differ in how
+ * similar their lanes are, so that votes, matches and branches see uniform, nearly uniform and mixed warps. */
 #include "image.h"
 
 #include <string.h>

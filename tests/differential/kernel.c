@@ -1,5 +1,5 @@
-/* The kernel around a random body: registers come from the thread's slice of memory and go back there at the end,
- * together with its part of shared and local memory. */
+/* The kernel around a random body: it loads registers from the thread's slice of memory and stores them at the end,
+ * together with the thread's part of shared and local memory. */
 #include "program.h"
 
 #include <stdlib.h>

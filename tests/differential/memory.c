@@ -1,6 +1,6 @@
-/* Memory accesses and atomics whose outcome no order of the threads can change: each thread has slices of its own in
- * global, shared and local memory, constants are only read, and the words that threads share are combined by one
- * commutative operation each, without looking at the result.
+/* Memory accesses and atomics whose outcome does not depend on the order of the threads: each thread has its own slices
+ * of global, shared and local memory, constants are only read, and each word that all threads update has one
+ * commutative operation, whose result is not read.
  *
  * In the kernel %scratch and %common are addresses in global memory, %slice and %pool in shared memory, "array" is in
  * local and "table" in constant memory; %w0, %w1 and %a0 are free. */
@@ -14,7 +14,7 @@
 struct access_type {
     const char *name;
     unsigned bytes;
-    const char *into; /* kinds of register it goes to and comes from */
+    const char *into; /* kinds of register for loads and stores */
 };
 
 static const struct access_type access_types[] = {
@@ -43,7 +43,7 @@ static enum place pick_place(struct program *p, bool is_load) {
     return place;
 }
 
-/* A multiple of `bytes` below `room`, worked out from a register into %w0; room and bytes are powers of two. */
+/* Computes a multiple of `bytes` below `room` from a register, in %w0; room and bytes are powers of two. */
 static void emit_index(struct program *p, unsigned room, unsigned bytes) {
     program_line(p, "and.b32 %%w0, %%r%u, %u;", program_pick_source(p, KIND_I32), (room - 1) & ~(bytes - 1));
 }
@@ -58,7 +58,7 @@ static struct address fixed_address(struct program *p, enum place place, unsigne
     return address;
 }
 
-/* The same, at a place that the program works out. */
+/* The same, at a place that the program computes. */
 static struct address indexed_address(struct program *p, enum place place, unsigned bytes) {
     struct address address = fixed_address(p, place, bytes);
     switch (place) {
@@ -114,8 +114,8 @@ static void emit_access(struct program *p, bool is_load) {
     struct address address =
         random_chance(&p->random, 30) ? indexed_address(p, place, bytes) : fixed_address(p, place, bytes);
     char letter = type->into[random_below(&p->random, (uint32_t)strlen(type->into))];
-    /* the compiler converts a floating-point number whose low part is stored, and is wrong about the high part of
-     * narrow loads */
+    /* the driver's compiler wrongly converts a floating-point number whose low part is stored, and gets the high part
+     * of narrow loads wrong */
     bool is_narrow = 8 * type->bytes < kinds[program_kind(letter)].bits;
     char operand[8], registers[64], text[TEMPLATE_ROOM];
     snprintf(operand, sizeof operand, "%%%c%c", is_load ? '=' : is_narrow ? '~' : '.', letter);
@@ -125,7 +125,7 @@ static void emit_access(struct program *p, bool is_load) {
                       : "{%s, %s, %s, %s}",
              operand, operand, operand, operand);
     const char *vector = n == 1 ? "" : n == 2 ? ".v2" : ".v4", *qualifier = pick_qualifier(p, place, is_load);
-    char escaped[80] = ""; /* the address has percent signs of its own */
+    char escaped[80] = ""; /* the address itself has percent signs */
     snprintf(escaped, sizeof escaped, "%s%s", address.text[0] == '%' ? "%" : "", address.text);
     if (is_load)
         snprintf(text, sizeof text, "%sld%s%s%s.%s %s, [%s]", is_narrow ? "+" : "", qualifier, address.space, vector,
@@ -138,8 +138,8 @@ static void emit_access(struct program *p, bool is_load) {
 
 void program_emit_memory(struct program *p) { emit_access(p, random_chance(&p->random, 55)); }
 
-/* Of two NaNs, which one a sum in shared memory keeps is up to the compiler, which makes a loop of it: the operand is
- * made a number first. */
+/* The compiler expands a sum in shared memory to a loop, which decides which of two NaNs stays: so the operand is made
+ * a number first. */
 static void emit_number(struct program *p, char *form, size_t size) {
     unsigned number = program_pick_source(p, KIND_F64);
     program_line(p, "setp.nan.f64 %%isnan, %%d%u, %%d%u;", number, number);
@@ -147,8 +147,8 @@ static void emit_number(struct program *p, char *form, size_t size) {
     snprintf(form, size, "add.f64 %%=d, [AT], %%%%d%u", number);
 }
 
-/* On the thread's own memory, with the result. In shared memory most of them become loops, after which the compiler
- * forgets to bring the lanes together again if a loop is around them: there these are left out. */
+/* Atomics on the thread's own memory, with the result. In shared memory the compiler expands most of them to loops,
+ * after which the lanes of an enclosing loop do not reconverge: there these are left out. */
 static void emit_private_atomic(struct program *p) {
     static const struct {
         unsigned bytes;
@@ -185,7 +185,8 @@ static void emit_private_atomic(struct program *p) {
     program_emit(p, text, true);
 }
 
-/* Into words that all threads share: each word knows one operation. In shared memory 64-bit ones become loops, too. */
+/* Atomics on words that all threads update: each word has one operation. In shared memory 64-bit ones become loops too.
+ */
 static void emit_common_atomic(struct program *p) {
     static const char *const reds[] = {
         "add.u32 [AT], %.r", "min.s32 [AT], %.r", "max.u32 [AT], %.r", "and.b32 [AT], %.r",

@@ -1,6 +1,6 @@
 /* The random numbers and the hash of the differential tester: splitmix64 (Steele, Lea and Flood, "Fast splittable
- * pseudorandom number generators", OOPSLA 2014). Everything follows from the seed, on every host alike: no expression
- * draws twice, since compilers differ in what they evaluate first. */
+ * pseudorandom number generators", OOPSLA 2014). Everything depends on the seed alone, on every host: no expression
+ * draws twice, since the order of evaluation is unspecified. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static inline uint64_t random_mix(uint64_t x) {
 
 static inline uint64_t random_next(struct random *random) { return random_mix(random->state += 0x9e3779b97f4a7c15u); }
 
-/* The stream of one program: streams of different seeds, programs or numbers have nothing to do with each other. */
+/* Returns a stream of random numbers; streams of different seeds, programs or numbers are independent. */
 static inline struct random random_stream(uint64_t seed, uint64_t program, uint64_t number) {
     uint64_t state = random_mix(seed + 0x9e3779b97f4a7c15u);
     state = random_mix(state ^ random_mix(program + 0xd1b54a32d192ed03u));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records what random programs leave in memory on this machine's GPU: record.sh FILE [COUNT [SEED]]
-# Each program is compiled twice, without optimization and with all of it. Where the results differ, the compiler has a say in them and
+# Records the final memory of random programs on this machine's GPU: record.sh FILE [COUNT [SEED]]
+# Each program is compiled twice, without and with full optimization. If the results differ, they depend on the compiler and
 # no digest is recorded. Needs gcc, NVIDIA's driver and the CUDA headers (CUDA=/usr/local/cuda).
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."

@@ -77,7 +77,7 @@ void recording_read(const char *path, struct recording *recording) {
     if (version != GENERATOR_VERSION)
         fail(path, "made by another version of the generator: record it again");
     if (recording->count > 100000000 || recording->words == 0 || recording->words > MAX_TRACED)
-        fail(path, "its head makes no sense");
+        fail(path, "its head is invalid");
     recording->digest = text_resize(NULL, recording->count * recording->words * sizeof(uint64_t));
     for (uint64_t i = 0; i < recording->count * recording->words; i++)
         recording->digest[i] = get_word(file, path);

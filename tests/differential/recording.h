@@ -1,4 +1,4 @@
-/* A file of digests: what programs first ... first + count - 1 of a seed left in memory, on some machine.
+/* A file of digests: the final memory of programs first ... first + count - 1 of a seed, on some machine.
  *
  * Lines of text up to an empty one, then `words` times 8 bytes per program, little end first:
  *     heddle random programs

@@ -1,7 +1,7 @@
-/* Registers and immediates: which ones an instruction gets.
+/* Chooses the registers and immediates of an instruction.
  *
- * Results nobody reads are compiled away on a real GPU and test nothing. So sources are mostly taken from results not
- * read yet, and destinations mostly from registers whose value has been read. */
+ * A real GPU's compiler removes results that are never read, which then test nothing. So most sources are results not
+ * yet read, and most destinations are registers whose value has been read. */
 #include "program.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum kind program_kind(char letter) {
     return kind;
 }
 
-/* One of the set bits of a mask that is not 0. */
+/* Returns one of the set bits of a mask that is not 0. */
 static unsigned pick_bit(struct random *random, uint32_t mask) {
     for (unsigned skip = random_below(random, (uint32_t)__builtin_popcount(mask)); skip > 0; skip--)
         mask &= mask - 1;

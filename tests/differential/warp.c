@@ -1,5 +1,5 @@
-/* Instructions that look at other lanes, with all lanes of the warp there, or with exactly those of a mask that a vote
- * counted before the lanes parted. */
+/* Instructions that read other lanes, with all lanes of the warp active, or with exactly those of a mask that a vote
+ * computed before the lanes diverged. */
 #include "program.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void program_emit_warp(struct program *p) {
     program_emit(p, forms[random_below(&p->random, sizeof forms / sizeof *forms)], false);
 }
 
-/* Shuffles are left out: what a lane reads from one that is not there is open. */
+/* Shuffles are left out: the value read from an inactive lane is undefined. */
 void program_emit_masked(struct program *p) {
     static const char *const forms[] = {
         "vote.sync.(all|any|uni).pred %=p, %!p, %", "vote.sync.ballot.b32 %=r, %!p, %",

@@ -1,7 +1,7 @@
 /* The PTX text of a random program. See program.h.
  *
- * Registers: %r<8> hold values, %p<4> conditions that statements leave behind, %c<8> the counters of loops by nesting,
- * %q and %w what one statement needs, %junk what nobody reads. */
+ * Registers: %r<8> hold values, %p<4> conditions that statements compute, %c<8> the loop counters by nesting level, %q
+ * and %w temporaries of one statement, %junk values that are never read. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ struct emitter {
     const struct program *program;
     struct text *text;
     unsigned n_labels;
-    unsigned level;                 /* of nested loops and graphs: which counter is free */
+    unsigned level;                 /* of nested loops and graphs: the number of the free counter */
     struct labels loop[N_COUNTERS]; /* by level; of a graph: its end, twice */
     bool in_function;
     unsigned function;
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void line(struct emitter *e, const 
 
 static void emit_block(struct emitter *e, const struct statement *statement);
 
-/* --- what computes --- */
+/* --- computation --- */
 
 static void emit_float(struct emitter *e, struct random *random, unsigned d, unsigned a) {
     line(e, "cvt.rn.f32.u32 %%f0, %%r%u;", a);
@@ -103,7 +103,7 @@ static void emit_compute(struct emitter *e, struct random *random) {
         emit_compute_one(e, random);
 }
 
-/* A condition in %q that differs from thread to thread; mostly. */
+/* Emits a condition in %q that mostly differs from thread to thread. */
 static void emit_condition(struct emitter *e, struct random *random) {
     unsigned a = value(random), choice = random_below(random, 4), number = random_below(random, 8);
     if (choice == 0) {
@@ -245,20 +245,20 @@ static void emit_switch(struct emitter *e, const struct statement *statement, st
     for (unsigned i = 0; i < n; i++) {
         text_add(e->text, "L%u:\n", first + i);
         emit_block(e, statement->body[i]);
-        if (!random_chance(random, 25)) /* else the next case follows */
+        if (!random_chance(random, 25)) /* otherwise falls through into the next case */
             line(e, "bra L%u;", end);
     }
     text_add(e->text, "L%u:\n", end);
 }
 
-/* Each block goes on at one of two others, forwards or backwards, until the fuel is used up. */
+/* Each block continues at one of two others, forwards or backwards, until the fuel is used up. */
 static void emit_graph(struct emitter *e, const struct statement *statement, struct random *random) {
     unsigned n = statement->n_bodies, first = e->n_labels, end = first + n, level = e->level++;
     e->n_labels += n + 1;
     e->loop[level] = (struct labels){end, end}; /* breaks and continues leave the graph */
     line(e, "and.b32 %%c%u, %%r%u, 7;", level, value(random));
     line(e, "add.u32 %%c%u, %%c%u, 3;", level, level);
-    if (random_chance(random, 50)) { /* in at two places */
+    if (random_chance(random, 50)) { /* two entries */
         emit_condition(e, random);
         line(e, "@%%q bra L%u;", first + random_below(random, n));
     }
@@ -278,7 +278,7 @@ static void emit_graph(struct emitter *e, const struct statement *statement, str
     e->level--;
 }
 
-/* A guarded end, a jump to the kernel's last return, or an end that a branch leads around. */
+/* A guarded end, a jump to the kernel's last return, or an end that a branch skips. */
 static void emit_exit(struct emitter *e, struct random *random) {
     bool is_return = random_chance(random, 50), leads_around = random_chance(random, 50);
     const char *end = is_return && !e->in_function ? "ret" : "exit";
@@ -362,7 +362,7 @@ static void emit_recursion(struct emitter *e, struct random *random) {
     text_add(e->text, "L%u:\n", on);
 }
 
-/* --- threads that meet --- */
+/* --- barriers and warp-wide instructions --- */
 
 static void emit_barrier(struct emitter *e, struct random *random) {
     unsigned d = value(random), a = value(random), choice = random_below(random, 4), number = random_below(random, 3);
@@ -398,8 +398,8 @@ static void emit_split_barrier(struct emitter *e, struct random *random) {
     text_add(e->text, "L%u:\n", end);
 }
 
-/* All threads of the warp that have not ended are here. A value comes from a lane that has a thread; where threads may
- * have ended, from nowhere. */
+/* All threads of the warp that have not ended execute this. Values come from lanes that have a thread; when threads may
+ * have ended, no value comes from another lane. */
 static void emit_warp(struct emitter *e, struct random *random) {
     unsigned d = value(random), a = value(random), p = condition(random), choice = random_below(random, 6);
     unsigned number = 1 + random_below(random, 31);
@@ -446,7 +446,7 @@ static void emit_with_members(struct emitter *e, struct random *random, const ch
     case 2:
         line(e, "bar.warp.sync %s;", members);
         break;
-    default: /* from the first of them */
+    default: /* from the first member */
         line(e, "brev.b32 %%w, %s;", members);
         line(e, "clz.b32 %%w, %%w;");
         line(e, "shfl.sync.idx.b32 %%r%u, %%r%u, %%w, 31, %s;", d, a, members);
@@ -466,7 +466,7 @@ static void emit_masked(struct emitter *e, struct random *random) {
     text_add(e->text, "L%u:\n", end);
 }
 
-/* --- all of it --- */
+/* --- the program --- */
 
 static void emit_statement(struct emitter *e, const struct statement *statement) {
     struct random random = {statement->seed};
@@ -604,9 +604,9 @@ static void emit_kernel(struct emitter *e) {
         line(e, "sub.u32 %%width, %%n, %%width;");
     }
     emit_block(e, e->program->kernel);
-    for (unsigned i = 0; i + 1 < SLICE_WORDS / 2; i++) /* word 7 is for those that end before */
+    for (unsigned i = 0; i + 1 < SLICE_WORDS / 2; i++) /* word 7 is for threads that end early */
         line(e, "st.global.u32 [%%slice+%u], %%r%u;", 4 * i, i);
-    if (e->program->uses_shared) { /* what became of tally: each block has its own words behind the slices */
+    if (e->program->uses_shared) { /* store tally: each block has its own words after the slices */
         line(e, "bar.sync 0;");
         line(e, "setp.lt.u32 %%q, %%me, %u;", N_SUMS);
         line(e, "@!%%q ret;");

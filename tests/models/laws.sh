@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# laws.sh LAW HEDDLE: what models are to each other by construction, on the bundled workloads at size small.
+# laws.sh LAW HEDDLE: relations between models that hold by construction, on the bundled workloads at size small.
 #     rows    a large warp of one row is a warp with a stack: every statistic is the same, on two machines
-#     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd; beyond 2 % on a barrel
-#             machine and 6 % on one with scoreboards, which the order in which threads get their turns makes up for
+#     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd, within 2 % on a barrel
+#             machine and 6 % on one with scoreboards: the order in which threads issue can save that much
 set -euo pipefail
 law=$1 heddle=$2
 mapfile -t workloads < <("$heddle" list workloads --names)
 
-# same_rows CSV: rows of one program and machine differ in nothing but the model and what is derived from comparing
+# same_rows CSV: rows of one program and machine differ only in the model and in the columns of the comparison
 same_rows() {
     awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }

@@ -1,4 +1,4 @@
-/* What models and schedulers are to each other by construction, on random programs: where two of them do the same,
+/* Relations between models and schedulers that hold by construction, on random programs: when two of them do the same,
  * every statistic is the same. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static struct target target_of(const char *machine, const char *scheduler, const
 
 typedef void make_fn(struct program *program, uint64_t seed, uint64_t number);
 
-/* False when the program is too long or cannot run there. */
+/* Returns false when the program is too long or cannot run on the target. */
 static bool run_on(make_fn *make, uint64_t number, const struct target *target, struct stats_counters *counters) {
     struct program program;
     struct text text = {0};
@@ -86,7 +86,7 @@ static void two_levels_with_one_group_are_loose_round_robin(void **state) {
     assert_true(n_compared > N_PROGRAMS / 2);
 }
 
-/* SMs that go ahead of others do what they would have done in step with them. */
+/* SMs that run ahead of others do the same as in step with them. */
 static void running_ahead_changes_no_statistic(void **state) {
     (void)state;
     size_t n_models;
@@ -124,7 +124,7 @@ static void make_one_warp(struct program *program, uint64_t seed, uint64_t numbe
     program->block[1] = program->block[2] = program->grid = 1;
 }
 
-/* Blocks of half a warp at most, whose threads go one way: everybody has the same lanes. */
+/* Blocks of at most half a warp on a single path: all warps occupy the same lanes. */
 static void make_one_path_in_the_same_lanes(struct program *program, uint64_t seed, uint64_t number) {
     program_make_single_path(program, seed, number);
     program->block[0] = 1 + (uint32_t)number % 8;
@@ -149,8 +149,8 @@ static void splits_that_find_no_other_warp_or_no_free_lane_issue_alone(void **st
     }
 }
 
-/* The same programs: with free lanes there is room, and each instruction that is shared is one less. */
-static void what_issues_together_is_one_instruction(void **state) {
+/* The same programs: with free lanes several splits fit into one instruction, so there are fewer instructions. */
+static void splits_that_issue_together_are_one_instruction(void **state) {
     (void)state;
     unsigned n_shared = 0;
     for (uint64_t i = 0; i < N_PROGRAMS; i++) {
@@ -170,7 +170,7 @@ static void what_issues_together_is_one_instruction(void **state) {
     assert_true(n_shared > N_PROGRAMS / 4);
 }
 
-/* With one SM, as above. Warps wait for each other at branches that only turn out to be uniform. */
+/* With one SM, as above. Warps wait for each other at branches that are uniform only at run time. */
 static void on_a_single_path_blocks_below_the_global_scheduler_are_compacted_blocks(void **state) {
     (void)state;
     unsigned n_compared = 0;
@@ -187,8 +187,8 @@ static void make_with_shared(struct program *program, uint64_t seed, uint64_t nu
     program->uses_shared = true;
 }
 
-/* Nobody leaves the block of a kernel that has shared memory. */
-static void blocks_that_nobody_may_leave_are_compacted_blocks(void **state) {
+/* No thread leaves its block in a kernel with shared memory. */
+static void blocks_that_no_thread_may_leave_are_compacted_blocks(void **state) {
     (void)state;
     unsigned n_compared = 0;
     for (uint64_t i = 0; i < 2 * N_PROGRAMS; i++) {
@@ -212,9 +212,9 @@ int main(void) {
         cmocka_unit_test(two_levels_with_one_group_are_loose_round_robin),
         cmocka_unit_test(on_a_single_path_the_global_scheduler_is_a_stack),
         cmocka_unit_test(on_a_single_path_blocks_below_the_global_scheduler_are_compacted_blocks),
-        cmocka_unit_test(blocks_that_nobody_may_leave_are_compacted_blocks),
+        cmocka_unit_test(blocks_that_no_thread_may_leave_are_compacted_blocks),
         cmocka_unit_test(splits_that_find_no_other_warp_or_no_free_lane_issue_alone),
-        cmocka_unit_test(what_issues_together_is_one_instruction),
+        cmocka_unit_test(splits_that_issue_together_are_one_instruction),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

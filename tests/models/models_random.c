@@ -1,5 +1,5 @@
-/* Random programs under every divergence model: whatever a model does with threads, memory at the end and the number of
- * instructions of each thread are those of the functional run, and every run ends.
+/* Random programs under every divergence model: final memory and the number of instructions of each thread equal those
+ * of the functional run, and every run ends.
  *
  * - models_random SEED COUNT [MODEL]: programs 0 to COUNT - 1 of the seed, on targets drawn for each
  * - models_random --ptx SEED NUMBER: the PTX of one program
@@ -53,7 +53,7 @@ static void append_value(char *text, size_t size, const struct config_plugin_opt
     append(text, size, "=", number, strlen(number));
 }
 
-/* NAME, NAME:PRESET or NAME:KEY=VALUE,...; what does not fit is left out. */
+/* Draws NAME, NAME:PRESET or NAME:KEY=VALUE,...; drops what does not fit. */
 static void draw_options(char *text, size_t size, const char *name, const struct config_plugin_option *option,
                          const struct config_preset *preset, struct random *random) {
     const char *separator = ":";
@@ -203,7 +203,7 @@ static int test_one(struct tester *tester, char **argv, bool shrinks) {
     snprintf(target.scheduler, sizeof target.scheduler, "%s", argv[3]);
     target.machine = machines_find(&tester->machines, argv[4]);
     if (!target.machine && strcmp(argv[4], "functional") != 0) {
-        fprintf(stderr, "no machine '%s' here\n", argv[4]);
+        fprintf(stderr, "these tests have no machine '%s'\n", argv[4]);
         return 2;
     }
     bool has_failed = fails(&program, &target, what, sizeof what);

@@ -1,4 +1,4 @@
-/* Which statements a random program has. See program.h. */
+/* Chooses the statements of a random program. See program.h. */
 #include "program.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_DEPTH = 4, MAX_LOOPS = 2, MOST_STATEMENTS = 5 };
 
-/* A place in the program that statements are being added to. */
+/* A place in the program to which statements are added. */
 struct place {
     struct program *program;
     struct random *random;
@@ -132,7 +132,7 @@ static struct statement *add_statement(struct place *place) {
         place->may_recurse = false;
     fill(statement, *place);
     if (kind == IF || kind == SWITCH || kind == LOOP || kind == GRAPH)
-        place->may_recurse = false; /* one call of itself at most, on any way through the function */
+        place->may_recurse = false; /* at most one recursive call on any path through the function */
     return statement;
 }
 
@@ -214,7 +214,7 @@ void program_free(struct program *program) {
         free_block(program->function[i]);
 }
 
-/* Counts statements that are left; stops at number *left. */
+/* Counts the remaining statements; stops at number *left. */
 static struct statement *walk(struct statement *statement, unsigned *left) {
     for (; statement; statement = statement->next) {
         if (statement->is_dropped)

@@ -1,13 +1,13 @@
-/* Random programs about control flow: what divergence models must get right whatever they do with threads.
+/* Random programs with all kinds of control flow, which every divergence model must execute correctly.
  *
- * A program is a tree of statements; every choice that its text needs is drawn from the statement's own seed, so a
- * statement can be dropped without a change in the others. Every program ends, and its memory at the end does not
- * depend on the order in which threads run:
+ * A program is a tree of statements; every choice of its text is drawn from the statement's own seed, so a statement
+ * can be dropped without a change in the others. Every program ends, and its final memory does not depend on the order
+ * in which threads run:
  *   - each thread writes its own words of `out`, its own local array and, between barriers, its own word of `pot`;
- *   - what all threads write (`sums`, `tally`) is written by atomics, one kind of them for each word;
- *   - loops count down, and so does the fuel of what jumps about;
- *   - barriers and warp-wide instructions stand where all threads that have not ended come by, or name who comes; the
- *     lanes of a warp that have not ended come there together, whatever ended in branches and loops before. */
+ *   - words that all threads write (`sums`, `tally`) are written by atomics, one kind for each word;
+ *   - loops count down, and so does the fuel of graphs;
+ *   - all threads that have not ended execute a barrier or warp-wide instruction, or it names its threads; the lanes of
+ * a warp that have not ended reach it together, even if others ended in branches and loops before. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ enum statement_kind {
     BARRIER,
     SPLIT_BARRIER, /* both sides of an if wait at it */
     WARP,
-    MASKED, /* warp-wide instructions on both sides of an if, for those that are there */
+    MASKED, /* warp-wide instructions on both sides of an if, for the threads of that side */
     N_STATEMENT_KINDS
 };
 
@@ -54,17 +54,17 @@ struct program {
     bool uses_shared, uses_warps;
     /* Threads may end early: anywhere, or before a statement of the kernel itself, outside all branches and loops. */
     bool may_end_anywhere, may_end_outside;
-    bool is_single_path;     /* all threads of a block go the same way, and none waits for another */
+    bool is_single_path;     /* all threads of a block take the same path, and none waits for another */
     uint32_t block[3], grid; /* threads of a block, blocks */
     struct statement *kernel, *function[MAX_FUNCTIONS];
     unsigned n_functions;
 };
 
 void program_make(struct program *program, uint64_t seed, uint64_t number);
-/* One whose warps are full and never diverge. */
+/* Makes a program whose warps are full and never diverge. */
 void program_make_single_path(struct program *program, uint64_t seed, uint64_t number);
 void program_free(struct program *program);
-/* Statements that are left, in a fixed order. */
+/* Returns one of the remaining statements, in a fixed order. */
 unsigned program_count(const struct program *program);
 struct statement *program_statement(const struct program *program, unsigned number);
 uint32_t program_threads(const struct program *program); /* of a block */

@@ -1,4 +1,4 @@
-/* Runs a program through the device's own interface. See run.h. */
+/* Runs a program through gpu.h. See run.h. */
 #include "run.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static struct gpu_config config_for(const struct target *target, struct config_m
     return config;
 }
 
-/* The model's own rule, asked for here so that no other error is taken for one. */
+/* Returns whether a rule of the model forbids the program; checked here to tell it from other errors. */
 static bool is_refused(const struct target *target, const struct exec_program *program, char *text, size_t size) {
     const struct divergence_ops *ops;
     void *options;
@@ -78,7 +78,7 @@ static bool is_refused(const struct target *target, const struct exec_program *p
     return refusal != NULL;
 }
 
-/* What must be equal in every run. */
+/* Collects what must be equal in every run. */
 static void collect(struct outcome *outcome, struct gpu *gpu, struct gpu_module *module, uint64_t out, uint32_t bytes) {
     uint64_t sums = 0, sums_bytes = 0;
     uint32_t count;

@@ -1,4 +1,4 @@
-/* One program on one target, and what it leaves behind. */
+/* Runs one program on one target and collects its results. */
 #pragma once
 
 #include "config/machine.h"
@@ -7,8 +7,7 @@
 
 enum { MAX_MACHINES = 8 };
 
-/* The machines of the tests: with few SMs and little room, so that blocks wait for each other and nothing takes long.
- */
+/* The machines of the tests: with few SMs and little memory, so that blocks wait for each other and runs are short. */
 struct machines {
     struct config_machine machine[MAX_MACHINES];
     unsigned count;
@@ -23,22 +22,22 @@ struct target {
 };
 
 struct outcome {
-    char error[1024]; /* empty: it ran to its end */
-    bool is_refused;  /* a rule forbids this program there */
+    char error[1024]; /* empty: the run completed */
+    bool is_refused;  /* a rule forbids this program on the target */
     uint32_t *words;  /* out, sums, instructions of each thread */
     uint32_t n_words, n_memory_words;
     struct stats_counters counters;
 };
 
-/* Of the functional run, for all warps: programs with more are left out. With it, the limit of cycles is out of reach.
- * Loops in functions that call each other in loops make a few programs very long, millions of instructions; a warp with
- * more than ENDLESS_INSTRUCTIONS does not end. */
+/* Limit for the functional run, over all warps: longer programs are skipped, so that timed runs never reach the limit
+ * of cycles. Loops in functions that call each other in loops make a few programs very long, millions of instructions;
+ * a warp with more than ENDLESS_INSTRUCTIONS does not end. */
 enum { MOST_INSTRUCTIONS = 20000, MOST_CYCLES = 4000000, ENDLESS_INSTRUCTIONS = 100000000 };
 
-/* The invariants of groups are looked at after so many ticks of SMs; 0: never. */
+/* The invariants of groups are checked every so many ticks of SMs; 0: never. */
 void run_program(const struct program *program, const struct text *text, const struct target *target,
                  uint32_t check_every, struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
-/* False: they differ, and `text` says where. */
+/* Returns false when they differ; `text` then says where. */
 bool outcome_agrees(const struct outcome *outcome, const struct outcome *expected, const struct program *program,
                     char *text, size_t size);

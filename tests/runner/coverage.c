@@ -3,10 +3,9 @@
  *     coverage [--list] TEST...
  *
  * The opcodes are those of opcodes.def that have a family: each needs a form that is implemented and tested, or a line
- * in kernel_opcodes.def and a kernel. The forms are those of forms.def and extensions.def; whether one is implemented,
- * the linker says, as it does when a module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). What no
- * test mentions is printed, and the status is 1 when there is any. --list prints every form with what is known of it.
- */
+ * in kernel_opcodes.def and a kernel. The forms are those of forms.def and extensions.def; the linker decides whether
+ * one is implemented, as when a module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Prints what
+ * no test mentions; the status is 1 if there is anything. --list prints every form and its state. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +22,12 @@ struct coverage {
     bool lists;
     unsigned n_forms, n_implemented, n_covered;
     bool has_form[PTX_N_OPCODES]; /* that is implemented and covered */
-    /* of the form at hand, over its alternatives */
+    /* of the current form, over its alternatives */
     bool is_implemented, is_covered;
     char example[FORMS_TEXT]; /* an alternative that is implemented */
 };
 
-/* The form as PTX: every operand letter becomes a register of its own. */
+/* Writes the form as PTX: every operand letter becomes a different register. */
 static void add_instruction(struct text *ptx, const char *form) {
     size_t mnemonic = strcspn(form, " ");
     unsigned n = 0;
@@ -131,7 +130,7 @@ static unsigned check_opcodes(const struct coverage *coverage) {
 
 /* ---- Tests ---- */
 
-/* The lines of a table that begin with `op`, without that word. */
+/* Adds the lines of a table that begin with `op`, without that word. */
 static void add_table(struct mentions *mentions, const char *text) {
     const char *line;
     size_t length;

@@ -1,4 +1,4 @@
-/* The CUDA driver as the test runners use it. */
+/* Helpers for the test runners over the CUDA driver API. */
 #include "driver.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 enum { FORMS_TEXT = 256 };
 
-/* Which groups forms_expand() opens: <a|b>, or <*a|b>. */
+/* The groups that forms_expand() expands: <a|b>, or <*a|b>. */
 enum forms_groups { FORMS_PLAIN, FORMS_STARRED };
 
 typedef void forms_visit_fn(void *context, const char *form);
@@ -14,9 +14,9 @@ typedef void forms_visit_fn(void *context, const char *form);
 size_t forms_n_patterns(void);
 const char *forms_pattern(size_t i);
 
-/* Those of extensions.def: Heddle's own, which no GPU has. */
+/* The forms of extensions.def: Heddle's own, which no GPU has. */
 size_t forms_n_extensions(void);
 const char *forms_extension(size_t i);
 
-/* Calls visit for each way to choose the parts of the pattern's groups of one kind; those of the other kind stay. */
+/* Calls visit for each combination of parts of the pattern's groups of one kind; groups of the other kind stay. */
 void forms_expand(const char *pattern, enum forms_groups groups, forms_visit_fn *visit, void *context);

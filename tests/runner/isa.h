@@ -1,4 +1,4 @@
-/* Which of the host instruction sets that the simulator is compiled for can run here. */
+/* The host instruction sets that the simulator is compiled for. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* A kernel test's arguments on the device: buffers, arrays behind texture and surface objects, and plain values. */
+/* A kernel test's arguments on the device: buffers, texture and surface objects with their arrays, and plain values. */
 #include "kernel_memory.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static CUarray_format array_format(const struct kernel_argument *argument) {
                               : CU_AD_FORMAT_UNSIGNED_INT32;
 }
 
-/* Between bytes and the array, in the direction asked. */
+/* Copies between bytes and the array: from the array when is_read. */
 static void copy_array(const struct kernel_memory *memory, const struct kernel_argument *argument, bool is_read) {
     size_t line = argument->width * argument->channels * value_bytes(argument);
     CUDA_MEMCPY2D copy = {.WidthInBytes = line, .Height = argument->height ? argument->height : 1};

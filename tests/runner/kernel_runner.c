@@ -2,11 +2,11 @@
  *
  *     kernel_runner [--isa base|v3|v4] [--divergence MODEL] [--real-gpu] [--check] FILE.ptx...
  *
- * Every test runs in a process of its own, so that a kernel that faults, prints or hangs disturbs nobody: what it
- * writes to standard output and error is collected and compared with what the test expects. --isa sets HEDDLE_ISA and
- * ends with status 77 where the host has no such instruction set; --divergence runs the tests in time, on the default
- * machine with that model, but for those that it refuses by a rule; --real-gpu leaves out the tests that mean nothing
- * on hardware and the texts of errors; --check only reads the files.
+ * Every test runs in a separate process, so that a kernel that faults, prints or hangs does not affect other tests; its
+ * standard output and error are collected and compared with the test's expectations. --isa sets HEDDLE_ISA and ends
+ * with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine with
+ * that model, except those that a rule of the model refuses; --real-gpu skips the tests that do not apply to hardware,
+ * and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
  *
@@ -27,14 +27,14 @@
 #include "kernel_test.h"
 #include "text.h"
 
-/* How the tests are run. */
+/* The options of a run. */
 struct mode {
     bool only_checks, is_real, may_refuse;
 };
 
 enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 20, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
 
-/* In the child: what it found. report goes to the parent. */
+/* The child's findings; report goes to the parent. */
 struct run {
     const struct kernel_file *file;
     const struct kernel_test *test;
@@ -43,7 +43,7 @@ struct run {
     unsigned n_failures;
 };
 
-/* Where `what` first stands in [text, end); end when it does not. */
+/* Returns the first place of `what` in [text, end), or end. */
 static const char *find(const char *text, const char *end, const char *what) {
     size_t length = strlen(what);
     while (text < end && ((size_t)(end - text) < length || memcmp(text, what, length) != 0))
@@ -51,7 +51,7 @@ static const char *find(const char *text, const char *end, const char *what) {
     return text;
 }
 
-/* The word after the only .entry of the PTX; false when there is none or more than one. */
+/* Finds the word after the only .entry of the PTX; returns false when there is none or more than one. */
 static bool find_entry(const char *ptx, char *name) {
     const char *line, *word;
     size_t length, word_length;
@@ -99,7 +99,7 @@ static CUresult load_and_launch(struct run *run, const char **step) {
     *step = "finding the kernel";
     memcpy(name, test->kernel, sizeof name);
     if (!name[0] && !find_entry(run->file->ptx, name)) {
-        fprintf(stderr, "not exactly one .entry: a kernel: line must name one\n");
+        fprintf(stderr, "the file has no or several .entry: a `kernel:` line must name one\n");
         return CUDA_ERROR_NOT_FOUND;
     }
     result = cuModuleGetFunction(&function, module, name);
@@ -128,7 +128,7 @@ static void check_result(struct run *run, CUresult result, const char *step) {
             driver_error_name(result), wanted);
 }
 
-/* The child's whole life. */
+/* Runs the test in the child and ends it. */
 static void run_child(struct run *run) {
     const char *step;
     alarm(TIME_LIMIT_SECONDS);
@@ -146,7 +146,7 @@ static void run_child(struct run *run) {
         free(run->memory[i].bytes);
 }
 
-/* What a temporary file holds, from its start; malloc'ed. */
+/* Returns the contents of a temporary file, malloc'ed. */
 static char *contents(FILE *file) {
     char *text = text_resize(NULL, MAX_CAPTURE);
     rewind(file);
@@ -173,7 +173,7 @@ static unsigned check_texts(const struct kernel_file *file, const struct kernel_
     return n_failures;
 }
 
-/* False: it failed. *is_refused: a rule forbids it, and that may be. */
+/* Returns false when the test failed. *is_refused: a rule of the model forbids it, which is not a failure. */
 static bool run_test(const struct kernel_file *file, const struct kernel_test *test, const struct mode *mode,
                      bool *is_refused) {
     FILE *output = tmpfile(), *errors = tmpfile(), *report = tmpfile();

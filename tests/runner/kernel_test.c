@@ -131,7 +131,7 @@ static bool read_values(struct reader *reader, struct value_list *list, const st
     if (!value_list_parse(list, type, text, end, &bad))
         return fail(reader, "no value of .%s: '%.*s'", type->name, (int)(end - bad < 20 ? end - bad : 20), bad);
     if (wanted && list->length != wanted)
-        return fail(reader, "%zu values, where %zu are wanted", list->length, wanted);
+        return fail(reader, "%zu values, but %zu are needed", list->length, wanted);
     return true;
 }
 
@@ -156,7 +156,7 @@ static bool read_argument(struct reader *reader, const char *text, const char *e
         argument->kind = is_texture ? ARGUMENT_TEXTURE : ARGUMENT_SURFACE;
     while (text_next_word(&text, end, &word, &length) && !is_word(word, length, "="))
         if (!read_option(argument, word, length))
-            return fail(reader, "'%.*s' says nothing about argument '%s'", (int)length, word, argument->name);
+            return fail(reader, "'%.*s' is not an option of argument '%s'", (int)length, word, argument->name);
     bool has_values = length > 0;
     if (!has_values)
         return argument->kind != ARGUMENT_SCALAR || fail(reader, "scalar '%s' has no value", argument->name);
@@ -189,7 +189,7 @@ static bool read_expectation(struct reader *reader, const char *text, const char
         return fail(reader, "no argument '%.*s'", (int)name_length, word);
     const struct kernel_argument *argument = &reader->test->argument[i];
     if (argument->kind != ARGUMENT_BUFFER && argument->kind != ARGUMENT_SURFACE)
-        return fail(reader, "'%s' is no buffer", argument->name);
+        return fail(reader, "'%s' is not a buffer", argument->name);
     if (!text_next_word(&text, end, &word, &length) || !is_word(word, length, "="))
         return fail(reader, "expect: is written `name = values`");
     expectation->argument = (unsigned)i;
@@ -210,7 +210,7 @@ static char *copy_text(const char *text, const char *end) {
 static bool read_text(struct reader *reader, enum expectation_kind kind, const char *text, const char *end) {
     struct kernel_expectation *expectation = add_expectation(reader, kind);
     if (!expectation || text == end)
-        return expectation ? fail(reader, "what is expected?") : false;
+        return expectation ? fail(reader, "the expected text is missing") : false;
     expectation->text = copy_text(text, end);
     return true;
 }
@@ -265,7 +265,7 @@ static bool read_directive(struct reader *reader, const char *text, const char *
     if (is_word(text, length, "real-gpu"))
         return read_real_gpu(reader, rest, end);
     if (length >= 3 && (strncmp(text, "exp", 3) == 0 || strncmp(text, "arg", 3) == 0) && !memchr(text, ' ', length))
-        return fail(reader, "no such word: '%.*s'", (int)length, text);
+        return fail(reader, "unknown word '%.*s'", (int)length, text);
     return true;
 }
 

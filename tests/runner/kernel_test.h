@@ -1,4 +1,4 @@
-/* Kernel tests, tests/kernels/NAME.ptx: PTX with what it needs and must do in comments at the top.
+/* Kernel tests, tests/kernels/NAME.ptx: PTX with its arguments and expectations in comments at the top.
  *
  *     // kernel: NAME                      default: the only .entry; a second kernel: line begins a second test
  *     // launch: grid 2 1 1 block 64 1 1 shared 1024        defaults: grid 1 1 1, block 32 1 1, shared 0
@@ -14,11 +14,11 @@
  *     // expect-message: out of bounds     in the error output
  *     // expect-stdout: hello from 3       in the output; several lines allowed
  *     // config: {"max_instructions": 1000}                 HEDDLE_CONFIG of the run
- *     // real-gpu: no                      means nothing on hardware
+ *     // real-gpu: no                      does not apply to hardware
  *
  * A texture is linear (filtered), normalized (its coordinates), read-normalized (its texels), buffer (linear memory),
- * and wrap, clamp, mirror or border. A line that ends with a backslash goes on in the next comment line. Comments
- * without one of these words are comments. */
+ * and wrap, clamp, mirror or border. A line that ends with a backslash continues in the next comment line. Other
+ * comments are ignored. */
 #pragma once
 
 #include <stdbool.h>
@@ -75,7 +75,7 @@ struct kernel_file {
     unsigned n_tests, n_errors;
 };
 
-/* False when the file cannot be read or its comments have errors, each told on standard error. kernel_file_free() in
- * both cases. */
+/* Returns false when the file cannot be read or its comments have errors, which it reports on standard error.
+ * kernel_file_free() in both cases. */
 bool kernel_file_read(struct kernel_file *file, const char *path);
 void kernel_file_free(struct kernel_file *file);

@@ -1,4 +1,4 @@
-/* The instructions that tests mention, whatever the order of their modifiers: add.ftz.rn.f32 is add.rn.ftz.f32. */
+/* The instructions that tests mention. The order of modifiers does not matter: add.ftz.rn.f32 is add.rn.ftz.f32. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,12 +11,13 @@ struct mentions {
     size_t n, room;
 };
 
-/* The opcode, its modifiers in alphabetical order, then its types as written. False when the text is too long. */
+/* Makes the key of an instruction: its opcode, its modifiers in alphabetical order, then its types as written. Returns
+ * false when the text is too long. */
 bool mentions_key(const char *mnemonic, size_t length, char key[MENTION_KEY]);
 
-/* Adds every instruction of PTX text, comments left out; and of a table's ops. */
+/* Adds every instruction of PTX text, except in comments. */
 void mentions_add_ptx(struct mentions *mentions, const char *text);
-/* After the last addition, before the first question. */
+/* Call after the last addition and before mentions_has(). */
 void mentions_sort(struct mentions *mentions);
 bool mentions_has(const struct mentions *mentions, const char key[MENTION_KEY]);
 /* Whether any form of the opcode is mentioned. */

@@ -14,7 +14,7 @@ struct reader {
     struct table *table;
     unsigned line;
     struct tolerance tolerance; /* for the next op */
-    bool skips_cases;           /* after an op that could not be read */
+    bool skips_cases;           /* the last op could not be read */
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct reader *reader, const char *format, ...) {
@@ -54,7 +54,7 @@ static bool add_register(struct reader *reader, struct table_op *op, char mark, 
     return true;
 }
 
-/* At a brace: a register, when what follows is {name}, {name:type} or one of these with a mark. */
+/* At a brace: reads a register if it is {name}, {name:type} or one of these with a mark. */
 static bool read_reference(struct reader *reader, struct table_op *op, size_t *at) {
     const char *text = op->text, *c = text + *at + 1;
     char mark = *c == '=' || *c == '+' ? *c++ : ' ';
@@ -130,7 +130,7 @@ static bool read_tolerance(struct reader *reader, const char *text, size_t lengt
     return true;
 }
 
-/* The values of the inputs, or of the outputs, in the order of the registers. */
+/* Reads the values of the inputs, or of the outputs, in the order of the registers. */
 static bool read_values(struct reader *reader, const struct table_op *op, bool is_output, const char *text,
                         const char *end, struct value *values) {
     const char *word;
@@ -143,7 +143,7 @@ static bool read_values(struct reader *reader, const struct table_op *op, bool i
         if (!text_next_word(&text, end, &word, &length))
             return fail(reader, "too few values %s: none for '%s'", side, reg->name);
         if (!value_parse(reg->type, word, length, &values[i]) || (!is_output && values[i].is_ignored))
-            return fail(reader, "'%.*s' is no value of .%s, the type of '%s'", (int)length, word, reg->type->name,
+            return fail(reader, "'%.*s' is not a value of .%s, the type of '%s'", (int)length, word, reg->type->name,
                         reg->name);
     }
     if (text_next_word(&text, end, &word, &length))
@@ -214,7 +214,7 @@ bool table_read(struct table *table, const char *path) {
     }
     free(text);
     if (table->n_ops == 0)
-        fail(&reader, "no op in the whole file");
+        fail(&reader, "the file has no op");
     else if (table->op[table->n_ops - 1].n_cases == 0 && !reader.skips_cases)
         fail(&reader, "the last op has no cases");
     return table->n_errors == 0;

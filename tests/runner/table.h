@@ -6,7 +6,7 @@
  *     op add.sat.s32 {=d:s32}, {a:s32}, {b:s32};
  *       0x7fffffff 1 -> 0x7fffffff
  *
- * {name:type} is an input, {=name:type} an output, {+name:type} both; {name} is a register named before. A case gives
+ * {name:type} is an input, {=name:type} an output, {+name:type} both; {name} is a register named before. A case lists
  * the inputs and the outputs in the order in which they first appear. */
 #pragma once
 
@@ -23,7 +23,7 @@ struct table_register {
     bool is_input, is_output;
 };
 
-/* Where the op's text names a register. */
+/* A register's place in the op's text. */
 struct table_reference {
     size_t first, end;
     unsigned reg;
@@ -49,9 +49,9 @@ struct table {
     const char *path;
     struct table_op *op;
     unsigned n_ops, n_cases;
-    unsigned n_errors; /* each was told as path:line: on standard error */
+    unsigned n_errors; /* each was reported as path:line: on standard error */
 };
 
-/* False when the file cannot be read or has errors. table_free() in both cases. */
+/* Returns false when the file cannot be read or has errors. table_free() in both cases. */
 bool table_read(struct table *table, const char *path);
 void table_free(struct table *table);

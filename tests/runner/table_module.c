@@ -1,12 +1,12 @@
-/* Writes the PTX that runs a table. Registers have the types that the table gives them, except where an output shares
- * the register of an input: that one is declared as plain bits, which every instruction takes. */
+/* Writes the PTX that runs a table. Registers have the types of the table, except a register that is both an input and
+ * an output: it is declared as plain bits, which every instruction accepts. */
 #include "table_module.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How each register of an op is written in one kernel. */
+/* The name of each register of an op in one kernel. */
 struct naming {
     char as[TABLE_MAX_REGISTERS][VALUE_TEXT];
     bool is_declared[TABLE_MAX_REGISTERS]; /* under its own name */
@@ -33,7 +33,7 @@ static unsigned first_output(const struct table_op *op) {
     return i;
 }
 
-/* The input whose register the first output takes over; -1 when there is none. */
+/* Returns the input whose register is also the first output's, or -1. */
 static int shared_input(const struct table_op *op, enum variant variant) {
     unsigned output = first_output(op);
     int found = -1;
@@ -49,7 +49,7 @@ static int shared_input(const struct table_op *op, enum variant variant) {
     return found;
 }
 
-/* Whether a reference stands between the braces of a vector. */
+/* Returns whether a reference is inside the braces of a vector. */
 static bool is_in_vector(const struct table_op *op, const struct table_reference *reference) {
     int depth = 0;
     size_t at = 0;
@@ -59,7 +59,7 @@ static bool is_in_vector(const struct table_op *op, const struct table_reference
     return depth > 0;
 }
 
-/* Neither negated nor followed by a selector (a.b0). */
+/* Returns whether a reference is neither negated nor followed by a selector (a.b0). */
 static bool is_plain(const struct table_op *op, const struct table_reference *reference) {
     size_t first = reference->first;
     while (first > 0 && isspace((unsigned char)op->text[first - 1]))
@@ -182,7 +182,7 @@ static void add_presets(struct text *text, const struct table_op *op, const stru
     }
 }
 
-/* The op with its registers filled in, one instruction a line, each under the guard where there is one. */
+/* Writes the op with its registers, one instruction per line, each with the guard if there is one. */
 static void add_body(struct text *text, const struct table_op *op, const struct naming *naming, bool is_guarded) {
     struct text body = {0};
     size_t at = 0;

@@ -9,19 +9,19 @@
 
 enum variant {
     VARIANT_PLAIN,      /* all lanes active */
-    VARIANT_GUARDED,    /* odd lanes inactive: their outputs keep what they held */
-    VARIANT_OVER_FIRST, /* the first output is the first input's register, where one has its width */
-    VARIANT_OVER_LAST,  /* and the last one's */
-    VARIANT_IMMEDIATES, /* the first case's inputs written as immediates */
+    VARIANT_GUARDED,    /* odd lanes inactive: their outputs keep their values */
+    VARIANT_OVER_FIRST, /* the first output is the register of the first input of the same width */
+    VARIANT_OVER_LAST,  /* or of the last one */
+    VARIANT_IMMEDIATES, /* the first case's inputs are immediates */
     N_VARIANTS
 };
 
-/* What a guarded kernel's outputs hold before, by register and lane. */
+/* Returns the value of a guarded kernel's output before the op, by register and lane. */
 uint64_t table_preset(const struct table_register *reg, unsigned lane);
 
 const char *table_variant_name(enum variant variant);
 bool table_has_variant(const struct table_op *op, enum variant variant);
 
 void table_add_header(struct text *text);
-/* A kernel named op<number>_<variant>, with parameters .u64 in and .u64 out, for blocks of 32 threads. */
+/* Adds a kernel named op<number>_<variant>, with parameters .u64 in and .u64 out, for blocks of 32 threads. */
 void table_add_kernel(struct text *text, const struct table_op *op, unsigned number, enum variant variant);

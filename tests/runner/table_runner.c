@@ -2,14 +2,14 @@
  *
  *     table_runner [--isa base|v3|v4] [--all] [--dump DIR] [--check] TABLE...
  *
- * Every op runs in the variants of table_module.h: all lanes active, under a guard, with the destination over a source,
- * with immediates. All cases of an op are the threads of one launch, padded to whole warps by running cases again.
- * Twenty failures of a table are printed, with --all all of them. --isa sets HEDDLE_ISA and ends with status 77 where
- * the host has no such instruction set; --dump writes the PTX of each table into a folder; --check only reads them.
+ * Every op runs in the variants of table_module.h: all lanes active, with a guard, with the destination in a source
+ * register, with immediates. All cases of an op are the threads of one launch; cases repeat to fill whole warps. Prints
+ * twenty failures of a table, with --all all of them. --isa sets HEDDLE_ISA and ends with status 77 when the host lacks
+ * that instruction set; --dump writes the PTX of each table into a folder; --check only reads the tables.
  *
- * With a GPU and its driver, the same tables check the same expectations on hardware. (Driver 580 lets guarded set,
- * testp and vadd4.add write lanes that are off, which no PTX instruction may; and the tables that say so in their heads
- * hold values that it computes differently.)
+ * With a GPU and its driver, the same tables check the same expectations on hardware. (With driver 580, guarded set,
+ * testp and vadd4.add write inactive lanes, which no PTX instruction may; and it computes some values differently, in
+ * the tables whose heads say so.)
  *
  *     cd tests/runner
  *     gcc -I/usr/local/cuda/include table*.c values.c text.c driver.c isa.c -lcuda -lm -o table_runner
@@ -37,7 +37,7 @@ struct run {
 
 static bool may_report(struct run *run) { return ++run->n_failures <= run->n_reported_most; }
 
-/* path:line: and the op as the table has it */
+/* Prints path:line: and the op as in the table. */
 static void print_place(const struct run *run, unsigned line, const struct table_op *op) {
     printf("%s:%u: %s", run->table->path, line, op->text);
 }
@@ -70,7 +70,8 @@ static void report_call(struct run *run, const struct table_op *op, enum variant
 
 static unsigned lanes_of(const struct table_op *op) { return (op->n_cases + WARP - 1) / WARP * WARP; }
 
-/* What lane's register must hold after the launch; the tolerance holds only for computed values. */
+/* Returns whether the lane's register has the right value after the launch; the tolerance is for computed values only.
+ */
 static bool is_right(const struct table_op *op, enum variant variant, unsigned lane, unsigned reg, uint64_t got,
                      uint64_t *expected) {
     const struct table_case *c = &op->cases[variant == VARIANT_IMMEDIATES ? 0 : lane % op->n_cases];
@@ -100,7 +101,7 @@ static void check_outputs(struct run *run, const struct table_op *op, enum varia
     free(has_failed);
 }
 
-/* The slots of every lane, case after case and from the start again. */
+/* Returns the input slots of every lane; cases repeat from the first. */
 static uint64_t *input_slots(const struct table_op *op) {
     unsigned n_lanes = lanes_of(op);
     uint64_t *slots = text_resize(NULL, n_lanes * op->n_inputs * sizeof *slots), *slot = slots;
@@ -117,7 +118,7 @@ static CUresult launch(CUfunction function, const struct table_op *op, CUdevicep
     return result == CUDA_SUCCESS ? cuCtxSynchronize() : result;
 }
 
-/* A failed launch ends the run: nothing works in its context any more. */
+/* A failed launch ends the run: its context no longer works. */
 static bool run_variant(struct run *run, CUmodule module, const struct table_op *op, unsigned number,
                         enum variant variant, CUdeviceptr in, CUdeviceptr out) {
     char name[64];
@@ -133,7 +134,7 @@ static bool run_variant(struct run *run, CUmodule module, const struct table_op 
     result = launch(function, op, in, out);
     run->n_launches++;
     if (result != CUDA_SUCCESS) {
-        report_call(run, op, variant, result, "the launch failed; what follows it was not run");
+        report_call(run, op, variant, result, "the launch failed; the rest was not run");
         return false;
     }
     uint64_t *slots = text_resize(NULL, bytes);
@@ -182,7 +183,7 @@ static bool dump(const char *folder, const char *path, const char *ptx) {
     return true;
 }
 
-/* One module for one op: finds those that do not load when the whole table does not. */
+/* Runs one op in its own module: finds those that do not load when the whole table does not. */
 static bool run_alone(struct run *run, const struct table_op *op, unsigned number) {
     static char log[DRIVER_LOG];
     struct text text = {0};

@@ -1,4 +1,4 @@
-/* Text that grows, and whole files. */
+/* Growing text and whole files. */
 #include "text.h"
 
 #include <stdarg.h>

@@ -32,7 +32,7 @@ static void skip_blanks(struct reader *reader) {
         reader->at++;
 }
 
-/* After a value or a group: *N, where the values from `first` on stand N times. */
+/* After a value or a group: *N repeats the values from `first` on N times. */
 static bool read_repeat(struct reader *reader, size_t first) {
     if (reader->at == reader->end || *reader->at != '*')
         return true;

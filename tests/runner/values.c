@@ -1,4 +1,4 @@
-/* Values of PTX types as tests write them. Decimal floats are rounded by the C library, which rounds correctly. */
+/* Values of PTX types as tests write them. The C library rounds decimal floats correctly. */
 #include "values.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 8-bit values of .u8 and .s8 live in 16-bit registers, as compilers keep them; .b8 registers exist for packing. */
+/* 8-bit values of .u8 and .s8 are in 16-bit registers, as in compiled code; .b8 registers exist for packing. */
 static const struct value_type types[] = {
     {"u8", "b16", VALUE_UNSIGNED, 8, 1, 0, 0},   {"u16", "u16", VALUE_UNSIGNED, 16, 1, 0, 0},
     {"u32", "u32", VALUE_UNSIGNED, 32, 1, 0, 0}, {"u64", "u64", VALUE_UNSIGNED, 64, 1, 0, 0},
@@ -175,7 +175,7 @@ static bool is_nan(const struct value_type *type, uint64_t bits) {
     return (bits & (sign_bit(type) - 1)) > infinity(type);
 }
 
-/* Floats in order as integers, -0 and +0 at the same place: neighbours differ by one. */
+/* Maps floats to integers in the same order, -0 and +0 to the same one: neighbours differ by one. */
 static int64_t ordinal(const struct value_type *type, uint64_t bits) {
     int64_t magnitude = (int64_t)(bits & (sign_bit(type) - 1));
     return bits & sign_bit(type) ? -magnitude : magnitude;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# cross.sh PART HEDDLE: bundled workloads at size small in time, every result checked. Not every combination is run: from model to
-# model the schedulers and machines move on by one workload, so that each pair of them meets many workloads. bench/cross.sh
+# cross.sh PART HEDDLE: bundled workloads at size small in time, every result checked. Not every combination runs: from model
+# to model the schedulers and machines move on by one workload, so that each pair of them runs many workloads. bench/cross.sh
 # runs the whole product.
-#     models FIRST STEP   every workload under every STEP-th divergence model from number FIRST on, each with one scheduler; what
-#                         a model must refuse is in refused.txt
+#     models FIRST STEP   every workload under every STEP-th divergence model from number FIRST on, each with one scheduler;
+#                         refused.txt lists what a model must refuse
 #     schedulers          every workload under a third of the schedulers, on a machine with each pipeline
 #     machines            every workload on every machine
 #     repeat              the same statistics twice, the second time on several host threads
@@ -25,7 +25,7 @@ has_small_blocks() { "$heddle" list machines "$1" | grep -qE '^ *threads_per_blo
 # is_refused MODEL PROGRAM [ARGUMENT...]
 is_refused() { grep -qxF "$*" "$here/refused.txt"; }
 
-# run_variant MODEL PROGRAM [ARGUMENT...]: it is verified, or refused with the rule that the model names
+# run_variant MODEL PROGRAM [ARGUMENT...]: expects it to be verified, or refused by a rule of the model
 run_variant() {
     local message
     if ! is_refused "$@"; then
@@ -97,7 +97,7 @@ repeat)
         [[ -n $first && $first == "$second" ]]
         echo "${words[0]##*/}: the same statistics twice"
     done
-    for workload in matmul reduction scan mum; do # what instructions do is the same with and without time
+    for workload in matmul reduction scan mum; do # instruction counts are the same with and without time
         first=$("$heddle" run "$workload" --functional --json - 2>/dev/null | grep -E '"(thread|memory|long|long_thread)_instructions"')
         second=$("$heddle" run "$workload" --json - 2>/dev/null | grep -E '"(thread|memory|long|long_thread)_instructions"')
         [[ -n $first && $first == "$second" ]]

@@ -1,5 +1,5 @@
-/* Ends as its first argument says: an exit status, `signal`, or `sleep` for long. It uses the driver only with `driver`
- * first. */
+/* Ends as its first argument says: with an exit status, by a `signal`, or after a long `sleep`. It uses the driver only
+ * when `driver` comes first. */
 #include <cuda.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Stands for a program and its driver: writes the results of one launch itself, with cycles that depend on the
- * scheduler alone (lrr 1000, gto 500, all others 2000). An argument WHAT:SCHEDULER makes it misbehave under that one:
- * `slow` ends last, `wrong` fails its check, `error` says something and fails, `hang` sleeps for long, `limit` has
- * reached the limit of cycles, `signal` is ended by SIGKILL, `reads` adds the bytes of standard input to the cycles. */
+/* Replaces a program and its driver: writes the results of one launch itself, with cycles that depend on the scheduler
+ * alone (lrr 1000, gto 500, all others 2000). An argument WHAT:SCHEDULER makes it misbehave under that scheduler:
+ * `slow` ends last, `wrong` fails its check, `error` prints a message and fails, `hang` sleeps for long, `limit`
+ * reports the limit of cycles, `signal` is ended by SIGKILL, `reads` adds the bytes of standard input to the cycles. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-/* The argument that begins with `what` is about this scheduler. */
+/* Returns whether there is an argument WHAT:SCHEDULER. */
 static int is_asked(int argc, char **argv, const char *what, const char *scheduler) {
     size_t length = strlen(what);
     for (int i = 1; i < argc; i++)
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     int at_limit = is_asked(argc, argv, "limit", scheduler);
     if (write_results(cycles, at_limit))
         return 1;
-    puts("nobody sees this");
+    puts("hidden output");
     int is_wrong = is_asked(argc, argv, "wrong", scheduler);
     json_decref(config);
     return is_wrong ? 3 : at_limit;
