@@ -94,9 +94,32 @@ struct divergence_access {
     uint32_t n_others; /* accesses of the group under way besides this one */
 };
 
-/* What the SM does for a model. `sm` is the handle from the setup. */
+/* What the SM does for models that split a group by the hits and misses of an access (dws, slip). */
+struct divergence_split_host {
+    /* `from` waits for an access that has answered some of its lanes: `to`, which those lanes form (the model has
+     * changed both masks), gets a free slot and a copy of the scoreboard in which that access has ended. Returns false,
+     * and does nothing, when no slot is free. */
+    bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
+    /* Lanes of the group's only access under way that have their data; 0 when there is no or more than one access. */
+    uint32_t (*arrived)(void *sm, const struct divergence_group *group);
+    /* Every other group in a slot waits for memory or for others: without this one the SM would stand still. */
+    bool (*others_wait)(void *sm, const struct divergence_group *group);
+    /* Cycles so far in which the SM issued, and in which it waited for memory. */
+    void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
+};
+
+/* What the SM does for models with a chip (odgs). */
+struct divergence_chip_host {
+    /* Calls refill() in that cycle. The SM keeps only the earliest; refill() asks again for a later one. */
+    void (*call_at)(void *sm, uint64_t cycle);
+    /* Starts the grid's next block on this SM (admit() is called before it returns). Returns false when no block is
+     * left, or no room. */
+    bool (*pull_block)(void *sm, uint64_t cycle);
+};
+
+/* What the SM does for every model. `sm` is the handle from the setup. */
 struct divergence_host {
-    /* Puts a group into a free slot, where it may issue from the next cycle on. False: there is none. */
+    /* Puts a group into a free slot, where it may issue from the next cycle on. Returns false when there is none. */
     bool (*place)(void *sm, struct divergence_group *group, uint64_t cycle);
     /* The model has changed a group in a slot (pc, mask, status) outside the hooks that are called for it. */
     void (*wake)(void *sm, struct divergence_group *group, uint64_t cycle);
@@ -105,35 +128,53 @@ struct divergence_host {
     void (*evict)(void *sm, struct divergence_group *group, uint64_t cycle);
     /* Results of this group are under way: it cannot be joined or re-formed now. False without a slot. */
     bool (*is_under_way)(void *sm, const struct divergence_group *group, uint64_t cycle);
-    /* `from` waits for an access that some lanes have got data from: `to`, which those lanes form (the model has
-     * changed both masks), gets a free slot and a copy of the scoreboard in which that access has ended. False: no free
-     * slot, nothing done. */
-    bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
-    /* Lanes of the group's only access under way that have their data; 0 when there is no or more than one access. */
-    uint32_t (*arrived)(void *sm, const struct divergence_group *group);
-    /* Every other group in a slot waits for memory or for others: without this one the SM would stand still. */
-    bool (*others_wait)(void *sm, const struct divergence_group *group);
     uint32_t (*free_slots)(const void *sm);
-    /* Cycles so far in which the SM issued, and in which it waited for memory: for models that adapt. */
-    void (*activity)(void *sm, uint64_t *active, uint64_t *waiting);
-    /* Calls refill() in that cycle. Only the earliest is kept; refill() asks anew for what is later. */
-    void (*call_at)(void *sm, uint64_t cycle);
-    /* Starts the grid's next block on this SM (admit() is called before it returns). False: no block is left, or no
-     * room. Only for models that pull blocks. */
-    bool (*pull_block)(void *sm, uint64_t cycle);
     /* The last thread of the block has ended. */
     void (*block_ended)(void *sm, struct divergence_block *block);
+    const struct divergence_split_host *splits;
+    const struct divergence_chip_host *chip;
 };
 
 struct divergence_setup {
     const struct config_machine *machine;
     const void *options;
-    void *chip; /* from new_chip(), the same for every SM; NULL without */
+    void *chip; /* the state that all SMs share, from chip->new_chip(); NULL without */
     uint32_t sm_index, n_slots;
     const struct divergence_host *host;
     void *sm;                /* for the host's functions */
     struct exec_context *cx; /* the SM's; its grid changes from launch to launch */
     struct stats_divergence *counters;
+};
+
+/* For models that move threads between SMs (odgs): a state of the chip that all SMs share. Such a model starts blocks
+ * itself (host->chip->pull_block); the dispatcher does not. */
+struct divergence_chip_ops {
+    void *(*new_chip)(const void *options, const struct config_machine *machine);
+    void (*free_chip)(void *chip);
+};
+
+/* For models that follow accesses to memory (lwm, dws, slip). Every hook may be NULL. */
+struct divergence_memory_ops {
+    /* The L1 has answered for every line of a memory instruction. */
+    void (*answered)(void *model, struct divergence_group *group, const struct divergence_access *access,
+                     uint64_t cycle);
+    /* An access of the group has ended: all its lines have arrived. */
+    void (*complete)(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle);
+    /* Nothing could issue in this cycle, and every group waits for memory or for other groups. */
+    void (*idle)(void *model, uint64_t cycle);
+};
+
+/* For models that issue several instructions, or several groups, in one cycle. Every hook may be NULL. */
+struct divergence_joint_ops {
+    /* (mimd) Every lane fetches its own instruction. Returns the next pc of each lane that has one, and sets *mask to
+     * these lanes. On machines with a scoreboard there is then one for each lane. */
+    const uint32_t *(*lane_pcs)(void *model, const struct divergence_group *group, uint32_t *mask);
+    /* (dws:merge=dwf) Groups with a row. leads(): the group has been picked; may others at its pc issue with it, in the
+     * same cycle and as parts of one instruction? follows(): asked of each group that is ready there under the same
+     * scheduler, after those before it have issued: does it? To its own group and slot each part is a whole
+     * instruction. */
+    bool (*leads)(void *model, const struct divergence_group *group);
+    bool (*follows)(void *model, const struct divergence_group *group);
 };
 
 /* Hooks marked "may be NULL" need not exist. No hook allocates, except new*, new_block, and pools that grow. Equal
@@ -146,7 +187,6 @@ struct divergence_ops {
     /* Lanes of one row may be in different groups: warp-wide instructions (EXEC_KIND_WARP) go to control() too, where
      * divergence_sync (sync.h) brings the lanes together. */
     bool splits_rows;
-    bool pulls_blocks; /* asks for blocks itself (host->pull_block); the dispatcher does not start any */
 
     /* NULL, or the rule by which this cannot run: a combination of options, a machine, a program. One sentence, in a
      * static or the given buffer. program is NULL when asked before there is one. May be NULL. */
@@ -155,9 +195,6 @@ struct divergence_ops {
     /* Slots that an SM with n_warps warps needs, at most most_slots. May be NULL: n_warps. */
     uint32_t (*n_slots)(const void *options, const struct config_machine *machine, uint32_t n_warps,
                         uint32_t most_slots);
-    /* What all SMs share; may be NULL. */
-    void *(*new_chip)(const void *options, const struct config_machine *machine);
-    void (*free_chip)(void *chip);
     void *(*new_model)(const struct divergence_setup *setup);
     void (*free_model)(void *model);
     /* A grid begins, cx->grid is set: no block is on the SM. May be NULL. */
@@ -170,15 +207,6 @@ struct divergence_ops {
     /* Without a row or threads: the next bundle of the instruction at group->pc, which *bundle has already; the rest is
      * 0. May be NULL: there are no such groups. */
     void (*bundle)(void *model, struct divergence_group *group, struct divergence_bundle *bundle, uint64_t cycle);
-    /* (mimd) Every lane fetches an instruction of its own: the next one of each lane that has one, and which these are.
-     * On machines with a scoreboard there is then one for each lane. NULL: one for the group. */
-    const uint32_t *(*lane_pcs)(void *model, const struct divergence_group *group, uint32_t *mask);
-    /* Groups with a row. leads(): the group has been picked; may others at its pc issue with it, in the same cycle and
-     * as parts of one instruction? follows(): asked for one after the other that is ready there under the same
-     * scheduler, when those before it have issued: does it? To its own group and slot each part is a whole instruction.
-     * Both may be NULL: nobody does. */
-    bool (*leads)(void *model, const struct divergence_group *group);
-    bool (*follows)(void *model, const struct divergence_group *group);
     /* Executes the control instruction at pc (a kind above EXEC_KIND_WARP, or from there on with splits_rows). `mask`:
      * with a row the lanes whose guard is true, may be 0; else that of the last bundle. group->pc is still pc. */
     void (*control)(void *model, struct divergence_group *group, uint32_t pc, uint32_t mask, uint64_t cycle);
@@ -186,12 +214,6 @@ struct divergence_ops {
     void (*resume)(void *model, struct divergence_group *group, uint64_t cycle); /* may be NULL: never DRAINS */
     /* A group has ended and left its slot, or the time of call_at has come. May be NULL. */
     void (*refill)(void *model, uint64_t cycle);
-    /* The L1 has been asked for every line of a memory instruction. May be NULL. */
-    void (*memory)(void *model, struct divergence_group *group, const struct divergence_access *access, uint64_t cycle);
-    /* An access of the group has ended (all lines there). May be NULL. */
-    void (*complete)(void *model, struct divergence_group *group, uint32_t tag, uint64_t cycle);
-    /* Nothing could issue in this cycle and every group waits for memory or for others. May be NULL. */
-    void (*idle)(void *model, uint64_t cycle);
     /* Names every live thread of the block, with its group (NULL: in none, waiting to be put into one): for invariant
      * checks in tests and for who-waits-for-what dumps. */
     void (*visit)(const void *model, const struct divergence_block *block,
@@ -201,6 +223,10 @@ struct divergence_ops {
     /* Storage of the mechanism per SM in bits as its paper counts it, with the formula in words; may be NULL. */
     uint64_t (*cost_bits)(const void *options, const struct config_machine *machine, char *formula, size_t size);
     const char *area; /* what its paper says of area, with the source; may be NULL */
+    /* For a few models; NULL in the others. */
+    const struct divergence_chip_ops *chip;
+    const struct divergence_memory_ops *memory;
+    const struct divergence_joint_ops *joint;
 };
 
 /* registry.c */

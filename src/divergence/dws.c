@@ -141,8 +141,8 @@ static void free_model(void *model) {
     free(model);
 }
 
-static void memory(void *model, struct divergence_group *group, const struct divergence_access *access,
-                   uint64_t cycle) {
+static void answered(void *model, struct divergence_group *group, const struct divergence_access *access,
+                     uint64_t cycle) {
     struct dws *dws = model;
     struct divergence_split *split = (struct divergence_split *)group;
     const struct divergence_setup *setup = &dws->splits.setup;
@@ -153,7 +153,7 @@ static void memory(void *model, struct divergence_group *group, const struct div
     struct divergence_splits_hook hook;
     divergence_splits_enter(&hook, &dws->splits, split, cycle);
     if (divergence_splits_note_memory(split, access, missing) &&
-        (dws->options.mem == MEM_AGGRESS || setup->host->others_wait(setup->sm, group)))
+        (dws->options.mem == MEM_AGGRESS || setup->host->splits->others_wait(setup->sm, group)))
         divergence_splits_run_ahead(&hook, split, missing);
     divergence_splits_leave(&hook);
 }
@@ -179,7 +179,7 @@ static bool waits_in_part(const struct dws *dws, const struct divergence_split *
     uint32_t n_rows = split->subdivision->warp->n_rows, n_arrived = 0;
     for (uint32_t i = 0; i < n_rows; i++) {
         if (split->group.row)
-            missing[i] = split->mask[i] & ~setup->host->arrived(setup->sm, &split->group);
+            missing[i] = split->mask[i] & ~setup->host->splits->arrived(setup->sm, &split->group);
         else
             missing[i] = split->is_answered ? split->missing[i] : ~0u;
         n_arrived += (uint32_t)__builtin_popcount(split->mask[i] & ~missing[i]);
@@ -291,15 +291,12 @@ const struct divergence_ops divergence_dws = {
     .free_block = divergence_splits_free_block,
     .admit = divergence_splits_admit,
     .bundle = divergence_splits_bundle,
-    .leads = leads,
-    .follows = follows,
     .control = divergence_splits_control,
     .reached = divergence_splits_reached,
     .resume = divergence_splits_resume,
     .refill = divergence_splits_refill,
-    .memory = memory,
-    .complete = complete,
-    .idle = idle,
+    .memory = &(const struct divergence_memory_ops){.answered = answered, .complete = complete, .idle = idle},
+    .joint = &(const struct divergence_joint_ops){.leads = leads, .follows = follows},
     .visit = divergence_splits_visit,
     .cost_bits = cost_bits,
     .area = "below 1 % of a WPU's storage with 16 entries (Meng 2010, 5.6)",

@@ -281,7 +281,8 @@ static void reached(void *user, struct divergence_group *group, uint64_t cycle) 
 
 /* --- memory, with refetch=first --- */
 
-static void memory(void *user, struct divergence_group *group, const struct divergence_access *access, uint64_t cycle) {
+static void answered(void *user, struct divergence_group *group, const struct divergence_access *access,
+                     uint64_t cycle) {
     (void)user;
     (void)cycle;
     if (group->overlaps)
@@ -361,8 +362,7 @@ const struct divergence_ops divergence_lwm = {
     .bundle = bundle,
     .control = control,
     .reached = reached,
-    .memory = memory,
-    .complete = complete,
+    .memory = &(const struct divergence_memory_ops){.answered = answered, .complete = complete},
     .visit = visit,
     .cost_bits = cost_bits,
     .area = "register file +11 to 18.7 %, chip +1.5 to 3 % (Narasiman 2011, 3.3, from others)",

@@ -108,14 +108,14 @@ static void leave_block(void *user, const struct divergence_compacted *compacted
     if (!chip->options.latency) {
         divergence_odgs_add_threads(chip, warp, compacted->mask);
         divergence_odgs_give_back(chip, warp);
-        setup->host->call_at(setup->sm, cycle + 1);
+        setup->host->chip->call_at(setup->sm, cycle + 1);
         return;
     }
     warp->lanes = compacted->mask;
     warp->due = cycle + chip->options.latency;
     model->n_held++;
     divergence_odgs_queue_push(&model->leaving, warp);
-    setup->host->call_at(setup->sm, warp->due);
+    setup->host->chip->call_at(setup->sm, warp->due);
 }
 
 static void *new_model(const struct divergence_setup *setup) {
@@ -234,7 +234,7 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     warp->due = cycle + model->chip->options.latency;
     group->status = DIVERGENCE_WAITS;
     divergence_odgs_queue_push(&model->leaving, warp);
-    model->setup.host->call_at(model->setup.sm, warp->due);
+    model->setup.host->chip->call_at(model->setup.sm, warp->due);
 }
 
 static void refill(void *user, uint64_t cycle) { divergence_odgs_refill(user, cycle); }
@@ -264,7 +264,7 @@ static void take_released(struct divergence_odgs_sm *model, struct divergence_bl
             divergence_odgs_add_row(model->chip, &block->cta->row[i], mask, pc, (uint16_t)model->setup.sm_index,
                                     &model->chip->full);
     }
-    model->setup.host->call_at(model->setup.sm, cycle + 1); /* they may find free slots elsewhere */
+    model->setup.host->chip->call_at(model->setup.sm, cycle + 1); /* they may find free slots elsewhere */
 }
 
 static void threads_ended(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {
@@ -533,10 +533,8 @@ const struct divergence_ops divergence_odgs = {
     .option = option_table,
     .options_bytes = sizeof(struct divergence_odgs_options),
     .splits_rows = true,
-    .pulls_blocks = true,
     .refuses = refuses,
-    .new_chip = new_chip,
-    .free_chip = free_chip,
+    .chip = &(const struct divergence_chip_ops){.new_chip = new_chip, .free_chip = free_chip},
     .new_model = new_model,
     .free_model = free_model,
     .begin_grid = begin_grid,

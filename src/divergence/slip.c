@@ -95,7 +95,7 @@ static void adapt(struct slip *slip, uint64_t cycle) {
     uint64_t passed = cycle - slip->since, active, waiting;
     if (passed < slip->options.interval)
         return;
-    slip->splits.setup.host->activity(slip->splits.setup.sm, &active, &waiting);
+    slip->splits.setup.host->splits->activity(slip->splits.setup.sm, &active, &waiting);
     if (active < slip->was_active || waiting < slip->waited) /* counted anew since */
         slip->was_active = slip->waited = 0;
     if (100 * (waiting - slip->waited) > slip->options.up * passed)
@@ -162,8 +162,8 @@ static void slip_past(const struct slip *slip, struct divergence_splits_hook *ho
         setup->host->wake(setup->sm, &ahead->group, hook->cycle);
 }
 
-static void memory(void *model, struct divergence_group *group, const struct divergence_access *access,
-                   uint64_t cycle) {
+static void answered(void *model, struct divergence_group *group, const struct divergence_access *access,
+                     uint64_t cycle) {
     struct slip *slip = model;
     struct divergence_split *split = (struct divergence_split *)group;
     uint32_t missing[EXEC_MAX_ROWS];
@@ -246,8 +246,7 @@ const struct divergence_ops divergence_slip = {
     .reached = divergence_splits_reached,
     .resume = divergence_splits_resume,
     .refill = divergence_splits_refill,
-    .memory = memory,
-    .complete = complete,
+    .memory = &(const struct divergence_memory_ops){.answered = answered, .complete = complete},
     .visit = divergence_splits_visit,
     .cost_bits = cost_bits,
 };

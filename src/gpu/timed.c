@@ -108,8 +108,8 @@ static void build(struct gpu_timed *timed) {
     timed->wake = calloc(machine->n_sms, sizeof *timed->wake);
     if (!timed->sm || !timed->wake)
         abort();
-    if (timed->divergence->new_chip)
-        timed->divergence_chip = timed->divergence->new_chip(timed->divergence_options, machine);
+    if (timed->divergence->chip)
+        timed->divergence_chip = timed->divergence->chip->new_chip(timed->divergence_options, machine);
     struct sm_setup setup = {
         .machine = machine,
         .scheduler = timed->scheduler,
@@ -148,7 +148,7 @@ static void tear_down(struct gpu_timed *timed) {
     for (uint32_t i = 0; timed->sm && i < timed->machine.n_sms; i++)
         sm_free(timed->sm[i]);
     if (timed->divergence_chip)
-        timed->divergence->free_chip(timed->divergence_chip);
+        timed->divergence->chip->free_chip(timed->divergence_chip);
     mem_free(timed->mem);
     free(timed->sm);
     free(timed->wake);
@@ -189,7 +189,7 @@ static void start_block(struct run *run, uint32_t i) {
 /* One block to each SM in turn while there is room; models that pull blocks are asked to. */
 static void fill(struct run *run) {
     struct gpu_timed *timed = run->timed;
-    if (timed->divergence->pulls_blocks) {
+    if (timed->divergence->chip) {
         for (uint32_t i = 0; i < timed->machine.n_sms; i++)
             sm_pull(timed->sm[i], timed->cycle);
         return;
@@ -321,7 +321,7 @@ static bool tick_together(struct run *run, uint32_t i) {
     wake_after(timed, i, timed->cycle, sm_tick(timed->sm[i], timed->cycle));
     if (report_fault(run, timed->sm[i]) || !check(run, timed->sm[i]))
         return false;
-    bool starts_blocks = run->n_finished != before && !timed->divergence->pulls_blocks;
+    bool starts_blocks = run->n_finished != before && !timed->divergence->chip;
     while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(timed->sm[i]))
         start_block(run, i);
     return true;

@@ -204,10 +204,10 @@ static void refill(struct sm *sm, uint64_t cycle) {
 
 /* Everybody waits for memory or for others: the model may have a use for the time. */
 static void use_idle_time(struct sm *sm, uint64_t cycle) {
-    if (!sm->divergence->idle || sm->n_in_state[SM_SLOT_READY] || sm->n_in_state[SM_SLOT_DEPENDENCY] ||
-        sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
+    if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->n_in_state[SM_SLOT_READY] ||
+        sm->n_in_state[SM_SLOT_DEPENDENCY] || sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
         return;
-    sm->divergence->idle(sm->model, cycle);
+    sm->divergence->memory->idle(sm->model, cycle);
 }
 
 /* What comes before the schedulers. */

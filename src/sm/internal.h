@@ -106,7 +106,8 @@ struct sm {
      * not share the way to the L2 with answers to others, as those of coherent caches are. */
     bool is_separate;
     bool is_scoreboard;
-    bool has_icache; /* one that can miss */
+    bool has_lane_pcs; /* every lane fetches its own instruction (mimd) */
+    bool has_icache;   /* one that can miss */
     bool policy_sees_waits;
     bool checks, is_watched; /* for tests; or the grid records what its threads execute */
 
@@ -165,6 +166,16 @@ void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
 void sm_sleep_until(struct sm *sm, uint32_t slot, uint64_t cycle, uint64_t wake);
 /* issue.c */
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
+/* The parts of it that joint_issue.c combines. Each returns the lanes that executed. */
+uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
+uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
+/* The model says who executes. *is_last: the instruction has no bundles left. */
+uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t slot, uint32_t ready, bool *is_last,
+                          uint64_t cycle);
+void sm_count_issue(struct sm *sm, uint32_t lanes);
+
+/* joint_issue.c */
+void sm_issue_jointly(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 
 static inline void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) {
     struct sm_slot *slot = &sm->slot[s];

@@ -1,8 +1,10 @@
-/* A group has been picked: its instruction is executed, takes its unit, and its results get their time. */
+/* A scheduler has picked a group: executes its instruction, occupies its unit, and sets the time of its results. A
+ * group that names its threads issues by issue_own(); otherwise the model names them, bundle by bundle. Models that
+ * issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
 #include "sm/internal.h"
 
-static void count(struct sm *sm, uint32_t lanes) {
+void sm_count_issue(struct sm *sm, uint32_t lanes) {
     sm->counters.warp_instructions++;
     sm->counters.thread_instructions += lanes;
     sm->active_lanes[lanes]++;
@@ -66,6 +68,13 @@ static void call_control(struct sm *sm, struct divergence_group *group, const st
         set_fault(sm, bundle);
 }
 
+static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
+    if (row)
+        exec_row_insn(cx, row, insn, mask);
+    else
+        exec_scattered_insn(cx, insn, mask);
+}
+
 static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const struct divergence_bundle *bundle,
                            uint64_t cycle) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
@@ -75,10 +84,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
     reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
         return;
-    if (bundle->row)
-        exec_row_insn(&sm->cx, bundle->row, insn, bundle->mask);
-    else
-        exec_scattered_insn(&sm->cx, insn, bundle->mask);
+    execute(&sm->cx, bundle->row, insn, bundle->mask);
     if (insn->kind != EXEC_KIND_LANES)
         follow_up(sm, s, bundle, cycle);
 }
@@ -93,10 +99,8 @@ static void complete(struct sm *sm, struct divergence_group *group, const struct
         sm->divergence->reached(sm->model, group, cycle);
 }
 
-/* A group that does not say itself who executes: its model does. Gives the lanes that did, and whether the instruction
- * has no bundles left. */
-static uint32_t issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_t ready, bool *is_last,
-                              uint64_t cycle) {
+uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_t ready, bool *is_last,
+                          uint64_t cycle) {
     struct divergence_group *group = sm->slot[s].group;
     struct divergence_bundle bundle;
     uint32_t lanes = 0;
@@ -127,14 +131,8 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
     return divergence_guard(row, insn, group->mask);
 }
 
-static inline void execute(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask) {
-    if (row)
-        exec_row_insn(cx, row, insn, mask);
-    else
-        exec_scattered_insn(cx, insn, mask);
-}
-
-/* A group that says itself who executes: lanes of its row or, without one, of its threads. */
+/* A group that names its threads: lanes of its row or, without one, of group->threads. Returns the lanes that execute.
+ */
 static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, struct exec_row *row, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
@@ -167,7 +165,7 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
     return lanes;
 }
 
-static inline uint32_t issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     return issue_own(sm, scheduler, s, sm->slot[s].group->row, cycle);
 }
 
@@ -175,32 +173,12 @@ static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t 
     return issue_own(sm, scheduler, s, NULL, cycle);
 }
 
-/* Groups that issue together with the one that was picked, as parts of its instruction; the policy does not hear of
- * them. What a part does may change or end the groups behind it. */
-static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
-    uint32_t lanes = 0;
-    for (uint32_t word = 0; word < sm->n_words; word++)
-        for (uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word]; left; left &= left - 1) {
-            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
-            const struct sm_slot *slot = &sm->slot[s];
-            if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row ||
-                !sm->divergence->follows(sm->model, slot->group))
-                continue;
-            lanes += issue_row(sm, scheduler, s, cycle);
-            if (sm_has_fault(sm))
-                return lanes;
-            sm_prepare(sm, s, cycle);
-        }
-    return lanes;
-}
-
-/* Gives the lanes that executed. */
-static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    uint32_t lanes = divergence_is_in_row(slot->group) ? issue_row(sm, scheduler, s, cycle)
+    uint32_t lanes = divergence_is_in_row(slot->group) ? sm_issue_row(sm, scheduler, s, cycle)
                      : slot->group->threads            ? issue_threads(sm, scheduler, s, cycle)
-                                                       : issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
+                                                       : sm_issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (sm_has_fault(sm))
         return lanes;
     if (is_first) {
@@ -210,61 +188,15 @@ static inline uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t 
     slot->is_continued = !is_last;
     bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;
     sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
-    if (!goes_on) /* else it stays ready, and its scheduler picks nobody else */
+    if (!goes_on) /* otherwise it stays ready, and its scheduler picks no other */
         sm_prepare(sm, s, cycle);
     return lanes;
 }
 
-static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    uint32_t units = 0;
-    for (int unit = 0; unit < SM_N_UNITS; unit++)
-        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(unit, scheduler)] <= cycle) << unit;
-    return units;
-}
-
-/* With a scoreboard for each lane: those of the picked group that can go, and in the lanes that are left those of the
- * other ready groups. The policy hears of the picked one. */
-static __attribute__((noinline)) void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
-    uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
-    struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
-    for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
-        bool is_last;
-        uint32_t ready = 0;
-        sched_remove(&groups, (uint32_t)s);
-        if (sm->slot[s].state == SM_SLOT_READY) /* what others do may change that */
-            ready = sm_lanes_ready(sm, (uint32_t)s, units, left, cycle);
-        if (!ready)
-            continue;
-        lanes += issue_bundles(sm, scheduler, (uint32_t)s, ready, &is_last, cycle);
-        left &= ~ready;
-        if (sm_has_fault(sm))
-            break;
-        if ((uint32_t)s == picked) {
-            sm->view.cycle = cycle;
-            sm->policy->issued(sm->policy_state[scheduler], &sm->view, picked);
-        }
-        sm_prepare(sm, (uint32_t)s, cycle);
-    }
-    count(sm, lanes);
-}
-
-/* For models some of whose groups issue with others. */
-static __attribute__((noinline)) void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
-    const struct divergence_group *group = sm->slot[s].group;
-    uint32_t pc = group->pc;
-    bool leads = group->row && sm->divergence->leads(sm->model, group);
-    uint32_t lanes = issue_picked(sm, scheduler, s, cycle);
-    if (leads && !sm_has_fault(sm))
-        lanes += issue_followers(sm, scheduler, pc, cycle);
-    count(sm, lanes);
-}
-
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     sm->cx.time = cycle;
-    if (sm->lane_ready)
-        issue_lanes(sm, scheduler, s, cycle);
-    else if (sm->divergence->leads)
-        issue_together(sm, scheduler, s, cycle);
+    if (sm->divergence->joint)
+        sm_issue_jointly(sm, scheduler, s, cycle);
     else
-        count(sm, issue_picked(sm, scheduler, s, cycle));
+        sm_count_issue(sm, sm_issue_picked(sm, scheduler, s, cycle));
 }

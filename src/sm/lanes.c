@@ -59,7 +59,7 @@ static void examine(const struct sm *sm, uint32_t s, const uint32_t *pc, uint32_
 static uint32_t look(const struct sm *sm, uint32_t s, uint64_t cycle, const uint32_t **pc) {
     struct sm_lanes *lanes = &sm->lanes[s];
     uint32_t mask;
-    *pc = sm->divergence->lane_pcs(sm->model, sm->slot[s].group, &mask);
+    *pc = sm->divergence->joint->lane_pcs(sm->model, sm->slot[s].group, &mask);
     if (mask & lanes->changed)
         examine(sm, s, *pc, mask & lanes->changed);
     if (cycle >= lanes->at && cycle < lanes->next)

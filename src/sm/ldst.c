@@ -168,8 +168,8 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         slot->result_ready = request->ready;
     if (!sm->is_scoreboard && request->ready > slot->fetch_ready && !slot->group->overlaps)
         slot->fetch_ready = request->ready;
-    if (sm->divergence->complete)
-        sm->divergence->complete(sm->model, slot->group, request->tag, cycle);
+    if (sm->divergence->memory && sm->divergence->memory->complete)
+        sm->divergence->memory->complete(sm->model, slot->group, request->tag, cycle);
     bool may_wake_sooner = sm->lane_ready && slot->state == SM_SLOT_DEPENDENCY;
     if (slot->state == SM_SLOT_MEMORY || slot->group->status != DIVERGENCE_RUNS || may_wake_sooner)
         sm_prepare(sm, request->slot, cycle);
@@ -185,7 +185,7 @@ uint32_t sm_ldst_arrived(const struct sm_request *request) {
 }
 
 static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
-    if (!sm->divergence->memory || !has_owner(sm, request))
+    if (!sm->divergence->memory || !sm->divergence->memory->answered || !has_owner(sm, request))
         return;
     const struct sm_slot *slot = &sm->slot[request->slot];
     uint32_t arrived = sm_ldst_arrived(request);
@@ -199,7 +199,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
         .is_load = has_result(&sm->program->timing[request->pc]),
         .n_others = slot->n_accesses - 1u,
     };
-    sm->divergence->memory(sm->model, slot->group, &access, cycle);
+    sm->divergence->memory->answered(sm->model, slot->group, &access, cycle);
 }
 
 static bool is_over(const struct sm_request *request) {

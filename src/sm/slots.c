@@ -206,12 +206,10 @@ const struct divergence_host sm_divergence_host = {
     .wake = wake,
     .evict = evict,
     .is_under_way = is_under_way,
-    .split = split,
-    .arrived = arrived,
-    .others_wait = others_wait,
     .free_slots = free_slots,
-    .activity = activity,
-    .call_at = call_at,
-    .pull_block = pull_block,
     .block_ended = block_ended,
+    .splits =
+        &(const struct divergence_split_host){
+            .split = split, .arrived = arrived, .others_wait = others_wait, .activity = activity},
+    .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
 };

@@ -20,8 +20,9 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
     sm->has_icache = machine->icache.is_present && !machine->icache.is_perfect;
-    sm->is_separate = !setup->divergence_chip && !sm->divergence->pulls_blocks && !sm->divergence->lane_pcs &&
-                      !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
+    sm->has_lane_pcs = sm->divergence->joint && sm->divergence->joint->lane_pcs;
+    sm->is_separate =
+        !sm->divergence->chip && !sm->has_lane_pcs && !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
@@ -155,11 +156,11 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->max_residents = blocks;
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;
-    if (sm->divergence->pulls_blocks)
+    if (sm->divergence->chip)
         sm->n_usable_slots = least(sm->n_slots, warps_that_fit(sm, grid));
     sm->lanes_at = base_allocate(grid->program->n_insns, sizeof *sm->lanes_at);
     sm->register_memory = base_allocate((size_t)sm->n_slots * (program->n_registers + 1), sizeof *sm->register_memory);
-    if (sm->is_scoreboard && sm->divergence->lane_pcs) {
+    if (sm->is_scoreboard && sm->has_lane_pcs) {
         sm->lane_ready =
             base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
         sm->lanes = base_allocate(sm->n_slots, sizeof *sm->lanes);

@@ -12,7 +12,7 @@ static uint32_t free_slots(const struct divergence_odgs_sm *model) {
 static bool start_local(const struct divergence_odgs_sm *model, uint64_t cycle) {
     const struct divergence_odgs_chip *chip = model->chip;
     return chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC && !chip->full.first &&
-           free_slots(model) >= chip->block_rows && model->setup.host->pull_block(model->setup.sm, cycle);
+           free_slots(model) >= chip->block_rows && model->setup.host->chip->pull_block(model->setup.sm, cycle);
 }
 
 /* The next warp in the paper's order; NULL: there is none. With local=tbc new blocks are not for the pool. */
@@ -25,7 +25,7 @@ static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, 
             warp = divergence_odgs_queue_pop(&chip->fresh);
         if (warp)
             return warp;
-        if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC || !setup->host->pull_block(setup->sm, cycle))
+        if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC || !setup->host->chip->pull_block(setup->sm, cycle))
             break; /* else admit() has queued its warps, or left threads in the pool */
     }
     uint32_t pc = divergence_global_pool_lowest(&chip->pool);
@@ -170,7 +170,7 @@ void divergence_odgs_refill(struct divergence_odgs_sm *model, uint64_t cycle) {
         model->setup.host->evict(model->setup.sm, &warp->group, cycle);
     }
     if (model->leaving.first)
-        model->setup.host->call_at(model->setup.sm, model->leaving.first->due);
+        model->setup.host->chip->call_at(model->setup.sm, model->leaving.first->due);
     collect_ended(model);
     refill_slots(model, cycle);
 }

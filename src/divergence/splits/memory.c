@@ -64,7 +64,7 @@ static bool seat_ahead(struct divergence_splits_hook *hook, struct divergence_sp
                        struct divergence_split *to) {
     const struct divergence_setup *setup = &hook->splits->setup;
     if (from->group.row)
-        return setup->host->split(setup->sm, &from->group, &to->group, hook->cycle);
+        return setup->host->splits->split(setup->sm, &from->group, &to->group, hook->cycle);
     return from->was_idle && setup->host->place(setup->sm, &to->group, hook->cycle);
 }
 

@@ -399,7 +399,7 @@ static inline void fixture_after(struct fixture_sm *sm, const struct divergence_
     }
     for (uint32_t i = 0; i < f->n_sms; i++)
         fixture_settle(&f->sm[i], own);
-    for (uint32_t i = 0; i < f->n_sms && !f->ops->pulls_blocks; i++)
+    for (uint32_t i = 0; i < f->n_sms && !f->ops->chip; i++)
         while (fixture_free_slots(&f->sm[i]) >= f->sm[i].block[0].block.cta->n_rows &&
                fixture_pull_block(&f->sm[i], f->cycle)) {
         }
@@ -449,11 +449,11 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
         slot->access[slot->n_accesses++] = access;
         sm->reported = &access;
     }
-    if (f->ops->memory)
-        f->ops->memory(sm->model, group, &report, f->cycle);
+    if (f->ops->memory && f->ops->memory->answered)
+        f->ops->memory->answered(sm->model, group, &report, f->cycle);
     sm->reported = NULL;
-    if (!report.missing && f->ops->complete && group->status != DIVERGENCE_ENDED)
-        f->ops->complete(sm->model, group, bundle->tag, f->cycle);
+    if (!report.missing && f->ops->memory && f->ops->memory->complete && group->status != DIVERGENCE_ENDED)
+        f->ops->memory->complete(sm->model, group, bundle->tag, f->cycle);
 }
 
 /* The bundle that a group with a row or threads is. */
@@ -501,7 +501,7 @@ static inline void fixture_issue_followers(struct fixture_sm *sm, uint32_t pc) {
     for (uint32_t s = 0; s < sm->f->n_slots && !sm->cx.fault.kind; s++) {
         struct divergence_group *group = sm->slot[s].group;
         bool is_ready = fixture_can_step(sm, s) && group->status == DIVERGENCE_RUNS && group->row && group->pc == pc;
-        if (!is_ready || !sm->f->ops->follows(sm->model, group))
+        if (!is_ready || !sm->f->ops->joint->follows(sm->model, group))
             continue;
         bool is_shared = false;
         sm->slot[s].n_issued++;
@@ -529,7 +529,8 @@ static inline void fixture_step(struct fixture_sm *sm, uint32_t s) {
         f->ops->resume(sm->model, group, f->cycle);
     } else {
         uint32_t pc = group->pc;
-        bool leads = f->ops->leads && group->row && f->ops->leads(sm->model, group), is_shared = false;
+        bool leads = f->ops->joint && f->ops->joint->leads && group->row && f->ops->joint->leads(sm->model, group),
+             is_shared = false;
         sm->n_instructions++;
         sm->slot[s].n_issued++;
         while (fixture_issue_bundle(sm, group, &is_shared) && !sm->cx.fault.kind) {
@@ -549,8 +550,8 @@ static inline void fixture_end_access(struct fixture_sm *sm, uint32_t s, uint32_
     struct divergence_group *group = slot->group;
     uint32_t tag = slot->access[i].tag;
     slot->access[i] = slot->access[--slot->n_accesses];
-    if (sm->f->ops->complete)
-        sm->f->ops->complete(sm->model, group, tag, sm->f->cycle);
+    if (sm->f->ops->memory && sm->f->ops->memory->complete)
+        sm->f->ops->memory->complete(sm->model, group, tag, sm->f->cycle);
     fixture_after(sm, group);
 }
 
@@ -600,8 +601,8 @@ static inline void fixture_idle(struct fixture *f) {
         fail_msg("%s: deadlock at cycle %llu: %u of %u blocks have ended, and nobody can go on",
                  f->label ? f->label : "", (unsigned long long)f->cycle, f->n_finished, f->grid.grid[0]);
     f->cycle++;
-    for (uint32_t k = 0; k < f->n_sms && f->ops->idle; k++) {
-        f->ops->idle(f->sm[k].model, f->cycle);
+    for (uint32_t k = 0; k < f->n_sms && f->ops->memory && f->ops->memory->idle; k++) {
+        f->ops->memory->idle(f->sm[k].model, f->cycle);
         fixture_after(&f->sm[k], NULL);
     }
 }
@@ -798,19 +799,22 @@ static inline struct fixture *fixture_open(const struct divergence_ops *ops, con
 }
 
 static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
+    static const struct divergence_split_host splits = {
+        .split = fixture_split,
+        .arrived = fixture_arrived,
+        .others_wait = fixture_others_wait,
+        .activity = fixture_activity,
+    };
+    static const struct divergence_chip_host chip = {.call_at = fixture_call_at, .pull_block = fixture_pull_block};
     static const struct divergence_host host = {
         .place = fixture_place,
         .wake = fixture_wake,
         .evict = fixture_evict,
         .is_under_way = fixture_is_under_way,
-        .split = fixture_split,
-        .arrived = fixture_arrived,
-        .others_wait = fixture_others_wait,
         .free_slots = fixture_free_slots,
-        .activity = fixture_activity,
-        .call_at = fixture_call_at,
-        .pull_block = fixture_pull_block,
         .block_ended = fixture_block_ended,
+        .splits = &splits,
+        .chip = &chip,
     };
     struct fixture_sm *sm = &f->sm[index];
     sm->f = f;
@@ -841,13 +845,13 @@ static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
 
 /* Makes the model and starts the first blocks, one on each SM in turn. */
 static inline void fixture_start(struct fixture *f) {
-    f->chip = f->ops->new_chip ? f->ops->new_chip(f->options, &f->machine) : NULL;
+    f->chip = f->ops->chip ? f->ops->chip->new_chip(f->options, &f->machine) : NULL;
     for (uint32_t i = 0; i < f->n_sms; i++)
         fixture_start_sm(f, i);
     for (uint32_t i = 0; i < f->n_sms; i++)
         if (f->ops->begin_grid)
             f->ops->begin_grid(f->sm[i].model);
-    if (f->ops->pulls_blocks) {
+    if (f->ops->chip) {
         for (uint32_t i = 0; i < f->n_sms; i++)
             f->ops->refill(f->sm[i].model, f->cycle);
     } else {
@@ -870,8 +874,8 @@ static inline void fixture_close(struct fixture *f) {
         }
         f->ops->free_model(f->sm[i].model);
     }
-    if (f->ops->free_chip)
-        f->ops->free_chip(f->chip);
+    if (f->ops->chip)
+        f->ops->chip->free_chip(f->chip);
     exec_program_free(f->program);
     ptx_module_free(f->module);
     free(f->options);

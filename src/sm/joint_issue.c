@@ -1,0 +1,72 @@
+/* Issue for models that send several instructions (mimd) or several groups (dws:merge=dwf) into the lanes in one cycle:
+ * struct divergence_joint_ops. The scoreboards of single lanes are in lanes.c. */
+#include "sm/internal.h"
+
+/* Issues the groups that go together with the one that was picked, as parts of its instruction; the policy does not
+ * hear of them. What a part does may change or end the groups after it. */
+static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
+    uint32_t lanes = 0;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word]; left; left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            const struct sm_slot *slot = &sm->slot[s];
+            if (slot->state != SM_SLOT_READY || slot->group->pc != pc || !slot->group->row ||
+                !sm->divergence->joint->follows(sm->model, slot->group))
+                continue;
+            lanes += sm_issue_row(sm, scheduler, s, cycle);
+            if (sm_has_fault(sm))
+                return lanes;
+            sm_prepare(sm, s, cycle);
+        }
+    return lanes;
+}
+
+static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    const struct divergence_group *group = sm->slot[s].group;
+    uint32_t pc = group->pc;
+    bool leads = group->row && sm->divergence->joint->leads && sm->divergence->joint->leads(sm->model, group);
+    uint32_t lanes = sm_issue_picked(sm, scheduler, s, cycle);
+    if (leads && !sm_has_fault(sm))
+        lanes += issue_followers(sm, scheduler, pc, cycle);
+    sm_count_issue(sm, lanes);
+}
+
+static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    uint32_t units = 0;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(unit, scheduler)] <= cycle) << unit;
+    return units;
+}
+
+/* With a scoreboard for each lane: issues the lanes of the picked group that are ready, and fills the lanes that are
+ * left from the other ready groups. The policy hears of the picked one. */
+static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
+    uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
+    struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
+    for (int s = (int)picked; s != SCHED_NONE && left; s = sched_first(&groups)) {
+        bool is_last;
+        uint32_t ready = 0;
+        sched_remove(&groups, (uint32_t)s);
+        if (sm->slot[s].state == SM_SLOT_READY) /* what others do may change that */
+            ready = sm_lanes_ready(sm, (uint32_t)s, units, left, cycle);
+        if (!ready)
+            continue;
+        lanes += sm_issue_bundles(sm, scheduler, (uint32_t)s, ready, &is_last, cycle);
+        left &= ~ready;
+        if (sm_has_fault(sm))
+            break;
+        if ((uint32_t)s == picked) {
+            sm->view.cycle = cycle;
+            sm->policy->issued(sm->policy_state[scheduler], &sm->view, picked);
+        }
+        sm_prepare(sm, (uint32_t)s, cycle);
+    }
+    sm_count_issue(sm, lanes);
+}
+
+void sm_issue_jointly(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    if (sm->lane_ready)
+        issue_lanes(sm, scheduler, s, cycle);
+    else
+        issue_together(sm, scheduler, s, cycle);
+}
