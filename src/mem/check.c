@@ -1,4 +1,4 @@
-/* The invariants of the memory system, for tests, and a description of what is under way, for the watchdog. */
+/* The invariants of the memory system, for tests, and a description of what is in flight, for the watchdog. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,14 +97,14 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
         const struct mem_sm *sm = &mem->sms[i];
         if (sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->data.n_writebacks > 0 ||
             sm->credits != MEM_SM_CREDITS)
-            return broken(finding, "SM %u waits, but nothing is under way", i);
+            return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
         if (mem->banks[i].lines.n_used + mem->banks[i].requests.n + mem->banks[i].responses.n > 0)
-            return broken(finding, "bank %u waits, but nothing is under way", i);
+            return broken(finding, "bank %u waits, but nothing is in flight", i);
     for (uint32_t i = 0; i < mem->n_channels; i++)
         if (mem->channels[i].n_backlog + mem->channels[i].n_queue > 0)
-            return broken(finding, "channel %u waits, but nothing is under way", i);
+            return broken(finding, "channel %u waits, but nothing is in flight", i);
     return true;
 }
 
@@ -169,7 +169,7 @@ static void describe_bank(const struct writer *writer, const struct mem *mem, co
 void mem_describe(const struct mem *mem, void (*line)(void *user, const char *text), void *user) {
     const struct writer writer = {line, user};
     if (mem_next_event(mem) == MEM_NEVER)
-        say(&writer, "memory: nothing is under way");
+        say(&writer, "memory: nothing is in flight");
     else
         say(&writer, "memory: next event in cycle %" PRIu64, mem_next_event(mem));
     for (uint32_t i = 0; !mem->machine->memory_is_perfect && i < mem->n_sms; i++) {
@@ -177,7 +177,7 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
         if (sm->credits < MEM_SM_CREDITS || sm->data.n_writebacks > 0)
-            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs under way", i,
+            say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i,
                 MEM_SM_CREDITS - sm->credits, sm->data.n_writebacks);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)

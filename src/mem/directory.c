@@ -18,7 +18,7 @@
  * the data.
  *  - An L1 drops its shared copy silently and asks again: the directory still lists it, the request says that it has no
  *    copy.
- *  - The line is evicted while an answer is under way: lookups take the same time for all messages and a link keeps
+ *  - The line is evicted while an answer is in flight: lookups take the same time for all messages and a link keeps
  * their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once; all earlier messages of
  * the line have left by then, because the acknowledgement or the fill arrives at least a lookup later. Instruction
  * fetches read the L2's copy and are not tracked: code does not change while it runs. */

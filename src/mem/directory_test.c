@@ -112,7 +112,7 @@ static void an_evicted_modified_line_moves_to_the_l2(void **state) {
     fixture_end(&f);
 }
 
-/* Line 0 leaves SM 0 while SM 1's request is under way to the bank and the directory's to SM 0. */
+/* Line 0 leaves SM 0 while SM 1's request is in flight to the bank and the directory's to SM 0. */
 static void an_owner_that_gave_the_line_back_says_so(void **state) {
     (void)state;
     struct fixture f;

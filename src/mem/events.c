@@ -90,7 +90,7 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_ph
                     const struct mem_message *message) {
     assert(cycle >= events->base && "an event in the past");
     uint32_t id = events->free;
-    assert(id != MEM_NONE && "more events under way than the machine can have");
+    assert(id != MEM_NONE && "more events in flight than the machine can have");
     events->free = events->pool[id].next;
     events->n_used++;
     events->pool[id].message = *message;

@@ -93,7 +93,7 @@ struct mem_events {
 };
 
 void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t capacity);
-/* Adds an event at `cycle`, not before base. The pool has room for everything that can be under way at once. */
+/* Adds an event at `cycle`, not before base. The pool has room for everything that can be in flight at once. */
 void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase lane, enum mem_event_kind kind,
                     const struct mem_message *message);
 /* Moves the wheel to `cycle`. No event may be earlier. */

@@ -132,7 +132,7 @@ static inline void fixture_check(struct fixture *f) {
         fail_msg("%s", text);
 }
 
-/* Runs until nothing is under way, checks the invariants, and frees the memory. */
+/* Runs until nothing is in flight, checks the invariants, and frees the memory. */
 static inline void fixture_end(struct fixture *f) {
     mem_advance(f->mem, MEM_NEVER);
     fixture_check(f);

@@ -7,7 +7,7 @@
  * two sides communicate through packets alone.
  *
  * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
- * (MEM_SM_CREDITS) that an SM may have under way are limited. Each bank's input has room for everything that can
+ * (MEM_SM_CREDITS) that an SM may have in flight are limited. Each bank's input has room for everything that can
  * arrive, in two rings: requests, which may have to wait in order, and responses (MESI: write-backs and
  * acknowledgements), which never wait. SMs and banks always accept what they receive and DRAM always finishes, so every
  * wait ends. */
@@ -27,7 +27,7 @@
 enum {
     MEM_TICK_BITS = 20, /* links and buses are reserved in ticks of 2^-20 cycle */
     MEM_HEADER_BYTES = 8,
-    MEM_SM_CREDITS = 64, /* our choice: stores, atomics and uncached reads of an SM under way */
+    MEM_SM_CREDITS = 64, /* our choice: stores, atomics and uncached reads of an SM in flight */
     MEM_MAX_COHERENT_SMS = 64,
     MEM_NO_OWNER = 0xff,
 };
@@ -45,7 +45,7 @@ struct mem_l1 {
     uint64_t port_cycle, ports_used; /* banks used in port_cycle, one bit each */
     uint32_t banks, bank_mask;       /* bank_mask: where banks is a power of two */
     uint32_t latency_cycles, line_bytes, line_shift;
-    uint32_t n_writebacks; /* under way */
+    uint32_t n_writebacks; /* in flight */
     /* SMs repeat a refused access every cycle. While n_changes stays the same, so does the answer. */
     uint64_t n_changes;
     struct mem_refusal {
@@ -61,7 +61,7 @@ struct mem_sm {
     struct mem_l1 data, code;
     struct mem_link out, in;
     uint32_t id, credits;
-    uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is under way */
+    uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
 };
 
@@ -74,7 +74,7 @@ enum mem_entry_state {
     MEM_ENTRY_PASS       /* no L2: waits for the line from DRAM, for one request */
 };
 
-/* A line with work under way in a bank. */
+/* A line with work in progress in a bank. */
 struct mem_entry {
     uint32_t first, last, n_waiters; /* messages */
     uint32_t n_acks;
@@ -208,7 +208,7 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
                      uint64_t when, uint64_t cycle);
 
 /* directory.c: MESI */
-/* A request for a line that is in the L2 and has no work under way. False: no entry is free. */
+/* A request for a line that is in the L2 and has no work in progress. False: no entry is free. */
 bool mem_directory_request(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                            uint64_t cycle);
 /* Serves the entry's waiters until one needs acknowledgements or none is left. The line is in the L2. */

@@ -192,7 +192,7 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
     }
 }
 
-/* Makes the access wait for a line, and requests the line unless it is under way already. A row hint travels with the
+/* Makes the access wait for a line, and requests the line unless it is in flight already. A row hint travels with the
  * request; a hint that comes after the request is lost. */
 static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
                           uint32_t shared_slot, uint32_t token, uint64_t cycle) {

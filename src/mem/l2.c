@@ -17,7 +17,7 @@
 static struct mem_input *ring_first(struct mem_ring *ring) { return &ring->items[ring->first]; }
 
 static void ring_add(struct mem_ring *ring, const struct mem_message *message, uint64_t ready) {
-    assert(ring->n < ring->capacity && "more packets under way than the machine can have");
+    assert(ring->n < ring->capacity && "more packets in flight than the machine can have");
     uint32_t place = ring->first + ring->n++;
     ring->items[place < ring->capacity ? place : place - ring->capacity] = (struct mem_input){*message, ready};
 }

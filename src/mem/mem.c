@@ -6,7 +6,7 @@
 
 #include "mem/internal.h"
 
-/* Write-backs that an SM may have under way: one per miss, and an MSHR whose store finds a shared line misses twice. */
+/* Write-backs that an SM may have in flight: one per miss, and an MSHR whose store finds a shared line misses twice. */
 enum { PUTS_PER_MSHR = 4 };
 
 /* The most packets and entries that can be in use at once: the sizes of rings and pools. */
@@ -104,7 +104,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     }
 }
 
-/* One event per packet or credit under way, two per bank, one per entry, and per channel one per write that is
+/* One event per packet or credit in flight, two per bank, one per entry, and per channel one per write that is
  * between its start and the bus. */
 static uint32_t max_events(const struct mem *mem, const struct limits *limits) {
     uint64_t entries = (uint64_t)mem->n_banks * limits->entries;

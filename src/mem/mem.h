@@ -72,10 +72,10 @@ void mem_allow_parallel_fetches(struct mem *mem);
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready);
 
-uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is under way */
+uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is in flight */
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
 /* Between kernels: empties the L1s that are not coherent and writes their dirty lines back. The write-backs are still
- * under way when this returns. Coherent L1s keep their lines. */
+ * in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
 /* The counters of the whole chip; each call sums them again. */
 const struct stats_mem *mem_counters(const struct mem *mem);

@@ -499,7 +499,7 @@ static void count_line(void *user, const char *text) {
     ++*n;
 }
 
-static void accesses_under_way_can_be_described(void **state) {
+static void accesses_in_flight_can_be_described(void **state) {
     (void)state;
     struct fixture f;
     uint32_t n = 0;
@@ -546,7 +546,7 @@ int main(void) {
         cmocka_unit_test(an_l2_writes_dirty_lines_to_dram_when_they_leave),
         cmocka_unit_test(requests_beyond_the_l2_mshrs_wait_in_order),
         cmocka_unit_test(impossible_machines_are_named),
-        cmocka_unit_test(accesses_under_way_can_be_described),
+        cmocka_unit_test(accesses_in_flight_can_be_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Miss status holding registers: the lines under way and the accesses that wait for each. */
+/* Miss status holding registers: the lines in flight and the accesses that wait for each. */
 #include "mem/mshr.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Lines with work under way, found by line number: the MSHRs of the L1s and the entries of the L2 banks. */
+/* Lines with work in progress, found by line number: the MSHRs of the L1s and the entries of the L2 banks. */
 #pragma once
 
 #include <stdbool.h>

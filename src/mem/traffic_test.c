@@ -242,7 +242,7 @@ static void coherent_loads_see_the_latest_store(void **state) {
     assert_true(versions.n_reads > 1000 && versions.n_writes > 500);
 }
 
-/* Few ways everywhere: lines leave L1s and the L2 all the time, with requests, answers and upgrades under way. */
+/* Few ways everywhere: lines leave L1s and the L2 all the time, with requests, answers and upgrades in flight. */
 static void coherence_survives_evictions_at_any_moment(void **state) {
     (void)state;
     struct versions versions;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# documented.sh HEDDLE: everything that `heddle list` names has its place in the documentation, and every counter has code that bumps it.
-# What is missing is named.
+# documented.sh HEDDLE: checks that the documentation has everything that `heddle list` names, and that every counter has code that
+# increments it. Lists what is missing.
 set -euo pipefail
 heddle=$1
 missing=()
@@ -17,7 +17,7 @@ has() { [[ $page == *$'\n'"$1"* ]] || missing+=("$2"); }
 
 names() { "$heddle" list "$1" --names; }
 
-# symbols FILE MACRO: the names that a list of policies gives them: its symbols, with dashes
+# symbols FILE MACRO: the names of the policies in a list: their symbols, with dashes
 symbols() { sed -nE "s/^$2\(([a-z0-9_]+)\)$/\1/p" "$1" | tr _ -; }
 
 [[ $(symbols src/sched/schedulers.def SCHEDULER) == "$("$heddle" list schedulers --names)" ]] ||

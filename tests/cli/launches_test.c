@@ -1,4 +1,4 @@
-/* Programs with several kernels: their table, which launches are timed, and what becomes of errors they pass over. */
+/* Programs with several kernels: their table, the launches that are timed, and errors that they ignore. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -25,7 +25,7 @@ static const char ptx[] =
     "  atom.global.add.u32 %r11, [%d3+4], 1;\n"
     "WAIT:\n  ld.volatile.global.u32 %r11, [%d3+4];\n  setp.lt.u32 %p3, %r11, %r9;\n  @%p3 bra WAIT;\n"
     "ARRIVED:\n  bar.sync 0;\n  ld.volatile.global.u32 %r12, [%d5];\n  add.u32 %r10, %r10, %r12;\n"
-    /* nobody writes the next round before all have read this one */
+    /* no block writes the next round before all have read this one */
     "  add.u32 %r9, %r9, %r6;\n  bar.sync 0;\n  @%p2 bra READ;\n  atom.global.add.u32 %r11, [%d3+4], 1;\n"
     "LOOK:\n  ld.volatile.global.u32 %r11, [%d3+4];\n  setp.lt.u32 %p3, %r11, %r9;\n  @%p3 bra LOOK;\n"
     "READ:\n  bar.sync 0;\n  setp.lt.u32 %p3, %r8, 3;\n  @%p3 bra NEXT;\n"
