@@ -129,7 +129,9 @@
 #define cuMemsetD8Async cuMemsetD8Async_ptsz
 #define cuStreamAddCallback cuStreamAddCallback_ptsz
 #define cuStreamAttachMemAsync cuStreamAttachMemAsync_ptsz
+#define cuStreamCopyAttributes cuStreamCopyAttributes_ptsz
 #define cuStreamEndCapture cuStreamEndCapture_ptsz
+#define cuStreamGetAttribute cuStreamGetAttribute_ptsz
 #define cuStreamGetCtx cuStreamGetCtx_ptsz
 #define cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz
 #define cuStreamGetDevice cuStreamGetDevice_ptsz
@@ -138,6 +140,7 @@
 #define cuStreamGetPriority cuStreamGetPriority_ptsz
 #define cuStreamIsCapturing cuStreamIsCapturing_ptsz
 #define cuStreamQuery cuStreamQuery_ptsz
+#define cuStreamSetAttribute cuStreamSetAttribute_ptsz
 #define cuStreamSynchronize cuStreamSynchronize_ptsz
 #define cuStreamWaitEvent cuStreamWaitEvent_ptsz
 #endif
@@ -767,6 +770,29 @@ typedef struct CUmemAccessDesc_st {
 } CUmemAccessDesc_v1;
 typedef CUmemAccessDesc_v1 CUmemAccessDesc;
 
+/* Memory of cuMemCreate(). */
+typedef unsigned long long CUmemGenericAllocationHandle_v1;
+typedef CUmemGenericAllocationHandle_v1 CUmemGenericAllocationHandle;
+
+typedef enum CUmemAllocationGranularity_flags_enum {
+    CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
+} CUmemAllocationGranularity_flags;
+
+typedef struct CUmemAllocationProp_st {
+    CUmemAllocationType type;
+    CUmemAllocationHandleType requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType;
+        unsigned char gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} CUmemAllocationProp_v1;
+typedef CUmemAllocationProp_v1 CUmemAllocationProp;
+
 typedef enum CUmemPool_attribute_enum {
     CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
     CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
@@ -1231,6 +1257,9 @@ typedef union CUlaunchAttributeValue_union {
     unsigned int sharedMemCarveout;
     unsigned int nvlinkUtilCentricScheduling;
 } CUlaunchAttributeValue;
+typedef CUlaunchAttributeID CUstreamAttrID;
+typedef CUlaunchAttributeValue CUstreamAttrValue_v1;
+typedef CUstreamAttrValue_v1 CUstreamAttrValue;
 
 typedef struct CUlaunchAttribute_st {
     CUlaunchAttributeID id;
@@ -1411,6 +1440,22 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count);
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location);
 
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
+                             unsigned long long flags);
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *properties,
+                     unsigned long long flags);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count);
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address);
+CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *properties,
+                                       CUmemAllocationGranularity_flags option);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle);
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
+
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes);
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes);
@@ -1562,6 +1607,9 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream);
 CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int is_enabled);
 CUresult cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int *is_enabled);
 
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value);
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,

@@ -66,11 +66,28 @@ static void events_without_timing_have_no_time(void **state) {
     assert_int_equal(cuEventCreate(&event, 64), CUDA_ERROR_INVALID_VALUE);
 }
 
+static void streams_keep_their_attributes(void **state) {
+    (void)state;
+    CUstream stream, other;
+    CUstreamAttrValue value = {.priority = 0}, seen = {.priority = 0};
+    value.accessPolicyWindow.num_bytes = 4096;
+    assert_cuda(cuStreamCreate(&stream, 0));
+    assert_cuda(cuStreamCreate(&other, 0));
+    assert_cuda(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value));
+    assert_cuda(cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &seen));
+    assert_int_equal(seen.accessPolicyWindow.num_bytes, 0);
+    assert_cuda(cuStreamCopyAttributes(other, stream));
+    assert_cuda(cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &seen));
+    assert_int_equal(seen.accessPolicyWindow.num_bytes, 4096);
+    assert_int_equal(cuStreamSetAttribute(stream, (CUstreamAttrID)99, &value), CUDA_ERROR_INVALID_VALUE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         context_test(streams_remember_what_they_were_made_with),
         context_test(time_passes_only_while_kernels_run),
         context_test(events_without_timing_have_no_time),
+        context_test(streams_keep_their_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

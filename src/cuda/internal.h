@@ -39,6 +39,7 @@ enum {
     CUDA_ALLOCATION_ALIGNMENT = 256,
     CUDA_PAGE_BYTES = 4096, /* what host and managed memory begins at */
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
+    CUDA_STREAM_ATTRIBUTES = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING + 1,
     CUDA_STREAM_LEAST_PRIORITY = 0,
     CUDA_STREAM_GREATEST_PRIORITY = -5,
 };
@@ -79,6 +80,7 @@ enum cuda_kind {
     CUDA_KIND_GRAPH,
     CUDA_KIND_GRAPH_NODE,
     CUDA_KIND_GRAPH_EXEC,
+    CUDA_KIND_PAGES,
 };
 
 /* The head of everything a handle points to. A handle is valid while its address is in the state's table. */
@@ -130,7 +132,8 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
-    struct cuda_capture *capture; /* graph.h; NULL: work is done, not recorded */
+    struct cuda_capture *capture;                             /* graph.h; NULL: work is done, not recorded */
+    CUlaunchAttributeValue attribute[CUDA_STREAM_ATTRIBUTES]; /* as the program set them; without effect */
 };
 
 struct CUevent_st {
@@ -190,6 +193,7 @@ struct cuda_allocation {
     uint64_t id;
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
+    void *registered;                /* the program's own memory, as it was named to cuMemHostRegister; NULL: ours */
 };
 
 /* A texture or surface object by its handle. */
@@ -227,6 +231,10 @@ struct cuda_state {
     struct cuda_table allocations; /* by device address */
     struct cuda_table host_memory; /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
     struct cuda_table textures;    /* by handle in struct gpu */
+    struct cuda_table ranges;      /* reserved addresses, by the first: uint64_t bytes */
+    struct cuda_table mappings;    /* struct cuda_mapping by address */
+    unsigned n_registered;         /* allocations that are memory of the program */
+    CUlaunchAttributeValue stream_attribute[CUDA_STREAM_ATTRIBUTES]; /* of the default stream */
     uint64_t next_id;
     uint64_t peak_bytes;
     unsigned n_modules; /* loaded so far, for the names of unnamed ones */
@@ -372,6 +380,9 @@ struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint6
 struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory);
 void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation);
 void cuda_note_memory(struct cuda_state *state); /* after anything that takes device memory */
+
+/* host_register.c: gives the program its pages back. */
+void cuda_unregister(struct cuda_state *state, const struct cuda_allocation *allocation);
 
 /* pool.c: the pool of cuMemAllocAsync. */
 struct CUmemPoolHandle_st *cuda_current_pool(struct cuda_call *call);

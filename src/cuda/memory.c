@@ -2,9 +2,8 @@
  *
  * All three come from the device's arena, which is ordinary memory of this process: so the host can always reach it,
  * and when the arena's device addresses are its host addresses (gpu_is_unified) host and managed memory have one
- * pointer for both sides. Without that, host memory has two pointers and managed memory does not exist. Memory of the
- * program that was allocated elsewhere cannot be made reachable (cuMemHostRegister). Host allocations count as used
- * device memory here. */
+ * pointer for both sides. Without that, host memory has two pointers and managed memory does not exist. Host
+ * allocations count as used device memory here. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -28,6 +27,10 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
     cuda_table_remove(&state->allocations, allocation->address);
     if (allocation->host)
         cuda_table_remove(&state->host_memory, (uintptr_t)allocation->host);
+    if (allocation->registered) {
+        cuda_unregister(state, allocation);
+        state->n_registered--;
+    }
     if (allocation->pool)
         allocation->pool->attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= allocation->bytes;
     gpu_release(state->gpu, allocation->address);
@@ -197,7 +200,7 @@ CUresult cuMemFreeHost(void *memory) {
     if (!memory)
         return CUDA_SUCCESS;
     struct cuda_allocation *allocation = cuda_table_get(&call.state->host_memory, (uintptr_t)memory);
-    if (!allocation || allocation->kind != CUDA_MEMORY_HOST)
+    if (!allocation || allocation->kind != CUDA_MEMORY_HOST || allocation->registered)
         return CUDA_ERROR_INVALID_VALUE;
     cuda_free_allocation(call.state, allocation);
     return CUDA_SUCCESS;
@@ -206,7 +209,10 @@ CUresult cuMemFreeHost(void *memory) {
 struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory) {
     if (gpu_is_unified(call->gpu)) {
         struct cuda_allocation *found = cuda_find_allocation(call, memory);
-        return found && found->host ? found : NULL;
+        if (found && found->host && !found->registered)
+            return found;
+        if (!call->state->n_registered)
+            return NULL;
     }
     const struct cuda_entry *entry;
     for (size_t at = 0; (entry = cuda_table_next(&call->state->host_memory, &at));) {
@@ -239,23 +245,6 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *memory) {
         return CUDA_ERROR_INVALID_VALUE;
     *flags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP; /* all of it is reachable by kernels */
     return CUDA_SUCCESS;
-}
-
-CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (!memory || !bytes || flags & ~0xfu)
-        return CUDA_ERROR_INVALID_VALUE;
-    return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
-                       "cuMemHostRegister: only memory from cuMemHostAlloc is reachable by kernels");
-}
-
-CUresult cuMemHostUnregister(void *memory) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    return memory ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- Managed memory --------------------------------------------------------------------------------------------- */
@@ -309,7 +298,6 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUm
 
 #undef cuMemAdvise
 #undef cuMemPrefetchAsync
-#undef cuMemHostRegister
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device);
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
 
@@ -326,7 +314,6 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, 
     return cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream);
 }
 
-CUDA_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
 CUDA_ALIAS(cuMemPrefetchAsync_ptsz, cuMemPrefetchAsync);
 CUDA_ALIAS(cuMemPrefetchAsync_v2_ptsz, cuMemPrefetchAsync_v2);
 CUDA_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);

@@ -2,6 +2,8 @@
  * has to wait; what is left of it is its handle and what it was made with. */
 #include "cuda/internal.h"
 
+#include <string.h>
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -145,6 +147,44 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
     return cuStreamGetCtx(stream, context);
 }
 
+/* Attributes are advice on caches, waiting and order: kept for who asks, without effect. */
+static CUlaunchAttributeValue *attributes_of(const struct cuda_call *call, CUstream stream) {
+    struct CUstream_st *found = cuda_object_find(call, stream, CUDA_KIND_STREAM);
+    return found ? found->attribute : call->state->stream_attribute;
+}
+
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    attributes_of(&call, stream)[attribute] = *value;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value) {
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!value || (unsigned)attribute >= CUDA_STREAM_ATTRIBUTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = attributes_of(&call, stream)[attribute];
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+    CUDA_CALL call = cuda_enter_stream(to);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    bool is_default = !from || from == CU_STREAM_LEGACY || from == CU_STREAM_PER_THREAD;
+    if (!is_default && !cuda_object_find(&call, from, CUDA_KIND_STREAM))
+        return CUDA_ERROR_INVALID_HANDLE;
+    memmove(attributes_of(&call, to), attributes_of(&call, from),
+            CUDA_STREAM_ATTRIBUTES * sizeof(CUlaunchAttributeValue));
+    return CUDA_SUCCESS;
+}
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -165,3 +205,6 @@ CUDA_ALIAS(cuStreamGetId_ptsz, cuStreamGetId);
 CUDA_ALIAS(cuStreamGetDevice_ptsz, cuStreamGetDevice);
 CUDA_ALIAS(cuStreamGetCtx_ptsz, cuStreamGetCtx);
 CUDA_ALIAS(cuStreamGetCtx_v2_ptsz, cuStreamGetCtx_v2);
+CUDA_ALIAS(cuStreamSetAttribute_ptsz, cuStreamSetAttribute);
+CUDA_ALIAS(cuStreamGetAttribute_ptsz, cuStreamGetAttribute);
+CUDA_ALIAS(cuStreamCopyAttributes_ptsz, cuStreamCopyAttributes);

@@ -119,6 +119,15 @@ bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base
 /* Whether address lies in the range that allocations come from, live or not. */
 bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
 uint64_t gpu_memory_used(const struct gpu *gpu);
+/* Addresses without memory, at a multiple of `alignment`; 0 when there is no room. */
+uint64_t gpu_range_reserve(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
+/* Memory without addresses, as a file; -1 when there is none left. */
+int gpu_pages_new(struct gpu *gpu, uint64_t bytes);
+void gpu_pages_free(struct gpu *gpu, int pages, uint64_t bytes);
+/* Both together: the reserved addresses show `bytes` of the pages from `offset` on. All are multiples of a host page.
+ * False when something is mapped there, or nothing is. */
+bool gpu_range_map(struct gpu *gpu, uint64_t address, uint64_t bytes, int pages, uint64_t offset);
+bool gpu_range_unmap(struct gpu *gpu, uint64_t address, uint64_t bytes);
 
 /* Modules. name is used in messages. On errors NULL; messages then hold all of them. */
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,

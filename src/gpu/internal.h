@@ -14,6 +14,7 @@ struct gpu_memory {
     struct exec_allocation *freed; /* a ring of the latest, for messages */
     uint32_t n_freed;
     uint64_t next, next_heap, heap_base; /* the heap of device-side malloc lies at [heap_base, limit) */
+    uint64_t range_base;                 /* ranges of range.c lie at [range_base, heap_base) */
     uint64_t used, heap_used, limit_bytes, heap_bytes;
 };
 
@@ -22,6 +23,11 @@ void gpu_memory_close(struct gpu_memory *memory);
 uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t alignment);
 bool gpu_memory_release(struct gpu_memory *memory, uint64_t address);
 const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, uint64_t address);
+/* The first live allocation at or above address, or NULL. */
+const struct exec_allocation *gpu_memory_next(const struct gpu_memory *memory, uint64_t address);
+/* Into and out of the list of live allocations, without a change to memory itself. */
+bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes);
+bool gpu_memory_remove(struct gpu_memory *memory, uint64_t address);
 uint64_t gpu_heap_alloc(struct gpu_memory *memory, uint64_t bytes);
 bool gpu_heap_release(struct gpu_memory *memory, uint64_t address);
 

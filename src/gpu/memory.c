@@ -47,7 +47,8 @@ bool gpu_memory_open(struct gpu_memory *memory, const struct gpu_config *config)
     view->malloc_ = device_malloc;
     view->free_ = device_free;
     memory->next = view->base;
-    memory->heap_base = memory->next_heap = view->base + (bytes / 8 * 7 & ~(uint64_t)(PAGE_BYTES - 1));
+    memory->range_base = memory->heap_base = memory->next_heap =
+        view->base + (bytes / 8 * 7 & ~(uint64_t)(PAGE_BYTES - 1));
     return true;
 }
 
@@ -81,7 +82,12 @@ const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, u
     return address - candidate->address < candidate->bytes ? candidate : NULL;
 }
 
-static bool insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
+const struct exec_allocation *gpu_memory_next(const struct gpu_memory *memory, uint64_t address) {
+    uint32_t at = lower_bound(memory, address);
+    return at < memory->n_live ? &memory->live[at] : NULL;
+}
+
+bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
     if (memory->n_live == memory->live_capacity) {
         uint32_t capacity = memory->live_capacity ? 2 * memory->live_capacity : 64;
         struct exec_allocation *larger = realloc(memory->live, capacity * sizeof *larger);
@@ -118,7 +124,7 @@ static uint64_t place(struct gpu_memory *memory, uint64_t *next, uint64_t base, 
     uint64_t address = find_gap(memory, *next, limit, bytes, alignment);
     if (!address)
         address = find_gap(memory, base, limit, bytes, alignment);
-    if (!address || !insert(memory, address, bytes))
+    if (!address || !gpu_memory_insert(memory, address, bytes))
         return 0;
     *next = address + bytes + GUARD_BYTES;
     return address;
@@ -129,7 +135,7 @@ uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t al
         return 0;
     if (alignment < GUARD_BYTES)
         alignment = GUARD_BYTES;
-    uint64_t address = place(memory, &memory->next, memory->view.base, memory->heap_base, bytes, alignment);
+    uint64_t address = place(memory, &memory->next, memory->view.base, memory->range_base, bytes, alignment);
     if (address)
         memory->used += bytes;
     return address;
@@ -148,21 +154,29 @@ static void scrub(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
     memset(host + (last - address), 0, end - last);
 }
 
-static bool remove_live(struct gpu_memory *memory, uint64_t address, uint64_t *bytes) {
+bool gpu_memory_remove(struct gpu_memory *memory, uint64_t address) {
     uint32_t at = lower_bound(memory, address);
     if (at == memory->n_live || memory->live[at].address != address)
         return false;
-    *bytes = memory->live[at].bytes;
-    memory->freed[memory->n_freed++ % N_FREED] = memory->live[at];
     memmove(&memory->live[at], &memory->live[at + 1], (memory->n_live - at - 1) * sizeof *memory->live);
     memory->view.n_allocations = --memory->n_live;
+    return true;
+}
+
+static bool remove_live(struct gpu_memory *memory, uint64_t address, uint64_t *bytes) {
+    const struct exec_allocation *found = gpu_memory_next(memory, address);
+    if (!found || found->address != address)
+        return false;
+    *bytes = found->bytes;
+    memory->freed[memory->n_freed++ % N_FREED] = *found;
+    gpu_memory_remove(memory, address);
     scrub(memory, address, *bytes);
     return true;
 }
 
 bool gpu_memory_release(struct gpu_memory *memory, uint64_t address) {
     uint64_t bytes;
-    if (address >= memory->heap_base || !remove_live(memory, address, &bytes))
+    if (address >= memory->range_base || !remove_live(memory, address, &bytes))
         return false;
     memory->used -= bytes;
     return true;

@@ -1,0 +1,117 @@
+/* cuMemHostRegister: memory of the program, made reachable by kernels.
+ *
+ * Kernels reach only the device's arena. So the pages of the program's memory and as many pages of the arena become
+ * views of one file in memory, which takes the content over: both sides then see what the other writes. The program
+ * keeps its addresses, and kernels use those that cuMemHostGetDevicePointer gives. Whole pages are taken, with what
+ * else lies in them; another thread must not write to them during the call. Unregistering gives the program pages of
+ * its own again. */
+#define _GNU_SOURCE
+#include "cuda/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool map(void *at, size_t bytes, int file) {
+    int flags = MAP_FIXED | (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED);
+    return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file, 0) == at;
+}
+
+/* Makes `host` and `device` views of one file with the content of `host`. */
+static bool share(unsigned char *host, unsigned char *device, size_t bytes) {
+    int file = memfd_create("heddle-registered", MFD_CLOEXEC);
+    bool is_shared = file >= 0 && ftruncate(file, (off_t)bytes) == 0 && map(device, bytes, file);
+    if (is_shared) {
+        memcpy(device, host, bytes);
+        is_shared = map(host, bytes, file);
+        if (!is_shared)
+            map(device, bytes, -1);
+    }
+    if (file >= 0)
+        close(file);
+    return is_shared;
+}
+
+void cuda_unregister(struct cuda_state *state, const struct cuda_allocation *allocation) {
+    size_t bytes = allocation->bytes;
+    unsigned char *device = gpu_host(state->gpu, allocation->address, bytes);
+    void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own != MAP_FAILED) {
+        memcpy(own, allocation->host, bytes);
+        /* On failure the program keeps the shared pages: its content is safe either way. */
+        if (mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, allocation->host) == MAP_FAILED)
+            munmap(own, bytes);
+    }
+    map(device, bytes, -1);
+}
+
+/* Whether all pages are there. Our own stack moves while its pages would be copied. */
+static bool can_be_taken(const unsigned char *first, size_t bytes) {
+    const unsigned char here = 0, *stack = &here;
+    unsigned char *resident = cuda_allocate(bytes / CUDA_PAGE_BYTES);
+    bool is_there = mincore((void *)(uintptr_t)first, bytes, resident) == 0;
+    free(resident);
+    return is_there && !(stack >= first && stack < first + bytes);
+}
+
+CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    uintptr_t first = (uintptr_t)memory / CUDA_PAGE_BYTES * CUDA_PAGE_BYTES, end;
+    if (!memory || !bytes || flags & ~0xfu || __builtin_add_overflow((uintptr_t)memory, bytes, &end) ||
+        end > UINTPTR_MAX - CUDA_PAGE_BYTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t length = (end - first + CUDA_PAGE_BYTES - 1) / CUDA_PAGE_BYTES * CUDA_PAGE_BYTES;
+    const struct cuda_entry *entry;
+    for (size_t at = 0; (entry = cuda_table_next(&call.state->host_memory, &at));) {
+        const struct cuda_allocation *other = entry->value;
+        if (first < (uintptr_t)other->host + other->bytes && (uintptr_t)other->host < first + length)
+            return cuda_refuse(&call, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                               "cuMemHostRegister: its pages are registered or allocated by CUDA already");
+    }
+    if (!can_be_taken((const unsigned char *)first, length))
+        return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE,
+                           "cuMemHostRegister: the memory is not there, or is the stack of the caller");
+    uint64_t address = gpu_malloc(call.gpu, length, CUDA_PAGE_BYTES);
+    if (!address)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!share((unsigned char *)first, gpu_host(call.gpu, address, length), length)) {
+        gpu_release(call.gpu, address);
+        return cuda_refuse(&call, CUDA_ERROR_OPERATING_SYSTEM, "cuMemHostRegister: the pages cannot be shared");
+    }
+    struct cuda_allocation *allocation = cuda_allocate(sizeof(*allocation));
+    *allocation = (struct cuda_allocation){
+        .kind = CUDA_MEMORY_HOST,
+        .address = address,
+        .bytes = length,
+        .host = (unsigned char *)first,
+        .flags = flags,
+        .id = ++call.state->next_id,
+        .context = call.context,
+        .registered = memory,
+    };
+    cuda_table_put(&call.state->allocations, address, allocation);
+    cuda_table_put(&call.state->host_memory, first, allocation);
+    call.state->n_registered++;
+    cuda_note_memory(call.state);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    uintptr_t first = (uintptr_t)memory / CUDA_PAGE_BYTES * CUDA_PAGE_BYTES;
+    struct cuda_allocation *allocation = memory ? cuda_table_get(&call.state->host_memory, first) : NULL;
+    if (!memory)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation || allocation->registered != memory)
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    cuda_free_allocation(call.state, allocation);
+    return CUDA_SUCCESS;
+}
+
+#undef cuMemHostRegister
+CUDA_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
