@@ -1,0 +1,36 @@
+/* Loads and shared memory in time. */
+#include "sm/fixture.h"
+
+/* ld.param in 1 (constant: 9), the load in 10, asked for in 11, there in 51:
+ * the add issues in 51, ret in 52. */
+static void a_load_waits_for_memory(void **state) {
+    (void)state;
+    assert_int_equal(fixture_cycles(NULL,
+                                    "ld.param.u64 %d1, [p];\nld.global.u32 %r1, "
+                                    "[%d1];\nadd.u32 %r2, %r1, 1;\nret;",
+                                    32),
+                     52);
+    /* Nobody needs the value: ret in 11, and the launch ends. */
+    assert_int_equal(fixture_cycles(NULL, "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nret;", 32), 11);
+}
+
+/* Shared memory: 15 cycles; with all 32 lanes in one bank the access takes 32
+ * passes, 31 more. */
+static void bank_conflicts_take_passes(void **state) {
+    (void)state;
+    static const char no_conflict[] = ".shared .b32 s[1024];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\n"
+                                      "ld.shared.u32 %r3, [%r2];\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, s;\nret;";
+    static const char conflict[] = ".shared .b32 s[1024];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 7;\n"
+                                   "ld.shared.u32 %r3, [%r2];\nadd.u32 %r4, %r3, 1;\nmov.u32 %r5, s;\nret;";
+    /* mov 1, shl 10, ld 19, add 34, mov 35, ret 36 */
+    assert_int_equal(fixture_cycles(NULL, no_conflict, 32), 36);
+    assert_int_equal(fixture_cycles(NULL, conflict, 32), 36 + 31);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_load_waits_for_memory),
+        cmocka_unit_test(bank_conflicts_take_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
