@@ -21,7 +21,7 @@ expect() {
 # Stripped: the runtime inside has no names any more; linked to a shared one it needs none.
 strip -o "$work/stripped" "$folder/vector_add"
 expect 1 "is stripped: link it with 'nvcc -cudart shared'" "$heddle" run --functional "$work/stripped"
-strip -o "$work/stripped.shared" "$folder/vector_add.shared"
+strip -o "$work/stripped.shared" "$folder/constant.shared"
 expect 0 "" "$heddle" run --functional "$work/stripped.shared"
 
 # Not position-independent, and the vendor's library by a path inside the program.
@@ -57,7 +57,9 @@ int main(int, char **argv) {
     if (argv[1] && !strcmp(argv[1], "exit"))
         return 7;
     wild<<<1, 32>>>((int *)64);
-    cudaError_t error = cudaDeviceSynchronize();
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
     printf("error %d %s\n", error, cudaGetErrorName(error));
     return error != cudaSuccess;
 }

@@ -1,5 +1,5 @@
 // Constant memory and device variables, by symbol.
-#include "../check.h"
+#include "../check.cuh"
 
 __constant__ float coefficients[8];
 __constant__ int preset[4] = {2, 3, 5, 7};

@@ -2,7 +2,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "../check.h"
+#include "../check.cuh"
 
 namespace cg = cooperative_groups;
 

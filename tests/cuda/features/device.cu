@@ -1,7 +1,7 @@
 // What a program asks about the device and its kernels, and launches with attributes.
 #include <cstring>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void __launch_bounds__(256) bounded(float *data) {
     __shared__ float tile[256];

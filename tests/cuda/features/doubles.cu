@@ -1,5 +1,5 @@
 // Double precision, and the functions of math.h on the device.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void evaluate(const double *x, double *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

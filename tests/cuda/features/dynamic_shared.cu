@@ -1,5 +1,5 @@
 // Shared memory whose size the launch gives, also more than a kernel may have without asking.
-#include "../check.h"
+#include "../check.cuh"
 
 extern __shared__ int pool[];
 

@@ -1,7 +1,7 @@
 // Errors as CUDA has them: some are forgotten once read, a kernel's fault stays.
 #include <cstring>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void nothing() {}
 __global__ void wild(int *p) { *p = 1; }

@@ -1,5 +1,5 @@
 // Memory that host and device share: managed allocations and variables, and host memory that kernels reach.
-#include "../check.h"
+#include "../check.cuh"
 
 __managed__ int total = 5;
 __managed__ float table[4] = {1, 2, 3, 4};

@@ -1,5 +1,5 @@
 // Memory in the order of a stream, from the device's pool and from one of the program.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void fill(int *data, int what) { data[blockIdx.x * blockDim.x + threadIdx.x] = what; }
 

@@ -1,5 +1,5 @@
 // printf from kernels. The program prints; the test compares.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void speak(const char *who, double x) {
     if (threadIdx.x % 2)

@@ -1,5 +1,5 @@
 // Streams, events and callbacks: work of one stream in order, others waiting for it.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void add(int *data, int what, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Kernels that are templates over types, numbers and functors.
-#include "../check.h"
+#include "../check.cuh"
 
 template <class T> struct Square {
     __device__ T operator()(T x) const { return x * x; }

@@ -1,5 +1,5 @@
 // Texture and surface objects over arrays and linear memory.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void sample(cudaTextureObject_t texture, float *out, int width, int height) {
     int x = threadIdx.x, y = blockIdx.x;

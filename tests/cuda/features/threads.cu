@@ -1,7 +1,7 @@
 // Several host threads at once, each with its own default stream (nvcc --default-stream per-thread) and data.
 #include <thread>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void add(int *data, int what, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

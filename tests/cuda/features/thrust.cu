@@ -12,7 +12,7 @@
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 
-#include "../check.h"
+#include "../check.cuh"
 
 struct Twice {
     __host__ __device__ int operator()(int x) const { return 2 * x; }

@@ -1,5 +1,5 @@
 // Objects with virtual functions, made and used on the device, and memory from the device's heap.
-#include "../check.h"
+#include "../check.cuh"
 
 struct Shape {
     __device__ virtual float area() const = 0;

@@ -1,5 +1,5 @@
 // Shuffles, votes, matches and atomics of every kind.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void warp_functions(unsigned *out) {
     unsigned lane = threadIdx.x, all = 0xffffffff;

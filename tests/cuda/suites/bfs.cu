@@ -1,5 +1,5 @@
 // Breadth-first search level by level until a flag says that nothing changed, in the style of Rodinia's bfs.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void expand(const int *starts, const int *edges, const int *frontier, int *next, int *level, int depth,
                        int n, int *is_changed) {

@@ -1,5 +1,5 @@
 // Binomial option pricing: a block for each option, the tree in shared memory, double precision.
-#include "../check.h"
+#include "../check.cuh"
 
 const int STEPS = 127;
 

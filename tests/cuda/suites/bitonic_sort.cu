@@ -1,7 +1,7 @@
 // Bitonic sort: small distances in shared memory, large ones in global memory.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __device__ inline void order(unsigned &a, unsigned &b, bool ascending) {
     if ((a > b) == ascending) {

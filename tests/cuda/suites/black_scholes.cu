@@ -1,5 +1,5 @@
 // Prices of options by the formula of Black and Scholes.
-#include "../check.h"
+#include "../check.cuh"
 
 __host__ __device__ inline float normal(float d) { return 0.5f * erfcf(-0.70710678f * d); }
 

@@ -1,5 +1,5 @@
 // Cholesky factorization of a small matrix in one block, double precision.
-#include "../check.h"
+#include "../check.cuh"
 
 const int N = 32;
 

@@ -1,7 +1,7 @@
 // Stream compaction: warps vote, one lane reserves room with an atomic.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void keep(const int *in, int *out, int *n_out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;

@@ -1,5 +1,5 @@
 // Connected components: labels spread along edges and jump to their roots.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void hook(const int *a, const int *b, int *label, int n_edges, int *is_changed) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;

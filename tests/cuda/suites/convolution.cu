@@ -1,5 +1,5 @@
 // Separable convolution of an image: rows, then columns, the filter in constant memory.
-#include "../check.h"
+#include "../check.cuh"
 
 const int RADIUS = 4;
 __constant__ float filter[2 * RADIUS + 1];

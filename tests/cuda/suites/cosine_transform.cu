@@ -1,5 +1,5 @@
 // The cosine transform of 8 x 8 blocks of an image, there and back.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void dct(const float *in, float *out, int width, bool is_inverse) {
     __shared__ float a[8][8], b[8][8];

@@ -1,5 +1,5 @@
 // Dot product: a grid-stride loop, a tree in shared memory, one atomic for each block.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void dot(const double *a, const double *b, double *out, int n) {
     __shared__ double partial[128];

@@ -1,7 +1,7 @@
 // Levenshtein distances of many pairs of words, one thread for each pair, a row in local memory.
 #include <cstring>
 
-#include "../check.h"
+#include "../check.cuh"
 
 const int LENGTH = 16;
 

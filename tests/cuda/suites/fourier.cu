@@ -1,5 +1,5 @@
 // Fast Fourier transform, one block, against the sum it stands for; and the Walsh transform.
-#include "../check.h"
+#include "../check.cuh"
 
 const int N = 256;
 

@@ -1,5 +1,5 @@
 // Gaussian elimination: two kernels for each column, then substitution on the host.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void factors(const float *a, float *m, int n, int t) {
     int row = t + 1 + blockIdx.x * blockDim.x + threadIdx.x;

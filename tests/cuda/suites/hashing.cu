@@ -1,7 +1,7 @@
 // Hashing: CRC-32 with a table in constant memory, FNV-1a, and a search for a nonce in the style of miners.
 #include <cstdint>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __constant__ uint32_t crc_table[256];
 

@@ -1,5 +1,5 @@
 // Histogram of bytes: counts in shared memory, then added to the global ones.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void histogram(const unsigned char *data, unsigned *bins, int n) {
     __shared__ unsigned local[256];

@@ -1,5 +1,5 @@
 // Temperature of a chip, in the style of Rodinia's hotspot: several steps in a tile that shrinks by its halo.
-#include "../check.h"
+#include "../check.cuh"
 
 const int BLOCK = 16, STEPS = 2;
 

@@ -1,7 +1,7 @@
 // Image filters: Sobel edges through a texture, a median of nine, grey from colour.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void grey(const uchar4 *in, unsigned char *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Jacobi iteration until the change is small; the host looks at it after each step.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void step(const float *in, float *out, unsigned *change, int n) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

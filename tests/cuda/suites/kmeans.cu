@@ -1,5 +1,5 @@
 // k-means: nearest centre for each point, sums with atomics, until no point moves.
-#include "../check.h"
+#include "../check.cuh"
 
 const int K = 5;
 
@@ -57,5 +57,5 @@ int main() {
     EXPECT(n_rounds > 1 && n_rounds < 20);
     std::vector<int> got = member.get();
     for (int i = 0; i < n; i++)
-        EXPECT(got[i] == i % K && got[i] == nearest(points[i], centres));
+        EXPECT(got[i] == i % K && got[i] == nearest(points[i], centres.data()));
 }

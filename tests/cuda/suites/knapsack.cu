@@ -1,5 +1,5 @@
 // The knapsack problem: one launch for each thing.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void offer(const int *in, int *out, int capacity, int weight, int value) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;

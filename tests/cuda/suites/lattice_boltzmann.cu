@@ -1,5 +1,5 @@
 // Lattice Boltzmann, nine velocities in two dimensions, periodic, distributions as a structure of arrays.
-#include "../check.h"
+#include "../check.cuh"
 
 __constant__ int dx[9], dy[9];
 __constant__ float weight[9];

@@ -1,5 +1,5 @@
 // Conway's game of life on a torus.
-#include "../check.h"
+#include "../check.cuh"
 
 __host__ __device__ inline unsigned char rule(int neighbours, int alive) {
     return neighbours == 3 || (neighbours == 2 && alive);

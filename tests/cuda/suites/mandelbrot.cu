@@ -1,5 +1,5 @@
 // The Mandelbrot set: loops of very different lengths.
-#include "../check.h"
+#include "../check.cuh"
 
 __host__ __device__ inline int escape(double cx, double cy, int most) {
     double x = 0, y = 0;

@@ -1,5 +1,5 @@
 // Dense matrix product with tiles in shared memory; the sizes are no multiple of the tile.
-#include "../check.h"
+#include "../check.cuh"
 
 const int TILE = 16;
 

@@ -1,7 +1,7 @@
 // Merge sort: every thread merges two runs; runs grow until one is left.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void merge(const int *in, int *out, int n, int run) {
     int first = (blockIdx.x * blockDim.x + threadIdx.x) * 2 * run;

@@ -1,5 +1,5 @@
 // Forces between molecules of neighbouring cells, in the style of Rodinia's lavaMD: one block for each cell.
-#include "../check.h"
+#include "../check.cuh"
 
 const int PER_CELL = 20, CELLS = 4;
 

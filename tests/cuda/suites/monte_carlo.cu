@@ -1,5 +1,5 @@
 // Monte Carlo: pi by darts, and the price of an option by random paths, with a generator for each thread.
-#include "../check.h"
+#include "../check.cuh"
 
 __host__ __device__ inline unsigned next(unsigned &s) {
     s ^= s << 13;

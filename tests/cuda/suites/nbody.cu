@@ -1,5 +1,5 @@
 // Gravity between all pairs of bodies, positions in tiles of shared memory.
-#include "../check.h"
+#include "../check.cuh"
 
 const int TILE = 64;
 

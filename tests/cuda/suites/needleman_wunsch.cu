@@ -1,5 +1,5 @@
 // Alignment of two sequences, diagonal by diagonal; a block fills its tile in shared memory.
-#include "../check.h"
+#include "../check.cuh"
 
 const int TILE = 16, GAP = 2;
 

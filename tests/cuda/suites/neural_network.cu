@@ -1,5 +1,5 @@
 // A small neural network learns exclusive or: forward, backward, update, many tiny launches.
-#include "../check.h"
+#include "../check.cuh"
 
 const int HIDDEN = 8;
 

@@ -1,5 +1,5 @@
 // PageRank: contributions along edges with atomic additions of floats.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void spread(const int *starts, const int *edges, const float *rank, float *next, int n) {
     int node = blockIdx.x * blockDim.x + threadIdx.x;

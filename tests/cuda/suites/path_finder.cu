@@ -1,5 +1,5 @@
 // The cheapest way down a grid, row by row, in the style of Rodinia's pathfinder.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void row(const int *wall, const int *above, int *here, int n) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // The eight queens problem: backtracking with bits, a thread for each start, loops that end at different times.
-#include "../check.h"
+#include "../check.cuh"
 
 __host__ __device__ inline int solutions(int n, unsigned columns, unsigned left, unsigned right) {
     unsigned all = (1u << n) - 1, stack_columns[12], stack_left[12], stack_right[12], stack_free[12];

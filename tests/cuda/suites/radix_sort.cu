@@ -1,7 +1,7 @@
 // Radix sort, one bit at a time, with a scan of each block and of the blocks' sums.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 const int BLOCK = 256;
 

@@ -1,5 +1,5 @@
 // A ray tracer: spheres as objects with operators, reflections by a loop, shadows.
-#include "../check.h"
+#include "../check.cuh"
 
 struct Vector {
     float x, y, z;

@@ -1,5 +1,5 @@
 // Work-efficient exclusive scan of many blocks: up-sweep, down-sweep, then the sums of blocks.
-#include "../check.h"
+#include "../check.cuh"
 
 const int BLOCK = 128;
 

@@ -1,5 +1,5 @@
 // Shortest paths: Bellman-Ford with atomic minima over edges, and Floyd-Warshall over all pairs.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void relax(const int *from, const int *to, const int *length, int *distance, int n_edges) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Sparse matrix times vector, compressed rows, a warp for each row.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void product(const int *starts, const int *columns, const float *values, const float *x, float *y, int n) {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;

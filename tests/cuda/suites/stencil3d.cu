@@ -1,5 +1,5 @@
 // A seven-point stencil in three dimensions: threads walk along z and keep three planes in registers.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void stencil(const float *in, float *out, int nx, int ny, int nz) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

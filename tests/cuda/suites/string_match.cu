@@ -2,7 +2,7 @@
 #include <cstring>
 #include <string>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void naive(const char *text, int n, const char *word, int length, int *count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Matrix transposition through padded tiles of shared memory.
-#include "../check.h"
+#include "../check.cuh"
 
 const int TILE = 32, ROWS = 8;
 

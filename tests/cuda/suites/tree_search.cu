@@ -1,7 +1,7 @@
 // Lookups in a sorted tree of keys, and points in a bounding volume hierarchy walked with a stack.
 #include <algorithm>
 
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void find(const int *keys, int n, const int *wanted, int *place, int n_wanted) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

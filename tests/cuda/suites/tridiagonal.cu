@@ -1,5 +1,5 @@
 // Many tridiagonal systems by parallel cyclic reduction, one block for each.
-#include "../check.h"
+#include "../check.cuh"
 
 const int N = 64;
 

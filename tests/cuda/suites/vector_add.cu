@@ -1,5 +1,5 @@
 // Vector addition, the first program of every tutorial.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void add(const float *a, const float *b, float *c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // The wave equation in one dimension, many short launches in one stream.
-#include "../check.h"
+#include "../check.cuh"
 
 __global__ void step(const double *before, const double *now, double *after, int n, double c) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

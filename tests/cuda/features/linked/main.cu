@@ -1,6 +1,6 @@
 // Device code of several files, linked (nvcc -rdc=true): functions, variables and constants across files.
-#include "../../check.h"
-#include "shared.h"
+#include "../../check.cuh"
+#include "shared.cuh"
 
 __constant__ int offsets[4];
 __device__ int calls;

@@ -1,6 +1,6 @@
 // The other file: what main.cu calls, and a kernel of its own.
-#include "../../check.h"
-#include "shared.h"
+#include "../../check.cuh"
+#include "shared.cuh"
 
 __device__ int twice(int x) {
     atomicAdd(&calls, 1);
