@@ -89,15 +89,16 @@ static void the_defaults_are_the_default_machine(void **state) {
     free(expected);
 }
 
-static void expect_energy_figures_of_one_paper(const char *name) {
-    struct config_machine machine = machine_named(name);
-    static const struct config_energy none = {0};
-    assert_int_equal(memcmp(&machine.energy, &none, sizeof none) != 0, strcmp(name, "meng2010") == 0);
-}
-
 static void machines_whose_papers_have_no_energy_have_no_figures(void **state) {
     (void)state;
-    for_each(expect_energy_figures_of_one_paper);
+    static const struct config_energy none = {0};
+    static const char *const without[] = {"gtx480", "malits2012", "narasiman2011", "narasiman2014"};
+    struct config_machine machine = machine_named("meng2010");
+    assert_memory_not_equal(&machine.energy, &none, sizeof none);
+    for (unsigned i = 0; i < sizeof without / sizeof without[0]; i++) {
+        machine = machine_named(without[i]);
+        assert_memory_equal(&machine.energy, &none, sizeof none);
+    }
 }
 
 /* ---- The papers' numbers ----------------------------------------------------------------------------------------- */

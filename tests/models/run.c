@@ -24,6 +24,7 @@ static void add_machine(struct machines *machines, const char *name, const char 
     machine->max_cycles = MOST_CYCLES;
 }
 
+/* One machine of each kind, made small. timing/machines runs the workloads on every machine of the folder. */
 void machines_load(struct machines *machines) {
     machines->count = 0;
     add_machine(machines, "gtx480", (const char *const[]){"sm.count=2", NULL});
