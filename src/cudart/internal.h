@@ -61,6 +61,9 @@ struct cudaChannelFormatDesc cudart_description_of(CUarray_format format, unsign
 /* copy.c: fills in the driver's description of a copy; cudaErrorInvalidMemcpyDirection and others. */
 cudaError_t cudart_describe_copy(const struct cudaMemcpy3DParms *from, CUDA_MEMCPY3D *copy);
 
+/* graph.c: the current context, for the driver's functions that ask for one. */
+CUcontext cudart_context(void);
+
 static inline CUarray cudart_array(cudaArray_const_t array) { return (CUarray)(uintptr_t)array; }
 
 /* ---- Symbols ------------------------------------------------------------------------------------------------------
