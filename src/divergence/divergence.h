@@ -49,6 +49,7 @@ struct divergence_group {
      * (lwm with refetch=first). Control instructions wait all the same. */
     bool overlaps;
     bool is_blocked; /* all threads that are left for this instruction are busy: wait until an access ends */
+    uint8_t kind;    /* the model's own: which of its structs this is, where it has several; otherwise 0 */
     struct divergence_block *home; /* the block it counts to, for schedulers; with threads of several: any of them */
     uint64_t ready_cycle;          /* not before this cycle; 0: no such bound */
 };

@@ -56,6 +56,7 @@ struct divergence_compact_block *divergence_compact_new_block(const struct exec_
     block->warp = base_allocate(cta->n_rows, sizeof *block->warp);
     for (uint32_t i = 0; i < cta->n_rows; i++) {
         block->warp[i].group.slot = DIVERGENCE_NO_SLOT;
+        block->warp[i].group.kind = DIVERGENCE_COMPACT_GROUP;
         block->warp[i].block = block;
     }
     return block;
@@ -68,11 +69,6 @@ void divergence_compact_free_block(struct divergence_compact_block *block) {
     free(block->saved);
     free(block->warp);
     free(block);
-}
-
-bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group) {
-    const struct divergence_compact_warp *warp = (const struct divergence_compact_warp *)group;
-    return warp >= block->warp && warp < block->warp + block->n_rows;
 }
 
 /* --- meeting --- */

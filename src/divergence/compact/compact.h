@@ -28,8 +28,12 @@ void divergence_compact_free_block(struct divergence_compact_block *block);
  * for each row with a thread. */
 void divergence_compact_admit(struct divergence_compact *compact, struct divergence_compact_block *block,
                               struct divergence_block *place, const uint32_t *threads, uint64_t cycle);
-/* Whether the group is one of the block's warps; the hooks below are for those. */
-bool divergence_compact_owns(const struct divergence_compact_block *block, const struct divergence_group *group);
+/* Whether the group is a warp of the compactor, not one of a model that has other groups too; the hooks below are for
+ * warps of the compactor. */
+enum { DIVERGENCE_COMPACT_GROUP = 1 }; /* group->kind */
+static inline bool divergence_compact_owns(const struct divergence_group *group) {
+    return group->kind == DIVERGENCE_COMPACT_GROUP;
+}
 void divergence_compact_control(struct divergence_compact *compact, struct divergence_group *group, uint32_t pc,
                                 uint32_t mask, uint64_t cycle);
 void divergence_compact_reached(struct divergence_compact *compact, struct divergence_group *group, uint64_t cycle);

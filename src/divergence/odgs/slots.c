@@ -1,21 +1,14 @@
-/* Slots of the SMs under the oracle scheduler: which warp gets a free one, and where the threads of one that leaves go.
- * See odgs.c. */
+/* Slots of the SMs under the oracle scheduler: which warp takes a free one, and where the threads of a warp that leaves
+ * its slot go. See odgs.c. */
 #include "divergence/odgs/internal.h"
 
-/* Slots of the SM that are free for the pool's warps. */
+/* Slots of the SM that are free for warps of the pool. */
 static uint32_t free_slots(const struct divergence_odgs_sm *model) {
     uint32_t n = model->setup.host->free_slots(model->setup.sm), kept = model->compact.n_kept + model->n_held;
     return n > kept ? n - kept : 0;
 }
 
-/* local=tbc: starts a block on that SM, when no full warp waits and there is a slot for each of the block's rows. */
-static bool start_local(const struct divergence_odgs_sm *model, uint64_t cycle) {
-    const struct divergence_odgs_chip *chip = model->chip;
-    return chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC && !chip->full.first &&
-           free_slots(model) >= chip->block_rows && model->setup.host->chip->pull_block(model->setup.sm, cycle);
-}
-
-/* The next warp in the paper's order; NULL: there is none. With local=tbc new blocks are not for the pool. */
+/* Returns the next warp in the paper's order; NULL: there is none. With local=tbc new blocks are not for the pool. */
 static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
     const struct divergence_setup *setup = &model->setup;
@@ -26,26 +19,12 @@ static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, 
         if (warp)
             return warp;
         if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC || !setup->host->chip->pull_block(setup->sm, cycle))
-            break; /* else admit() has queued its warps, or left threads in the pool */
+            break; /* otherwise admit() has queued its warps, or left threads in the pool */
     }
     uint32_t pc = divergence_global_pool_lowest(&chip->pool);
     if (pc == EXEC_NO_PC)
         return NULL;
     return divergence_odgs_take_waiting(chip, pc);
-}
-
-static bool is_here(const struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp) {
-    return warp->is_used && warp->on == model && warp->group.slot != DIVERGENCE_NO_SLOT;
-}
-
-/* The warp, which is in no slot yet, gets one here; those that have left are forgotten. */
-static void note_here(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < model->n_here; i++)
-        if (is_here(model, model->here[i]))
-            model->here[n++] = model->here[i];
-    model->here[n++] = warp;
-    model->n_here = n;
 }
 
 static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle) {
@@ -59,13 +38,13 @@ static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp 
         *sm = (uint16_t)setup->sm_index;
     }
     if (model->chip->options.local == DIVERGENCE_ODGS_LOCAL_DWF)
-        note_here(model, warp);
+        divergence_odgs_note_here(model, warp);
     warp->on = model;
     setup->host->place(setup->sm, &warp->group, cycle);
 }
 
-/* A slot becomes free in its SM's own tick, which asks to refill it before another SM has its turn, and is taken by
- * place(): so only that SM's are counted anew. The compactor takes slots by itself. */
+/* A slot becomes free in its SM's own tick, which asks to refill it before another SM has its turn, and only place()
+ * takes it: so only that SM's slots are counted anew. The compactor takes slots by itself, so that all are. */
 static void count_free_slots(struct divergence_odgs_chip *chip, const struct divergence_odgs_sm *model) {
     bool counts_all = !chip->has_counted || chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC;
     for (uint32_t i = 0; counts_all && i < chip->n_sms; i++)
@@ -81,7 +60,7 @@ static uint32_t find_emptiest(const struct divergence_odgs_chip *chip) {
     return emptiest;
 }
 
-/* Fills free slots, those of the SM that has most of them first. */
+/* Fills free slots, always of the SM that has most of them. */
 static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
     count_free_slots(chip, model);
@@ -89,7 +68,7 @@ static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
         uint32_t emptiest = find_emptiest(chip);
         if (!chip->n_free[emptiest])
             return;
-        if (start_local(chip->model[emptiest], cycle)) {
+        if (divergence_odgs_pull_tbc(chip->model[emptiest], chip->n_free[emptiest], cycle)) {
             count_free_slots(chip, model);
             continue;
         }
@@ -101,7 +80,7 @@ static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
     }
 }
 
-/* The threads of a warp go to the pool, each at its next pc; the warp is no more. */
+/* The threads of a warp go to the pool, each at its next pc; the warp ends. */
 static void release(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp) {
     divergence_odgs_add_threads(chip, warp, warp->lanes);
     warp->lanes = 0;
@@ -109,41 +88,10 @@ static void release(struct divergence_odgs_chip *chip, struct divergence_odgs_wa
     warp->group.status = DIVERGENCE_ENDED;
 }
 
-/* local=dwf: these threads of the warp, at pc, join a warp of this SM that waits for its turn there and has empty
- * lanes. */
-static void join_local(struct divergence_odgs_sm *model, struct divergence_odgs_warp *from, uint32_t lanes, uint32_t pc,
-                       uint64_t cycle) {
-    uint32_t all_lanes = divergence_odgs_all_lanes(model->chip);
-    const struct divergence_setup *setup = &model->setup;
-    for (uint32_t i = 0; i < model->n_here && lanes; i++) {
-        struct divergence_odgs_warp *to = model->here[i];
-        bool is_open = to->group.pc == pc && to->lanes != all_lanes && to->group.status == DIVERGENCE_RUNS &&
-                       to != from && is_here(model, to) && to->stack.depth == 1;
-        if (!is_open || setup->host->is_under_way(setup->sm, &to->group, cycle))
-            continue;
-        uint32_t room = all_lanes & ~to->lanes;
-        uint32_t came = divergence_odgs_take_threads(model->chip, to, room, from, lanes, pc);
-        lanes &= ~came;
-        from->lanes &= ~came;
-        for (; came; came &= came - 1, room &= room - 1)
-            to->lanes |= room & -room;
-        setup->counters->merges++;
-        to->group.row = NULL;
-        divergence_stack_top(&to->stack)->pc = pc; /* the SM has moved the group on, not the stack */
-        divergence_stack_top(&to->stack)->mask[0] = to->lanes;
-        divergence_odgs_show_top(to);
-        setup->host->wake(setup->sm, &to->group, cycle);
-    }
-}
-
 void divergence_odgs_leave(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
     if (chip->options.local == DIVERGENCE_ODGS_LOCAL_DWF)
-        for (uint32_t left = warp->lanes, there; left; left &= ~there) {
-            uint32_t pc = warp->next_pc[__builtin_ctz(left)];
-            there = divergence_odgs_lanes_at(warp, left, pc);
-            join_local(model, warp, there, pc, cycle);
-        }
+        divergence_odgs_join_here(model, warp, cycle);
     release(chip, warp);
     divergence_odgs_queue_push(&model->ended, warp);
 }

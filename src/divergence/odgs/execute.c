@@ -1,0 +1,253 @@
+/* Control instructions under the oracle scheduler: what becomes of each lane of a warp, and whether its threads part
+ * for good or stay on a stack of the warp's own. See odgs.c. */
+#include <string.h>
+
+#include "divergence/odgs/internal.h"
+#include "divergence/parts/count.h"
+#include "divergence/parts/threads.h"
+
+static struct divergence_sync *sync_of(const struct divergence_block *block) {
+    return ((const struct divergence_odgs_block *)block->state)->sync;
+}
+
+/* --- what becomes of each lane --- */
+
+/* Those of the warp's lanes `among` whose threads live in the row of `lane`: returned as lanes of that row, in *lanes
+ * as lanes of the warp. */
+static uint32_t row_part(const struct divergence_odgs_warp *warp, uint32_t among, uint32_t lane, uint32_t *lanes) {
+    uint32_t mask = 0;
+    *lanes = 0;
+    for (uint32_t left = among; left; left &= left - 1) {
+        uint32_t other = (uint32_t)__builtin_ctz(left);
+        if (warp->threads.row[other] != warp->threads.row[lane])
+            continue;
+        mask |= 1u << warp->threads.lane[other];
+        *lanes |= 1u << other;
+    }
+    return mask;
+}
+
+/* Threads no longer wait: full rows are warps again, the others go to the pool. */
+static void take_released(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {
+    struct divergence_sync *sync = sync_of(block);
+    for (uint32_t i = 0; i < sync->n_rows; i++) {
+        uint32_t pc, mask;
+        while ((mask = divergence_sync_take(sync, i, &pc)))
+            divergence_odgs_add_row(model->chip, &block->cta->row[i], mask, pc, (uint16_t)model->setup.sm_index,
+                                    &model->chip->full);
+    }
+    model->setup.host->chip->call_at(model->setup.sm, cycle + 1); /* they may find free slots elsewhere */
+}
+
+static void threads_ended(struct divergence_odgs_sm *model, struct divergence_block *block, uint64_t cycle) {
+    if (divergence_sync_after_exit(sync_of(block), model->setup.cx, block->cta))
+        take_released(model, block, cycle);
+    if (!block->cta->n_live_rows) {
+        uint32_t home = block->cta->block.smid[0];
+        const struct divergence_setup *setup = &model->chip->model[home]->setup;
+        setup->host->block_ended(setup->sm, block);
+    }
+}
+
+/* What becomes of the lanes of a warp at a control instruction. */
+struct outcome {
+    uint32_t next[EXEC_LANES];
+    uint32_t ended, waiting;
+};
+
+/* A branch whose guard is true in the lanes `taken`. */
+static void branch(const struct exec_insn *insn, uint32_t pc, uint32_t lanes, uint32_t taken, struct outcome *outcome) {
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        outcome->next[lane] = taken >> lane & 1 ? insn->target : pc + 1;
+    }
+}
+
+static void execute(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
+                    struct outcome *outcome, uint64_t cycle) {
+    struct exec_context *cx = model->setup.cx;
+    exec_threads_send_home(cx, &warp->threads, pc, warp->group.mask); /* rows execute these */
+    for (uint32_t left = warp->group.mask; left && !cx->fault.kind;) {
+        uint32_t lanes, waits, next[EXEC_LANES], first = (uint32_t)__builtin_ctz(left);
+        uint32_t mask = row_part(warp, left, first, &lanes);
+        struct exec_row *row = warp->threads.row[first];
+        divergence_next_pcs(cx, row, pc, mask, next, &waits);
+        bool has_ended = false;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest), home = warp->threads.lane[lane];
+            outcome->next[lane] = next[home];
+            outcome->waiting |= (waits >> home & 1) << lane;
+            outcome->ended |= (uint32_t)(next[home] == EXEC_NO_PC) << lane;
+            has_ended |= next[home] == EXEC_NO_PC;
+        }
+        if (has_ended)
+            threads_ended(model, divergence_block_of(row), cycle);
+        left &= ~lanes;
+    }
+}
+
+/* Lanes that wait for others of their row or block leave the warp. A whole row that need not wait stays. */
+static void synchronize(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
+                        struct outcome *outcome, uint64_t cycle) {
+    for (uint32_t left = outcome->waiting; left && !model->setup.cx->fault.kind;) {
+        uint32_t lanes, first = (uint32_t)__builtin_ctz(left);
+        uint32_t mask = row_part(warp, left, first, &lanes);
+        struct exec_row *row = warp->threads.row[first];
+        struct divergence_block *block = divergence_block_of(row);
+        struct divergence_sync *sync = sync_of(block);
+        bool is_barrier = model->chip->program->code[pc].kind == EXEC_KIND_BARRIER;
+        bool is_free = divergence_sync_arrive(sync, model->setup.cx, row, pc, mask);
+        left &= ~lanes;
+        if (is_free && !is_barrier && (sync->released[row->index] & mask) == mask) {
+            sync->released[row->index] &= ~mask; /* continues where it is */
+            outcome->waiting &= ~lanes;
+        }
+        if (is_free)
+            take_released(model, block, cycle);
+    }
+}
+
+/* --- where they continue --- */
+
+static void count_branch(struct divergence_odgs_sm *model, const struct divergence_odgs_warp *warp, uint32_t pc,
+                         bool is_divergent) {
+    const struct exec_insn *insn = &model->chip->program->code[pc];
+    if (insn->kind != EXEC_KIND_BRANCH && insn->kind != EXEC_KIND_BRANCH_INDEXED)
+        return;
+    divergence_count_branch(&model->setup, pc, is_divergent);
+    for (uint32_t left = is_divergent ? warp->group.mask : 0; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        divergence_count_split(&model->setup, warp->threads.row[lane], 1u << warp->threads.lane[lane]);
+    }
+}
+
+static bool agree(const uint32_t next[EXEC_LANES], uint32_t lanes) {
+    uint32_t first = next[__builtin_ctz(lanes)];
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (next[__builtin_ctz(left)] != first)
+            return false;
+    return true;
+}
+
+/* Notes where lanes of a warp below the top of its stack will continue. */
+static void spread_stack(struct divergence_odgs_warp *warp, uint32_t top_lanes) {
+    uint32_t above = top_lanes;
+    for (uint32_t i = warp->stack.depth - 1; i-- > 0;) {
+        const struct divergence_entry *entry = divergence_stack_at(&warp->stack, i);
+        for (uint32_t left = entry->mask[0] & ~above & warp->lanes; left; left &= left - 1)
+            warp->next_pc[__builtin_ctz(left)] = entry->pc;
+        above |= entry->mask[0];
+    }
+}
+
+/* Pushes a path for each distinct target, in the order of the post-dominator stack. */
+static void diverge_locally(struct divergence_odgs_warp *warp, const struct exec_insn *insn,
+                            const uint32_t next[EXEC_LANES], uint32_t lanes) {
+    struct divergence_stack *stack = &warp->stack;
+    uint32_t reconvergence = insn->reconvergence, first = next[__builtin_ctz(lanes)], same = 0;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        same |= (uint32_t)(next[__builtin_ctz(left)] == first) << __builtin_ctz(left);
+    uint32_t rest = lanes & ~same, second = next[__builtin_ctz(rest)];
+    if (agree(next, rest)) {
+        divergence_stack_diverge(stack, reconvergence, first, &same, second);
+    } else {
+        divergence_stack_make_join(stack, reconvergence);
+        for (uint32_t left = lanes; left;) {
+            uint32_t target = next[__builtin_ctz(left)], part = 0;
+            for (uint32_t others = left; others; others &= others - 1)
+                part |= (uint32_t)(next[__builtin_ctz(others)] == target) << __builtin_ctz(others);
+            if (target != reconvergence)
+                divergence_stack_push_path(stack, target, reconvergence, &part);
+            left &= ~part;
+        }
+    }
+    divergence_stack_pop_finished(stack);
+}
+
+/* Whether the longer path from a branch to its post-dominator, by the layout of the code, is short. */
+static bool is_short(const struct divergence_odgs_chip *chip, uint32_t pc) {
+    const struct exec_insn *insn = &chip->program->code[pc];
+    uint32_t reconvergence = insn->reconvergence;
+    bool is_loop = insn->kind == EXEC_KIND_BRANCH && insn->target <= pc;
+    return !is_loop && reconvergence != EXEC_NO_PC && reconvergence > pc &&
+           reconvergence - pc - 1 <= chip->options.short_length;
+}
+
+/* Whether the threads may part for good at this instruction; otherwise the warp's own stack keeps them together. */
+static bool may_leave(const struct divergence_odgs_chip *chip, const struct exec_insn *insn, uint32_t pc,
+                      const uint32_t next[EXEC_LANES], uint32_t lanes) {
+    if (insn->kind == EXEC_KIND_RETURN)
+        return true; /* callers differ: there is no post-dominator */
+    for (uint32_t left = chip->is_free ? 0 : lanes; left; left &= left - 1)
+        if (!chip->may_regroup[next[__builtin_ctz(left)]])
+            return false;
+    return !(chip->options.short_length && is_short(chip, pc));
+}
+
+void divergence_odgs_end_path(struct divergence_odgs_warp *warp) {
+    divergence_stack_top(&warp->stack)->pc = warp->group.pc; /* kept up to date only where it matters */
+    divergence_stack_pop_finished(&warp->stack);
+    divergence_odgs_show_top(warp);
+}
+
+/* These lanes have ended or wait: they are no longer the warp's. What is left of the stack runs. */
+static void lose(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc, uint32_t lanes) {
+    warp->lanes &= ~lanes;
+    divergence_stack_top(&warp->stack)->pc = pc;
+    divergence_stack_remove(&warp->stack, &lanes, false);
+    if (warp->group.mask & ~lanes)
+        return;
+    divergence_odgs_show_top(warp);
+    if (warp->group.status == DIVERGENCE_ENDED)
+        divergence_odgs_queue_push(&model->ended, warp);
+}
+
+/* The lanes continue, each at its next pc: together, on the warp's own stack, or as threads of the pool. */
+static void go_on(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
+                  const uint32_t next[EXEC_LANES], uint32_t lanes) {
+    const struct exec_insn *insn = &model->chip->program->code[pc];
+    bool is_divergent = !agree(next, lanes);
+    count_branch(model, warp, pc, is_divergent);
+    divergence_stack_top(&warp->stack)->pc = next[__builtin_ctz(lanes)];
+    if (is_divergent && may_leave(model->chip, insn, pc, next, lanes)) {
+        memcpy(warp->next_pc, next, sizeof warp->next_pc);
+        spread_stack(warp, lanes);
+        model->setup.counters->warp_splits++;
+        warp->group.status = DIVERGENCE_DRAINS;
+        return;
+    }
+    if (is_divergent)
+        diverge_locally(warp, insn, next, lanes);
+    else
+        divergence_stack_pop_finished(&warp->stack);
+    divergence_odgs_show_top(warp);
+}
+
+void divergence_odgs_execute(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint32_t pc,
+                             uint32_t mask, uint64_t cycle) {
+    struct divergence_group *group = &warp->group;
+    const struct exec_insn *insn = &model->chip->program->code[pc];
+    if (insn->kind == EXEC_KIND_BRANCH && (!mask || mask == group->mask)) { /* most branches: all go one way */
+        divergence_count_branch(&model->setup, pc, false);
+        group->pc = mask ? insn->target : pc + 1;
+        if (group->pc == group->notify_pc)
+            divergence_odgs_end_path(warp);
+        return;
+    }
+    struct outcome outcome;
+    outcome.ended = outcome.waiting = 0;
+    if (insn->kind == EXEC_KIND_BRANCH)
+        branch(insn, pc, group->mask, mask, &outcome);
+    else
+        execute(model, warp, pc, &outcome, cycle);
+    model->setup.counters->barriers += insn->kind == EXEC_KIND_BARRIER;
+    if (outcome.waiting)
+        synchronize(model, warp, pc, &outcome, cycle);
+    if (model->setup.cx->fault.kind)
+        return;
+    uint32_t gone = outcome.ended | outcome.waiting, lanes = group->mask & ~gone;
+    if (gone)
+        lose(model, warp, pc, gone);
+    if (lanes)
+        go_on(model, warp, pc, outcome.next, lanes);
+}
