@@ -9,41 +9,45 @@
 #include "cuda/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-static bool map(void *at, size_t bytes, int file) {
-    int flags = MAP_FIXED | (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED);
-    return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file, 0) == at;
+static bool map(void *at, size_t bytes, int file, int flags) {
+    return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, file, 0) == at;
 }
 
-/* Makes `host` and `device` views of one file with the content of `host`. */
-static bool share(unsigned char *host, unsigned char *device, size_t bytes) {
-    int file = memfd_create("heddle-registered", MFD_CLOEXEC);
-    bool is_shared = file >= 0 && ftruncate(file, (off_t)bytes) == 0 && map(device, bytes, file);
-    if (is_shared) {
-        memcpy(device, host, bytes);
-        is_shared = map(host, bytes, file);
-        if (!is_shared)
-            map(device, bytes, -1);
+/* Straight to the kernel: the pages hold more than the program named, which checkers of memory would complain about. */
+static bool write_pages(int file, const unsigned char *pages, size_t bytes) {
+    for (size_t at = 0; at < bytes;) {
+        long n = syscall(SYS_pwrite64, file, pages + at, bytes - at, (off_t)at);
+        if (n <= 0)
+            return false;
+        at += (size_t)n;
     }
-    if (file >= 0)
-        close(file);
-    return is_shared;
+    return true;
 }
 
+/* Makes `host` and `device` views of one file with the content of `host`; -1 when that fails. */
+static int share(unsigned char *host, unsigned char *device, size_t bytes) {
+    int file = memfd_create("heddle-registered", MFD_CLOEXEC);
+    if (file < 0)
+        return -1;
+    bool is_shared = write_pages(file, host, bytes) && map(device, bytes, file, MAP_SHARED);
+    if (is_shared && map(host, bytes, file, MAP_SHARED))
+        return file;
+    if (is_shared)
+        map(device, bytes, -1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    close(file);
+    return -1;
+}
+
+/* The program's pages keep the content of the file, which no one else sees any more. */
 void cuda_unregister(struct cuda_state *state, const struct cuda_allocation *allocation) {
     size_t bytes = allocation->bytes;
-    unsigned char *device = gpu_host(state->gpu, allocation->address, bytes);
-    void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (own != MAP_FAILED) {
-        memcpy(own, allocation->host, bytes);
-        /* On failure the program keeps the shared pages: its content is safe either way. */
-        if (mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, allocation->host) == MAP_FAILED)
-            munmap(own, bytes);
-    }
-    map(device, bytes, -1);
+    map(gpu_host(state->gpu, allocation->address, bytes), bytes, -1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    map(allocation->host, bytes, allocation->file, MAP_PRIVATE);
+    close(allocation->file);
 }
 
 /* Whether all pages are there. Our own stack moves while its pages would be copied. */
@@ -77,7 +81,8 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
     uint64_t address = gpu_malloc(call.gpu, length, CUDA_PAGE_BYTES);
     if (!address)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!share((unsigned char *)first, gpu_host(call.gpu, address, length), length)) {
+    int file = share((unsigned char *)first, gpu_host(call.gpu, address, length), length);
+    if (file < 0) {
         gpu_release(call.gpu, address);
         return cuda_refuse(&call, CUDA_ERROR_OPERATING_SYSTEM, "cuMemHostRegister: the pages cannot be shared");
     }
@@ -91,6 +96,7 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
         .id = ++call.state->next_id,
         .context = call.context,
         .registered = memory,
+        .file = file,
     };
     cuda_table_put(&call.state->allocations, address, allocation);
     cuda_table_put(&call.state->host_memory, first, allocation);

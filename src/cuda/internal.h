@@ -194,6 +194,7 @@ struct cuda_allocation {
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
     void *registered;                /* the program's own memory, as it was named to cuMemHostRegister; NULL: ours */
+    int file;                        /* of registered memory: what its pages show */
 };
 
 /* A texture or surface object by its handle. */
