@@ -160,6 +160,8 @@ static void text_that_is_not_what_it_says_is_refused(void **state) {
     assert_string_equal(text_problem(zstd, 1ull << 40, -1), huge);
     assert_string_equal(text_problem(lz4, 1 << 27, -1), damaged);
     assert_string_equal(text_problem(zstd, 1 << 27, -1), damaged);
+    assert_string_equal(text_problem(lz4, 1000, -1), damaged);
+    assert_string_equal(text_problem(zstd, 1000, -1), damaged);
     assert_string_equal(text_problem(lz4, 100, -1), damaged);
     assert_string_equal(text_problem(zstd, 100, -1), damaged);
     assert_string_equal(text_problem(zstd, 0, 0), damaged);
