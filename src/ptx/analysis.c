@@ -1,4 +1,4 @@
-/* The analysis of one function: the order of its steps, and its memory. */
+/* The analysis of one function: the order of its passes, and its memory. */
 #include "ptx/passes.h"
 
 static struct ptx_analysis *new_analysis(const struct ptx_function *function) {

@@ -1,5 +1,5 @@
-/* What a function's control flow and data flow say before it runs: basic blocks, dominators, reconvergence points,
- * loops, liveness, register slots, uniformity. Per function; calls are straight-line instructions here. */
+/* Static analysis of a function's control flow and data flow: basic blocks, dominators, reconvergence points, loops,
+ * liveness, register slots, uniformity. Each function is analysed alone; a call is a straight-line instruction. */
 #pragma once
 
 #include "ptx/ptx.h"
@@ -13,19 +13,19 @@ struct ptx_block {
     uint32_t *predecessor;
     uint32_t n_predecessors;
     uint32_t dominator;      /* immediate dominator, PTX_NO_BLOCK for the entry and unreachable blocks */
-    uint32_t post_dominator; /* immediate post-dominator, PTX_NO_BLOCK only for the exit; see reconvergence.c for ways
+    uint32_t post_dominator; /* immediate post-dominator, PTX_NO_BLOCK only for the exit; see reconvergence.c for paths
                                 that end early and blocks that never reach the exit */
     uint32_t loop_header;    /* innermost loop's header block (a header's own id for itself), or PTX_NO_BLOCK */
     uint32_t loop_depth;     /* number of loops around the block, 0 outside all */
     bool is_reachable;
 };
 
-/* A natural loop. Outer loops stand before the loops inside them. */
+/* A natural loop. Outer loops come before the loops inside them. */
 struct ptx_loop {
     uint32_t header;   /* block id */
     uint32_t parent;   /* index of the loop around it, or PTX_NO_INDEX */
     uint32_t depth;    /* 1 for an outermost loop */
-    uint32_t n_blocks; /* those of inner loops included */
+    uint32_t n_blocks; /* including those of inner loops */
 };
 
 /* Register slots of one width. Slots of a width are numbered from 0. */
@@ -37,30 +37,29 @@ struct ptx_analysis {
     struct ptx_block *block; /* the last one is the virtual exit: count 0, first = n_instructions */
     uint32_t n_blocks;
     uint32_t *block_of; /* per instruction */
-    /* Per instruction: for a possibly divergent branch (bra with a guard, brx, guarded or indirect call) the
-     * instruction index where its paths meet again = first instruction of the block's immediate post-dominator (for a
-     * call the next instruction); n_instructions when they meet only at the function's end. PTX_NO_INDEX for all other
-     * instructions. */
+    /* Per instruction: the reconvergence point of a possibly divergent branch (bra with a guard, brx, guarded or
+     * indirect call) = first instruction of the block's immediate post-dominator (for a call the next instruction);
+     * n_instructions when it is the function's end. PTX_NO_INDEX for all other instructions. */
     uint32_t *reconvergence;
     struct ptx_loop *loop;
     uint32_t n_loops;
-    /* Liveness at the start of blocks, as bits over the registers that are live across some block boundary at all. */
+    /* Liveness at the start of blocks, as bits over the registers that are live across some block boundary. */
     uint32_t *crossing; /* per such register, ascending */
     uint32_t n_crossing;
-    uint32_t *crossing_index; /* per virtual register: its place in `crossing`, or PTX_NO_INDEX */
+    uint32_t *crossing_index; /* per virtual register: its index in `crossing`, or PTX_NO_INDEX */
     uint64_t *live_in;        /* block b: live_words words from live_in[b * live_words] */
     size_t live_words;
-    /* Per virtual register: the slot it lives in, numbered within its width; PTX_NO_INDEX for registers never
-     * mentioned. */
+    /* Per virtual register: its slot, numbered within its width; PTX_NO_INDEX for registers that no instruction
+     * uses. */
     uint32_t *slot;
     uint32_t n_slots[PTX_N_WIDTHS];
-    /* Most 32-bit registers live at once (64-bit ones count two, 16-bit ones one, predicates none): about what ptxas -v
-     * says for the function without the functions it calls; slots.c tells how near. */
+    /* The most 32-bit registers live at once (64-bit ones count two, 16-bit ones one, predicates none): about what
+     * ptxas -v prints for the function without the functions it calls; see slots.c for why they differ. */
     uint32_t register_count;
-    /* Per virtual register: whenever it is read, all threads of a block that have come to that reading by the same
-     * number of trips around each loop hold the same value. Conservative. So the active lanes of a row agree under any
-     * model that meets at the reconvergence points; threads grouped by pc alone may be in different trips and need not
-     * agree. */
+    /* Per virtual register: whenever it is read, all threads of a block that reach that read after the same number of
+     * iterations of each loop hold the same value. Conservative. So the active lanes of a row agree under any model
+     * that reconverges at the reconvergence points; threads grouped by pc alone may be in different iterations and need
+     * not agree. */
     bool *is_uniform;
     /* Per instruction: a branch (bra, brx, call, ret, exit) whose direction is the same for all threads in that sense.
      */
@@ -68,21 +67,21 @@ struct ptx_analysis {
     struct base_arena *arena;
 };
 
-/* Never NULL; a function without a body has the exit block alone. */
+/* Never returns NULL; a function without a body has only the exit block. */
 struct ptx_analysis *ptx_analyze(const struct ptx_function *function);
 void ptx_analysis_free(struct ptx_analysis *analysis);
 
-/* The width of the slot that holds a register of this type: 8- and 16-bit types share 16-bit slots. 128-bit registers
- * have no slot of their width: they get a 64-bit one, and whoever executes has to refuse them. */
+/* Returns the width of the slot that holds a register of this type: 8- and 16-bit types use 16-bit slots. 128-bit
+ * registers have no slot of their width: they get a 64-bit one, and exec/ refuses them. */
 enum ptx_width ptx_type_width(enum ptx_type type);
 
-/* Calls visit(user, register id, is_write) for every register that the instruction reads or writes, guard and address
- * registers included, once per mention, reads before writes. A guarded write keeps the value of the threads whose guard
- * is false; it is not reported as a reading. */
+/* Calls visit(user, register id, is_write) for every register that the instruction reads or writes, including guard and
+ * address registers, once per use, reads before writes. A guarded write keeps the value of the threads whose guard is
+ * false; it is not reported as a read. */
 void ptx_for_each_register(const struct ptx_instruction *instruction,
                            void (*visit)(void *user, uint32_t register_id, bool is_write), void *user);
 
-/* Whether the value that a register has at the start of a block may still be read. */
+/* Returns whether the value that a register has at the start of a block may still be read. */
 static inline bool ptx_is_live_in(const struct ptx_analysis *analysis, uint32_t block, uint32_t register_id) {
     uint32_t bit = analysis->crossing_index[register_id];
     return bit != PTX_NO_INDEX && analysis->live_in[block * analysis->live_words + bit / 64] >> (bit % 64) & 1;

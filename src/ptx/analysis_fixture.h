@@ -1,4 +1,4 @@
-/* For the tests of the analysis: a small function written out as PTX. */
+/* For the tests of the analysis: parses and analyses a small function. */
 #pragma once
 
 #include "ptx/analysis.h"

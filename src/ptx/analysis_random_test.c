@@ -1,5 +1,5 @@
-/* The analysis against slow references on random functions: nested loops and conditions, and jumps to anywhere. Each
- * function is also executed by four lanes on a reconvergence stack, once on virtual registers and once on slots. */
+/* Compares the analysis with slow references on random functions: nested loops and conditions, and jumps to anywhere.
+ * Four lanes with a reconvergence stack also execute each function, once on virtual registers and once on slots. */
 #include "base/arena.h"
 #include "ptx/analysis.h"
 
@@ -30,7 +30,7 @@ struct builder {
     struct ptx_variable parameter[2], result[1];
     struct ptx_instruction instruction[MAX_INSTRUCTIONS];
     struct ptx_function noreturn;
-    bool is_mostly_uniform; /* all registers start out written and equal; few instructions tell threads apart */
+    bool is_mostly_uniform; /* all registers start written and equal; few results differ by thread */
 };
 
 static uint32_t pick(struct builder *b, uint32_t n) {
@@ -57,7 +57,7 @@ static struct ptx_operand special_operand(enum ptx_special special) {
         .kind = PTX_OPERAND_SPECIAL, .special = special, .register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX};
 }
 
-/* Room for one more instruction of a structured piece, its branches and the final ret. */
+/* Returns whether there is room for one more instruction of a structured piece, its branches and the final ret. */
 static bool has_room(const struct builder *b) { return b->function.n_instructions + 8 < MAX_INSTRUCTIONS; }
 
 static struct ptx_instruction *emit(struct builder *b, enum ptx_opcode opcode, uint32_t n_operands) {
@@ -168,7 +168,7 @@ static void emit_structured(struct builder *b, uint32_t depth) {
             emit_condition(b, depth);
         else if (kind == 4)
             emit_loop(b, depth);
-        else /* often guarded; else what follows is entered by jumps, or never */
+        else /* often guarded; otherwise the code after it is reached by jumps, or never */
             maybe_guard(b, emit(b, pick(b, 2) ? PTX_OP_RET : PTX_OP_EXIT, 0), 1 + pick(b, 2));
     }
 }
@@ -251,12 +251,12 @@ static void build(struct builder *b, uint64_t seed) {
     }
 }
 
-/* What the references know about one function, per instruction; index n is the exit. */
+/* The references' results for one function, per instruction; index n is the exit. */
 struct reference {
     const struct builder *builder;
     uint32_t n;
     uint32_t next[MAX_INSTRUCTIONS][MAX_TARGETS + 2], n_next[MAX_INSTRUCTIONS + 1];
-    bool aborts[MAX_INSTRUCTIONS]; /* its way to the exit is no return */
+    bool aborts[MAX_INSTRUCTIONS]; /* its edge to the exit is not a return */
     bool reads[MAX_INSTRUCTIONS + 1][MAX_REGISTERS], writes[MAX_INSTRUCTIONS + 1][MAX_REGISTERS];
     bool kills[MAX_INSTRUCTIONS + 1][MAX_REGISTERS];
     bool live[MAX_INSTRUCTIONS + 1][MAX_REGISTERS]; /* before the instruction */
@@ -288,7 +288,7 @@ static void note_flow(struct reference *ref, uint32_t i) {
             ref->next[i][(*n_next)++] = instruction->target[t];
         break;
     case PTX_OP_RET:
-    case PTX_OP_EXIT: /* in a function that is called, a thread's end is not the function's */
+    case PTX_OP_EXIT: /* in a called function, the end of a thread is not that of the function */
         ref->aborts[i] = instruction->opcode == PTX_OP_EXIT && !ref->builder->function.is_entry &&
                          !(falls_through && i + 1 == ref->n);
         ref->next[i][(*n_next)++] = ref->n;
@@ -306,7 +306,7 @@ static void note_flow(struct reference *ref, uint32_t i) {
         ref->next[i][(*n_next)++] = i + 1;
 }
 
-/* Marks what follows an instruction, itself only if it comes round again. */
+/* Marks the instructions reachable after one, itself only if it is in a cycle. */
 static void mark_after(const struct reference *ref, uint32_t i, bool *seen) {
     for (uint32_t k = 0; k < ref->n_next[i]; k++)
         if (!seen[ref->next[i][k]]) {
@@ -400,7 +400,7 @@ static void check_blocks(const struct ptx_analysis *analysis, const struct refer
     }
 }
 
-/* Blocks reached from `from` without entering `without`, along edges that `edge_counts` lets pass. */
+/* Blocks reachable without entering `without`. */
 struct block_walk {
     const struct ptx_analysis *analysis;
     const bool *is_allowed; /* NULL: all blocks */
@@ -425,7 +425,7 @@ static bool reaches(struct block_walk walk, uint32_t from, uint32_t to) {
     return walk.seen[to];
 }
 
-/* The nearest of the blocks that `is_above` marks for b: the one that all the others are above too. */
+/* Returns the nearest of the blocks that `is_above` marks for b: all the others are above it. */
 static uint32_t nearest_above(bool is_above[][MAX_INSTRUCTIONS + 1], uint32_t n_blocks, uint32_t b) {
     for (uint32_t a = 0; a < n_blocks; a++) {
         bool is_nearest = is_above[b][a];
@@ -467,10 +467,10 @@ static void check_post_dominators(const struct ptx_analysis *analysis, const str
     edges_refer(&edges, analysis, aborts, returns);
     memset(above, 0, sizeof above);
     for (uint32_t b = 0; b + 1 < n; b++)
-        for (uint32_t a = 0; a < n && edges.goes_on[b]; a++)
-            above[b][a] = a != b && edges.goes_on[a] && (a == n - 1 || !edges_from(&edges, b, a).seen[n - 1]);
+        for (uint32_t a = 0; a < n && edges.leads_out[b]; a++)
+            above[b][a] = a != b && edges.leads_out[a] && (a == n - 1 || !edges_from(&edges, b, a).seen[n - 1]);
     for (uint32_t b = 0; b < n; b++) {
-        if (edges.goes_on[b])
+        if (edges.leads_out[b])
             assert_int_equal(analysis->block[b].post_dominator, nearest_above(above, n, b));
         uint32_t at = b, n_steps = 0;
         while (at != n - 1 && n_steps++ < n)
@@ -537,7 +537,7 @@ static void check_loops(const struct ptx_analysis *analysis) {
         const struct ptx_loop *loop = &analysis->loop[l];
         uint32_t n_blocks = 0;
         for (uint32_t b = 0; b < analysis->n_blocks; b++) {
-            /* b belongs to the loop when it can come back to the header without leaving what the header dominates. */
+            /* b belongs to the loop if it can reach the header without leaving the blocks that the header dominates. */
             bool is_below[MAX_INSTRUCTIONS + 1];
             for (uint32_t c = 0; c < analysis->n_blocks; c++) {
                 uint32_t at = c;
@@ -553,12 +553,12 @@ static void check_loops(const struct ptx_analysis *analysis) {
     }
 }
 
-/* Four lanes on a reconvergence stack. A register's value in a lane is a number that names its writing. */
+/* Four lanes with a reconvergence stack. A register's value in a lane is a number that identifies its write. */
 struct machine {
     const struct ptx_analysis *analysis;
     const struct reference *ref;
     struct stack_entry {
-        uint32_t pc, meeting, mask;
+        uint32_t pc, reconvergence, mask;
     } stack[4 * MAX_INSTRUCTIONS];
     uint32_t depth, n_steps;
     uint64_t value[MAX_REGISTERS][N_LANES];
@@ -630,27 +630,27 @@ static uint32_t lane_target(const struct machine *machine, const struct ptx_inst
 
 static void execute_branch(struct machine *machine, uint32_t pc, uint32_t mask) {
     const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
-    uint32_t taken = guarded_lanes(machine, instruction, mask), n_ways = 0;
-    struct stack_entry ways[N_LANES], *top = &machine->stack[machine->depth - 1];
+    uint32_t taken = guarded_lanes(machine, instruction, mask), n_paths = 0;
+    struct stack_entry paths[N_LANES], *top = &machine->stack[machine->depth - 1];
     for (uint32_t lane = 0; lane < N_LANES; lane++) {
         if (!(mask >> lane & 1))
             continue;
         uint32_t to = taken >> lane & 1 ? lane_target(machine, instruction, lane) : pc + 1, w = 0;
-        while (w < n_ways && ways[w].pc != to)
+        while (w < n_paths && paths[w].pc != to)
             w++;
-        if (w == n_ways)
-            ways[n_ways++] = (struct stack_entry){to, machine->analysis->reconvergence[pc], 0};
-        ways[w].mask |= 1u << lane;
+        if (w == n_paths)
+            paths[n_paths++] = (struct stack_entry){to, machine->analysis->reconvergence[pc], 0};
+        paths[w].mask |= 1u << lane;
     }
-    top->pc = ways[0].pc;
-    if (n_ways == 1)
+    top->pc = paths[0].pc;
+    if (n_paths == 1)
         return;
     assert_false(machine->analysis->is_uniform_branch[pc]);
     assert_int_not_equal(machine->analysis->reconvergence[pc], PTX_NO_INDEX);
     top->pc = machine->analysis->reconvergence[pc];
-    if (machine->depth + n_ways < 4 * MAX_INSTRUCTIONS)
-        for (uint32_t w = 0; w < n_ways; w++)
-            machine->stack[machine->depth++] = ways[w];
+    if (machine->depth + n_paths < 4 * MAX_INSTRUCTIONS)
+        for (uint32_t w = 0; w < n_paths; w++)
+            machine->stack[machine->depth++] = paths[w];
 }
 
 static void retire(struct machine *machine, uint32_t lanes) {
@@ -658,19 +658,20 @@ static void retire(struct machine *machine, uint32_t lanes) {
         machine->stack[d].mask &= ~lanes;
 }
 
-/* Meeting points are nested: what runs does not come past one where lanes below it on the stack wait, unless to end. */
+/* Reconvergence points are nested: running lanes do not pass one where lanes below them on the stack wait, except to
+ * end. */
 static void check_nesting(const struct machine *machine, uint32_t pc) {
     const struct ptx_instruction *instruction = &machine->analysis->function->instruction[pc];
     bool is_end =
         (instruction->opcode == PTX_OP_RET || instruction->opcode == PTX_OP_EXIT) && instruction->guard == PTX_NO_INDEX;
     for (uint32_t d = 0; d + 1 < machine->depth && !is_end; d++)
-        assert_int_not_equal(machine->stack[d].meeting, pc);
+        assert_int_not_equal(machine->stack[d].reconvergence, pc);
 }
 
 static void step(struct machine *machine) {
     struct stack_entry *top = &machine->stack[machine->depth - 1];
     uint32_t pc = top->pc, mask = top->mask;
-    if (mask == 0 || pc == top->meeting) {
+    if (mask == 0 || pc == top->reconvergence) {
         machine->depth--;
         return;
     }
@@ -711,7 +712,7 @@ static void check_execution(const struct ptx_analysis *analysis, const struct re
     machine.stack[0] = (struct stack_entry){0, PTX_NO_INDEX, (1u << N_LANES) - 1};
     for (uint32_t r = 0; r < MAX_REGISTERS; r++)
         for (uint32_t lane = 0; lane < N_LANES; lane++)
-            machine.value[r][lane] = mix(r * 100 + lane); /* what nobody wrote differs by lane */
+            machine.value[r][lane] = mix(r * 100 + lane); /* unwritten registers differ by lane */
     for (uint32_t p = 0; p < analysis->function->n_parameters; p++) {
         uint32_t r = analysis->function->parameter[p].register_id;
         for (uint32_t lane = 0; lane < N_LANES; lane++) {
@@ -746,7 +747,7 @@ static void random_functions_agree_with_slow_references(void **state) {
         ptx_analysis_free(analysis);
         base_arena_free(&builder.arena);
     }
-    /* A verdict of "not uniform" everywhere would pass all checks. */
+    /* "Not uniform" everywhere would pass all checks above. */
     assert_true(n_uniform > N_FUNCTIONS / 20);
     assert_true(n_uniform_guarded > N_FUNCTIONS / 100);
 }

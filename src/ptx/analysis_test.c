@@ -1,4 +1,4 @@
-/* The analysis of small functions written out as PTX. */
+/* Tests of the analysis of small functions. */
 #include "ptx/analysis_fixture.h"
 
 static uint32_t find_register(const struct subject *subject, const char *name) {
@@ -26,7 +26,7 @@ static void a_function_without_instructions_is_only_its_exit(void **state) {
     close_subject(&subject);
 }
 
-static void both_sides_of_a_condition_meet_after_it(void **state) {
+static void both_sides_of_a_condition_reconverge_after_it(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
                                          "    setp.eq.u32 %p0, %r0, 0;\n"
@@ -47,7 +47,7 @@ static void both_sides_of_a_condition_meet_after_it(void **state) {
     close_subject(&subject);
 }
 
-static void a_branch_to_the_next_instruction_meets_there(void **state) {
+static void a_branch_to_the_next_instruction_reconverges_there(void **state) {
     (void)state;
     struct subject subject = open_kernel("    setp.eq.u32 %p0, %r0, 0;\n"
                                          "    @%p0 bra NEXT;\n"
@@ -58,7 +58,7 @@ static void a_branch_to_the_next_instruction_meets_there(void **state) {
     close_subject(&subject);
 }
 
-static void paths_that_return_apart_meet_at_the_end(void **state) {
+static void paths_that_return_apart_reconverge_at_the_end(void **state) {
     (void)state;
     struct subject subject = open_kernel("    setp.eq.u32 %p0, %r0, 0;\n"
                                          "    @%p0 bra OTHER;\n"
@@ -69,7 +69,7 @@ static void paths_that_return_apart_meet_at_the_end(void **state) {
     close_subject(&subject);
 }
 
-static void a_guarded_return_goes_on_and_leaves(void **state) {
+static void a_guarded_return_has_two_successors(void **state) {
     (void)state;
     struct subject subject = open_kernel("    setp.eq.u32 %p0, %r0, 0;\n"
                                          "    @%p0 ret;\n"
@@ -81,7 +81,7 @@ static void a_guarded_return_goes_on_and_leaves(void **state) {
     close_subject(&subject);
 }
 
-static void paths_that_never_return_do_not_move_the_meeting_point(void **state) {
+static void paths_that_never_return_do_not_move_the_reconvergence_point(void **state) {
     (void)state;
     static const char *const ending[] = {"trap;", "call stop;", "FOREVER: bra FOREVER;"};
     for (size_t e = 0; e < sizeof ending / sizeof *ending; e++) {
@@ -99,7 +99,7 @@ static void paths_that_never_return_do_not_move_the_meeting_point(void **state) 
     }
 }
 
-static void branches_in_an_endless_loop_meet_inside_it(void **state) {
+static void branches_in_an_endless_loop_reconverge_inside_it(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
                                          "AGAIN:\n"
@@ -112,7 +112,7 @@ static void branches_in_an_endless_loop_meet_inside_it(void **state) {
                                          "    add.u32 %r0, %r0, 2;\n"
                                          "    bra AGAIN;\n");
     assert_int_equal(subject.analysis->reconvergence[2], 4); /* SKIP */
-    assert_int_equal(subject.analysis->reconvergence[5], 1); /* the next trip */
+    assert_int_equal(subject.analysis->reconvergence[5], 1); /* the next iteration */
     assert_int_equal(subject.analysis->block[3].post_dominator, subject.analysis->n_blocks - 1);
     close_subject(&subject);
 }
@@ -135,7 +135,7 @@ static void an_indexed_branch_reaches_all_its_targets(void **state) {
     close_subject(&subject);
 }
 
-static void guarded_calls_meet_at_the_next_instruction(void **state) {
+static void guarded_calls_reconverge_at_the_next_instruction(void **state) {
     (void)state;
     struct subject subject = open_kernel("    .param .b32 x;\n"
                                          "    setp.eq.u32 %p0, %r0, 0;\n"
@@ -227,13 +227,13 @@ static void a_counter_carried_out_of_a_divergent_loop_is_not_uniform(void **stat
                                          "    @%p0 bra AGAIN;\n"
                                          "    st.global.u32 [%d0], %r1;\n"
                                          "    ret;\n");
-    assert_true(is_uniform(&subject, "%r0")); /* every trip of a thread sees the trip's number */
+    assert_true(is_uniform(&subject, "%r0")); /* in each iteration it is the iteration's number */
     assert_false(is_uniform(&subject, "%r1"));
     assert_false(subject.analysis->is_uniform_branch[6]);
     close_subject(&subject);
 }
 
-static void a_bounds_check_does_not_spoil_what_follows(void **state) {
+static void code_after_a_bounds_check_stays_uniform(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
                                          "    ld.param.u32 %r1, [a];\n"
@@ -253,7 +253,7 @@ static void a_bounds_check_does_not_spoil_what_follows(void **state) {
     close_subject(&subject);
 }
 
-static void paths_that_join_before_the_meeting_point_differ_there(void **state) {
+static void paths_that_join_before_the_reconvergence_point_differ_there(void **state) {
     (void)state;
     /* JOIN is reached from both sides, END from JOIN and from the left side. */
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
@@ -275,7 +275,7 @@ static void paths_that_join_before_the_meeting_point_differ_there(void **state) 
     close_subject(&subject);
 }
 
-static void what_threads_bring_themselves_is_not_uniform(void **state) {
+static void values_that_depend_on_the_thread_are_not_uniform(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %ctaid.x;\n"
                                          "    mov.u32 %r1, %laneid;\n"
@@ -316,7 +316,7 @@ static void parameters_of_functions_are_not_uniform(void **state) {
     close_subject(&subject);
 }
 
-static void a_value_that_dies_gives_its_slot_to_the_result(void **state) {
+static void a_result_reuses_the_slot_of_a_value_that_dies(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, 1;\n"
                                          "    add.u32 %r1, %r0, 1;\n"
@@ -330,7 +330,7 @@ static void a_value_that_dies_gives_its_slot_to_the_result(void **state) {
     close_subject(&subject);
 }
 
-static void destinations_of_one_instruction_stay_apart(void **state) {
+static void destinations_of_one_instruction_have_distinct_slots(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u64 %d0, 0;\n"
                                          "    ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%d0];\n"
@@ -382,7 +382,7 @@ static void note_register(void *user, uint32_t register_id, bool is_write) {
         assert_int_equal(seen->n_writes, 0); /* reads come first */
 }
 
-static void every_mention_of_a_register_is_visited(void **state) {
+static void every_use_of_a_register_is_visited(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -414,7 +414,7 @@ static void every_mention_of_a_register_is_visited(void **state) {
     }
 }
 
-/* A chain of conditions and a nest of loops, both far deeper than any stack of calls would carry. */
+/* A chain of conditions and a nest of loops, both far deeper than any call stack. */
 static void deep_flow_is_analyzed_without_recursion(void **state) {
     (void)state;
     enum { DEPTH = 8000 };
@@ -442,28 +442,28 @@ static void deep_flow_is_analyzed_without_recursion(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_without_instructions_is_only_its_exit),
-        cmocka_unit_test(both_sides_of_a_condition_meet_after_it),
-        cmocka_unit_test(a_branch_to_the_next_instruction_meets_there),
-        cmocka_unit_test(paths_that_return_apart_meet_at_the_end),
-        cmocka_unit_test(a_guarded_return_goes_on_and_leaves),
-        cmocka_unit_test(paths_that_never_return_do_not_move_the_meeting_point),
-        cmocka_unit_test(branches_in_an_endless_loop_meet_inside_it),
+        cmocka_unit_test(both_sides_of_a_condition_reconverge_after_it),
+        cmocka_unit_test(a_branch_to_the_next_instruction_reconverges_there),
+        cmocka_unit_test(paths_that_return_apart_reconverge_at_the_end),
+        cmocka_unit_test(a_guarded_return_has_two_successors),
+        cmocka_unit_test(paths_that_never_return_do_not_move_the_reconvergence_point),
+        cmocka_unit_test(branches_in_an_endless_loop_reconverge_inside_it),
         cmocka_unit_test(an_indexed_branch_reaches_all_its_targets),
-        cmocka_unit_test(guarded_calls_meet_at_the_next_instruction),
+        cmocka_unit_test(guarded_calls_reconverge_at_the_next_instruction),
         cmocka_unit_test(unreachable_code_is_kept_and_marked),
         cmocka_unit_test(loops_are_nested_by_their_headers),
         cmocka_unit_test(a_cycle_with_two_entries_is_no_loop),
         cmocka_unit_test(counters_of_uniform_loops_are_uniform),
         cmocka_unit_test(a_counter_carried_out_of_a_divergent_loop_is_not_uniform),
-        cmocka_unit_test(a_bounds_check_does_not_spoil_what_follows),
-        cmocka_unit_test(paths_that_join_before_the_meeting_point_differ_there),
-        cmocka_unit_test(what_threads_bring_themselves_is_not_uniform),
+        cmocka_unit_test(code_after_a_bounds_check_stays_uniform),
+        cmocka_unit_test(paths_that_join_before_the_reconvergence_point_differ_there),
+        cmocka_unit_test(values_that_depend_on_the_thread_are_not_uniform),
         cmocka_unit_test(parameters_of_functions_are_not_uniform),
-        cmocka_unit_test(a_value_that_dies_gives_its_slot_to_the_result),
-        cmocka_unit_test(destinations_of_one_instruction_stay_apart),
+        cmocka_unit_test(a_result_reuses_the_slot_of_a_value_that_dies),
+        cmocka_unit_test(destinations_of_one_instruction_have_distinct_slots),
         cmocka_unit_test(a_load_does_not_overwrite_its_address),
         cmocka_unit_test(a_guarded_write_keeps_the_old_value_alive),
-        cmocka_unit_test(every_mention_of_a_register_is_visited),
+        cmocka_unit_test(every_use_of_a_register_is_visited),
         cmocka_unit_test(deep_flow_is_analyzed_without_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* Basic blocks and the edges between them.
  *
  * A block ends before a branch target and after bra, brx, ret, exit, an unguarded trap, and a call of a function that
- * never returns. A guarded trap stays inside its block: it ends the whole kernel, so no path leads on from it. Two
+ * never returns. A guarded trap stays inside its block: it ends the whole kernel, so no path continues from it. Two
  * edges from one block to the same block are one edge. */
 #include "ptx/passes.h"
 
@@ -77,7 +77,7 @@ static void cut_blocks(struct ptx_passes *passes) {
     }
 }
 
-/* The blocks that one block leads to, without repeats. */
+/* The successors of one block, without repeats. */
 struct edge_list {
     uint32_t *to;
     uint32_t count;

@@ -1,8 +1,8 @@
-/* Whether instructions are well formed: types, modifiers, and the number, kind and type of operands, by the table in
- * check_rules.c and the type-checking chapter of the PTX ISA manual. What PTX leaves open is settled here once for all
- * readers: floating-point constants get the width of the operand they stand for, an access without a state space to a
- * named variable gets the variable's, and negated predicates remain only where instructions know them. Branch targets
- * and names were settled before. */
+/* Checks that instructions are well formed: types, modifiers, and the number, kind and type of operands, by the table
+ * in check_rules.c and the type-checking chapter of the PTX ISA manual. It also resolves what PTX leaves implicit: a
+ * floating-point constant gets the width of its operand, an access without a state space to a named variable gets the
+ * variable's, and a negated predicate remains only where the instruction supports it. Branch targets and names are
+ * resolved before. */
 #include "ptx/check.h"
 
 #include "ptx/check_rules.h"
@@ -21,7 +21,7 @@ static bool fail(struct ptx_check *check, const char *what) {
 
 /* ---- Suffixes ---- */
 
-/* Whether a word stands in a list of words separated by single blanks. */
+/* Returns whether a word is in a list of words separated by single blanks. */
 static bool is_listed(const char *list, const char *word) {
     size_t length = strlen(word);
     while (list && *list) {
@@ -34,7 +34,7 @@ static bool is_listed(const char *list, const char *word) {
     return false;
 }
 
-/* The next modifier at or after `first`; PTX_N_MODIFIERS when there is none. */
+/* Returns the next modifier at or after `first`, or PTX_N_MODIFIERS. */
 static unsigned next_modifier(const struct ptx_instruction *instruction, unsigned first) {
     while (first < 64 * PTX_MODIFIER_WORDS) {
         uint64_t left = instruction->modifiers[first / 64] >> first % 64;
@@ -149,9 +149,9 @@ static bool check_operands(struct ptx_check *check, const struct ptx_rule *rule)
     return true;
 }
 
-/* ---- What no table says ---- */
+/* ---- Rules outside the table ---- */
 
-/* Bits are equal or not, signed numbers have no .lo, and only floating point has NaN. */
+/* Bits compare for equality only, signed numbers have no .lo, and only floating point has NaN. */
 static bool check_comparison(struct ptx_check *check, enum ptx_type type) {
     enum ptx_kind kind = ptx_type_kind(type);
     const char *allowed = kind == PTX_KIND_B   ? "eq ne"
@@ -180,7 +180,7 @@ static bool check_compare(struct ptx_check *check) {
     return true;
 }
 
-/* The modifiers of arithmetic that only some types have. */
+/* Checks the arithmetic modifiers that only some types have. */
 static bool check_arithmetic(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     enum ptx_type type = instruction->type[0];
@@ -201,7 +201,7 @@ static bool check_arithmetic(struct ptx_check *check) {
     return true;
 }
 
-/* Which conversions must say how they round. */
+/* Checks which conversions need a rounding mode. */
 static bool check_convert(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     enum ptx_type to = instruction->type[0], from = instruction->type[1];
@@ -219,9 +219,9 @@ static bool check_convert(struct ptx_check *check) {
         return fail(check, "needs one of .rn .rz .rm .rp");
     bool widens = to_float && from_float && ptx_type_bits(to) > ptx_type_bits(from);
     if (rounds && (widens || !to_float))
-        return fail(check, "is exact: .rn .rz .rm .rp are out of place");
+        return fail(check, "is exact: .rn .rz .rm .rp do not apply");
     if ((!from_float || (to_float && to != from)) && rounds_to_integer)
-        return fail(check, "does not round to an integer: .rni .rzi .rmi .rpi are out of place");
+        return fail(check, "does not round to an integer: .rni .rzi .rmi .rpi do not apply");
     return true;
 }
 
@@ -269,7 +269,7 @@ static bool check_barrier(struct ptx_check *check) {
     return true;
 }
 
-/* Heddle's own: docs/isa.md. */
+/* Heddle's own instructions: docs/isa.md. */
 static bool check_extension(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     bool is_accumulate = instruction->opcode == PTX_OP_COND_ACC,
@@ -290,7 +290,7 @@ static bool check_space(struct ptx_check *check) {
     switch (instruction->opcode) {
     case PTX_OP_ST:
         if (instruction->space == PTX_SPACE_CONST)
-            return fail(check, "writes to memory that is read only");
+            return fail(check, "writes to read-only memory");
         return true;
     case PTX_OP_LDU:
         if (instruction->space != PTX_SPACE_GENERIC && instruction->space != PTX_SPACE_GLOBAL)
@@ -369,7 +369,7 @@ static bool check_call(struct ptx_check *check) {
                        : fail(check, "through a register needs a .callprototype or .calltargets");
     }
     if (!callee)
-        return false; /* undefined, and reported */
+        return false; /* undefined; already reported */
     if (callee->is_entry)
         return ptx_fail(check->parser, call->target.at, "'%s' is an .entry and cannot be called", callee->name);
     return check_call_list(check, call->result, call->n_results, callee->result, callee->n_results, "result") &&
@@ -379,9 +379,9 @@ static bool check_call(struct ptx_check *check) {
 
 /* ---- Negated predicates ---- */
 
-/* setp, set, and, or, xor, vote and bar.red read !p themselves. Elsewhere another instruction says the same, or nothing
- * does. */
-static void settle_negation(struct ptx_instruction *instruction) {
+/* setp, set, and, or, xor, vote and bar.red can read !p. Other instructions are rewritten to an equivalent one or
+ * marked as unsupported. */
+static void resolve_negation(struct ptx_instruction *instruction) {
     struct ptx_operand *operand = instruction->operand;
     switch (instruction->opcode) {
     case PTX_OP_SELP:
@@ -410,28 +410,28 @@ static void settle_negation(struct ptx_instruction *instruction) {
 
 /* ---- Functions ---- */
 
-/* A name that was never defined was reported; there is nothing to check. */
-static bool is_settled(const struct ptx_operand *operand, uint32_t count) {
+/* An operand with an undefined name is already reported and not checked. */
+static bool is_resolved(const struct ptx_operand *operand, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (operand[i].kind == PTX_OPERAND_NONE || !is_settled(operand[i].element, operand[i].n_elements))
+        if (operand[i].kind == PTX_OPERAND_NONE || !is_resolved(operand[i].element, operand[i].n_elements))
             return false;
     return true;
 }
 
 static bool check_instruction(struct ptx_check *check) {
     struct ptx_instruction *instruction = check->instruction;
-    if (!ptx_instruction_is_supported(instruction) || !is_settled(instruction->operand, instruction->n_operands))
+    if (!ptx_instruction_is_supported(instruction) || !is_resolved(instruction->operand, instruction->n_operands))
         return true;
     if (instruction->opcode == PTX_OP_CALL)
-        return is_settled(instruction->call->result, instruction->call->n_results) &&
-               is_settled(instruction->call->argument, instruction->call->n_arguments) && check_call(check);
+        return is_resolved(instruction->call->result, instruction->call->n_results) &&
+               is_resolved(instruction->call->argument, instruction->call->n_arguments) && check_call(check);
     if (instruction->opcode == PTX_OP_BRX)
         return ptx_check_operand(check, instruction->operand, 'u', 0);
     const struct ptx_rule *rule = ptx_rule_of(instruction->opcode);
     bool is_right = !rule || (check_types(check, rule) && check_modifiers(check, rule) && check_operands(check, rule) &&
                               check_special_cases(check));
     if (is_right)
-        settle_negation(instruction);
+        resolve_negation(instruction);
     return is_right;
 }
 

@@ -1,4 +1,4 @@
-/* What the files of the operand checks share. */
+/* Shared by check.c and check_operand.c. */
 #pragma once
 
 #include "ptx/internal.h"
@@ -10,7 +10,7 @@ struct ptx_check {
     char name[96]; /* scratch for messages */
 };
 
-/* check_operand.c: one operand against its letter of check_rules.h. */
+/* check_operand.c: checks one operand against its letter of check_rules.h. */
 bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, char letter, unsigned k);
-/* An argument or result of a call against the parameter it goes to. */
+/* Checks an argument or result of a call against its parameter. */
 bool ptx_check_argument(struct ptx_check *check, struct ptx_operand *operand, const struct ptx_variable *parameter);

@@ -1,4 +1,4 @@
-/* One operand: is it of the kind the instruction wants there, and has it the right type? */
+/* Checks the kind and type of one operand. */
 #include "ptx/check.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@ static const struct ptx_register *register_of(const struct ptx_check *check, uin
 
 static bool is_integer_kind(enum ptx_kind kind) { return kind == PTX_KIND_U || kind == PTX_KIND_S; }
 
-/* The type-checking rules: sizes agree, and then bits agree with everything, integers with integers, and a
- * floating-point type with itself. Where wider registers are allowed, bits may go anywhere, integers to integers and
- * bits, floating point to bits. */
+/* The type-checking rules: sizes must be equal; then bits agree with everything, integers with integers, and a
+ * floating-point type with itself. Where wider registers are allowed, bits agree with everything, integers with
+ * integers and bits, floating point with bits. */
 static bool agrees(enum ptx_type wanted, enum ptx_type given, enum fit fit) {
     enum ptx_kind want = ptx_type_kind(wanted), have = ptx_type_kind(given);
     if (want == PTX_KIND_P || have == PTX_KIND_P)
@@ -69,7 +69,7 @@ static bool wrong_kind(struct ptx_check *check, const struct ptx_operand *operan
     return ptx_fail(check->parser, operand->at, "%s needs %s here, got %s", name_of(check), wanted, kind_name(operand));
 }
 
-/* Signs and selectors only stand where the instruction knows them. */
+/* Signs, selectors and pairs are allowed only where the instruction supports them. */
 static bool check_decoration(struct ptx_check *check, const struct ptx_operand *operand, bool may_negate,
                              bool may_select) {
     if (operand->is_negated && !may_negate)
@@ -83,7 +83,7 @@ static bool check_decoration(struct ptx_check *check, const struct ptx_operand *
 
 /* ---- Sources ---- */
 
-/* A constant takes the form of the type it stands for: 1.0 is 32 bits in add.f32. */
+/* Converts a constant to the width of its operand: 1.0 has 32 bits in add.f32. */
 static bool check_float(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type) {
     bool is_single = operand->kind == PTX_OPERAND_FLOAT32;
     if (type == (is_single ? PTX_F32 : PTX_F64) || type == (is_single ? PTX_B32 : PTX_B64))
@@ -192,7 +192,7 @@ static bool check_elements(struct ptx_check *check, struct ptx_operand *operand,
     return true;
 }
 
-/* A scalar, or with .v2 .v4 .v8 a vector of so many. */
+/* A scalar, or with .v2 .v4 .v8 a vector of that many. */
 static bool check_vector(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, enum fit fit,
                          bool is_destination) {
     unsigned width = check->instruction->vector;
@@ -204,7 +204,7 @@ static bool check_vector(struct ptx_check *check, struct ptx_operand *operand, e
     return check_elements(check, operand, type, fit, is_destination);
 }
 
-/* tex and suld fill four registers, or as many as .v2 .v4 say; a single one may stand in braces. */
+/* tex and suld write four registers, or as many as .v2 .v4 say; a single one may be in braces. */
 static bool check_texels(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type) {
     bool is_destination = check->instruction->opcode != PTX_OP_SUST;
     if (operand->kind != PTX_OPERAND_VECTOR)
@@ -246,7 +246,7 @@ static bool check_pair(struct ptx_check *check, const struct ptx_operand *operan
     return check_register(check, operand, operand->pair_id, PTX_PRED, EXACT);
 }
 
-/* d|p: the part before '|' is checked as a destination of its own. */
+/* d|p: checks the part before '|' as a separate destination. */
 static bool check_paired(struct ptx_check *check, const struct ptx_operand *operand, enum ptx_type type) {
     struct ptx_operand first = *operand;
     first.pair_id = PTX_NO_INDEX;
@@ -267,7 +267,7 @@ static bool check_base(struct ptx_check *check, const struct ptx_operand *operan
                     ptx_type_name(reg->type), name_of(check), may_be_narrow ? " or 32-bit" : "");
 }
 
-/* An access without a state space takes that of the variable it names. */
+/* Sets the state space of an access without one to that of the variable it names. */
 static bool check_variable_space(struct ptx_check *check, const struct ptx_operand *operand) {
     struct ptx_instruction *instruction = check->instruction;
     const struct ptx_variable *variable = operand->variable;

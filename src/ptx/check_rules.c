@@ -1,4 +1,5 @@
-/* The table behind check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own from docs/isa.md. */
+/* The table of check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own instructions from
+ * docs/isa.md. */
 #include "ptx/check_rules.h"
 
 #include <stddef.h>
@@ -124,7 +125,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
          .modifiers = "b p wb cg cs wt trap clamp zero"),
     RULE(SUQ, TYPES(T(B32)), "dt",
          .needs = "width height depth channel_data_type channel_order array_size memory_layout"),
-    /* the warp together */
+    /* warp-wide */
     RULE(ACTIVEMASK, TYPES(T(B32)), "d"),
     RULE(MATCH, TYPES(B3264), "Qsu", .needs = "any all", .modifiers = "sync"),
     RULE(VOTE, TYPES(T(B32) | T(PRED)), "dp|dpu", .needs = "all any uni ballot", .modifiers = "sync"),
@@ -166,7 +167,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(VMIN4, TYPES(I32, I32, I32), "dvvv", .modifiers = "sat add"),
     RULE(VMAX4, TYPES(I32, I32, I32), "dvvv", .modifiers = "sat add"),
     RULE(VSET4, TYPES(I32, I32), "dvvv", .needs = COMPARE, .modifiers = "add"),
-    /* Heddle's own */
+    /* Heddle's own instructions */
     RULE(COND_ACC, TYPES(T(B8) | BITS), "dmpS|dmpSu", .modifiers = "sync"),
     RULE(TREE_TRAVERSE, TYPES(T(U32) | T(U64)), "dspu|dspuu", .modifiers = "sync"),
     RULE(PROGRESS, TYPES(T(U32)), "u"),

@@ -1,4 +1,4 @@
-/* What PTX asks of each opcode: types, modifiers, operands. One row each; check.c applies them. */
+/* What each opcode takes: types, modifiers, operands. One row per opcode; check.c applies them. */
 #pragma once
 
 #include "ptx/ptx.h"
@@ -7,7 +7,8 @@ enum { PTX_RULE_TYPES = 3 };
 
 struct ptx_rule {
     uint32_t types[PTX_RULE_TYPES]; /* per suffix type: a bit per enum ptx_type; bit 0: it may be missing */
-    /* One letter per operand; alternatives with other numbers of operands after '|'. The type is ptx_operand_type()'s.
+    /* One letter per operand; '|' separates alternatives with other numbers of operands. The type is
+     * ptx_operand_type()'s.
      *   d destination register   D the same, or wider, or a vector    P predicate destination, also p|q
      *   Q destination with an optional predicate after '|'             V vector destination or source, also wider
      *   s source                 S the same, or wider, or a vector    p predicate source
@@ -18,8 +19,8 @@ struct ptx_rule {
     const char *needs;          /* at least one of these modifiers */
     const char *needs_if_int;   /* the same, when the first type is an integer or bits */
     const char *needs_if_float; /* when it is floating-point */
-    const char *modifiers;      /* those allowed besides */
+    const char *modifiers;      /* further modifiers that are allowed */
 };
 
-/* NULL for opcodes that are not checked here: calls, branches and those nothing supports. */
+/* NULL for opcodes without a row: calls, branches and unsupported ones. */
 const struct ptx_rule *ptx_rule_of(enum ptx_opcode opcode);

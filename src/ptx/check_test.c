@@ -1,5 +1,5 @@
-/* Tests of the instruction checks: what PTX allows passes, what it forbids is refused with the reason. The expectations
- * were compared with the verdicts of the vendor's assembler, release 13.0. */
+/* Tests of the instruction checks: valid PTX passes, invalid PTX is refused with the reason. The expectations match the
+ * vendor's assembler, release 13.0. */
 #include "ptx/fixture.h"
 
 static void well_formed_instructions_pass(void **state) {
@@ -218,14 +218,14 @@ static void register_types_are_checked(void **state) {
     fixture_rejects("mov.b32 %r1, 1.5;", 14, "a floating-point constant cannot be a .b32 operand of mov.b32");
 }
 
-static void conversions_must_say_how_they_round(void **state) {
+static void conversions_need_a_rounding_mode(void **state) {
     (void)state;
     fixture_rejects("cvt.f32.u32 %f1, %r2;", 1, "cvt.f32.u32 needs one of .rn .rz .rm .rp");
     fixture_rejects("cvt.u32.f32 %r1, %f2;", 1, "cvt.u32.f32 needs one of .rni .rzi .rmi .rpi");
     fixture_rejects("cvt.f32.f64 %f1, %fd2;", 1, "cvt.f32.f64 needs one of .rn .rz .rm .rp");
-    fixture_rejects("cvt.rn.f64.f32 %fd1, %f2;", 1, "cvt.rn.f64.f32 is exact: .rn .rz .rm .rp are out of place");
+    fixture_rejects("cvt.rn.f64.f32 %fd1, %f2;", 1, "cvt.rn.f64.f32 is exact: .rn .rz .rm .rp do not apply");
     fixture_rejects("cvt.rni.s32.u32 %r1, %r2;", 1,
-                    "cvt.rni.s32.u32 does not round to an integer: .rni .rzi .rmi .rpi are out of place");
+                    "cvt.rni.s32.u32 does not round to an integer: .rni .rzi .rmi .rpi do not apply");
 }
 
 static void addresses_and_spaces_are_checked(void **state) {
@@ -236,7 +236,7 @@ static void addresses_and_spaces_are_checked(void **state) {
                     "'%f2' is .f32; the address of ld.shared.u32 needs a 64-bit or 32-bit integer");
     fixture_rejects("ld.global.u32 %r1, [common];", 20, "'common' is in .shared, but ld.global.u32 accesses .global");
     fixture_rejects("ld.u32 %r1, [fixed];", 13, "'fixed' is in .const, but ld.u32 accesses a generic address");
-    fixture_rejects("st.const.u32 [fixed], %r1;", 1, "st.const.u32 writes to memory that is read only");
+    fixture_rejects("st.const.u32 [fixed], %r1;", 1, "st.const.u32 writes to read-only memory");
     fixture_rejects("st.param.u32 [block], %r1;", 14, "parameter 'block' cannot be written");
     fixture_rejects("mov.u32 %r1, cell;", 14, "the address of 'cell' needs a 64-bit integer, not .u32");
     fixture_rejects("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [cell, {%r1}];", 41,
@@ -283,7 +283,7 @@ static void constants_take_the_width_of_their_operand(void **state) {
     ptx_module_free(module);
 }
 
-static void a_named_variable_gives_a_generic_access_its_space(void **state) {
+static void a_generic_access_takes_the_space_of_a_named_variable(void **state) {
     (void)state;
     struct ptx_module *module =
         fixture_body("ld.u32 %r1, [common]; ld.u32 %r1, [cell]; atom.add.u32 %r1, [common], 1;\n"
@@ -320,12 +320,12 @@ int main(void) {
         cmocka_unit_test(extensions_are_checked),
         cmocka_unit_test(operand_counts_and_kinds_are_checked),
         cmocka_unit_test(register_types_are_checked),
-        cmocka_unit_test(conversions_must_say_how_they_round),
+        cmocka_unit_test(conversions_need_a_rounding_mode),
         cmocka_unit_test(addresses_and_spaces_are_checked),
         cmocka_unit_test(atomics_are_checked),
         cmocka_unit_test(calls_are_checked_against_the_function),
         cmocka_unit_test(constants_take_the_width_of_their_operand),
-        cmocka_unit_test(a_named_variable_gives_a_generic_access_its_space),
+        cmocka_unit_test(a_generic_access_takes_the_space_of_a_named_variable),
         cmocka_unit_test(negated_predicates_are_rewritten_where_an_instruction_cannot_read_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,19 @@
-/* Dead ends: edges of a kernel behind which threads end without having met any others again.
+/* Dead ends: edges of a kernel after which threads end without rejoining any others.
  *
- * The lanes that live on are to meet where they would meet if those threads had never come, as on hardware: an exit
- * takes its lanes out of every mask that a reconvergence point waits for, and compilers place these points without
- * looking at ways that end. So where a branch has dead ends and other ways, the dead ends do not count
- * (reconvergence.c). An edge is one when it ends the thread, by a guarded exit or by a jump to a block that is nothing
- * but a return; or when all that can be reached behind it is reached through it alone, so that every way from there
- * ends without a join. Where all edges of a branch are dead ends, nothing behind it meets, and they stay.
+ * The remaining lanes reconverge where they would if the ended threads had never existed, as on hardware: an exit
+ * removes its lanes from every mask that a reconvergence point waits for, and compilers place these points without
+ * regard to paths that end. So where a branch has dead ends and other paths, the dead ends are ignored
+ * (reconvergence.c). An edge is a dead end when it ends the thread, by a guarded exit or a jump to a block that only
+ * returns, or when every block reachable from it is reachable only through it, so that all paths from there end without
+ * a join. Where all edges of a branch are dead ends, nothing after it reconverges, and they are kept.
  *
- * A dead end in which threads may wait at a barrier or a warp-wide instruction counts as ever, since they may wait for
- * those at the meeting point. The other dead ends of its branch must not count then: threads that have nothing left to
- * do but to end would not do it before the others have come to the end, and these would wait for them. That is so for a
- * branch that is not uniform.
+ * A dead end in which threads may wait at a barrier or a warp-wide instruction is not ignored, since they may wait for
+ * threads at the reconvergence point. Then the other dead ends of its branch must be ignored: threads with nothing left
+ * to do would otherwise wait at the function's end for the others, and the others at the barrier for them. This applies
+ * to branches that are not uniform.
  *
- * In a function that is called, a return is no end: its thread goes on in the caller, and there all meet. An exit in it
- * is like a trap (cfg.c). */
+ * In a function that is called, a return is no end: the thread continues in the caller, where all reconverge. An exit
+ * in it is like a trap (cfg.c). */
 #include "ptx/passes.h"
 
 bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
@@ -24,7 +24,7 @@ bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
     return (only->opcode == PTX_OP_RET || only->opcode == PTX_OP_EXIT) && only->guard == PTX_NO_INDEX;
 }
 
-/* Of the block or, in models that let lanes run apart, of the warp. */
+/* Other threads of the block or, in models in which lanes run apart, of the warp. */
 static bool waits_for_others(const struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_BAR:
@@ -41,7 +41,7 @@ static bool waits_for_others(const struct ptx_instruction *instruction) {
     }
 }
 
-/* All but functions that call nobody, whose instructions are there to see. */
+/* Returns false only for a leaf function whose body is known and does not wait. */
 static bool callee_may_wait(const struct ptx_call *call) {
     if (call->target.kind != PTX_OPERAND_FUNCTION || !call->target.function->has_body)
         return true;
@@ -72,16 +72,17 @@ struct dead_ends {
     struct ptx_passes *passes;
     const struct ptx_analysis *analysis;
     const bool *returns;
-    bool *leads_elsewhere; /* per block: an edge leads from what it dominates to what it does not */
-    bool *may_wait;        /* per block: it dominates one that may */
+    bool *leads_elsewhere; /* per block: an edge leads from a block that it dominates to one that it does not */
+    bool *may_wait;        /* per block: it dominates a block that may wait */
 };
 
-static bool is_way(const struct dead_ends *ends, uint32_t block, uint32_t s) {
+static bool may_return(const struct dead_ends *ends, uint32_t block, uint32_t s) {
     uint32_t to = ends->analysis->block[block].successor[s];
     return ends->returns[to] && !(to == ends->analysis->n_blocks - 1 && ends->passes->aborts[block]);
 }
 
-/* The edge leaves what is dominated by the source and by its dominators, up to one that dominates the target too. */
+/* The edge leaves the region dominated by the source and by each of its dominators, up to one that also dominates the
+ * target. */
 static void note_edge(struct dead_ends *ends, uint32_t from, uint32_t to) {
     uint32_t common = ends->analysis->block[to].dominator;
     for (uint32_t at = from; at != to && at != common; at = ends->analysis->block[at].dominator)
@@ -91,14 +92,14 @@ static void note_edge(struct dead_ends *ends, uint32_t from, uint32_t to) {
 static void note_block(struct dead_ends *ends, uint32_t block) {
     const struct ptx_block *range = &ends->analysis->block[block];
     for (uint32_t s = 0; s < range->n_successors; s++)
-        if (is_way(ends, block, s) && !ptx_ends_threads(ends->passes, range->successor[s]))
+        if (may_return(ends, block, s) && !ptx_ends_threads(ends->passes, range->successor[s]))
             note_edge(ends, block, range->successor[s]);
     uint32_t at = ptx_may_wait(ends->passes, block) ? block : PTX_NO_BLOCK;
     for (; at != PTX_NO_BLOCK && !ends->may_wait[at]; at = ends->analysis->block[at].dominator)
         ends->may_wait[at] = true;
 }
 
-/* Whether the block is entered by the edge from its dominator alone, apart from edges back to it. */
+/* Returns whether the edge from its dominator is the only entry of the block, apart from back edges. */
 static bool has_one_entry(const struct dead_ends *ends, uint32_t block) {
     const struct ptx_block *entered = &ends->analysis->block[block];
     for (uint32_t p = 0; p < entered->n_predecessors; p++) {
@@ -113,26 +114,26 @@ static bool has_one_entry(const struct dead_ends *ends, uint32_t block) {
     return true;
 }
 
-/* Whether what is behind the edge is reached through it alone. */
+/* Returns whether all blocks after the edge are reachable only through it. */
 static bool is_closed(const struct dead_ends *ends, uint32_t from, uint32_t to) {
     return ptx_ends_threads(ends->passes, to) ||
            (ends->analysis->block[to].dominator == from && !ends->leads_elsewhere[to] && has_one_entry(ends, to));
 }
 
-static void leave_out(struct dead_ends *ends, uint32_t block) {
+static void ignore_dead_ends(struct dead_ends *ends, uint32_t block) {
     const struct ptx_block *from = &ends->analysis->block[block];
-    bool *is_left_out = &ends->passes->is_left_out[ends->passes->first_edge[block]];
+    bool *is_ignored = &ends->passes->is_ignored[ends->passes->first_edge[block]];
     uint32_t n_joining = 0, n_waiting = 0;
     for (uint32_t s = 0; s < from->n_successors; s++) {
         uint32_t to = from->successor[s];
-        bool is_dead = is_way(ends, block, s) && is_closed(ends, block, to);
-        n_joining += is_way(ends, block, s) && !is_dead;
+        bool is_dead = may_return(ends, block, s) && is_closed(ends, block, to);
+        n_joining += may_return(ends, block, s) && !is_dead;
         n_waiting += is_dead && ends->may_wait[to];
-        is_left_out[s] = is_dead && !ends->may_wait[to];
+        is_ignored[s] = is_dead && !ends->may_wait[to];
     }
-    bool leaves_out = n_joining > 0 || (n_waiting > 0 && ptx_is_divergent(ends->passes, block));
-    for (uint32_t s = 0; s < from->n_successors && !leaves_out; s++)
-        is_left_out[s] = false;
+    bool ignores_any = n_joining > 0 || (n_waiting > 0 && ptx_is_divergent(ends->passes, block));
+    for (uint32_t s = 0; s < from->n_successors && !ignores_any; s++)
+        is_ignored[s] = false;
 }
 
 void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns) {
@@ -143,7 +144,7 @@ void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns) {
         passes->first_edge[b] = n_edges;
         n_edges += analysis->block[b].n_successors;
     }
-    passes->is_left_out = BASE_ARENA_ARRAY(passes->scratch, bool, n_edges);
+    passes->is_ignored = BASE_ARENA_ARRAY(passes->scratch, bool, n_edges);
     if (!passes->function->is_entry)
         return;
     struct dead_ends ends = {.passes = passes,
@@ -156,5 +157,5 @@ void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns) {
             note_block(&ends, b);
     for (uint32_t b = 0; b < n; b++)
         if (analysis->block[b].is_reachable && analysis->block[b].n_successors > 1)
-            leave_out(&ends, b);
+            ignore_dead_ends(&ends, b);
 }

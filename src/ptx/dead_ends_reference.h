@@ -1,5 +1,5 @@
-/* For analysis_random_test.c: which edges of a function are dead ends that do not count, worked out slowly, by removing
- * an edge and looking at what can still be reached. See dead_ends.c and reconvergence.c for the rule. */
+/* For analysis_random_test.c: finds the dead ends of a function that are ignored, slowly, by removing an edge and
+ * testing what remains reachable. See dead_ends.c and reconvergence.c for the rule. */
 #pragma once
 
 #include <string.h>
@@ -11,25 +11,25 @@ enum { MOST_BLOCKS = 100, MOST_SUCCESSORS = 8 };
 struct edges_reference {
     const struct ptx_analysis *analysis;
     bool aborts[MOST_BLOCKS];
-    bool returns[MOST_BLOCKS]; /* reaches the exit by returning, */
-    bool goes_on[MOST_BLOCKS]; /* and along edges that are not left out */
-    bool is_left_out[MOST_BLOCKS][MOST_SUCCESSORS];
-    bool is_divergent[MOST_BLOCKS]; /* its branch, as far as is known before meeting points depend on it */
+    bool returns[MOST_BLOCKS];   /* reaches the exit by returning */
+    bool leads_out[MOST_BLOCKS]; /* ... along edges that are not ignored */
+    bool is_ignored[MOST_BLOCKS][MOST_SUCCESSORS];
+    bool is_divergent[MOST_BLOCKS]; /* its branch, by the first verdict, before reconvergence points depend on it */
 };
 
-/* An edge as its number among the successors; a way is one that may return. */
-static inline bool edges_is_way(const struct edges_reference *edges, uint32_t b, uint32_t s) {
+/* Edges are numbered like the successors of their block. */
+static inline bool edges_may_return(const struct edges_reference *edges, uint32_t b, uint32_t s) {
     uint32_t to = edges->analysis->block[b].successor[s], exit = edges->analysis->n_blocks - 1;
     return edges->returns[to] && !(to == exit && edges->aborts[b]);
 }
 
 static inline bool edges_count(const struct edges_reference *edges, uint32_t b, uint32_t s) {
-    bool is_of_its_kind = edges->goes_on[edges->analysis->block[b].successor[s]] || !edges->goes_on[b];
-    return !edges->returns[b] || (edges_is_way(edges, b, s) && !edges->is_left_out[b][s] && is_of_its_kind);
+    bool is_same_kind = edges->leads_out[edges->analysis->block[b].successor[s]] || !edges->leads_out[b];
+    return !edges->returns[b] || (edges_may_return(edges, b, s) && !edges->is_ignored[b][s] && is_same_kind);
 }
 
 struct edges_walk {
-    bool follows_all;            /* edges that do not count too */
+    bool follows_all;            /* also edges that do not count */
     uint32_t without;            /* block that is not entered, or PTX_NO_BLOCK */
     uint32_t from_block, from_s; /* edge that is not followed, or PTX_NO_BLOCK */
     bool stops_at_ends;
@@ -74,12 +74,12 @@ static inline bool edges_waits(const struct edges_reference *edges, uint32_t b) 
     return false;
 }
 
-/* Whatever can be reached behind the edge cannot be reached without it. waits: something there waits. */
+/* Returns whether every block reachable after the edge is reachable only through it. *waits: one of them waits. */
 static inline bool edges_is_closed(const struct edges_reference *edges, uint32_t b, uint32_t s, bool *waits) {
     uint32_t to = edges->analysis->block[b].successor[s], n = edges->analysis->n_blocks;
-    struct edges_walk behind = {.without = PTX_NO_BLOCK, .from_block = PTX_NO_BLOCK, .stops_at_ends = true};
-    behind.seen[to] = true;
-    edges_follow(edges, &behind, to);
+    struct edges_walk after = {.without = PTX_NO_BLOCK, .from_block = PTX_NO_BLOCK, .stops_at_ends = true};
+    after.seen[to] = true;
+    edges_follow(edges, &after, to);
     struct edges_walk others = {.follows_all = true, .without = PTX_NO_BLOCK, .from_block = b, .from_s = s};
     others.seen[0] = true;
     edges_follow(edges, &others, 0);
@@ -88,26 +88,27 @@ static inline bool edges_is_closed(const struct edges_reference *edges, uint32_t
     if (edges_is_end(edges, to))
         return true;
     for (uint32_t x = 0; x < n; x++) {
-        bool is_behind_it_alone = edges->analysis->block[x].is_reachable && !others.seen[x];
-        is_closed &= !behind.seen[x] || is_behind_it_alone;
-        *waits |= is_behind_it_alone && edges_waits(edges, x);
+        bool is_only_after_it = edges->analysis->block[x].is_reachable && !others.seen[x];
+        is_closed &= !after.seen[x] || is_only_after_it;
+        *waits |= is_only_after_it && edges_waits(edges, x);
     }
     return is_closed;
 }
 
-static inline void edges_leave_out(const struct edges_reference *all, struct edges_reference *edges, uint32_t b) {
+static inline void edges_ignore_dead_ends(const struct edges_reference *all, struct edges_reference *edges,
+                                          uint32_t b) {
     const struct ptx_block *block = &all->analysis->block[b];
     bool is_closed[MOST_SUCCESSORS], waits[MOST_SUCCESSORS], any_joins = false, any_waits = false;
     for (uint32_t s = 0; s < block->n_successors; s++) {
-        is_closed[s] = edges_is_way(all, b, s) && edges_is_closed(all, b, s, &waits[s]);
-        any_joins |= edges_is_way(all, b, s) && !is_closed[s];
+        is_closed[s] = edges_may_return(all, b, s) && edges_is_closed(all, b, s, &waits[s]);
+        any_joins |= edges_may_return(all, b, s) && !is_closed[s];
         any_waits |= is_closed[s] && waits[s];
     }
     for (uint32_t s = 0; s < block->n_successors; s++)
-        edges->is_left_out[b][s] = is_closed[s] && !waits[s] && (any_joins || (any_waits && all->is_divergent[b]));
+        edges->is_ignored[b][s] = is_closed[s] && !waits[s] && (any_joins || (any_waits && all->is_divergent[b]));
 }
 
-/* The block where a search from the entry comes first upon the group. */
+/* Returns the block where a search from the entry first reaches the group. */
 static inline uint32_t edges_first_of(const struct edges_reference *edges, const bool *is_member) {
     struct edges_walk walk = {.follows_all = true, .without = PTX_NO_BLOCK, .from_block = PTX_NO_BLOCK};
     for (uint32_t b = 0; b < edges->analysis->n_blocks; b++) {
@@ -123,41 +124,42 @@ static inline uint32_t edges_first_of(const struct edges_reference *edges, const
     return walk.order[i];
 }
 
-/* Blocks that can be left by dead ends only: those on every trip count again, or all. */
-static inline void edges_open_group(const struct edges_reference *before, struct edges_reference *after, uint32_t b) {
+/* For a group that is left only by dead ends: keeps those on every iteration, or all if there are none. */
+static inline void edges_restore_group(const struct edges_reference *before, struct edges_reference *after,
+                                       uint32_t b) {
     uint32_t n = before->analysis->n_blocks;
     struct edges_walk group = edges_from(before, b, PTX_NO_BLOCK);
     for (uint32_t x = 0; x < n; x++)
         if (group.seen[x] && !edges_from(before, x, PTX_NO_BLOCK).seen[b])
             return;
     uint32_t first = edges_first_of(before, group.seen);
-    bool is_on_every_trip[MOST_BLOCKS] = {0}, waits = false, has_any = false;
+    bool is_on_every_iteration[MOST_BLOCKS] = {0}, waits = false, has_any = false;
     for (uint32_t x = 0; x < n; x++) {
-        is_on_every_trip[x] = group.seen[x] && (x == first || !edges_from(before, first, x).seen[first]);
+        is_on_every_iteration[x] = group.seen[x] && (x == first || !edges_from(before, first, x).seen[first]);
         waits |= group.seen[x] && edges_waits(before, x);
     }
-    for (uint32_t any_trip = 0; any_trip < 2 && !has_any; any_trip++)
+    for (uint32_t keeps_all = 0; keeps_all < 2 && !has_any; keeps_all++)
         for (uint32_t x = 0; x < n; x++)
             for (uint32_t s = 0; s < before->analysis->block[x].n_successors; s++) {
                 const struct ptx_block *block = &before->analysis->block[x];
                 bool must_end = waits && edges_is_end(before, block->successor[s]) && before->is_divergent[x];
-                if (!(any_trip ? group.seen[x] : is_on_every_trip[x]) || must_end || !before->is_left_out[x][s])
+                if (!(keeps_all ? group.seen[x] : is_on_every_iteration[x]) || must_end || !before->is_ignored[x][s])
                     continue;
-                after->is_left_out[x][s] = false;
+                after->is_ignored[x][s] = false;
                 has_any = true;
             }
 }
 
-static inline void edges_find_who_goes_on(struct edges_reference *edges) {
+static inline void edges_find_leading_out(struct edges_reference *edges) {
     uint32_t n = edges->analysis->n_blocks;
-    bool goes_on[MOST_BLOCKS] = {0};
-    memset(edges->goes_on, 0, sizeof edges->goes_on);
+    bool leads_out[MOST_BLOCKS] = {0};
+    memset(edges->leads_out, 0, sizeof edges->leads_out);
     for (uint32_t b = 0; b < n; b++)
-        goes_on[b] = b == n - 1 || (edges->returns[b] && edges_from(edges, b, PTX_NO_BLOCK).seen[n - 1]);
-    memcpy(edges->goes_on, goes_on, sizeof goes_on);
+        leads_out[b] = b == n - 1 || (edges->returns[b] && edges_from(edges, b, PTX_NO_BLOCK).seen[n - 1]);
+    memcpy(edges->leads_out, leads_out, sizeof leads_out);
 }
 
-/* The steps of ptx_analyze() up to the first verdict on branches. */
+/* Runs the passes of ptx_analyze() up to the first verdict on branches. */
 static inline void edges_find_divergent(struct edges_reference *edges) {
     struct base_arena arena = {0}, scratch = {0};
     struct ptx_analysis first = {.function = edges->analysis->function, .arena = &arena};
@@ -176,7 +178,7 @@ static inline void edges_find_divergent(struct edges_reference *edges) {
     base_arena_free(&arena);
 }
 
-/* aborts: per block, its edge to the exit is no return; returns: it reaches the exit by returning. */
+/* aborts: per block, its edge to the exit is not a return; returns: it reaches the exit by returning. */
 static inline void edges_refer(struct edges_reference *edges, const struct ptx_analysis *analysis, const bool *aborts,
                                const bool *returns) {
     uint32_t n = analysis->n_blocks;
@@ -187,11 +189,11 @@ static inline void edges_refer(struct edges_reference *edges, const struct ptx_a
     struct edges_reference all = *edges, before = *edges;
     for (uint32_t b = 0; b < n && analysis->function->is_entry; b++)
         if (analysis->block[b].is_reachable)
-            edges_leave_out(&all, &before, b);
-    edges_find_who_goes_on(&before);
+            edges_ignore_dead_ends(&all, &before, b);
+    edges_find_leading_out(&before);
     *edges = before;
     for (uint32_t b = 0; b < n; b++)
-        if (returns[b] && !before.goes_on[b])
-            edges_open_group(&before, edges, b);
-    edges_find_who_goes_on(edges);
+        if (returns[b] && !before.leads_out[b])
+            edges_restore_group(&before, edges, b);
+    edges_find_leading_out(edges);
 }

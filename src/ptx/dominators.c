@@ -68,12 +68,11 @@ static struct depth_first number_nodes(struct base_arena *scratch, const struct 
     return order;
 }
 
-/* The forest of nodes already handled; `best` is the least semidominator on the compressed path to the forest's root.
- */
+/* The forest of processed nodes; `best` is the least semidominator on the compressed path to the forest's root. */
 struct forest {
     uint32_t *ancestor; /* PTX_NO_BLOCK for a root */
     uint32_t *best;
-    uint32_t *path; /* room for the longest one */
+    uint32_t *path; /* room for the longest path */
 };
 
 static uint32_t least_semidominator(struct forest *forest, uint32_t v) {
@@ -81,8 +80,8 @@ static uint32_t least_semidominator(struct forest *forest, uint32_t v) {
     for (uint32_t u = v; forest->ancestor[u] != PTX_NO_BLOCK; u = forest->ancestor[u])
         forest->path[length++] = u;
     if (length == 0)
-        return v; /* not handled yet: its own number bounds its semidominator */
-    /* The topmost node on the path hangs directly below a root and needs no compression. */
+        return v; /* not processed yet: its own number bounds its semidominator */
+    /* The topmost node on the path is a child of a root and needs no compression. */
     for (uint32_t i = length - 1; i-- > 0;) {
         uint32_t u = forest->path[i], above = forest->path[i + 1];
         if (forest->best[above] < forest->best[u])

@@ -1,4 +1,4 @@
-/* For the tests of this folder: PTX text around the line that a test is about. */
+/* For the tests of this folder: wraps the line under test in PTX text. */
 #pragma once
 
 #include "ptx/ptx.h"
@@ -49,7 +49,7 @@ static inline const struct ptx_function *fixture_kernel(const struct ptx_module 
     return module->function[module->n_functions - 1];
 }
 
-/* The messages about a text that must not parse, in a static buffer. */
+/* Returns the messages about a text that must not parse, in a static buffer. */
 static inline const char *fixture_errors(const char *text, size_t length, unsigned *n_errors) {
     static char kept[16384];
     struct ptx_messages messages;
@@ -75,7 +75,7 @@ static inline const char *fixture_body_errors(const char *body) {
     return fixture_errors(text, strlen(text), NULL);
 }
 
-/* The whole first line of the messages about a body must be "t.ptx:8:COLUMN: error: TEXT". */
+/* Expects the first line of the messages about a body to be "t.ptx:8:COLUMN: error: TEXT". */
 static inline void fixture_rejects(const char *body, unsigned column, const char *text) {
     char expected[1024], got[1024];
     snprintf(expected, sizeof expected, "t.ptx:8:%u: error: %s", column, text);

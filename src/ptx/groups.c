@@ -1,7 +1,7 @@
-/* Groups of blocks that are never left: strongly connected components without a way out (Tarjan's search).
+/* Groups of blocks that are never left: strongly connected components without outgoing edges (Tarjan's search).
  *
- * The search follows all edges, so that it comes upon a group as threads do; whether an edge is a way out, the caller
- * says. An edge that does not count never leads back to where it comes from, so components are the same without it. */
+ * The search follows all edges, so that it enters a group where threads do; the caller decides which outgoing edges
+ * count. An edge that does not count never leads back to its source, so components are the same without it. */
 #include "ptx/passes.h"
 
 struct group_search {
@@ -9,7 +9,7 @@ struct group_search {
     ptx_edge_fn *counts;
     ptx_group_fn *found;
     void *user;
-    uint32_t *number; /* per block: order of discovery from 1; 0 not seen */
+    uint32_t *number; /* per block: order of discovery from 1; 0: not seen */
     uint32_t *low;
     uint32_t *path, path_depth;   /* blocks being explored */
     uint32_t *group, group_depth; /* blocks whose component is still open */
@@ -25,8 +25,8 @@ static void open_block(struct group_search *search, uint32_t block) {
     search->group[search->group_depth++] = block;
 }
 
-/* Takes the component that starts with `root` off the open blocks. One that no edge that counts leaves is handed on: a
- * component is closed after all it leads to, so an edge to a closed block outside it leaves it. */
+/* Removes the component that starts with `root` from the open blocks and reports it if no edge that counts leaves it. A
+ * component is closed after all its successors, so an edge to a closed block leaves it. */
 static void close_component(struct group_search *search, uint32_t root) {
     uint32_t first = search->group_depth;
     while (search->group[--first] != root)

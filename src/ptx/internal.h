@@ -1,8 +1,8 @@
-/* Inside ptx/: tokens, names and scopes, and the parser that ties them together. Nothing outside ptx/ includes this.
+/* Internal to ptx/: tokens, names and scopes, and the parser. Nothing outside ptx/ includes this.
  *
  * The parser reads the text once. Names that may be defined later (labels, functions, module variables) leave a pending
- * reference behind, settled when the scope or the module ends. Then check.c looks at every instruction. Functions that
- * return bool return false after recording an error; the statement is dropped and parsing goes on after it. */
+ * reference, resolved when the scope or the module ends. Then check.c checks every instruction. Functions that return
+ * bool return false after recording an error; the statement is dropped and parsing continues after it. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,7 +17,7 @@ enum {
     PTX_SINK_ID = PTX_NO_INDEX - 1
 };
 #define PTX_MAX_VARIABLE_BYTES (UINT64_C(1) << 32)
-#define PTX_MAX_INITIALISED_BYTES (UINT64_C(1) << 28) /* of one module: the bytes are held in memory */
+#define PTX_MAX_INITIALISED_BYTES (UINT64_C(1) << 28) /* of one module: they are held in memory */
 #define PTX_MAX_REGISTER_RANGE (UINT64_C(1) << 20)
 #define PTX_MAX_TEXT_BYTES (UINT64_C(1) << 30)
 
@@ -60,7 +60,7 @@ struct ptx_lexer {
 
 enum ptx_suffix_kind { SUFFIX_NONE, SUFFIX_TYPE, SUFFIX_SPACE, SUFFIX_VECTOR, SUFFIX_MODIFIER, SUFFIX_UNSUPPORTED };
 
-/* Every distinct identifier of a module, once; what it means at the moment hangs on it. */
+/* A distinct identifier of a module, with its current meaning. */
 struct ptx_name {
     const char *text;
     uint32_t length, hash;
@@ -68,16 +68,16 @@ struct ptx_name {
     struct ptx_binding *binding;  /* innermost register, variable or function of that name */
     struct ptx_range *range;      /* innermost `.reg %r<n>` with this prefix */
     struct ptx_label *label;      /* innermost label, branch table or prototype */
-    struct ptx_name *prefix;      /* the name without its number, once looked for */
+    struct ptx_name *prefix;      /* the name without its number */
     uint32_t number;              /* that number */
     bool is_split;                /* prefix and number are valid */
     uint8_t suffix_kind;          /* enum ptx_suffix_kind */
     uint16_t suffix_value;        /* type, space, width or modifier */
-    uint16_t opcode;              /* PTX_N_OPCODES when it is none */
-    uint16_t special;             /* PTX_N_SPECIALS when it is none; the first component of those with components */
+    uint16_t opcode;              /* PTX_N_OPCODES if it is not an opcode */
+    uint16_t special;             /* PTX_N_SPECIALS if it is not one; the first component of those with components */
     uint16_t special_number;      /* of %envreg and %pm */
     uint32_t undefined_in;        /* serial of the function in which it was reported as undefined */
-    struct ptx_label *last_label; /* for jumps into an inner scope, see ptx_settle_function() */
+    struct ptx_label *last_label; /* for jumps into an inner scope, see ptx_resolve_function() */
     uint32_t label_function;      /* the function serial last_label belongs to */
     bool is_label_ambiguous;
 };
@@ -98,7 +98,7 @@ struct ptx_binding {
     struct ptx_function *function;
 };
 
-/* `.reg .b32 %r<9>`: registers come into being when they are first named, so the count costs nothing. */
+/* `.reg .b32 %r<9>`: a register is created at its first use, so the count costs nothing. */
 struct ptx_range {
     struct ptx_name *prefix;
     struct ptx_range *shadowed, *next_in_scope;
@@ -141,7 +141,7 @@ struct ptx_pending {
     struct ptx_call *call;
     struct ptx_operand *operand;
     struct ptx_function **function;
-    uint32_t function_serial; /* where it stands, so that an undefined name is reported once per function */
+    uint32_t function_serial; /* of the function it is in, so that an undefined name is reported once per function */
 };
 
 struct ptx_scope {
@@ -169,12 +169,12 @@ struct ptx_error {
 struct ptx_parser {
     struct ptx_module *module;
     struct base_arena *arena;  /* the module's */
-    struct base_arena scratch; /* gone after the parse */
+    struct base_arena scratch; /* freed after the parse */
     struct ptx_lexer lexer;
-    struct ptx_token token; /* the one to look at */
+    struct ptx_token token; /* the current one */
     PTX_LIST(struct ptx_error) errors;
     uint32_t n_errors;
-    uint32_t n_searches; /* for nearest names: they are bounded */
+    uint32_t n_searches; /* for nearest names; see ptx_may_search() */
 
     struct ptx_name **bucket;
     uint32_t n_buckets, n_names;
@@ -182,15 +182,15 @@ struct ptx_parser {
     uint32_t depth; /* scope[0] is the module, scope[1] a function with its parameters */
     uint32_t next_serial;
 
-    struct ptx_function *function; /* the one whose body is read, or NULL */
+    struct ptx_function *function; /* the one whose body is being parsed, or NULL */
     uint32_t function_serial;
     struct ptx_source_line source;
     uint64_t initialised_bytes;
     uint32_t expression_depth;
-    uint32_t n_unresolved; /* operands of the current statement that name something unknown so far */
+    uint32_t n_unresolved; /* operands of the current statement with a name that is not defined yet */
 
-    PTX_LIST(struct ptx_pending) labels;   /* settled when a scope ends */
-    PTX_LIST(struct ptx_pending) symbols;  /* settled when the module ends */
+    PTX_LIST(struct ptx_pending) labels;   /* resolved when a scope ends */
+    PTX_LIST(struct ptx_pending) symbols;  /* resolved when the module ends */
     PTX_LIST(struct ptx_operand) operands; /* a stack: operands of the statement and of open vectors */
     PTX_LIST(struct ptx_instruction) instructions;
     PTX_LIST(struct ptx_register) registers;
@@ -216,7 +216,7 @@ void *ptx_list_grow(void *item, uint32_t count, uint32_t *capacity, uint32_t mor
     ((list)->item = ptx_list_grow((list)->item, (list)->count, &(list)->capacity, (more), sizeof *(list)->item))
 #define PTX_PUSH(list, value) (PTX_RESERVE(list, 1), (list)->item[(list)->count++] = (value))
 void ptx_list_free(void *item);
-/* Items `first` and up, copied to the arena. NULL when there are none. */
+/* Copies items `first` and up to the arena. NULL when there are none. */
 void *ptx_list_keep(struct base_arena *arena, const void *item, uint32_t first, uint32_t count, size_t bytes);
 #define PTX_KEEP(arena, list, first) ptx_list_keep((arena), (list)->item, (first), (list)->count, sizeof *(list)->item)
 
@@ -234,9 +234,9 @@ bool ptx_is_word(const struct ptx_parser *parser, const char *word); /* a NAME o
 bool ptx_is_dot(const struct ptx_parser *parser, const char *word);
 bool ptx_accept(struct ptx_parser *parser, int punctuation);
 bool ptx_accept_dot(struct ptx_parser *parser, const char *word);
-/* "expected ';' after operand, got '%r3'"; `where` is "after operand". */
+/* Reports "expected ';' after operand, got '%r3'"; `where` is "after operand". */
 bool ptx_expect(struct ptx_parser *parser, char punctuation, const char *where);
-/* "expected WHAT, got '...'". Always false. */
+/* Reports "expected WHAT, got '...'". Always returns false. */
 bool ptx_unexpected(struct ptx_parser *parser, const char *what);
 
 /* names.c: the fixed vocabulary. */
@@ -244,7 +244,7 @@ void ptx_names_start(struct ptx_parser *parser);
 const char *ptx_special_name(enum ptx_special special);
 int ptx_special_component(enum ptx_special special);
 unsigned ptx_special_bits(enum ptx_special special);
-/* NULL when none is near, or when enough were looked for. */
+/* NULL when none is near, or after too many searches. */
 const char *ptx_nearest_opcode(struct ptx_parser *parser, const char *wanted);
 const char *ptx_nearest_suffix(struct ptx_parser *parser, const char *wanted);
 
@@ -260,16 +260,16 @@ bool ptx_bind_range(struct ptx_parser *parser, struct ptx_name *prefix, struct p
                     uint32_t width, uint32_t count);
 bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label);
 struct ptx_binding *ptx_lookup(struct ptx_parser *parser, struct ptx_name *name);
-/* Looking for a nearest name takes time, and a file may be full of errors: only so many get one. */
+/* Searching for the nearest name takes time, and a file may be full of errors: limits the number of searches. */
 bool ptx_may_search(struct ptx_parser *parser);
-/* Whether a declared range has the name's prefix, if not its number. */
+/* Returns whether a declared range has the name's prefix, even if not its number. */
 bool ptx_is_near_range(struct ptx_parser *parser, struct ptx_name *name);
 bool ptx_undefined(struct ptx_parser *parser, struct ptx_name *name, struct ptx_location at, const char *what);
 
-/* pending.c: references that wait for a definition. */
-void ptx_settle_labels(struct ptx_parser *parser, struct ptx_scope *scope);
-void ptx_settle_function(struct ptx_parser *parser);
-void ptx_settle_module(struct ptx_parser *parser);
+/* pending.c: references to names that are defined later. */
+void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_scope *scope);
+void ptx_resolve_function(struct ptx_parser *parser);
+void ptx_resolve_module(struct ptx_parser *parser);
 
 /* parser_expression.c */
 enum ptx_value_kind { VALUE_INTEGER, VALUE_FLOAT32, VALUE_FLOAT64, VALUE_ADDRESS };
@@ -286,15 +286,15 @@ struct ptx_value {
 };
 
 bool ptx_parse_value(struct ptx_parser *parser, struct ptx_value *value);
-/* A constant that must be an integer from 0 to `largest`; `what` names it in the message. */
+/* Parses a constant that must be an integer from 0 to `largest`; `what` names it in the message. */
 bool ptx_parse_count(struct ptx_parser *parser, uint64_t largest, const char *what, uint64_t *count);
-double ptx_value_double(const struct ptx_value *value); /* of a number, whatever its kind */
+double ptx_value_double(const struct ptx_value *value); /* of a number of any kind */
 
 /* parser_variable.c */
-/* `type name[3] = ..., name` up to and with the ';', after the state space. */
+/* Parses `type name[3] = ..., name;` after the state space. */
 bool ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, enum ptx_linkage linkage);
 bool ptx_parse_registers(struct ptx_parser *parser);
-/* ( .param .b32 a, ... ) into an arena array; the opening parenthesis is the current token. */
+/* Parses ( .param .b32 a, ... ) into an arena array; the opening parenthesis is the current token. */
 bool ptx_parse_parameters(struct ptx_parser *parser, struct ptx_function *owner, enum ptx_role role,
                           struct ptx_variable **list, uint32_t *count, uint64_t *bytes);
 bool ptx_skip_attribute(struct ptx_parser *parser, bool *is_managed);
@@ -311,7 +311,7 @@ bool ptx_parse_pragma(struct ptx_parser *parser);
 bool ptx_parse_linkage(struct ptx_parser *parser, enum ptx_linkage *linkage);
 bool ptx_skip_section(struct ptx_parser *parser);
 void ptx_parse_module(struct ptx_parser *parser);
-enum ptx_space ptx_variable_space(const struct ptx_parser *parser); /* of the DOT token; GENERIC when it is none */
+enum ptx_space ptx_variable_space(const struct ptx_parser *parser); /* of the DOT token; GENERIC if it names none */
 
 /* parser_instruction.c */
 bool ptx_parse_instruction(struct ptx_parser *parser);
@@ -320,11 +320,11 @@ bool ptx_parse_call(struct ptx_parser *parser, struct ptx_instruction *instructi
 
 /* parser_operand.c */
 bool ptx_parse_operand(struct ptx_parser *parser, struct ptx_operand *operand);
-/* A guard or pair: the name must be a register. */
+/* Parses a guard or pair: the name must be a register. */
 bool ptx_parse_register(struct ptx_parser *parser, uint32_t *register_id);
-/* Notes the pending names among operands that have reached their final place. */
+/* Records the pending names among operands that are at their final address. */
 void ptx_note_unresolved(struct ptx_parser *parser, struct ptx_operand *operand, uint32_t count);
-/* What an operand that awaits its name looks like until the module ends. */
+/* Returns the name of an operand that is still pending. */
 struct ptx_name *ptx_operand_name(const struct ptx_operand *operand);
 
 /* check.c */

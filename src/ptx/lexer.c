@@ -1,7 +1,8 @@
-/* Text to tokens: names, .words, numbers, strings and punctuation, from the lexical chapter of the PTX ISA manual.
+/* Splits text into tokens: names, .words, numbers, strings and punctuation, by the lexical chapter of the PTX ISA
+ * manual.
  *
  * An instruction and its suffixes are separate tokens (add .rn .f32), and so are a register and its component. Lines
- * that start with @@ are the debugger's in PTX 1 and 2 and count as blanks. */
+ * that start with @@ are debug information of PTX 1 and 2 and count as blanks. */
 #include "ptx/internal.h"
 
 #include <locale.h>
@@ -43,7 +44,7 @@ static void skip_line(struct ptx_lexer *lexer) {
     lexer->next = end ? end : lexer->end;
 }
 
-/* False when the comment has no end. */
+/* Returns false when the comment has no end. */
 static bool skip_comment(struct ptx_lexer *lexer) {
     lexer->next += 2;
     while (lexer->next < lexer->end) {
@@ -59,8 +60,8 @@ static bool skip_comment(struct ptx_lexer *lexer) {
     return false;
 }
 
-/* To the next token. Returns the start of an unterminated comment, or NULL. The text's last byte is followed by a NUL,
- * so looking one character ahead is safe. */
+/* Advances to the next token. Returns the start of an unterminated comment, or NULL. The text's last byte is followed
+ * by a NUL, so looking one character ahead is safe. */
 static const char *skip_blanks(struct ptx_lexer *lexer, struct ptx_location *at) {
     while (lexer->next < lexer->end) {
         char c = *lexer->next;
@@ -98,7 +99,7 @@ static bool is_exponent(const char *c) {
     return is_digit(*c) || ((*c == '+' || *c == '-') && is_digit(c[1]));
 }
 
-/* A decimal number with a point or an exponent. strtod reads it; the C locale's point is what PTX writes. */
+/* A decimal number with a point or an exponent, converted by strtod. */
 static bool decimal_float(struct ptx_parser *parser, const char *start) {
     struct ptx_lexer *lexer = &parser->lexer;
     while (is_digit(*lexer->next))
@@ -121,8 +122,7 @@ static bool decimal_float(struct ptx_parser *parser, const char *start) {
         return bad_token(parser, "number with too many digits:");
     memcpy(text, start, token->length);
     text[token->length] = '\0';
-    /* A program may have set a locale with a decimal comma: strtod then stops at the point and is given that instead.
-     */
+    /* The program may have set a locale with a decimal comma: strtod needs that instead of the point. */
     char *point = strchr(text, '.');
     if (point)
         *point = localeconv()->decimal_point[0];
@@ -228,7 +228,7 @@ static void string_token(struct ptx_parser *parser, const char *start) {
         return;
     }
     parser->lexer.next = c + 1;
-    parser->token.kind = TOKEN_STRING; /* text and length are without the quotes */
+    parser->token.kind = TOKEN_STRING; /* text and length exclude the quotes */
     parser->token.text = start + 1;
     parser->token.length--;
 }
@@ -266,7 +266,7 @@ void ptx_advance(struct ptx_parser *parser) {
     struct ptx_location comment_at;
     const char *comment = skip_blanks(lexer, &comment_at);
     if (comment)
-        ptx_fail(parser, comment_at, "comment without an end");
+        ptx_fail(parser, comment_at, "unterminated comment");
     const char *start = lexer->next;
     parser->token = (struct ptx_token){.text = start, .at = here(lexer, start), .is_first = lexer->at_line_start};
     lexer->at_line_start = false;
@@ -319,7 +319,7 @@ bool ptx_accept_dot(struct ptx_parser *parser, const char *word) {
     return true;
 }
 
-/* "'%r3'", "end of file"; a long token is cut. */
+/* Returns "'%r3'" or "end of file"; cuts a long token. */
 static const char *describe(const struct ptx_token *token, char *buffer, size_t size) {
     if (token->kind == TOKEN_END)
         return "end of file";
@@ -334,7 +334,7 @@ static const char *describe(const struct ptx_token *token, char *buffer, size_t 
 
 bool ptx_unexpected(struct ptx_parser *parser, const char *what) {
     if (parser->token.kind == TOKEN_BAD)
-        return false; /* reported when it was read */
+        return false; /* already reported */
     char buffer[64];
     return ptx_fail(parser, parser->token.at, "expected %s, got %s", what,
                     describe(&parser->token, buffer, sizeof buffer));

@@ -1,4 +1,4 @@
-/* Tests of the lexer through what it makes of constants, blanks and broken text. */
+/* Tests of the lexer: constants, blanks and malformed text. */
 #include "ptx/fixture.h"
 
 static uint64_t constant(const char *type, const char *text, enum ptx_operand_kind kind) {
@@ -39,7 +39,7 @@ static void floating_point_bits_are_kept(void **state) {
     assert_int_equal(constant("b64", "1.0E+1", PTX_OPERAND_FLOAT64), 0x4024000000000000);
 }
 
-static void comments_and_blanks_separate_and_vanish(void **state) {
+static void comments_and_blanks_separate_tokens(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body("mov.u32/* a */%r1 , // b ;\n\t/* c\n\n * / */ 7\r\n\n;\n@@DWARF x\nret;");
     const struct ptx_instruction *ret = fixture_instruction(module, 1);
@@ -64,7 +64,7 @@ static void malformed_numbers_are_named(void **state) {
                     "expected 0d and 16 hexadecimal digits, got '0d3FF00000000000000'");
 }
 
-static void strange_bytes_are_named(void **state) {
+static void stray_bytes_are_named(void **state) {
     (void)state;
     fixture_rejects("mov.u32 %r1, #3;", 14, "stray character '#'");
     fixture_rejects("mov.u32 %r1, \xc3\xa9;", 14, "stray byte 0xc3");
@@ -73,9 +73,9 @@ static void strange_bytes_are_named(void **state) {
     assert_non_null(strstr(errors, "t.ptx:4:15: error: stray byte 0x00\n.global .u32 x?;\n              ^\n"));
 }
 
-static void text_that_never_ends_is_reported_where_it_starts(void **state) {
+static void unterminated_text_is_reported_where_it_starts(void **state) {
     (void)state;
-    fixture_module_rejects("/* open\n\n", 1, "comment without an end");
+    fixture_module_rejects("/* open\n\n", 1, "unterminated comment");
     fixture_module_rejects(".pragma \"open;\n.pragma \"shut\";", 9, "string without a closing quote: '\"open;'");
 }
 
@@ -83,10 +83,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_read_in_every_base),
         cmocka_unit_test(floating_point_bits_are_kept),
-        cmocka_unit_test(comments_and_blanks_separate_and_vanish),
+        cmocka_unit_test(comments_and_blanks_separate_tokens),
         cmocka_unit_test(malformed_numbers_are_named),
-        cmocka_unit_test(strange_bytes_are_named),
-        cmocka_unit_test(text_that_never_ends_is_reported_where_it_starts),
+        cmocka_unit_test(stray_bytes_are_named),
+        cmocka_unit_test(unterminated_text_is_reported_where_it_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

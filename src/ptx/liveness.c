@@ -1,22 +1,22 @@
-/* Which registers are live at the start of each block.
+/* Finds the registers that are live at the start of each block.
  *
- * The usual backward data flow over blocks, on bits of only those registers that some block reads before it writes
- * them: most registers of compiled PTX live inside one block and are not among them.
+ * The usual backward data flow over blocks, with bits only for registers that some block reads before it writes them:
+ * most registers of compiled PTX live inside one block.
  *
- * A thread whose guard is false keeps its register, so a guarded write does not end the life of the old value, unless
- * there is no old value: the first writing of a register, as in `@p mov r,1; @!p mov r,2`. Liveness of one thread is
- * exact for all, since a thread only ever sees its own registers; divergence does not matter here. */
+ * A thread whose guard is false keeps its register, so a guarded write does not kill the old value, unless there is no
+ * old value: the first write of a register, as in `@p mov r,1; @!p mov r,2`. A thread only sees its own registers, so
+ * the liveness of one thread is exact for all and divergence does not matter. */
 #include "ptx/passes.h"
 
 #include <string.h>
 
-/* Where each register is mentioned: register r's places are place[start[r] .. start[r + 1]), in program order. */
+/* The uses of each register: those of register r are item[start[r] .. start[r + 1]), in program order. */
 struct mentions {
     uint32_t *start;
     struct mention {
         uint32_t block;
         struct ptx_access *access;
-    } * place;
+    } * item;
 };
 
 struct walk {
@@ -29,7 +29,7 @@ static struct mentions find_mentions(struct ptx_passes *passes) {
     uint32_t n_registers = passes->function->n_registers, n = passes->function->n_instructions;
     uint32_t n_accesses = passes->access_start[n];
     struct mentions mentions = {.start = BASE_ARENA_ARRAY(passes->scratch, uint32_t, (size_t)n_registers + 1),
-                                .place = BASE_ARENA_ARRAY(passes->scratch, struct mention, n_accesses)};
+                                .item = BASE_ARENA_ARRAY(passes->scratch, struct mention, n_accesses)};
     for (uint32_t a = 0; a < n_accesses; a++)
         mentions.start[passes->access[a].register_id + 1]++;
     for (uint32_t r = 0; r < n_registers; r++)
@@ -38,7 +38,7 @@ static struct mentions find_mentions(struct ptx_passes *passes) {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t a = passes->access_start[i]; a < passes->access_start[i + 1]; a++) {
             uint32_t r = passes->access[a].register_id;
-            mentions.place[mentions.start[r] + filled[r]++] =
+            mentions.item[mentions.start[r] + filled[r]++] =
                 (struct mention){passes->analysis->block_of[i], &passes->access[a]};
         }
     return mentions;
@@ -51,12 +51,12 @@ static bool is_parameter(const struct ptx_function *function, uint32_t register_
     return false;
 }
 
-/* Marks the blocks at whose start some writing of the register may have happened. */
+/* Marks the blocks at whose start the register may have been written. */
 static void mark_written_before(struct walk *walk, uint32_t r) {
     const struct ptx_analysis *analysis = walk->passes->analysis;
     uint32_t depth = 0, previous = PTX_NO_BLOCK;
     for (uint32_t m = walk->mentions.start[r]; m < walk->mentions.start[r + 1]; m++) {
-        const struct mention *mention = &walk->mentions.place[m];
+        const struct mention *mention = &walk->mentions.item[m];
         if (!mention->access->is_write || mention->block == previous)
             continue;
         previous = mention->block;
@@ -76,17 +76,17 @@ static void mark_written_before(struct walk *walk, uint32_t r) {
     }
 }
 
-/* Lets the guarded writes of a register that no other write can precede end lives as unguarded ones do. */
+/* Makes the guarded writes of a register that no other write can precede kills, like unguarded ones. */
 static void find_first_writes(struct walk *walk, uint32_t r) {
     bool is_candidate = false;
     for (uint32_t m = walk->mentions.start[r]; m < walk->mentions.start[r + 1]; m++)
-        is_candidate |= walk->mentions.place[m].access->is_write && !walk->mentions.place[m].access->is_kill;
+        is_candidate |= walk->mentions.item[m].access->is_write && !walk->mentions.item[m].access->is_kill;
     if (!is_candidate || is_parameter(walk->passes->function, r))
         return;
     mark_written_before(walk, r);
     uint32_t previous = PTX_NO_BLOCK;
     for (uint32_t m = walk->mentions.start[r]; m < walk->mentions.start[r + 1]; m++) {
-        const struct mention *mention = &walk->mentions.place[m];
+        const struct mention *mention = &walk->mentions.item[m];
         if (!mention->access->is_write)
             continue;
         if (mention->block != previous && walk->mark[mention->block] != r + 1)
@@ -105,7 +105,7 @@ static void find_all_first_writes(struct ptx_passes *passes) {
         find_first_writes(&walk, r);
 }
 
-/* Registers that some block reads before it writes them, and those that hold the function's results. */
+/* Finds the registers that some block reads before it writes them, and those that hold the function's results. */
 static void find_crossing(struct ptx_passes *passes) {
     const struct ptx_function *function = passes->function;
     struct ptx_analysis *analysis = passes->analysis;
@@ -142,11 +142,11 @@ void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint
     }
 }
 
-/* From what is live at a block's end to what is live at its start. */
+/* Turns the registers live at a block's end into those live at its start. */
 static void apply_block(const struct ptx_passes *passes, uint32_t b, uint64_t *live) {
     const struct ptx_block *block = &passes->analysis->block[b];
     uint32_t first = passes->access_start[block->first], end = passes->access_start[block->first + block->count];
-    for (uint32_t a = end; a-- > first;) { /* an instruction's writes stand after its reads */
+    for (uint32_t a = end; a-- > first;) { /* an instruction's writes come after its reads */
         const struct ptx_access *access = &passes->access[a];
         uint32_t bit = passes->analysis->crossing_index[access->register_id];
         if (bit == PTX_NO_INDEX)
@@ -158,7 +158,7 @@ static void apply_block(const struct ptx_passes *passes, uint32_t b, uint64_t *l
     }
 }
 
-/* True when what is live at the block's start has changed. */
+/* Returns whether the registers live at the block's start have changed. */
 static bool update_block(struct ptx_passes *passes, uint32_t b, uint64_t *live) {
     struct ptx_analysis *analysis = passes->analysis;
     uint64_t *live_in = &analysis->live_in[b * analysis->live_words];
@@ -171,8 +171,8 @@ static bool update_block(struct ptx_passes *passes, uint32_t b, uint64_t *live) 
     return true;
 }
 
-/* Sweeps from the last block to the first, over blocks whose successors have changed, until none has: few sweeps in
- * compiled code, where edges against the sweep's direction close loops. */
+/* Sweeps from the last block to the first over blocks whose successors have changed, until none has. Compiled code
+ * needs few sweeps, since only loops have edges in the sweep's direction. */
 static void solve(struct ptx_passes *passes) {
     const struct ptx_analysis *analysis = passes->analysis;
     uint32_t n_blocks = analysis->n_blocks, n_waiting = n_blocks - 1;

@@ -1,6 +1,6 @@
 /* Natural loops: an edge to a block that dominates its source closes a loop whose blocks reach the source without
- * passing the header. Loops with one header are one loop. Cycles entered at several places (irreducible flow) have no
- * such edge and count as no loop. */
+ * passing the header. Loops with one header are one loop. Cycles with several entries (irreducible flow) have no such
+ * edge and are not loops. */
 #include "ptx/passes.h"
 
 struct loop_finder {
@@ -13,7 +13,7 @@ struct loop_finder {
     uint32_t *stack;
 };
 
-/* Numbers the dominator tree so that a dominates b exactly when a's interval holds b's. */
+/* Numbers the dominator tree so that a dominates b exactly when a's interval contains b's. */
 static void number_tree(struct loop_finder *finder) {
     const struct ptx_analysis *analysis = finder->passes->analysis;
     uint32_t n = analysis->n_blocks, depth = 0;
@@ -57,7 +57,7 @@ static bool is_header(const struct loop_finder *finder, uint32_t b) {
     return false;
 }
 
-/* The outermost loop found so far around a loop. */
+/* Returns the outermost loop found so far around a loop. */
 static uint32_t outermost(uint32_t index, uint32_t *root) {
     uint32_t top = index;
     while (root[top] != top)
@@ -70,7 +70,7 @@ static uint32_t outermost(uint32_t index, uint32_t *root) {
     return top;
 }
 
-/* Takes everything that leads to the header's back edges into its loop. Inner loops were found before: each is one
+/* Adds everything that leads to the header's back edges to its loop. Inner loops are already found: each is one
  * step. */
 static void fill_loop(struct loop_finder *finder, uint32_t index, uint32_t *root) {
     struct ptx_analysis *analysis = finder->passes->analysis;
@@ -129,18 +129,18 @@ void ptx_find_loops(struct ptx_passes *passes) {
                                  .loop_of = BASE_ARENA_ARRAY(scratch, uint32_t, n),
                                  .stack = BASE_ARENA_ARRAY(scratch, uint32_t, (size_t)n_edges + n)};
     number_tree(&finder);
-    bool *heads = BASE_ARENA_ARRAY(scratch, bool, n);
+    bool *is_head = BASE_ARENA_ARRAY(scratch, bool, n);
     for (uint32_t b = 0; b < n; b++) {
         finder.loop_of[b] = PTX_NO_INDEX;
-        heads[b] = is_header(&finder, b);
-        analysis->n_loops += heads[b];
+        is_head[b] = is_header(&finder, b);
+        analysis->n_loops += is_head[b];
     }
     analysis->loop = BASE_ARENA_ARRAY(analysis->arena, struct ptx_loop, analysis->n_loops);
     uint32_t *root = BASE_ARENA_ARRAY(scratch, uint32_t, analysis->n_loops);
-    /* In the tree walk an outer header comes before the inner ones, so the walk backwards fills inner loops first. */
+    /* In the tree walk an outer header comes before the inner ones, so the backward walk fills inner loops first. */
     uint32_t index = analysis->n_loops;
     for (uint32_t v = finder.n_order; v > 0; v--) {
-        if (!heads[finder.order[v]])
+        if (!is_head[finder.order[v]])
             continue;
         index--;
         root[index] = index;

@@ -1,6 +1,6 @@
-/* Messages about PTX text: path:line:col: error: what, then the line and a caret under the place.
+/* Messages about PTX text: path:line:col: error: what, then the line with a caret below.
  *
- * Errors of one parse are collected, put in the order of the text, and cut after the first twenty. */
+ * The errors of one parse are collected, sorted by position, and cut after the first twenty. */
 #include "ptx/internal.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void append(struct ptx_messages *messages, const char *text, size_t lengt
 
 static void append_text(struct ptx_messages *messages, const char *text) { append(messages, text, strlen(text)); }
 
-/* The start of a line; the text's end when there are not so many. */
+/* Returns the start of a line, or the text's end if there is no such line. */
 static const char *find_line(const char *text, size_t length, uint32_t line) {
     const char *end = text + length;
     for (uint32_t n = 1; n < line && text < end; n++) {
@@ -49,7 +49,7 @@ static const char *find_line(const char *text, size_t length, uint32_t line) {
 
 static bool is_shown(char c) { return c == '\t' || (c >= ' ' && c <= '~'); }
 
-/* The line (a window of a long one) and the caret line, whose blanks follow the line's tabs. */
+/* Appends the line (a window of a long one) and the caret line, which repeats the line's tabs. */
 static void append_excerpt(struct ptx_messages *messages, const struct ptx_module *module, struct ptx_location at) {
     const char *line = find_line(module->text, module->text_length, at.line);
     size_t left = (size_t)(module->text + module->text_length - line);

@@ -1,9 +1,9 @@
-/* Tests of the form of messages: order, excerpt, caret, and how many there are at most. */
+/* Tests of messages: order, excerpt, caret, and the limit on their number. */
 #include "ptx/fixture.h"
 
 #include <stdlib.h>
 
-static void errors_stand_in_the_order_of_the_text(void **state) {
+static void errors_are_in_the_order_of_the_text(void **state) {
     (void)state;
     const char *errors = fixture_body_errors("call nothing;\nadd.s32 %f1, %r1, %r2;\nbogus;");
     const char *first = strstr(errors, "t.ptx:8:6: error: undefined function 'nothing'\n");
@@ -46,7 +46,7 @@ static void after_twenty_errors_the_rest_is_counted(void **state) {
     assert_non_null(strstr(errors, "\nt.ptx: 2480 more errors\n"));
 }
 
-static void a_reader_can_add_errors_of_its_own(void **state) {
+static void a_caller_can_add_errors(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body("bar.sync 0;");
     struct ptx_messages messages = {0};
@@ -62,11 +62,11 @@ static void a_reader_can_add_errors_of_its_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_stand_in_the_order_of_the_text),
+        cmocka_unit_test(errors_are_in_the_order_of_the_text),
         cmocka_unit_test(the_caret_follows_tabs),
         cmocka_unit_test(long_lines_show_the_part_around_the_caret),
         cmocka_unit_test(after_twenty_errors_the_rest_is_counted),
-        cmocka_unit_test(a_reader_can_add_errors_of_its_own),
+        cmocka_unit_test(a_caller_can_add_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

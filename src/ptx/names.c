@@ -1,5 +1,5 @@
 /* The fixed vocabulary of PTX: types, opcodes, modifiers, state spaces and special registers, from the .def lists, and
- * the ways from a name to a number and back. */
+ * the conversions between name and number. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -55,8 +55,8 @@ static const struct {
     {"const", PTX_SPACE_CONST},
     {"shared", PTX_SPACE_SHARED},
     {"shared::cta", PTX_SPACE_SHARED},
-    /* Without clusters a block is a cluster of one, and the cluster's shared memory is the block's own. What reaches
-     * further (mapa, getctarank) is unsupported by name. */
+    /* Without clusters a block is a cluster of one, and the cluster's shared memory is the block's own. Instructions
+     * that reach further (mapa, getctarank) are unsupported by name. */
     {"shared::cluster", PTX_SPACE_SHARED},
     {"local", PTX_SPACE_LOCAL},
     {"param", PTX_SPACE_PARAM},
@@ -65,7 +65,7 @@ static const struct {
     {"tex", PTX_SPACE_TEX},
 };
 
-/* Suffixes of supported opcodes that are valid PTX, and that nothing here gives a meaning to. */
+/* Valid suffixes of supported opcodes that Heddle does not support. */
 static const char *const unsupported_texts[] = {"e4m3x2",
                                                 "e5m2x2",
                                                 "e4m3x4",
@@ -192,7 +192,7 @@ const char *ptx_nearest_suffix(struct ptx_parser *parser, const char *wanted) {
     struct base_nearest nearest = base_nearest_to(wanted);
     for (unsigned i = 1; i < PTX_N_TYPES; i++)
         if (type_rows[i].bits == 32)
-            base_nearest_offer(&nearest, type_rows[i].text); /* the likeliest first */
+            base_nearest_offer(&nearest, type_rows[i].text); /* the likeliest ones first */
     for (unsigned i = 1; i < PTX_N_TYPES; i++)
         base_nearest_offer(&nearest, type_rows[i].text);
     for (size_t i = 0; i < sizeof space_rows / sizeof *space_rows; i++)

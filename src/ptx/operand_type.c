@@ -1,6 +1,5 @@
-/* The type each operand of an instruction has, which the text leaves implicit: shift amounts are .u32 whatever is
- * shifted, the sum of a .wide product is twice as wide, and so on. From the operand descriptions of the PTX ISA manual.
- */
+/* The type of each operand of an instruction, where the text leaves it implicit: shift amounts are .u32 whatever is
+ * shifted, the sum of a .wide product is twice as wide. From the operand descriptions of the PTX ISA manual. */
 #include "ptx/ptx.h"
 
 static enum ptx_type double_width(enum ptx_type type) {
@@ -104,7 +103,8 @@ static enum ptx_type warp_type(const struct ptx_instruction *insn, unsigned k) {
     }
 }
 
-/* The destination counts, or is the sum of base and shifted count; the predicate is the third operand of both. */
+/* cond_acc writes a count, tree_traverse the sum of base and shifted count; the predicate is the third operand of
+ * both. */
 static enum ptx_type extension_type(const struct ptx_instruction *insn, unsigned k) {
     switch (insn->opcode) {
     case PTX_OP_COND_ACC: /* d, [base], p, value [, members] */

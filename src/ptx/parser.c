@@ -1,4 +1,4 @@
-/* From text to module: the whole of a parse, and what it takes and gives back. */
+/* From text to module: ptx_parse(), and the memory that a parse allocates and frees. */
 #include "ptx/internal.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, 
     ptx_names_start(parser);
     ptx_lexer_start(parser);
     ptx_parse_module(parser);
-    ptx_settle_module(parser);
+    ptx_resolve_module(parser);
     check_functions(parser);
     keep_lists(parser);
     ptx_report(parser, messages);

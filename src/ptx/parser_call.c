@@ -1,7 +1,7 @@
 /* call (results), function, (arguments), prototype; every part but the function may be missing. */
 #include "ptx/internal.h"
 
-/* ( a, b ) into an arena array; the opening parenthesis is the current token. */
+/* Parses ( a, b ) into an arena array; the opening parenthesis is the current token. */
 static bool parse_list(struct ptx_parser *parser, struct ptx_operand **list, uint32_t *count) {
     uint32_t first = parser->operands.count;
     ptx_advance(parser);

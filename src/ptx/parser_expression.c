@@ -37,7 +37,7 @@ static bool enter(struct ptx_parser *parser) {
     return ptx_fail(parser, parser->token.at, "expression nested deeper than %d", PTX_MAX_EXPRESSION_DEPTH);
 }
 
-/* symbol, or the symbol inside generic( ) and mask( ). */
+/* A symbol, also inside generic( ) and mask( ). */
 static bool parse_symbol(struct ptx_parser *parser, struct ptx_value *value) {
     value->kind = VALUE_ADDRESS;
     value->symbol = parser->token.name;
@@ -60,7 +60,7 @@ static bool parse_name(struct ptx_parser *parser, struct ptx_value *value) {
     return ptx_expect(parser, ')', "after generic(variable");
 }
 
-/* 0xFF00(symbol): one byte or more of an address. */
+/* 0xFF00(symbol): selected bytes of an address. */
 static bool parse_mask(struct ptx_parser *parser, struct ptx_value *value) {
     uint64_t mask = value->bits;
     ptx_advance(parser);

@@ -28,7 +28,7 @@ static bool parse_one(struct ptx_parser *parser, const char *what, uint32_t *out
     return true;
 }
 
-/* One of .maxntid and its kin; sets *is_directive to false when the token is something else. */
+/* Parses a performance directive such as .maxntid; sets *is_directive to false when the token is something else. */
 static bool parse_performance(struct ptx_parser *parser, struct ptx_function *function, bool *is_directive) {
     uint32_t ignored[3];
     *is_directive = true;
@@ -68,7 +68,7 @@ static bool parse_directives(struct ptx_parser *parser, struct ptx_function *fun
     return true;
 }
 
-/* (results) name (parameters) directives; `function` is all zero before. */
+/* (results) name (parameters) directives; `function` must be zeroed. */
 static bool parse_header(struct ptx_parser *parser, struct ptx_function *function, struct ptx_name **name) {
     if (!parse_directives(parser, function))
         return false;
@@ -101,12 +101,12 @@ static bool same_shapes(const struct ptx_variable *a, const struct ptx_variable 
     return true;
 }
 
-static void own(struct ptx_variable *list, uint32_t count, struct ptx_function *owner) {
+static void set_owner(struct ptx_variable *list, uint32_t count, struct ptx_function *owner) {
     for (uint32_t i = 0; i < count; i++)
         list[i].owner = owner;
 }
 
-/* Puts the header into the one function of that name, declared before or not. */
+/* Stores the header in the function of that name, which may be declared already. */
 static struct ptx_function *declare(struct ptx_parser *parser, struct ptx_name *name,
                                     const struct ptx_function *header) {
     struct ptx_binding *binding = name->binding;
@@ -139,8 +139,8 @@ static struct ptx_function *declare(struct ptx_parser *parser, struct ptx_name *
     function->is_noreturn = is_noreturn;
     function->linkage = linkage;
     function->address_taken = address_taken;
-    own(function->parameter, function->n_parameters, function);
-    own(function->result, function->n_results, function);
+    set_owner(function->parameter, function->n_parameters, function);
+    set_owner(function->result, function->n_results, function);
     return function;
 }
 
@@ -155,7 +155,7 @@ static void skip_block(struct ptx_parser *parser) {
     } while (depth > 0 && parser->token.kind != TOKEN_END);
 }
 
-/* After a wrong header: past its body or its semicolon. */
+/* After a wrong header: skips its body or semicolon. */
 static void skip_function(struct ptx_parser *parser) {
     while (parser->token.kind != TOKEN_END && !ptx_is_punctuation(parser, '{') && !ptx_is_punctuation(parser, ';'))
         ptx_advance(parser);
@@ -173,7 +173,7 @@ static bool starts_statement(const struct ptx_token *token) {
            (token->kind == TOKEN_DOT && token->name->suffix_kind == SUFFIX_SPACE);
 }
 
-/* After a wrong statement: past the next ';', or before the '}' that ends the scope, or before a line that looks like
+/* After a wrong statement: skips to after the next ';', or before the '}' that ends the scope or a line that looks like
  * the next statement. A '}' with more operands after it closes a vector. */
 static void recover(struct ptx_parser *parser) {
     while (parser->token.kind != TOKEN_END && !starts_statement(&parser->token)) {
@@ -288,7 +288,7 @@ static bool parse_statement(struct ptx_parser *parser) {
     return ptx_parse_instruction(parser);
 }
 
-/* Statements to the '}' of the outermost scope; inner ones open and close on the way. */
+/* Parses statements up to the '}' of the outermost scope; inner scopes open and close on the way. */
 static void parse_body(struct ptx_parser *parser) {
     uint32_t outermost = parser->depth;
     ptx_advance(parser); /* { */
@@ -346,7 +346,7 @@ static void parse_definition(struct ptx_parser *parser, struct ptx_function *fun
     function->has_body = true;
     parse_body(parser);
     ptx_scope_close(parser);
-    ptx_settle_function(parser);
+    ptx_resolve_function(parser);
     keep_body(parser, function);
     parser->function = NULL;
 }

@@ -62,7 +62,7 @@ static void parameters_may_be_registers(void **state) {
     ptx_module_free(module);
 }
 
-static void an_alias_is_the_function_it_names(void **state) {
+static void an_alias_refers_to_its_function(void **state) {
     (void)state;
     struct ptx_module *module = fixture_module(".visible .func g ();\n.func h () { .reg .b64 %rd; call g; mov.u64 %rd, "
                                                "g; ret; }\n.visible .func f () { ret; }\n"
@@ -96,7 +96,7 @@ static void wrong_headers_are_explained(void **state) {
     fixture_module_rejects(".func a (); .func b () { call c; ret; } .alias a, b;", 31, "undefined function 'c'");
 }
 
-static void every_wrong_statement_is_reported_and_the_rest_is_read(void **state) {
+static void every_wrong_statement_is_reported_and_the_rest_is_parsed(void **state) {
     (void)state;
     const char *errors = fixture_body_errors("add.s32 %r1, %r2\nmov.u32 %r1, %r2;\nld.v2.u32 {%r1 %r2}, [%rd1];\n"
                                              "{ mov.u32 %r1, ; }\nbra away;\nadd.s32 %r1, %r2, %r3, %r4;\nret;");
@@ -117,7 +117,7 @@ static void every_wrong_statement_is_reported_and_the_rest_is_read(void **state)
                                 "^\n");
 }
 
-static void a_wrong_header_costs_only_its_function(void **state) {
+static void a_wrong_header_skips_only_its_function(void **state) {
     (void)state;
     unsigned n_errors;
     static const char text[] = FIXTURE_HEADER ".entry k (.param .u32 3) { .reg .b32 %r; { mov.b32 %r, 1; } ret; }\n"
@@ -133,10 +133,10 @@ int main(void) {
         cmocka_unit_test(headers_keep_their_directives),
         cmocka_unit_test(a_declaration_and_its_definition_are_one_function),
         cmocka_unit_test(parameters_may_be_registers),
-        cmocka_unit_test(an_alias_is_the_function_it_names),
+        cmocka_unit_test(an_alias_refers_to_its_function),
         cmocka_unit_test(wrong_headers_are_explained),
-        cmocka_unit_test(every_wrong_statement_is_reported_and_the_rest_is_read),
-        cmocka_unit_test(a_wrong_header_costs_only_its_function),
+        cmocka_unit_test(every_wrong_statement_is_reported_and_the_rest_is_parsed),
+        cmocka_unit_test(a_wrong_header_skips_only_its_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Instructions: guard, opcode, suffixes, operands; calls and branches, whose targets may come later. */
+/* Instructions: guard, opcode, suffixes, operands; branches, whose targets may come later. */
 #include "ptx/internal.h"
 
 #include <stdio.h>
@@ -147,8 +147,8 @@ static bool parse_indexed_branch(struct ptx_parser *parser, struct ptx_instructi
     return true;
 }
 
-/* What cannot start an operand is better named here than as a bad constant. An opcode on a line of its own is the next
- * instruction. */
+/* Rejects what cannot start an operand, for a better message than that of a bad constant. An opcode that starts a line
+ * is the next instruction. */
 static bool starts_operand(const struct ptx_token *token) {
     if (token->kind == TOKEN_PUNCTUATION)
         return token->punctuation < 256 && strchr("{[!-+~(", token->punctuation);
@@ -199,7 +199,7 @@ bool ptx_parse_instruction(struct ptx_parser *parser) {
                     parse_suffixes(parser, &instruction) && parse_rest(parser, &instruction) &&
                     ptx_expect(parser, ';', instruction.n_operands > 0 ? "after operand" : "after instruction");
     if (!is_right) {
-        parser->labels.count = n_labels; /* no branch, no target */
+        parser->labels.count = n_labels; /* drop the targets of the dropped branch */
         return false;
     }
     PTX_PUSH(&parser->instructions, instruction);

@@ -1,4 +1,4 @@
-/* Tests of instructions: suffixes, guards, branches, calls, and what is known but not supported. */
+/* Tests of instructions: suffixes, guards, branches, calls, and unsupported instructions. */
 #include "ptx/fixture.h"
 
 static void suffixes_become_types_spaces_widths_and_modifiers(void **state) {
@@ -26,7 +26,7 @@ static void suffixes_become_types_spaces_widths_and_modifiers(void **state) {
     ptx_module_free(module);
 }
 
-static void the_name_is_what_was_written(void **state) {
+static void the_name_is_the_text_as_written(void **state) {
     (void)state;
     struct ptx_module *module =
         fixture_body("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1], %r2; bar.sync 0;");
@@ -51,7 +51,7 @@ static void guards_are_predicates(void **state) {
     fixture_rejects("@ ret;", 3, "undefined register 'ret'");
 }
 
-static void indexed_branches_know_their_targets(void **state) {
+static void indexed_branches_have_targets(void **state) {
     (void)state;
     struct ptx_module *module =
         fixture_body("table: .branchtargets one, two, one;\nbrx.idx.uni %r1, table;\none: ret;\ntwo: exit;");
@@ -105,7 +105,7 @@ static void indirect_calls_have_a_prototype_or_candidates(void **state) {
     ptx_module_free(module);
 }
 
-static void unsupported_instructions_parse_and_say_so(void **state) {
+static void unsupported_instructions_parse_and_are_marked(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body(
         "cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16;\nmma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
@@ -139,7 +139,7 @@ static void source_lines_come_from_the_nearest_loc(void **state) {
     ptx_module_free(module);
 }
 
-static void unknown_words_come_with_the_nearest(void **state) {
+static void unknown_words_suggest_the_nearest(void **state) {
     (void)state;
     fixture_rejects("addd.s32 %r1, %r2, %r3;", 1, "unknown instruction 'addd'; did you mean 'add'?");
     fixture_rejects("frobnicate %r1;", 1, "unknown instruction 'frobnicate'");
@@ -152,14 +152,14 @@ static void unknown_words_come_with_the_nearest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suffixes_become_types_spaces_widths_and_modifiers),
-        cmocka_unit_test(the_name_is_what_was_written),
+        cmocka_unit_test(the_name_is_the_text_as_written),
         cmocka_unit_test(guards_are_predicates),
-        cmocka_unit_test(indexed_branches_know_their_targets),
+        cmocka_unit_test(indexed_branches_have_targets),
         cmocka_unit_test(direct_calls_name_function_results_and_arguments),
         cmocka_unit_test(indirect_calls_have_a_prototype_or_candidates),
-        cmocka_unit_test(unsupported_instructions_parse_and_say_so),
+        cmocka_unit_test(unsupported_instructions_parse_and_are_marked),
         cmocka_unit_test(source_lines_come_from_the_nearest_loc),
-        cmocka_unit_test(unknown_words_come_with_the_nearest),
+        cmocka_unit_test(unknown_words_suggest_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

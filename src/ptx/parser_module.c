@@ -1,4 +1,4 @@
-/* Modules: the directives outside functions, and ptx_parse() itself. */
+/* Modules: the directives outside functions. */
 #include "ptx/internal.h"
 
 #include <stdlib.h>
@@ -229,7 +229,7 @@ static void recover(struct ptx_parser *parser) {
     }
 }
 
-/* .version, .target and .address_size must lead; what they allow depends on nothing after them. */
+/* .version, .target and .address_size must be present. */
 static void check_preamble(struct ptx_parser *parser) {
     const struct ptx_module *module = parser->module;
     struct ptx_location start = {1, 1};

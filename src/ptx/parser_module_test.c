@@ -1,4 +1,4 @@
-/* Tests of what stands outside functions. */
+/* Tests of the text outside functions. */
 #include "ptx/fixture.h"
 
 static void the_preamble_is_kept(void **state) {
@@ -48,7 +48,7 @@ static void debug_sections_are_skipped_whole(void **state) {
     fixture_module_rejects(".section .debug_info { { }", 10, "section without an end");
 }
 
-static void rubbish_is_named_and_the_next_directive_read(void **state) {
+static void garbage_is_named_and_the_next_directive_is_parsed(void **state) {
     (void)state;
     fixture_module_rejects("garbage;", 1,
                            "expected a directive, a function or a variable of the module, got 'garbage'");
@@ -65,7 +65,7 @@ int main(void) {
         cmocka_unit_test(the_preamble_is_kept),
         cmocka_unit_test(a_module_without_its_preamble_is_refused),
         cmocka_unit_test(debug_sections_are_skipped_whole),
-        cmocka_unit_test(rubbish_is_named_and_the_next_directive_read),
+        cmocka_unit_test(garbage_is_named_and_the_next_directive_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Operands: registers and their components, immediates, symbols, vectors and what stands in brackets. */
+/* Operands: registers and their components, immediates, symbols, vectors and addresses in brackets. */
 #include "ptx/internal.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ struct ptx_name *ptx_operand_name(const struct ptx_operand *operand) {
     return (struct ptx_name *)(uintptr_t)operand->value;
 }
 
-/* The name may be defined later: it waits in the operand until the operand has its final place. */
+/* The name may be defined later: keeps it in the operand until the operand has its final address. */
 static void leave_unresolved(struct ptx_parser *parser, struct ptx_operand *operand, struct ptx_name *name) {
     operand->kind = PTX_OPERAND_NONE;
     operand->value = (uintptr_t)name;
@@ -75,7 +75,7 @@ static void set_elements(struct ptx_parser *parser, struct ptx_operand *operand,
     }
 }
 
-/* .b0 .h1, or several places at once: .b7610 .h10. Digits beyond those written are 0xf in the mask. */
+/* .b0 .h1, or several at once: .b7610 .h10. Digits that are not written are 0xf in the mask. */
 static bool parse_selector(struct ptx_parser *parser, struct ptx_operand *operand) {
     const struct ptx_token *token = &parser->token;
     char kind = token->text[1];
@@ -144,8 +144,8 @@ static bool parse_pair(struct ptx_parser *parser, struct ptx_operand *operand) {
 
 /* ---- Names ---- */
 
-/* A name with a % is a register, and so is one that continues a range: no function or variable of that name comes
- * later. */
+/* A name with a % is a register, and so is one with the prefix of a range: no function or variable of that name
+ * follows. */
 static bool is_register_name(struct ptx_parser *parser, struct ptx_name *name) {
     return name->text[0] == '%' || ptx_is_near_range(parser, name);
 }
@@ -156,7 +156,7 @@ static void set_component(struct ptx_operand *operand, unsigned component) {
     operand->special += component < 3 ? component : 0;
 }
 
-/* %tid as a whole, the source of mov.v4. */
+/* The whole %tid, the source of mov.v4. */
 static bool set_special_vector(struct ptx_parser *parser, struct ptx_operand *operand) {
     struct ptx_operand *element = BASE_ARENA_ARRAY(parser->arena, struct ptx_operand, 4);
     for (unsigned i = 0; i < 4; i++) {
@@ -237,7 +237,7 @@ static bool parse_constant(struct ptx_parser *parser, struct ptx_operand *operan
     return true;
 }
 
-/* Moves what was pushed since `first` into the arena as the operand's elements. */
+/* Moves the operands pushed since `first` to the arena as the operand's elements. */
 static void pop_elements(struct ptx_parser *parser, struct ptx_operand *operand, uint32_t first) {
     operand->kind = PTX_OPERAND_VECTOR;
     operand->n_elements = parser->operands.count - first;
@@ -245,7 +245,7 @@ static void pop_elements(struct ptx_parser *parser, struct ptx_operand *operand,
     parser->operands.count = first;
 }
 
-/* Operands separated by commas, pushed one by one, up to the closing bracket. */
+/* Pushes operands separated by commas, up to the closing bracket. */
 static bool push_elements(struct ptx_parser *parser, char closing, unsigned depth) {
     do {
         struct ptx_operand element;
@@ -286,7 +286,7 @@ static bool parse_base(struct ptx_parser *parser, struct ptx_operand *operand) {
                                                : ptx_undefined(parser, name, at, "register");
     if (!binding) {
         leave_unresolved(parser, operand, name);
-        operand->register_id = PTX_SINK_ID; /* says that it stands in brackets */
+        operand->register_id = PTX_SINK_ID; /* marks an operand in brackets */
     } else if (binding->kind == BINDING_REGISTER) {
         operand->register_id = binding->register_id;
         int component = binding->width > 1 ? component_index(&parser->token) : 0;
@@ -303,7 +303,7 @@ static bool parse_base(struct ptx_parser *parser, struct ptx_operand *operand) {
     return parse_offset(parser, operand);
 }
 
-/* What stands first in [texture, {x, y}] is a handle, not an address. */
+/* The first part of [texture, {x, y}] is a handle, not an address. */
 static void make_handle(struct ptx_operand *operand) {
     if (operand->kind == PTX_OPERAND_ADDRESS && operand->variable)
         operand->kind = PTX_OPERAND_VARIABLE;
@@ -313,7 +313,7 @@ static void make_handle(struct ptx_operand *operand) {
         operand->register_id = PTX_NO_INDEX;
 }
 
-/* The rest of [texture, sampler, {x, y}]: coordinates always end up in a vector of their own. */
+/* The rest of [texture, sampler, {x, y}]: coordinates always become a separate vector. */
 static bool parse_texture(struct ptx_parser *parser, struct ptx_operand *operand, unsigned depth) {
     struct ptx_operand handle = *operand;
     uint32_t first = parser->operands.count;

@@ -1,4 +1,4 @@
-/* Tests of operands: every kind, and what it holds. */
+/* Tests of operands of every kind. */
 #include "ptx/fixture.h"
 
 static const struct ptx_operand *operand(const struct ptx_module *module, uint32_t index, unsigned k) {
@@ -103,7 +103,7 @@ static void vectors_hold_registers_constants_and_sinks(void **state) {
     ptx_module_free(module);
 }
 
-static void textures_stand_before_their_coordinates(void **state) {
+static void textures_come_before_their_coordinates(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body(
         "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];\n"
@@ -180,7 +180,7 @@ int main(void) {
         cmocka_unit_test(a_declared_register_wins_over_a_special_one),
         cmocka_unit_test(predicates_come_in_pairs_negated_and_as_sinks),
         cmocka_unit_test(vectors_hold_registers_constants_and_sinks),
-        cmocka_unit_test(textures_stand_before_their_coordinates),
+        cmocka_unit_test(textures_come_before_their_coordinates),
         cmocka_unit_test(video_operands_select_bytes_and_halves),
         cmocka_unit_test(wrong_operands_are_explained),
     };

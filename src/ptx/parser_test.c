@@ -1,5 +1,5 @@
-/* Tests of whole files: the seed corpus of the fuzzer, every beginning of it, and the time a large file takes. Run from
- * the root of the source tree. */
+/* Tests of whole files: the seed corpus of the fuzzer, every prefix of it, and the time for a large file. Run from the
+ * root of the source tree. */
 #include "ptx/fixture.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void every_kind_of_mistake_in_one_file_is_found(void **state) {
     }
 }
 
-static void no_beginning_of_a_file_upsets_the_parser(void **state) {
+static void every_prefix_of_a_file_is_parsed_without_a_crash(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++) {
         size_t length;
@@ -67,7 +67,7 @@ static void no_beginning_of_a_file_upsets_the_parser(void **state) {
     }
 }
 
-/* Names, labels and registers by the ten thousand: quadratic time would not end. */
+/* Tens of thousands of names, labels and registers: quadratic time would not end. */
 static void large_functions_parse_in_linear_time(void **state) {
     (void)state;
     enum { N = 40000, BYTES = 8 << 20 };
@@ -94,7 +94,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiler_output_parses),
         cmocka_unit_test(every_kind_of_mistake_in_one_file_is_found),
-        cmocka_unit_test(no_beginning_of_a_file_upsets_the_parser),
+        cmocka_unit_test(every_prefix_of_a_file_is_parsed_without_a_crash),
         cmocka_unit_test(large_functions_parse_in_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

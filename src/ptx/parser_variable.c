@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What stands between the state space and the name. */
+/* Everything between the state space and the name. */
 struct declaration {
     struct ptx_location at;
     enum ptx_space space;
@@ -18,7 +18,7 @@ struct declaration {
 struct shape {
     uint64_t dimension[PTX_MAX_DIMENSIONS + 1]; /* the elements of a vector are one more dimension */
     unsigned n_dimensions;
-    bool is_open; /* [] first: as many as the initialiser has */
+    bool is_open; /* first dimension []: as many as the initialiser has */
 };
 
 static bool parse_alignment(struct ptx_parser *parser, uint32_t *alignment) {
@@ -49,7 +49,7 @@ bool ptx_skip_attribute(struct ptx_parser *parser, bool *is_managed) {
     return true;
 }
 
-/* .ptr .global .align 8: what a pointer parameter points to. A hint for optimisers, checked and forgotten. */
+/* .ptr .global .align 8: what a pointer parameter points to. A hint for optimisers, checked and dropped. */
 static bool skip_pointee(struct ptx_parser *parser) {
     const struct ptx_name *name = parser->token.kind == TOKEN_DOT ? parser->token.name : NULL;
     if (name && name->suffix_kind == SUFFIX_SPACE)
@@ -96,7 +96,7 @@ static bool parse_specifier(struct ptx_parser *parser, struct declaration *decla
     return true;
 }
 
-/* Everything up to the name. */
+/* Parses everything up to the name. */
 static bool parse_declaration(struct ptx_parser *parser, struct declaration *declaration) {
     declaration->at = parser->token.at;
     while (parser->token.kind == TOKEN_DOT)
@@ -131,7 +131,7 @@ static bool parse_dimensions(struct ptx_parser *parser, struct shape *shape) {
     return true;
 }
 
-/* Elements below a dimension; false when the product passes the limit. */
+/* Counts the elements below a dimension; returns false when the product exceeds the limit. */
 static bool elements_from(const struct shape *shape, unsigned first, uint64_t *elements) {
     *elements = 1;
     for (unsigned i = first; i < shape->n_dimensions; i++)
@@ -147,7 +147,7 @@ static uint32_t element_bytes(const struct ptx_variable *variable) { return (ptx
 struct initialiser {
     struct ptx_variable *variable;
     const struct shape *shape;
-    uint64_t cursor; /* elements written so far, gaps included */
+    uint64_t cursor; /* elements so far, including gaps */
 };
 
 static bool place(struct ptx_parser *parser, const struct initialiser *init, struct ptx_location at, uint64_t value) {
@@ -203,7 +203,7 @@ static uint64_t float_bits(const struct ptx_value *value, enum ptx_type type) {
     return bits;
 }
 
-/* Integers are cut to the variable's width, whatever their value, as the vendor's assembler does. */
+/* Integers are truncated to the variable's width, as the vendor's assembler does. */
 static bool place_value(struct ptx_parser *parser, const struct initialiser *init, const struct ptx_value *value) {
     enum ptx_type type = init->variable->type;
     unsigned bits = ptx_type_bits(type);
@@ -221,7 +221,8 @@ static bool place_value(struct ptx_parser *parser, const struct initialiser *ini
 
 static bool parse_braces(struct ptx_parser *parser, struct initialiser *init, unsigned level, uint64_t end);
 
-/* One item of a brace list at `level` whose elements end before `end`: a value, or braces for the next dimension. */
+/* Parses one item of a brace list at `level` whose elements end before `end`: a value, or braces for the next
+ * dimension. */
 static bool parse_item(struct ptx_parser *parser, struct initialiser *init, unsigned level, uint64_t end) {
     if (init->cursor >= end)
         return ptx_fail(parser, parser->token.at, "more values than '%s' has elements", init->variable->name);
@@ -258,7 +259,8 @@ static bool parse_braces(struct ptx_parser *parser, struct initialiser *init, un
     return ptx_expect(parser, '}', "after initialiser");
 }
 
-/* Sampler and texture references: { addr_mode_0 = wrap, ... }. Textures get their state through the driver API. */
+/* Sampler and texture references: { addr_mode_0 = wrap, ... }. Ignored: textures get their state through the driver
+ * API. */
 static bool skip_braces(struct ptx_parser *parser) {
     while (!ptx_is_punctuation(parser, '}')) {
         if (parser->token.kind == TOKEN_END || ptx_is_punctuation(parser, ';'))
@@ -365,7 +367,7 @@ static void add_variable(struct ptx_parser *parser, struct ptx_variable *variabl
     }
 }
 
-/* `.extern x` and the definition of x may both stand in a module: one variable. */
+/* Merges `.extern x` and the definition of x in one module into one variable. */
 static bool merge_extern(struct ptx_parser *parser, const struct ptx_name *name, const struct ptx_variable *variable,
                          bool *is_merged) {
     struct ptx_variable *before =

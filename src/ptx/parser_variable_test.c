@@ -1,4 +1,4 @@
-/* Tests of declarations: sizes, alignment, initialisers, addresses in them, parameters. */
+/* Tests of declarations: sizes, alignment, initialisers, addresses in initialisers, parameters. */
 #include "ptx/fixture.h"
 
 static const struct ptx_variable *only(const struct ptx_module *module, const char *name) {
@@ -53,7 +53,7 @@ static void an_open_array_has_as_many_rows_as_values(void **state) {
     ptx_module_free(module);
 }
 
-static void integers_are_cut_to_the_variable(void **state) {
+static void integers_are_truncated_to_the_variable(void **state) {
     (void)state;
     struct ptx_module *module = fixture_module(".global .u8 a[3] = {300, -1, -200};");
     static const uint8_t expected[3] = {44, 255, 56};
@@ -189,7 +189,7 @@ int main(void) {
         cmocka_unit_test(sizes_and_alignments_follow_type_vector_and_dimensions),
         cmocka_unit_test(initialisers_fill_nested_dimensions_and_leave_zeros),
         cmocka_unit_test(an_open_array_has_as_many_rows_as_values),
-        cmocka_unit_test(integers_are_cut_to_the_variable),
+        cmocka_unit_test(integers_are_truncated_to_the_variable),
         cmocka_unit_test(floating_point_values_take_the_width_of_the_variable),
         cmocka_unit_test(all_zero_data_is_not_kept),
         cmocka_unit_test(addresses_become_relocations),

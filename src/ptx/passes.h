@@ -1,28 +1,28 @@
-/* The steps of ptx_analyze() and what they hand to each other. Not for readers outside the analysis. */
+/* The passes of ptx_analyze() and the data they pass on. Internal to the analysis. */
 #pragma once
 
 #include "base/arena.h"
 #include "ptx/analysis.h"
 
-/* One mention of a register by an instruction. */
+/* One use of a register by an instruction. */
 struct ptx_access {
     uint32_t register_id;
     bool is_write;
-    bool is_kill; /* a write after which nothing of the old value can be read: unguarded, or no old value exists */
+    bool is_kill; /* a write after which no thread can read the old value: unguarded, or no old value exists */
 };
 
 struct ptx_passes {
     const struct ptx_function *function;
-    struct ptx_analysis *analysis; /* filled step by step; its memory comes from analysis->arena */
-    struct base_arena *scratch;    /* dies with the analysis run */
+    struct ptx_analysis *analysis; /* filled pass by pass; its memory comes from analysis->arena */
+    struct base_arena *scratch;    /* freed at the end of ptx_analyze() */
     struct ptx_access *access;     /* instruction i: access_start[i] up to access_start[i + 1] */
     uint32_t *access_start;
-    bool *aborts; /* per block: its edge to the exit is a trap, a call that never returns or, when the function is
-                   * no kernel, an exit: the function does not end */
-    uint32_t *first_edge;  /* per block: the number of its first edge; its edges are numbered as its successors are */
-    bool *is_left_out;     /* per edge: a dead end that post-dominators do not look at */
-    bool needs_uniformity; /* where paths meet depends on which branches are uniform */
-    uint32_t *meeting;     /* per block: the block where its paths meet again; the exit when nowhere earlier */
+    bool *aborts; /* per block: its edge to the exit is a trap, a call that never returns or, unless the function is a
+                     kernel, an exit: the function does not return */
+    uint32_t *first_edge;  /* per block: the number of its first edge; its edges are numbered like its successors */
+    bool *is_ignored;      /* per edge: a dead end that post-dominators ignore */
+    bool needs_uniformity; /* reconvergence points depend on which branches are uniform */
+    uint32_t *reconvergence_block; /* per block: where its paths reconverge; the exit when nowhere earlier */
 };
 
 /* A directed graph in compressed rows: node i's successors are successor[start[i] .. start[i + 1]). */
@@ -38,36 +38,36 @@ struct ptx_edge {
 
 struct ptx_graph ptx_build_graph(struct base_arena *arena, uint32_t n_nodes, const struct ptx_edge *edge,
                                  uint32_t n_edges);
-/* dominator[node] = immediate dominator seen from root; PTX_NO_BLOCK for the root and what it does not reach. */
+/* dominator[node] = immediate dominator from root; PTX_NO_BLOCK for the root and unreachable nodes. */
 void ptx_find_dominators(struct base_arena *scratch, const struct ptx_graph *graph, uint32_t root, uint32_t *dominator);
 
-/* Whether the edge from a block to its successor number s counts. */
+/* Returns whether the edge from a block to its successor number s counts. */
 typedef bool ptx_edge_fn(const void *user, uint32_t block, uint32_t s);
-/* block[0] is the one that a search from the entry comes upon first. */
+/* block[0] is the first that a search from the entry reaches. */
 typedef void ptx_group_fn(void *user, const uint32_t *block, uint32_t n_blocks);
-/* Calls found() for every group of blocks that is not left along edges that count. */
+/* Calls found() for every group of blocks that no edge that counts leaves. */
 void ptx_find_final_groups(struct ptx_passes *passes, ptx_edge_fn *counts, ptx_group_fn *found, void *user);
 
 void ptx_collect_accesses(struct ptx_passes *passes);
 void ptx_build_blocks(struct ptx_passes *passes);
 void ptx_set_dominators(struct ptx_passes *passes);
-/* Numbers the edges and marks dead ends. returns: per block, whether it reaches the exit by returning. */
+/* Numbers the edges and marks dead ends. `returns`: per block, whether it reaches the exit by returning. */
 void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns);
-/* The block is the exit, or nothing but a return. */
+/* Returns whether the block is the exit or only a return. */
 bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block);
-/* Threads may wait for others in the block: it has a barrier, or a call of a function that may have one. */
+/* Returns whether threads may wait for others in the block: it has a barrier, or calls a function that may have one. */
 bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block);
-/* The branch at the block's end may send threads different ways. False while that is not known; who asks is asked again
- * when it is. */
+/* Returns whether the branch at the block's end may diverge. Returns false before uniformity is known; the pass that
+ * asked runs again when it is. */
 bool ptx_is_divergent(struct ptx_passes *passes, uint32_t block);
 void ptx_set_reconvergence(struct ptx_passes *passes);
 void ptx_find_loops(struct ptx_passes *passes);
 void ptx_compute_liveness(struct ptx_passes *passes);
-/* live_words words: what is live at the end of a block. */
+/* Writes live_words words: the registers live at the end of a block. */
 void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint64_t *live);
 void ptx_assign_slots(struct ptx_passes *passes);
 void ptx_find_uniform(struct ptx_passes *passes);
 
-/* True when the instruction may write one destination before it has read all sources, so that no destination may share
- * a slot with a source. */
+/* Returns whether the instruction may write one destination before it has read all sources, so that no destination may
+ * have the slot of a source. */
 bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction);

@@ -1,8 +1,8 @@
-/* References that stand before their definition.
+/* Resolves references to names that are defined later.
  *
- * A label belongs to the { } it stands in: compilers paste inline assembly with the same labels many times, each copy
- * in braces. So label references are settled when a scope ends, against that scope's labels, and the rest moves
- * outwards. Functions and module variables are settled at the end of the module. */
+ * A label belongs to the { } around it: compilers paste inline assembly with the same labels many times, each copy in
+ * braces. So label references are resolved against a scope's labels when it ends, and the rest moves outwards.
+ * Functions and module variables are resolved at the end of the module. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@ static bool wrong_label(struct ptx_parser *parser, const struct ptx_pending *pen
     return ptx_fail(parser, pending->at, "'%s' is not a %s", pending->name->text, label_noun(pending->kind));
 }
 
-static void settle_label(struct ptx_parser *parser, const struct ptx_pending *pending, const struct ptx_label *label) {
+static void resolve_label(struct ptx_parser *parser, const struct ptx_pending *pending, const struct ptx_label *label) {
     switch (pending->kind) {
     case PENDING_LABEL:
         if (label->kind != LABEL_CODE)
@@ -42,13 +42,13 @@ static void settle_label(struct ptx_parser *parser, const struct ptx_pending *pe
     }
 }
 
-void ptx_settle_labels(struct ptx_parser *parser, struct ptx_scope *scope) {
+void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_scope *scope) {
     uint32_t kept = scope->first_pending;
     for (uint32_t i = kept; i < parser->labels.count; i++) {
         const struct ptx_pending *pending = &parser->labels.item[i];
         const struct ptx_label *label = pending->name->label;
-        if (label && label->scope == parser->depth + 1) /* the scope is already left, its labels are still bound */
-            settle_label(parser, pending, label);
+        if (label && label->scope == parser->depth + 1) /* the scope has been left, but its labels are still bound */
+            resolve_label(parser, pending, label);
         else
             parser->labels.item[kept++] = *pending;
     }
@@ -61,7 +61,7 @@ static bool undefined_label(struct ptx_parser *parser, const struct ptx_pending 
         return false;
     name->undefined_in = parser->function_serial + 1;
     if (name->last_label && name->label_function == parser->function_serial)
-        return ptx_fail(parser, pending->at, "label '%s' on line %u is inside braces and unknown here", name->text,
+        return ptx_fail(parser, pending->at, "label '%s' on line %u is inside braces and not visible here", name->text,
                         name->last_label->at.line);
     struct base_nearest nearest = base_nearest_to(name->text);
     uint32_t n_offers = 0;
@@ -78,7 +78,7 @@ static bool undefined_label(struct ptx_parser *parser, const struct ptx_pending 
     return ptx_fail(parser, pending->at, "undefined %s '%s'", label_noun(pending->kind), name->text);
 }
 
-void ptx_settle_function(struct ptx_parser *parser) {
+void ptx_resolve_function(struct ptx_parser *parser) {
     for (uint32_t i = 0; i < parser->labels.count; i++)
         undefined_label(parser, &parser->labels.item[i]);
     parser->labels.count = 0;
@@ -88,7 +88,7 @@ static struct ptx_function *target_of(struct ptx_function *function) {
     return function->alias_of ? function->alias_of : function;
 }
 
-static void settle_operand(struct ptx_operand *operand, const struct ptx_binding *binding) {
+static void resolve_operand(struct ptx_operand *operand, const struct ptx_binding *binding) {
     if (binding->kind == BINDING_VARIABLE) {
         operand->kind = operand->register_id == PTX_SINK_ID ? PTX_OPERAND_ADDRESS : PTX_OPERAND_VARIABLE;
         operand->variable = binding->variable;
@@ -101,7 +101,7 @@ static void settle_operand(struct ptx_operand *operand, const struct ptx_binding
     operand->value = 0;
 }
 
-/* Where a name of the module is used with brackets a function is wrong: [f] reads no memory. */
+/* A function cannot be used in brackets: [f] reads no memory. */
 static bool fits(const struct ptx_pending *pending, const struct ptx_binding *binding) {
     if (pending->kind == PENDING_FUNCTION)
         return binding->kind == BINDING_FUNCTION;
@@ -109,7 +109,7 @@ static bool fits(const struct ptx_pending *pending, const struct ptx_binding *bi
     return !is_address || binding->kind == BINDING_VARIABLE;
 }
 
-static void settle_symbol(struct ptx_parser *parser, const struct ptx_pending *pending) {
+static void resolve_symbol(struct ptx_parser *parser, const struct ptx_pending *pending) {
     const struct ptx_binding *binding = pending->name->binding;
     parser->function_serial = pending->function_serial;
     if (!binding) {
@@ -120,13 +120,13 @@ static void settle_symbol(struct ptx_parser *parser, const struct ptx_pending *p
     } else if (pending->kind == PENDING_FUNCTION) {
         *pending->function = target_of(binding->function);
     } else if (pending->kind == PENDING_SYMBOL) {
-        settle_operand(pending->operand, binding);
-    } else if (binding->kind == BINDING_FUNCTION) { /* its address stands in an initialiser */
+        resolve_operand(pending->operand, binding);
+    } else if (binding->kind == BINDING_FUNCTION) { /* its address is in an initialiser */
         target_of(binding->function)->address_taken = true;
     }
 }
 
-static void settle_aliases(struct ptx_parser *parser) {
+static void resolve_aliases(struct ptx_parser *parser) {
     for (uint32_t i = 0; i < parser->aliases.count; i++) {
         const struct ptx_alias *alias = &parser->aliases.item[i];
         const struct ptx_binding *name = alias->name->binding, *target = alias->target->binding;
@@ -141,7 +141,7 @@ static void settle_aliases(struct ptx_parser *parser) {
     }
 }
 
-/* Functions named before their alias was known. */
+/* Redirects functions that were named before their alias was known. */
 static void redirect(struct ptx_operand *operand, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (operand[i].kind == PTX_OPERAND_FUNCTION && operand[i].function)
@@ -164,8 +164,8 @@ static void redirect_aliases(struct ptx_parser *parser) {
     }
 }
 
-/* Points the addresses in initialisers to what they name; whether there is such a thing was asked before. */
-static void settle_relocations(struct ptx_parser *parser, struct ptx_variable **variable, uint32_t count) {
+/* Points the addresses in initialisers to what they name; undefined names are already reported. */
+static void resolve_relocations(struct ptx_parser *parser, struct ptx_variable **variable, uint32_t count) {
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = 0; i < variable[v]->n_relocations; i++) {
             struct ptx_relocation *relocation = &variable[v]->relocation[i];
@@ -177,13 +177,13 @@ static void settle_relocations(struct ptx_parser *parser, struct ptx_variable **
         }
 }
 
-void ptx_settle_module(struct ptx_parser *parser) {
-    settle_aliases(parser);
+void ptx_resolve_module(struct ptx_parser *parser) {
+    resolve_aliases(parser);
     for (uint32_t i = 0; i < parser->symbols.count; i++)
-        settle_symbol(parser, &parser->symbols.item[i]);
-    settle_relocations(parser, parser->module_variables.item, parser->module_variables.count);
+        resolve_symbol(parser, &parser->symbols.item[i]);
+    resolve_relocations(parser, parser->module_variables.item, parser->module_variables.count);
     for (uint32_t i = 0; i < parser->functions.count; i++)
-        settle_relocations(parser, parser->functions.item[i]->variable, parser->functions.item[i]->n_variables);
+        resolve_relocations(parser, parser->functions.item[i]->variable, parser->functions.item[i]->n_variables);
     if (parser->aliases.count > 0)
         redirect_aliases(parser);
 }

@@ -1,9 +1,9 @@
-/* The PTX front end: text in, checked and resolved module out. Knows the language, not what instructions compute and
- * not time.
+/* The PTX front end: turns text into a checked and resolved module. It knows the language, but neither what
+ * instructions compute nor time.
  *
- * ptx_parse() gives a module whose names are all resolved: operands hold register numbers, symbol pointers and
- * instruction indices. The structures stay open: readers walk them directly. Everything lives in the module's arena and
- * dies with it. The language is that of the PTX ISA manual, versions 3.0 to 9.0. */
+ * ptx_parse() returns a module whose names are all resolved: operands hold register numbers, symbol pointers and
+ * instruction indices. The structures are open: readers walk them directly. Everything lives in the module's arena and
+ * is freed with it. The language is that of the PTX ISA manual, versions 3.0 to 9.0. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,11 +18,11 @@ enum ptx_type {
     PTX_N_TYPES
 };
 
-/* How the bits of a type are read. */
+/* How the bits of a type are interpreted. */
 enum ptx_kind { PTX_KIND_NONE, PTX_KIND_U, PTX_KIND_S, PTX_KIND_F, PTX_KIND_B, PTX_KIND_P };
 
 enum ptx_space {
-    PTX_SPACE_GENERIC, /* no state space written */
+    PTX_SPACE_GENERIC, /* no state space given */
     PTX_SPACE_REG,
     PTX_SPACE_GLOBAL,
     PTX_SPACE_CONST,
@@ -73,12 +73,12 @@ enum ptx_special {
 
 enum { PTX_MODIFIER_WORDS = (PTX_N_MODIFIERS + 63) / 64, PTX_MAX_TYPES = 4, PTX_NO_INDEX = 0x7fffffff };
 
-/* A place in the PTX text; lines and columns count from 1. */
+/* A position in the PTX text; lines and columns count from 1. */
 struct ptx_location {
     uint32_t line, column;
 };
 
-/* A place in the CUDA source, from the nearest .loc before; file 0 means none. */
+/* A position in the CUDA source, from the nearest .loc before; file 0 means none. */
 struct ptx_source_line {
     uint32_t file, line;
 };
@@ -116,7 +116,7 @@ struct ptx_variable {
     enum ptx_type type; /* element type */
     enum ptx_object object;
     enum ptx_linkage linkage;
-    enum ptx_role role; /* parameters and results stand in the owner's own lists, plain ones in owner->variable */
+    enum ptx_role role; /* parameters and results are in the owner's own lists, plain ones in owner->variable */
     bool is_managed;    /* .attribute(.managed) */
     uint32_t vector;    /* 1, 2 or 4 */
     uint32_t alignment; /* bytes, a power of two */
@@ -125,10 +125,10 @@ struct ptx_variable {
     uint8_t *data;      /* size bytes, or NULL when all zero */
     struct ptx_relocation *relocation;
     uint32_t n_relocations;
-    uint32_t index;                /* its place in its owner's list */
-    uint32_t register_id;          /* for a .reg parameter of a function: its register; else PTX_NO_INDEX */
+    uint32_t index;                /* its index in its owner's list */
+    uint32_t register_id;          /* for a .reg parameter of a function: its register; otherwise PTX_NO_INDEX */
     struct ptx_function *owner;    /* NULL at module scope */
-    const struct ptx_module *home; /* module scope: whose text it stands in */
+    const struct ptx_module *home; /* at module scope: the module whose text declares it */
     uint64_t offset;               /* for parameters: byte offset in the parameter block */
 };
 
@@ -137,7 +137,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_REGISTER,
     PTX_OPERAND_SINK,    /* _ */
     PTX_OPERAND_INTEGER, /* value holds the 64 bits */
-    PTX_OPERAND_FLOAT32, /* value holds the 32 bits; whatever was written, the kind that the instruction's type asks for
+    PTX_OPERAND_FLOAT32, /* value holds the 32 bits; the parser converts constants to the kind of the instruction's type
                           */
     PTX_OPERAND_FLOAT64, /* value holds the bits of the double */
     PTX_OPERAND_SPECIAL, /* special register */
@@ -167,7 +167,7 @@ struct ptx_operand {
     uint32_t n_elements;
 };
 
-/* What a call instruction names besides its opcode. */
+/* The operands of a call instruction. */
 struct ptx_call {
     struct ptx_operand target;  /* FUNCTION (direct) or REGISTER (indirect) */
     struct ptx_operand *result; /* n_results: REGISTER, SINK or VARIABLE (a .param variable) */
@@ -196,7 +196,7 @@ struct ptx_instruction {
     uint32_t n_targets;
     uint32_t text_length;
     const char *text; /* opcode and suffixes as written, text_length bytes of the module's text; not terminated */
-    const char *unsupported; /* the first suffix or sign that PTX has and Heddle has not (".e4m3x2"), or NULL */
+    const char *unsupported; /* the first valid suffix or sign that Heddle does not support (".e4m3x2"), or NULL */
 };
 
 struct ptx_function {
@@ -218,9 +218,9 @@ struct ptx_function {
     uint32_t min_blocks_per_sm, max_registers;
     const char **pragma;
     uint32_t n_pragmas;
-    uint32_t index;                /* place in module->function */
+    uint32_t index;                /* index in module->function */
     struct ptx_function *alias_of; /* .alias: operands that name this function already hold the other one */
-    const struct ptx_module *home; /* whose text it stands in: the module itself, or a part of one that was linked */
+    const struct ptx_module *home; /* whose text declares it: the module itself, or a part of a linked one */
 };
 
 struct ptx_module {
@@ -237,23 +237,24 @@ struct ptx_module {
     const char *text; /* the module's own copy of the source */
     size_t text_length;
     struct base_arena *arena;
-    struct ptx_module **part; /* ptx_link(): what it was made of, and dies with it */
+    struct ptx_module **part; /* ptx_link(): the modules it was linked from, freed with it */
     uint32_t n_parts;
 };
 
-/* Messages of one load in the order of the text, ready to print: each with its source line and a caret, the first
- * twenty and how many more there are. */
+/* Messages of one load in the order of the text, ready to print: the first twenty, each with its source line and a
+ * caret, and the number of the others. */
 struct ptx_messages {
     char *text; /* malloc'ed; NULL when there are none */
     unsigned n_errors;
 };
 
-/* Parses `length` bytes of PTX. Returns NULL on errors; messages then say each. Never crashes, whatever the bytes. */
+/* Parses `length` bytes of PTX. Returns NULL on errors, which `messages` then lists. Never crashes, whatever the
+ * bytes. */
 struct ptx_module *ptx_parse(const char *path, const char *text, size_t length, struct ptx_messages *messages);
 void ptx_module_free(struct ptx_module *module);
-/* Links parts into one module, as separate compilation wants it: extern declarations become what another part defines;
- * of weak and common definitions with one name one stays. The parts are the new module's, or freed on errors. What is
- * defined nowhere is left as it was declared. */
+/* Links parts into one module, as after separate compilation: extern declarations become the definitions of other
+ * parts, and one of several weak or common definitions of a name is kept. The new module owns the parts; on errors they
+ * are freed. Declarations without a definition stay as they are. */
 struct ptx_module *ptx_link(const char *path, struct ptx_module **part, uint32_t n_parts,
                             struct ptx_messages *messages);
 void ptx_messages_free(struct ptx_messages *messages);
@@ -264,11 +265,10 @@ void ptx_error_at(struct ptx_messages *messages, const struct ptx_module *module
 struct ptx_function *ptx_find_function(const struct ptx_module *module, const char *name);
 struct ptx_variable *ptx_find_variable(const struct ptx_module *module, const char *name);
 
-/* The instruction as it is written in the source, without operands: "add.rn.ftz.f32". Returns buffer. */
+/* Writes the instruction as in the source, without operands: "add.rn.ftz.f32". Returns buffer. */
 const char *ptx_instruction_name(const struct ptx_instruction *instruction, char *buffer, size_t size);
 
-/* Whether exec/ can give the instruction a meaning: its opcode has a family and none of its suffixes is out of reach.
- */
+/* Returns whether the instruction is supported: its opcode has a family and all its suffixes are supported. */
 bool ptx_instruction_is_supported(const struct ptx_instruction *instruction);
 
 const char *ptx_type_name(enum ptx_type type); /* "u32" */
@@ -279,8 +279,8 @@ enum ptx_family ptx_opcode_family(enum ptx_opcode opcode);
 const char *ptx_modifier_name(enum ptx_modifier modifier);
 const char *ptx_space_name(enum ptx_space space);
 
-/* The type of the k-th operand as written (0 is the destination), e.g. .u32 for shift amounts. For vectors: of each
- * element. */
+/* Returns the type of the k-th operand as written (0 is the destination), e.g. .u32 for shift amounts. For vectors: of
+ * each element. */
 enum ptx_type ptx_operand_type(const struct ptx_instruction *instruction, unsigned k);
 
 static inline bool ptx_has(const struct ptx_instruction *instruction, enum ptx_modifier modifier) {

@@ -1,41 +1,42 @@
-/* Post-dominators, and from them the instruction where the paths of a branch meet again.
+/* Post-dominators, and from them the reconvergence point of each branch.
  *
- * Paths that end before do not delay the others. There are three kinds of them:
- * - dead ends, where threads end without having met others again (dead_ends.c): a block that has other ways on looks
- *   only at those, so that lanes meet behind the if in which some of them have ended. A loop that is left by dead ends
- *   only keeps those that every trip comes by, or all of them when there are none: they are the way out of the loop,
- *   and lanes that leave it wait there for the others, if these do not wait for them;
- * - traps, calls that never return, and exits in a function that is called: a block that can reach a return looks only
- *   at successors that can;
- * - endless loops, in the same way.
- * Such a path never comes to a meeting point of what is around it, so paths that do are properly nested.
+ * Paths that end early do not delay the others. There are three kinds:
+ * - dead ends, where threads end without rejoining others (dead_ends.c): a block with other successors considers only
+ *   those, so that lanes reconverge after an if in which some of them ended. A loop that is left only by dead ends
+ *   keeps those on every iteration, or all of them when there are none: they are the way out of the loop, and lanes
+ *   that leave it wait there for the others, unless these wait for them;
+ * - traps, calls that never return, and exits in a called function: a block that can reach a return considers only
+ *   successors that can;
+ * - endless loops, in the same search.
+ * Such a path never reaches a reconvergence point of the code around it, so the paths that do are properly nested.
  *
- * Blocks that do not reach a return in this sense get a way to the exit of their own: from the trap, or, for a group of
- * blocks that is never left, from a stand-in before the group's first block. That keeps branches inside an endless loop
- * meeting inside it, at the latest where the next trip begins. The stand-in is no block, so `post_dominator` names the
+ * Blocks that do not reach a return in this sense get an edge to the exit: from the trap, or, for a group of blocks
+ * that is never left, from a stand-in before the group's first block. So branches inside an endless loop reconverge
+ * inside it, at the latest where the next iteration begins. The stand-in is no block, so `post_dominator` names the
  * exit instead and stays a tree. */
 #include "ptx/passes.h"
 
-struct way_out {
+struct exit_search {
     struct ptx_passes *passes;
     const struct ptx_analysis *analysis;
-    bool *returns;      /* per block: reaches the exit by returning, */
-    bool *goes_on;      /* and along edges that are not left out */
+    bool *returns;      /* per block: reaches the exit by returning */
+    bool *leads_out;    /* ... along edges that are not ignored */
     bool *escapes;      /* per block: returns, or reaches a trap */
     uint32_t *stand_in; /* per block: the node before it, or 0 */
     uint32_t n_nodes;
-    uint32_t *stack; /* of blocks, for walks */
+    uint32_t *stack; /* of blocks, for searches */
     bool *is_seen;
 };
 
 /* --- which edges count --- */
 
-static bool is_abort(const struct way_out *way, uint32_t block, uint32_t s) {
-    return way->analysis->block[block].successor[s] == way->analysis->n_blocks - 1 && way->passes->aborts[block];
+static bool is_abort(const struct exit_search *search, uint32_t block, uint32_t s) {
+    return search->analysis->block[block].successor[s] == search->analysis->n_blocks - 1 &&
+           search->passes->aborts[block];
 }
 
-static bool *left_out(const struct way_out *way, uint32_t block, uint32_t s) {
-    return &way->passes->is_left_out[way->passes->first_edge[block] + s];
+static bool *ignored(const struct exit_search *search, uint32_t block, uint32_t s) {
+    return &search->passes->is_ignored[search->passes->first_edge[block] + s];
 }
 
 static bool is_any(const void *user, uint32_t block, uint32_t s) {
@@ -45,17 +46,18 @@ static bool is_any(const void *user, uint32_t block, uint32_t s) {
 
 static bool is_return(const void *user, uint32_t block, uint32_t s) { return !is_abort(user, block, s); }
 
-static bool is_way_on(const void *user, uint32_t block, uint32_t s) {
-    return !is_abort(user, block, s) && !*left_out(user, block, s);
+static bool is_kept_return(const void *user, uint32_t block, uint32_t s) {
+    return !is_abort(user, block, s) && !*ignored(user, block, s);
 }
 
-/* A block looks at successors of its own kind: those that go on, those that return, all. */
+/* A block considers successors of its own kind: those that lead out, those that return, or all. */
 static bool counts(const void *user, uint32_t block, uint32_t s) {
-    const struct way_out *way = user;
-    uint32_t to = way->analysis->block[block].successor[s];
-    if (!way->returns[block])
+    const struct exit_search *search = user;
+    uint32_t to = search->analysis->block[block].successor[s];
+    if (!search->returns[block])
         return true;
-    return way->returns[to] && is_way_on(way, block, s) && (way->goes_on[to] || !way->goes_on[block]);
+    return search->returns[to] && is_kept_return(search, block, s) &&
+           (search->leads_out[to] || !search->leads_out[block]);
 }
 
 static uint32_t successor_number(const struct ptx_block *block, uint32_t to) {
@@ -65,139 +67,140 @@ static uint32_t successor_number(const struct ptx_block *block, uint32_t to) {
     return s;
 }
 
-/* Marks the exit and whatever leads to it along such edges. */
-static bool *mark_leading_out(const struct way_out *way, ptx_edge_fn *is_followed) {
-    const struct ptx_analysis *analysis = way->analysis;
-    bool *is_marked = BASE_ARENA_ARRAY(way->passes->scratch, bool, analysis->n_blocks);
+/* Marks the exit and all blocks that lead to it along such edges. */
+static bool *mark_leading_out(const struct exit_search *search, ptx_edge_fn *is_followed) {
+    const struct ptx_analysis *analysis = search->analysis;
+    bool *is_marked = BASE_ARENA_ARRAY(search->passes->scratch, bool, analysis->n_blocks);
     uint32_t depth = 0;
     is_marked[analysis->n_blocks - 1] = true;
-    way->stack[depth++] = analysis->n_blocks - 1;
+    search->stack[depth++] = analysis->n_blocks - 1;
     while (depth > 0) {
-        uint32_t at = way->stack[--depth];
+        uint32_t at = search->stack[--depth];
         for (uint32_t p = 0; p < analysis->block[at].n_predecessors; p++) {
             uint32_t from = analysis->block[at].predecessor[p];
-            if (is_marked[from] || !is_followed(way, from, successor_number(&analysis->block[from], at)))
+            if (is_marked[from] || !is_followed(search, from, successor_number(&analysis->block[from], at)))
                 continue;
             is_marked[from] = true;
-            way->stack[depth++] = from;
+            search->stack[depth++] = from;
         }
     }
     return is_marked;
 }
 
-/* --- loops that are left by dead ends only --- */
+/* --- loops that are left only by dead ends --- */
 
-/* Whether no way leads from the group's first block back to it without passing this one. */
-static bool is_on_every_trip(const struct way_out *way, const uint32_t *group, uint32_t n, uint32_t block) {
+/* Returns whether every path from the group's first block back to it passes this one. */
+static bool is_on_every_iteration(const struct exit_search *search, const uint32_t *group, uint32_t n, uint32_t block) {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < n; i++)
-        way->is_seen[group[i]] = false;
+        search->is_seen[group[i]] = false;
     if (block != group[0])
-        way->stack[depth++] = group[0];
+        search->stack[depth++] = group[0];
     while (depth > 0) {
-        uint32_t at = way->stack[--depth];
-        for (uint32_t s = 0; s < way->analysis->block[at].n_successors; s++) {
-            uint32_t to = way->analysis->block[at].successor[s];
-            if (!counts(way, at, s) || way->is_seen[to] || to == block)
+        uint32_t at = search->stack[--depth];
+        for (uint32_t s = 0; s < search->analysis->block[at].n_successors; s++) {
+            uint32_t to = search->analysis->block[at].successor[s];
+            if (!counts(search, at, s) || search->is_seen[to] || to == block)
                 continue;
-            way->is_seen[to] = true;
-            way->stack[depth++] = to;
+            search->is_seen[to] = true;
+            search->stack[depth++] = to;
         }
     }
-    return !way->is_seen[group[0]];
+    return !search->is_seen[group[0]];
 }
 
-/* Lets dead ends of a group of blocks count again: those that every trip comes by, or all. Where threads wait for
- * others in the group, threads that a branch sends straight to their end must not wait there for those. */
-static uint32_t keep_ways_out(const struct way_out *way, const uint32_t *group, uint32_t n, bool keeps_all) {
+/* Keeps dead ends of a group of blocks: those on every iteration, or all. Where threads wait for others in the group,
+ * threads that a branch sends straight to their end must not wait for them. */
+static uint32_t keep_dead_ends(const struct exit_search *search, const uint32_t *group, uint32_t n, bool keeps_all) {
     uint32_t n_kept = 0;
     bool may_wait = false;
     for (uint32_t i = 0; i < n; i++)
-        may_wait |= ptx_may_wait(way->passes, group[i]);
+        may_wait |= ptx_may_wait(search->passes, group[i]);
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t s = 0; s < way->analysis->block[group[i]].n_successors; s++) {
-            bool is_end = ptx_ends_threads(way->passes, way->analysis->block[group[i]].successor[s]);
-            if (!*left_out(way, group[i], s) || !(keeps_all || is_on_every_trip(way, group, n, group[i])) ||
-                (may_wait && is_end && ptx_is_divergent(way->passes, group[i])))
+        for (uint32_t s = 0; s < search->analysis->block[group[i]].n_successors; s++) {
+            bool is_end = ptx_ends_threads(search->passes, search->analysis->block[group[i]].successor[s]);
+            if (!*ignored(search, group[i], s) || !(keeps_all || is_on_every_iteration(search, group, n, group[i])) ||
+                (may_wait && is_end && ptx_is_divergent(search->passes, group[i])))
                 continue;
-            *left_out(way, group[i], s) = false;
+            *ignored(search, group[i], s) = false;
             n_kept++;
         }
     return n_kept;
 }
 
 static void open_group(void *user, const uint32_t *group, uint32_t n) {
-    struct way_out *way = user;
-    if (way->returns[group[0]] && !way->goes_on[group[0]] && keep_ways_out(way, group, n, false) == 0)
-        keep_ways_out(way, group, n, true);
+    struct exit_search *search = user;
+    if (search->returns[group[0]] && !search->leads_out[group[0]] && keep_dead_ends(search, group, n, false) == 0)
+        keep_dead_ends(search, group, n, true);
 }
 
-static void set_ways_on(struct way_out *way) {
-    way->goes_on = mark_leading_out(way, is_way_on);
-    for (uint32_t b = 0; b < way->analysis->n_blocks; b++)
-        if (way->returns[b] && !way->goes_on[b]) { /* behind it is a group that is left by dead ends only */
-            ptx_find_final_groups(way->passes, counts, open_group, way);
-            way->goes_on = mark_leading_out(way, is_way_on);
+static void find_leading_out(struct exit_search *search) {
+    search->leads_out = mark_leading_out(search, is_kept_return);
+    for (uint32_t b = 0; b < search->analysis->n_blocks; b++)
+        if (search->returns[b] && !search->leads_out[b]) { /* it leads to a group that is left only by dead ends */
+            ptx_find_final_groups(search->passes, counts, open_group, search);
+            search->leads_out = mark_leading_out(search, is_kept_return);
             return;
         }
 }
 
 /* --- the tree --- */
 
-static bool needs_stand_in(const struct way_out *way, uint32_t block) {
-    return way->returns[block] ? !way->goes_on[block] : !way->escapes[block];
+static bool needs_stand_in(const struct exit_search *search, uint32_t block) {
+    return search->returns[block] ? !search->leads_out[block] : !search->escapes[block];
 }
 
 static void add_stand_in(void *user, const uint32_t *group, uint32_t n) {
     (void)n;
-    struct way_out *way = user;
-    if (needs_stand_in(way, group[0]))
-        way->stand_in[group[0]] = way->n_nodes++;
+    struct exit_search *search = user;
+    if (needs_stand_in(search, group[0]))
+        search->stand_in[group[0]] = search->n_nodes++;
 }
 
-/* Every group of blocks that is never left gets a stand-in before the block where the search, which starts at the
- * entry, came upon it. */
-static void add_stand_ins(struct way_out *way) {
-    for (uint32_t b = 0; b < way->analysis->n_blocks; b++)
-        if (needs_stand_in(way, b)) {
-            ptx_find_final_groups(way->passes, counts, add_stand_in, way);
+/* Adds a stand-in to every group of blocks that is never left, before the first block that the search from the entry
+ * reaches. */
+static void add_stand_ins(struct exit_search *search) {
+    for (uint32_t b = 0; b < search->analysis->n_blocks; b++)
+        if (needs_stand_in(search, b)) {
+            ptx_find_final_groups(search->passes, counts, add_stand_in, search);
             return;
         }
 }
 
-/* The flow graph turned around, with stand-ins. */
-static struct ptx_graph reversed_graph(struct ptx_passes *passes, const struct way_out *way) {
-    const struct ptx_analysis *analysis = way->analysis;
-    uint32_t n = analysis->n_blocks, n_edges = 0, capacity = 2 * (way->n_nodes - n);
+/* Returns the reversed flow graph, with stand-ins. */
+static struct ptx_graph reversed_graph(struct ptx_passes *passes, const struct exit_search *search) {
+    const struct ptx_analysis *analysis = search->analysis;
+    uint32_t n = analysis->n_blocks, n_edges = 0, capacity = 2 * (search->n_nodes - n);
     for (uint32_t b = 0; b < n; b++)
         capacity += analysis->block[b].n_successors;
     struct ptx_edge *edge = BASE_ARENA_ARRAY(passes->scratch, struct ptx_edge, capacity);
     for (uint32_t b = 0; b < n; b++) {
         for (uint32_t s = 0; s < analysis->block[b].n_successors; s++) {
             uint32_t to = analysis->block[b].successor[s];
-            if (counts(way, b, s))
-                edge[n_edges++] = (struct ptx_edge){way->stand_in[to] ? way->stand_in[to] : to, b};
+            if (counts(search, b, s))
+                edge[n_edges++] = (struct ptx_edge){search->stand_in[to] ? search->stand_in[to] : to, b};
         }
-        if (way->stand_in[b]) {
-            edge[n_edges++] = (struct ptx_edge){b, way->stand_in[b]};
-            edge[n_edges++] = (struct ptx_edge){n - 1, way->stand_in[b]};
+        if (search->stand_in[b]) {
+            edge[n_edges++] = (struct ptx_edge){b, search->stand_in[b]};
+            edge[n_edges++] = (struct ptx_edge){n - 1, search->stand_in[b]};
         }
     }
-    return ptx_build_graph(passes->scratch, way->n_nodes, edge, n_edges);
+    return ptx_build_graph(passes->scratch, search->n_nodes, edge, n_edges);
 }
 
-static void set_post_dominators(struct ptx_passes *passes, const struct way_out *way, const uint32_t *dominator) {
+static void set_post_dominators(struct ptx_passes *passes, const struct exit_search *search,
+                                const uint32_t *dominator) {
     uint32_t n = passes->analysis->n_blocks, exit = n - 1;
-    uint32_t *stood_for = BASE_ARENA_ARRAY(passes->scratch, uint32_t, way->n_nodes - n);
+    uint32_t *replaced = BASE_ARENA_ARRAY(passes->scratch, uint32_t, search->n_nodes - n);
     for (uint32_t b = 0; b < n; b++)
-        if (way->stand_in[b])
-            stood_for[way->stand_in[b] - n] = b;
-    passes->meeting = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n);
+        if (search->stand_in[b])
+            replaced[search->stand_in[b] - n] = b;
+    passes->reconvergence_block = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n);
     for (uint32_t b = 0; b < n; b++) {
         uint32_t node = dominator[b];
         bool is_stand_in = node != PTX_NO_BLOCK && node >= n;
         passes->analysis->block[b].post_dominator = is_stand_in ? exit : node;
-        passes->meeting[b] = is_stand_in ? stood_for[node - n] : node == PTX_NO_BLOCK ? exit : node;
+        passes->reconvergence_block[b] = is_stand_in ? replaced[node - n] : node == PTX_NO_BLOCK ? exit : node;
     }
 }
 
@@ -207,9 +210,9 @@ static uint32_t reconvergence_of(const struct ptx_passes *passes, uint32_t i) {
     bool is_guarded = instruction->guard != PTX_NO_INDEX;
     switch (instruction->opcode) {
     case PTX_OP_BRA:
-        return is_guarded ? analysis->block[passes->meeting[analysis->block_of[i]]].first : PTX_NO_INDEX;
+        return is_guarded ? analysis->block[passes->reconvergence_block[analysis->block_of[i]]].first : PTX_NO_INDEX;
     case PTX_OP_BRX:
-        return analysis->block[passes->meeting[analysis->block_of[i]]].first;
+        return analysis->block[passes->reconvergence_block[analysis->block_of[i]]].first;
     case PTX_OP_CALL:
         return is_guarded || instruction->call->target.kind != PTX_OPERAND_FUNCTION ? i + 1 : PTX_NO_INDEX;
     default:
@@ -220,21 +223,21 @@ static uint32_t reconvergence_of(const struct ptx_passes *passes, uint32_t i) {
 void ptx_set_reconvergence(struct ptx_passes *passes) {
     struct ptx_analysis *analysis = passes->analysis;
     uint32_t n = analysis->n_blocks;
-    struct way_out way = {.passes = passes,
-                          .analysis = analysis,
-                          .stand_in = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                          .n_nodes = n,
-                          .stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
-                          .is_seen = BASE_ARENA_ARRAY(passes->scratch, bool, n)};
-    way.returns = mark_leading_out(&way, is_return);
-    way.escapes = mark_leading_out(&way, is_any);
-    ptx_find_dead_ends(passes, way.returns);
-    set_ways_on(&way);
-    add_stand_ins(&way);
-    struct ptx_graph graph = reversed_graph(passes, &way);
-    uint32_t *dominator = BASE_ARENA_ARRAY(passes->scratch, uint32_t, way.n_nodes);
+    struct exit_search search = {.passes = passes,
+                                 .analysis = analysis,
+                                 .stand_in = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
+                                 .n_nodes = n,
+                                 .stack = BASE_ARENA_ARRAY(passes->scratch, uint32_t, n),
+                                 .is_seen = BASE_ARENA_ARRAY(passes->scratch, bool, n)};
+    search.returns = mark_leading_out(&search, is_return);
+    search.escapes = mark_leading_out(&search, is_any);
+    ptx_find_dead_ends(passes, search.returns);
+    find_leading_out(&search);
+    add_stand_ins(&search);
+    struct ptx_graph graph = reversed_graph(passes, &search);
+    uint32_t *dominator = BASE_ARENA_ARRAY(passes->scratch, uint32_t, search.n_nodes);
     ptx_find_dominators(passes->scratch, &graph, n - 1, dominator);
-    set_post_dominators(passes, &way, dominator);
+    set_post_dominators(passes, &search, dominator);
     analysis->reconvergence = BASE_ARENA_ARRAY(analysis->arena, uint32_t, passes->function->n_instructions);
     for (uint32_t i = 0; i < passes->function->n_instructions; i++)
         analysis->reconvergence[i] = reconvergence_of(passes, i);

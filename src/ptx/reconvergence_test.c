@@ -1,12 +1,12 @@
-/* Where paths meet when some of them end the thread: instruction by instruction, counted from 0. */
+/* Tests of reconvergence points when some paths end the thread. Instructions are counted from 0. */
 #include "ptx/analysis_fixture.h"
 
-/* The kernel of `if (a) { if (b) { store; end } add } store`: the ending may be written in any of these ways. */
-static void lanes_meet_behind_an_if_in_which_others_end(void **state) {
+/* The kernel of `if (a) { if (b) { store; end } add } store`: the end can be written in any of these ways. */
+static void lanes_reconverge_after_an_if_in_which_others_end(void **state) {
     (void)state;
     static const struct {
         const char *ending;
-        uint32_t inner, outer; /* where the branch around the ending meets, if there is one, and that of the if */
+        uint32_t inner, outer; /* reconvergence points of the branch around the end, if there is one, and of the if */
     } cases[] = {
         {"    @%p1 exit;\n", PTX_NO_INDEX, 4},
         {"    @%p1 ret;\n", PTX_NO_INDEX, 4},
@@ -32,8 +32,8 @@ static void lanes_meet_behind_an_if_in_which_others_end(void **state) {
     }
 }
 
-/* Threads that have nothing to do jump to the end: nobody meets behind the branch but there, and there they wait. */
-static void a_bounds_check_meets_at_the_return(void **state) {
+/* Threads that have nothing to do jump to the return and wait there: it is the only reconvergence point. */
+static void a_bounds_check_reconverges_at_the_return(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
                                          "    @%p0 bra END;\n"
@@ -48,13 +48,13 @@ static void a_bounds_check_meets_at_the_return(void **state) {
     close_subject(&subject);
 }
 
-/* With a barrier behind it they must not wait there, as those behind the barrier wait for them; unless all go there. So
- * with warp-wide instructions, for which lanes wait that run apart. */
+/* Before a barrier they must not wait there, since the threads at the barrier wait for them, unless all go there. The
+ * same holds for warp-wide instructions, at which lanes that run apart wait. */
 static void a_bounds_check_before_a_barrier_ends_threads_at_once(void **state) {
     (void)state;
     static const struct {
         const char *source, *barrier;
-        uint32_t meeting;
+        uint32_t reconvergence;
     } cases[] = {{"%tid.x", "bar.sync 0", 3},
                  {"%ctaid.x", "bar.sync 0", 5},
                  {"%tid.x", "bar.warp.sync -1", 3},
@@ -72,12 +72,12 @@ static void a_bounds_check_before_a_barrier_ends_threads_at_once(void **state) {
                  "    ret;\n",
                  cases[c].source, cases[c].barrier);
         struct subject subject = open_kernel(body);
-        assert_int_equal(subject.analysis->reconvergence[2], cases[c].meeting);
+        assert_int_equal(subject.analysis->reconvergence[2], cases[c].reconvergence);
         close_subject(&subject);
     }
 }
 
-static void a_loop_with_an_end_inside_is_left_where_its_condition_says(void **state) {
+static void a_loop_with_an_end_inside_reconverges_at_its_regular_exit(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, 0;\n"
                                          "AGAIN:\n"
@@ -93,8 +93,8 @@ static void a_loop_with_an_end_inside_is_left_where_its_condition_says(void **st
     close_subject(&subject);
 }
 
-/* No trip comes by the only way out, so it counts: lanes wait for each other before it as they ever did. */
-static void a_loop_keeps_its_only_way_out(void **state) {
+/* No iteration needs to pass the only exit, so it is kept: lanes wait for each other before it. */
+static void a_loop_keeps_its_only_exit(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, 0;\n"
                                          "AGAIN:\n"
@@ -111,7 +111,7 @@ static void a_loop_keeps_its_only_way_out(void **state) {
     close_subject(&subject);
 }
 
-static void a_loop_left_by_ends_alone_meets_inside(void **state) {
+static void a_loop_left_only_by_ends_reconverges_inside(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, 0;\n"
                                          "AGAIN:\n"
@@ -126,12 +126,12 @@ static void a_loop_left_by_ends_alone_meets_inside(void **state) {
     close_subject(&subject);
 }
 
-/* Lanes that waited at the return would be waited for at the barrier, unless all go there together. */
+/* Lanes must not wait at the return while others wait for them at the barrier, unless all go there together. */
 static void threads_that_leave_a_loop_with_a_barrier_end_at_once(void **state) {
     (void)state;
     static const struct {
         const char *trips;
-        uint32_t meeting;
+        uint32_t reconvergence;
     } cases[] = {{"%tid.x", 1}, {"%ctaid.x", 5}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char body[300];
@@ -145,12 +145,12 @@ static void threads_that_leave_a_loop_with_a_barrier_end_at_once(void **state) {
                  "    ret;\n",
                  cases[c].trips);
         struct subject subject = open_kernel(body);
-        assert_int_equal(subject.analysis->reconvergence[4], cases[c].meeting);
+        assert_int_equal(subject.analysis->reconvergence[4], cases[c].reconvergence);
         close_subject(&subject);
     }
 }
 
-static void indexed_branches_leave_out_the_targets_that_end(void **state) {
+static void indexed_branches_ignore_targets_that_end(void **state) {
     (void)state;
     struct subject subject = open_kernel("    mov.u32 %r0, %tid.x;\n"
                                          "    ts: .branchtargets A, B, C;\n"
@@ -174,8 +174,9 @@ static void indexed_branches_leave_out_the_targets_that_end(void **state) {
     close_subject(&subject);
 }
 
-/* Who waits at a barrier may wait for those at the meeting point, and a block where ends come together is a join. */
-static void dead_ends_with_a_barrier_or_a_join_count(void **state) {
+/* Threads at a barrier may wait for those at the reconvergence point, and a block where ends come together is a
+ * join. */
+static void dead_ends_with_a_barrier_or_a_join_are_kept(void **state) {
     (void)state;
     static const char *const endings[] = {"    @!%p1 bra ON;\n    bar.sync 0;\n    exit;\nON:\n",
                                           "    @%p1 bra FAIL;\n    @%p2 bra FAIL;\n"};
@@ -199,12 +200,12 @@ static void dead_ends_with_a_barrier_or_a_join_count(void **state) {
     }
 }
 
-/* A call counts as a barrier unless the function is there to see, has none and calls nobody. */
-static void dead_ends_with_a_call_are_left_out_if_nobody_can_wait_there(void **state) {
+/* A call counts as a barrier unless the function's body is known, has none and calls no other. */
+static void dead_ends_with_a_call_are_ignored_if_no_thread_can_wait_there(void **state) {
     (void)state;
     static const struct {
         const char *callee;
-        uint32_t meeting;
+        uint32_t reconvergence;
     } cases[] = {{"leaf", 6}, {"waits", 8}, {"calls", 8}, {"absent", 8}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char body[400];
@@ -226,17 +227,17 @@ static void dead_ends_with_a_call_are_left_out_if_nobody_can_wait_there(void **s
                                                ".func absent();\n"
                                                ".entry f(.param .b32 a, .param .b64 b)",
                                                body);
-        assert_int_equal(subject.analysis->reconvergence[1], cases[c].meeting);
+        assert_int_equal(subject.analysis->reconvergence[1], cases[c].reconvergence);
         close_subject(&subject);
     }
 }
 
-/* In a function that is called a return goes on in the caller; an exit does not. */
-static void a_called_function_leaves_out_exits_and_not_returns(void **state) {
+/* In a called function a return continues in the caller; an exit does not. */
+static void a_called_function_ignores_exits_but_not_returns(void **state) {
     (void)state;
     static const struct {
         const char *ending;
-        uint32_t meeting;
+        uint32_t reconvergence;
     } cases[] = {{"exit", 4}, {"ret", 6}};
     for (size_t c = 0; c < 2; c++) {
         char body[400];
@@ -250,24 +251,24 @@ static void a_called_function_leaves_out_exits_and_not_returns(void **state) {
                  "    ret;\n",
                  cases[c].ending);
         struct subject subject = open_function(".func f()", body);
-        assert_int_equal(subject.analysis->reconvergence[1], cases[c].meeting);
+        assert_int_equal(subject.analysis->reconvergence[1], cases[c].reconvergence);
         close_subject(&subject);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_meet_behind_an_if_in_which_others_end),
-        cmocka_unit_test(a_bounds_check_meets_at_the_return),
+        cmocka_unit_test(lanes_reconverge_after_an_if_in_which_others_end),
+        cmocka_unit_test(a_bounds_check_reconverges_at_the_return),
         cmocka_unit_test(a_bounds_check_before_a_barrier_ends_threads_at_once),
-        cmocka_unit_test(a_loop_with_an_end_inside_is_left_where_its_condition_says),
-        cmocka_unit_test(a_loop_keeps_its_only_way_out),
-        cmocka_unit_test(a_loop_left_by_ends_alone_meets_inside),
+        cmocka_unit_test(a_loop_with_an_end_inside_reconverges_at_its_regular_exit),
+        cmocka_unit_test(a_loop_keeps_its_only_exit),
+        cmocka_unit_test(a_loop_left_only_by_ends_reconverges_inside),
         cmocka_unit_test(threads_that_leave_a_loop_with_a_barrier_end_at_once),
-        cmocka_unit_test(indexed_branches_leave_out_the_targets_that_end),
-        cmocka_unit_test(dead_ends_with_a_barrier_or_a_join_count),
-        cmocka_unit_test(dead_ends_with_a_call_are_left_out_if_nobody_can_wait_there),
-        cmocka_unit_test(a_called_function_leaves_out_exits_and_not_returns),
+        cmocka_unit_test(indexed_branches_ignore_targets_that_end),
+        cmocka_unit_test(dead_ends_with_a_barrier_or_a_join_are_kept),
+        cmocka_unit_test(dead_ends_with_a_call_are_ignored_if_no_thread_can_wait_there),
+        cmocka_unit_test(a_called_function_ignores_exits_but_not_returns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Which registers an instruction reads and which it writes, from the operand order of the PTX ISA manual: the
- * destination stands first where there is one. The carry flag CC.CF is not a register here. */
+/* The registers that an instruction reads and writes, from the operand order of the PTX ISA manual: the destination
+ * comes first where there is one. The carry flag CC.CF is not a register here. */
 #include "ptx/passes.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ enum ptx_width ptx_type_width(enum ptx_type type) {
 
 typedef void visit_function(void *user, uint32_t register_id, bool is_write);
 
-/* Opcodes absent here write their first operand if it is a register or a vector of registers. */
+/* Opcodes that are not listed write their first operand if it is a register or a vector of registers. */
 static bool writes_first_operand(const struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_ST:
@@ -121,7 +121,7 @@ static void write_access(void *user, uint32_t register_id, bool is_write) {
     *writer->next++ = (struct ptx_access){register_id, is_write, is_write && !writer->is_guarded};
 }
 
-/* Flattens what the instructions say, since every later step walks it. */
+/* Flattens the register accesses of all instructions, since every later pass walks them. */
 void ptx_collect_accesses(struct ptx_passes *passes) {
     const struct ptx_function *function = passes->function;
     uint32_t n = function->n_instructions, n_accesses = 0;

@@ -1,14 +1,15 @@
-/* Virtual registers to few slots: a linear scan over live ranges with holes.
+/* Maps virtual registers to few slots: a linear scan over live ranges with holes.
  *
  * Time is counted in half instructions: instruction i reads at 2i and writes at 2i + 1. A register's range is the list
- * of spans in which it holds a value that may be read, plus the instant of every write that nobody reads. Registers
- * whose ranges do not overlap may share a slot. A source that dies at an instruction ends before the write, so that a
- * destination may take its slot over, except where ptx_needs_distinct_slots() says otherwise. Registers are placed in
- * the order in which their ranges begin, each into the lowest slot that is free for all of its spans.
+ * of spans in which it holds a value that may be read, plus the instant of every write that no instruction reads.
+ * Registers whose ranges do not overlap may use the same slot. The range of a source that dies at an instruction ends
+ * before the write, so that a destination can reuse its slot, except where ptx_needs_distinct_slots() says otherwise.
+ * Registers are placed in the order in which their ranges begin, each into the lowest slot that is free for all of its
+ * spans.
  *
- * register_count is the pressure of the PTX text as it stands. ptxas moves and recomputes values, keeps uniform ones in
- * a file of their own, adds registers for addresses and calls, and aligns pairs, so its number differs in both
- * directions; see the table in ptx_report's description of the column. */
+ * register_count is the register pressure of the PTX text as written. ptxas moves and recomputes values, keeps uniform
+ * ones in a separate register file, adds registers for addresses and calls, and aligns pairs, so its number differs in
+ * both directions. */
 #include "ptx/passes.h"
 
 #include <assert.h>
@@ -58,7 +59,7 @@ static void scan_writes(struct scan *scan, uint32_t i) {
         uint32_t r = access->register_id, end = scan->live_end[r];
         if (!access->is_write || (end != 0 && !access->is_kill))
             continue;
-        /* A slot is overwritten even if nobody reads the value. */
+        /* The write uses the slot even if no instruction reads the value. */
         end_life(scan, r, 2 * i + 1, end != 0 ? end : 2 * i + 2);
     }
 }
@@ -72,12 +73,12 @@ static void scan_reads(struct scan *scan, uint32_t i) {
         if (access->is_write || scan->live_end[r] != 0)
             continue;
         scan->live_end[r] = 2 * i + 1;
-        if (is_distinct) /* keeps its slot over the write; no pressure, since real hardware need not */
+        if (is_distinct) /* keeps its slot during the write; no pressure, since hardware does not need this */
             add_span(scan, r, 2 * i + 1, 2 * i + 2);
     }
 }
 
-/* Passes from the start of the block after `time` to the end of the block before it: spans go on where both sides
+/* Moves from the start of the block after `time` to the end of the block before it: spans continue where both sides
  * agree. */
 static void cross_boundary(struct scan *scan, const uint64_t *live_before, uint32_t time) {
     const struct ptx_analysis *analysis = scan->passes->analysis;
@@ -109,8 +110,8 @@ static void scan_blocks(struct scan *scan) {
     cross_boundary(scan, live_out, 0);
 }
 
-/* Parameters in registers are all written as the function is entered, read or not. Results keep a slot even when
- * nothing mentions them. */
+/* All parameters in registers are written on entry to the function, read or not. Results have a slot even when no
+ * instruction uses them. */
 static void add_interface(struct scan *scan) {
     const struct ptx_function *function = scan->passes->function;
     if (function->is_entry)
@@ -140,8 +141,8 @@ static void find_peak(const struct scan *scan) {
 
 /* The slots of one width. */
 struct slot_file {
-    struct span **taken;  /* per slot: spans that end after the present time, ascending */
-    uint32_t *busy_until; /* per slot: end of the span that covers the present time, or a time before it */
+    struct span **taken;  /* per slot: spans that end after the current time, ascending */
+    uint32_t *busy_until; /* per slot: end of the span that covers the current time, or an earlier time */
     uint32_t n, capacity;
 };
 
@@ -187,7 +188,7 @@ static uint32_t find_slot(struct slot_file *file, const struct span *range) {
     return file->n++;
 }
 
-/* Registers in the order in which their ranges begin, ties by number, chained per time. */
+/* Chains registers by the time at which their ranges begin, ties by number. */
 static uint32_t *chain_by_start(struct scan *scan, uint32_t *next) {
     const struct ptx_function *function = scan->passes->function;
     uint32_t *first = BASE_ARENA_ARRAY(scan->passes->scratch, uint32_t, 2 * (size_t)function->n_instructions + 1);

@@ -1,7 +1,7 @@
-/* Names, scopes and what names stand for at a point of the text.
+/* Names and scopes: what a name means at a point of the text.
  *
- * Every distinct identifier is one struct ptx_name; registers, variables and functions hang on it as a stack of
- * bindings, innermost first, so that a look-up is a pointer away and leaving a scope pops what it bound. */
+ * Every distinct identifier is one struct ptx_name with a stack of bindings to registers, variables and functions,
+ * innermost first: a lookup follows one pointer, and leaving a scope pops its bindings. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
@@ -63,7 +63,7 @@ bool ptx_scope_open(struct ptx_parser *parser, struct ptx_location at) {
 
 void ptx_scope_close(struct ptx_parser *parser) {
     struct ptx_scope *scope = &parser->scope[parser->depth--];
-    ptx_settle_labels(parser, scope);
+    ptx_resolve_labels(parser, scope);
     for (struct ptx_binding *b = scope->bindings; b; b = b->next_in_scope)
         b->name->binding = b->shadowed;
     for (struct ptx_range *r = scope->ranges; r; r = r->next_in_scope)
@@ -85,7 +85,7 @@ static void split(struct ptx_parser *parser, struct ptx_name *name) {
     name->number = (uint32_t)strtoul(name->text + n, NULL, 10);
 }
 
-/* The innermost range that declares the name, or NULL. */
+/* Returns the innermost range that declares the name, or NULL. */
 static struct ptx_range *find_range(struct ptx_parser *parser, struct ptx_name *name) {
     if (!name->is_split)
         split(parser, name);
@@ -149,7 +149,7 @@ bool ptx_bind_function(struct ptx_parser *parser, struct ptx_name *name, struct 
     return true;
 }
 
-/* New virtual registers, one per element: %v.x, %v.y for a vector. Returns the first id. */
+/* Adds virtual registers, one per element: %v.x, %v.y for a vector. Returns the first id. */
 static uint32_t add_registers(struct ptx_parser *parser, const char *name, enum ptx_type type, uint32_t width) {
     uint32_t first = parser->registers.count;
     for (uint32_t i = 0; i < width; i++) {
@@ -212,7 +212,7 @@ bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label) {
     return true;
 }
 
-/* Gives a register of a range its binding, as if it had been declared where the range was. */
+/* Binds a register of a range as if it were declared where the range is. */
 static struct ptx_binding *bind_from_range(struct ptx_parser *parser, struct ptx_name *name,
                                            const struct ptx_range *range) {
     if (name->binding && name->binding->scope == range->scope)
@@ -239,7 +239,7 @@ bool ptx_may_search(struct ptx_parser *parser) {
     return parser->n_searches++ < MAX_SEARCHES;
 }
 
-/* The nearest name that is bound now. */
+/* Returns the nearest name that is bound now. */
 static const char *nearest_bound(struct ptx_parser *parser, const char *wanted) {
     if (!ptx_may_search(parser))
         return NULL;
@@ -259,7 +259,7 @@ static const char *nearest_bound(struct ptx_parser *parser, const char *wanted) 
 
 bool ptx_undefined(struct ptx_parser *parser, struct ptx_name *name, struct ptx_location at, const char *what) {
     if (name->undefined_in == parser->function_serial + 1)
-        return false; /* said before in this function */
+        return false; /* already reported in this function */
     name->undefined_in = parser->function_serial + 1;
     if (!name->is_split)
         split(parser, name);

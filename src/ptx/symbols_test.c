@@ -1,4 +1,4 @@
-/* Tests of names and scopes: ranges, shadowing, labels in braces, vector registers, what is undefined. */
+/* Tests of names and scopes: ranges, shadowing, labels in braces, vector registers, undefined names. */
 #include "ptx/fixture.h"
 
 static uint32_t destination(const struct ptx_module *module, uint32_t index) {
@@ -7,7 +7,7 @@ static uint32_t destination(const struct ptx_module *module, uint32_t index) {
     return operand->register_id;
 }
 
-static void registers_exist_once_they_are_named(void **state) {
+static void registers_are_created_at_their_first_use(void **state) {
     (void)state;
     struct ptx_module *module =
         fixture_body(".reg .u64 %x<1000000>; .reg .b32 a, b;\nmov.u64 %x999999, 0; mov.b32 b, 1;"
@@ -20,7 +20,7 @@ static void registers_exist_once_they_are_named(void **state) {
     ptx_module_free(module);
 }
 
-static void inner_scopes_shadow_registers_and_give_them_back(void **state) {
+static void inner_scopes_shadow_registers_until_they_end(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body("mov.b32 %r1, 0;\n{ .reg .b64 %r<2>; mov.b64 %r1, 1; mov.b32 %r5, 2;\n"
                                              "{ .reg .b16 %r1; mov.b16 %r1, 3; } mov.b64 %r1, 4; }\nmov.b32 %r1, 5;");
@@ -69,7 +69,7 @@ static void a_label_at_the_end_is_one_past_the_last_instruction(void **state) {
     ptx_module_free(module);
 }
 
-static void an_inner_label_hides_an_outer_one_that_stands_before(void **state) {
+static void an_inner_label_hides_an_earlier_outer_one(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body("here: ret; { bra here; ret; here: ret; } bra here;");
     assert_int_equal(fixture_instruction(module, 1)->operand[0].target, 3);
@@ -77,7 +77,7 @@ static void an_inner_label_hides_an_outer_one_that_stands_before(void **state) {
     ptx_module_free(module);
 }
 
-static void vector_registers_are_so_many_registers(void **state) {
+static void a_vector_register_is_several_registers(void **state) {
     (void)state;
     struct ptx_module *module = fixture_body(".reg .v4 .f32 %v; .reg .v2 .b32 %w<3>;\nld.global.v4.f32 %v, [cell];\n"
                                              "mov.f32 %v.z, %v.x; mov.b32 %w2.g, %w0.x;");
@@ -92,7 +92,7 @@ static void vector_registers_are_so_many_registers(void **state) {
     ptx_module_free(module);
 }
 
-static void undefined_names_come_with_the_nearest(void **state) {
+static void undefined_names_suggest_the_nearest(void **state) {
     (void)state;
     fixture_rejects("mov.u32 %r1, %r9;", 14, "undefined register '%r9'; '%r<9>' on line 7 declares %r0 to %r8");
     fixture_rejects(".reg .b32 counter; mov.u32 %r1, %laneidd;", 33,
@@ -133,7 +133,7 @@ static void names_are_declared_once_in_a_scope(void **state) {
                            "t.ptx:8:25: error: 'c1' is declared twice; first on line 8\n"));
 }
 
-static void scopes_do_not_nest_for_ever(void **state) {
+static void the_nesting_of_scopes_is_limited(void **state) {
     (void)state;
     char body[2048];
     memset(body, '{', 1000);
@@ -144,17 +144,17 @@ static void scopes_do_not_nest_for_ever(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers_exist_once_they_are_named),
-        cmocka_unit_test(inner_scopes_shadow_registers_and_give_them_back),
+        cmocka_unit_test(registers_are_created_at_their_first_use),
+        cmocka_unit_test(inner_scopes_shadow_registers_until_they_end),
         cmocka_unit_test(variables_of_sibling_scopes_are_different),
         cmocka_unit_test(labels_belong_to_their_braces),
         cmocka_unit_test(a_label_at_the_end_is_one_past_the_last_instruction),
-        cmocka_unit_test(an_inner_label_hides_an_outer_one_that_stands_before),
-        cmocka_unit_test(vector_registers_are_so_many_registers),
-        cmocka_unit_test(undefined_names_come_with_the_nearest),
+        cmocka_unit_test(an_inner_label_hides_an_earlier_outer_one),
+        cmocka_unit_test(a_vector_register_is_several_registers),
+        cmocka_unit_test(undefined_names_suggest_the_nearest),
         cmocka_unit_test(an_undefined_name_is_reported_once_per_function),
         cmocka_unit_test(names_are_declared_once_in_a_scope),
-        cmocka_unit_test(scopes_do_not_nest_for_ever),
+        cmocka_unit_test(the_nesting_of_scopes_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,21 @@
-/* Which registers hold the same value in all threads of a block: what cannot be traced to the thread's own identity.
+/* Finds the registers that hold the same value in all threads of a block: those that do not depend on the thread's
+ * identity.
  *
  * Registers are assumed uniform until one of their writes is not. A write is not uniform when the instruction's result
  * differs by thread (%tid, loads, atomics, warp-wide exchange, calls, clocks), when a source or the guard is not
- * uniform, or when paths of a divergent branch that wrote it differently come together: the register is written between
- * the branch and the branch's meeting point and is live where several of its paths lead. That covers values carried out
- * of a loop that threads leave after different numbers of trips (temporal divergence; R. Karrenberg and S. Hack,
- * "Improving Performance of OpenCL on CPUs", 2012). One verdict holds for a register everywhere, which is coarse where
- * a register is reused.
+ * uniform, or when paths of a divergent branch that wrote it differently join: the register is written between the
+ * branch and its reconvergence point and is live at a block that several of its paths reach. That covers values carried
+ * out of a loop that threads leave after different numbers of iterations (temporal divergence; R. Karrenberg and S.
+ * Hack, "Improving Performance of OpenCL on CPUs", 2012). There is one verdict per register, which is coarse where a
+ * register is reused.
  *
- * A register that may be read before it is written holds leftovers of its slot and is not uniform. */
+ * A register that may be read before it is written holds an old value of its slot and is not uniform. */
 #include "ptx/passes.h"
 
 #include <string.h>
 
-/* Instructions looked at while following branches. Beyond it every register that crosses a block boundary counts as not
- * uniform; only machine-made functions of many thousands of nested branches get there. */
+/* Limit on the instructions visited while following branches. Beyond it every register that crosses a block boundary
+ * counts as not uniform; only generated functions with many thousands of nested branches reach it. */
 enum { STEP_BUDGET = 100 * 1000 * 1000 };
 
 enum { PATH_NONE = 0, PATH_SEVERAL = UINT16_MAX };
@@ -23,13 +24,14 @@ struct spread {
     struct ptx_passes *passes;
     const struct ptx_function *function;
     bool *varies;                    /* per register */
-    uint32_t *pending, n_pending;    /* registers found to vary whose readers wait */
+    uint32_t *pending, n_pending;    /* varying registers whose readers are not processed yet */
     uint32_t *reader, *reader_start; /* instructions by the register they read */
     bool *is_divergent;              /* per instruction: a branch already followed */
-    uint16_t *path;             /* per block, while a branch is followed: the number of its path that leads there */
-    uint32_t *region, n_region; /* blocks with a path */
+    uint16_t *path;                  /* per block, while a branch is followed: the number of the path that reaches it */
+    uint32_t *region, n_region;      /* blocks with a path */
     uint32_t *stack;
-    uint64_t *written; /* while a branch is followed, bits of crossing registers: written there, not known to vary */
+    uint64_t
+        *written; /* while a branch is followed, bits of crossing registers: written in the region, not known to vary */
     uint64_t n_steps;
     bool has_given_up;
 };
@@ -83,7 +85,8 @@ static bool operand_varies(const struct ptx_function *function, const struct ptx
     return false;
 }
 
-/* Kernel parameters and constants are the same for all; parameters of a function come from each caller's thread. */
+/* Kernel parameters and constants are the same for all threads; parameters of a function come from each calling
+ * thread. */
 static bool load_varies(const struct ptx_function *function, const struct ptx_instruction *load) {
     if (load->space == PTX_SPACE_CONST)
         return false;
@@ -92,17 +95,17 @@ static bool load_varies(const struct ptx_function *function, const struct ptx_in
     const struct ptx_variable *variable = load->n_operands > 1 ? load->operand[1].variable : NULL;
     bool is_kernel_parameter = variable && function->n_parameters && variable >= function->parameter &&
                                variable < function->parameter + function->n_parameters;
-    return variable && !is_kernel_parameter; /* else what a call returned */
+    return variable && !is_kernel_parameter; /* otherwise the result of a call */
 }
 
-/* bar.red without a thread count gives every thread of the block one answer, whatever each brought. */
+/* bar.red without a thread count returns one result to all threads of the block, whatever their inputs. */
 static bool is_block_reduction(const struct ptx_instruction *instruction) {
     return (instruction->opcode == PTX_OP_BAR || instruction->opcode == PTX_OP_BARRIER) &&
            ptx_has(instruction, PTX_MOD_RED) && instruction->guard == PTX_NO_INDEX && instruction->n_operands == 3 &&
            instruction->operand[1].kind == PTX_OPERAND_INTEGER;
 }
 
-/* The result differs by thread even if all sources are the same. */
+/* Returns whether the result differs by thread even if all sources are the same. */
 static bool result_varies(const struct ptx_function *function, const struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_LD:
@@ -158,15 +161,16 @@ static void find_readers(struct spread *spread) {
         }
 }
 
-/* Walks one path of a branch up to the meeting point and notes which blocks it shares with other paths. */
-static void follow_path(struct spread *spread, uint16_t number, uint32_t first, uint32_t meeting) {
+/* Walks one path of a branch up to the reconvergence point and marks the blocks that it has in common with other
+ * paths. */
+static void follow_path(struct spread *spread, uint16_t number, uint32_t first, uint32_t reconvergence) {
     const struct ptx_analysis *analysis = spread->passes->analysis;
     uint32_t depth = 0;
     spread->stack[depth++] = first;
     while (depth > 0) {
         uint32_t b = spread->stack[--depth];
         uint16_t known = spread->path[b];
-        if (b == meeting || known == number || known == PATH_SEVERAL)
+        if (b == reconvergence || known == number || known == PATH_SEVERAL)
             continue;
         if (known == PATH_NONE)
             spread->region[spread->n_region++] = b;
@@ -218,14 +222,14 @@ static void follow_branch(struct spread *spread, uint32_t branch) {
         give_up(spread);
         return;
     }
-    uint32_t meeting = spread->passes->meeting[analysis->block_of[branch]];
+    uint32_t reconvergence = spread->passes->reconvergence_block[analysis->block_of[branch]];
     spread->n_region = 0;
     for (uint32_t s = 0; s < block->n_successors; s++)
-        follow_path(spread, (uint16_t)(s + 1), block->successor[s], meeting);
+        follow_path(spread, (uint16_t)(s + 1), block->successor[s], reconvergence);
     memset(spread->written, 0, analysis->live_words * sizeof *spread->written);
     for (uint32_t k = 0; k < spread->n_region; k++)
         note_written(spread, spread->region[k]);
-    vary_where_paths_join(spread, meeting);
+    vary_where_paths_join(spread, reconvergence);
     for (uint32_t k = 0; k < spread->n_region; k++) {
         if (spread->path[spread->region[k]] == PATH_SEVERAL)
             vary_where_paths_join(spread, spread->region[k]);
@@ -255,7 +259,7 @@ static void find_sources(struct spread *spread) {
             set_results_varying(spread, i);
 }
 
-/* Whether all threads go the same way; false for what is no branch. */
+/* Returns whether all threads take the same direction; false for other instructions. */
 static bool is_uniform_branch(const struct spread *spread, uint32_t i) {
     const struct ptx_instruction *instruction = &spread->function->instruction[i];
     bool guard_varies = instruction->guard != PTX_NO_INDEX && spread->varies[instruction->guard];
