@@ -1,4 +1,4 @@
-/* Runs of the same programs on different targets: what they gained, and the table that shows it. */
+/* Compares runs of the same programs on different targets: speed-ups, and their table. */
 #include <math.h>
 #include <string.h>
 
@@ -35,13 +35,13 @@ double report_mean_speedup(const struct report_comparison *comparison, unsigned 
 
 /* ---- The columns ------------------------------------------------------------------------------------------------- */
 
-/* What the table is about, and which of its columns say something. */
+/* The comparison, and which columns its table needs. */
 struct view {
     const struct report_comparison *comparison;
     struct report_style style;
     struct base_arena *arena;
-    bool has_programs, has_machines, has_divergence; /* there are several */
-    bool has_share[REPORT_N_SHARES];                 /* a run has some of it */
+    bool has_programs, has_machines, has_divergence; /* more than one */
+    bool has_share[REPORT_N_SHARES];                 /* some run has a share above 0 */
     double most;                                     /* the largest speed-up */
 };
 
@@ -62,7 +62,7 @@ static struct view make_view(const struct report_comparison *comparison, struct 
             view.has_share[k] |= share[k] > 0;
         view.has_machines |= !is_same_machine(run->target, first->target);
         view.has_divergence |= strcmp(run->target->divergence, first->target->divergence) != 0;
-        view.most = fmax(view.most, report_speedup(&comparison->entry[i])); /* NaN loses */
+        view.most = fmax(view.most, report_speedup(&comparison->entry[i])); /* ignores NaN */
     }
     return view;
 }
@@ -104,7 +104,7 @@ static void add_headings(const struct view *view, struct report_table *table) {
     report_table_cell(table, "%s", "");
 }
 
-/* A length from 0 to `most`, to an eighth of a character. */
+/* Returns a bar of length value / most, to an eighth of a character. */
 static const char *bar(const struct view *view, double value) {
     static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
     double length = value / view->most * view->style.bar_width;
@@ -118,11 +118,11 @@ static const char *bar(const struct view *view, double value) {
                              *color ? "\033[0m" : "");
 }
 
-/* The speed-up and its bar; without one, what happened. */
-static void add_speedup(const struct view *view, struct report_table *table, double speedup, const char *otherwise) {
+/* Adds the speed-up and its bar; without a speed-up, the outcome. */
+static void add_speedup(const struct view *view, struct report_table *table, double speedup, const char *outcome) {
     if (isnan(speedup)) {
         report_table_cell(table, "-");
-        report_table_cell(table, "%s", strcmp(otherwise, "done") == 0 ? "" : otherwise);
+        report_table_cell(table, "%s", strcmp(outcome, "done") == 0 ? "" : outcome);
         return;
     }
     report_table_cell(table, "%.3f", speedup);
@@ -165,7 +165,7 @@ static void add_entry(const struct view *view, struct report_table *table, const
     add_speedup(view, table, report_speedup(entry), report_outcome(run));
 }
 
-/* The targets in the order of their numbers, each with its mean over the programs. */
+/* Adds the targets in the order of their numbers, each with its mean over the programs. */
 static void add_means(const struct view *view, struct report_table *table) {
     const struct report_comparison *comparison = view->comparison;
     for (unsigned t = 0; t < comparison->n_targets; t++) {
@@ -183,7 +183,7 @@ static void add_means(const struct view *view, struct report_table *table) {
     }
 }
 
-/* What all rows have in common. */
+/* Prints what all rows have in common. */
 static void print_title(FILE *file, const struct view *view) {
     const struct report_run *run = view->comparison->entry[0].run;
     const char *before = "";

@@ -1,4 +1,4 @@
-/* Tests of comparisons: what was gained, and how it is written. */
+/* Tests of comparisons: speed-ups, and how they are written. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void speed_ups_are_against_the_first_run_of_a_program(void **state) {
     assert_true(fabs(report_mean_speedup(&fixture->comparison, 1) - 4) < 1e-12);
 }
 
-static void what_was_not_done_gains_nothing(void **state) {
+static void a_run_that_failed_has_no_speed_up(void **state) {
     (void)state;
     struct fixture *fixture = make_fixture();
     fixture->run[3].is_wrong = true;
@@ -104,7 +104,7 @@ static void the_table_has_bars_and_means(void **state) {
     free(text);
 }
 
-static void a_row_that_failed_says_so(void **state) {
+static void a_failed_run_shows_its_outcome(void **state) {
     (void)state;
     struct fixture *fixture = make_fixture();
     fixture->comparison.n_entries = 2;
@@ -177,16 +177,16 @@ static void csv_has_a_line_for_each_run(void **state) {
     assert_non_null(
         strstr(text, ",bus_utilization,speedup\n\"bfs\",small,\"gtx480\",\"lrr\",\"stack\",false,done,0,1000,"));
     assert_non_null(strstr(text, "\n\"bfs\",small,\"gtx480\",\"gto\",\"stack\",false,check failed,0,500,"));
-    assert_non_null(strstr(text, ",3000,,0,8\n")); /* idle cycles, no row was touched, an idle bus, the speed-up */
+    assert_non_null(strstr(text, ",3000,,0,8\n")); /* idle cycles, no row accessed, an idle bus, the speed-up */
     free(text);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speed_ups_are_against_the_first_run_of_a_program),
-        cmocka_unit_test(what_was_not_done_gains_nothing),
+        cmocka_unit_test(a_run_that_failed_has_no_speed_up),
         cmocka_unit_test(the_table_has_bars_and_means),
-        cmocka_unit_test(a_row_that_failed_says_so),
+        cmocka_unit_test(a_failed_run_shows_its_outcome),
         cmocka_unit_test(every_stall_that_some_run_has_is_a_column),
         cmocka_unit_test(bars_of_blocks_are_exact_to_an_eighth),
         cmocka_unit_test(the_json_object_has_every_run_and_the_means),

@@ -1,9 +1,9 @@
-/* Statistics that follow from the counters. One row each: the JSON, the CSV and `heddle list stats` walk them. */
+/* Statistics derived from the counters. One row each: the JSON, the CSV and `heddle list stats` walk them. */
 #include <math.h>
 
 #include "report/report.h"
 
-enum { ROW_LANES = 32 }; /* of an instruction without a machine */
+enum { ROW_LANES = 32 }; /* of an instruction when there is no machine */
 
 static double ratio(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
@@ -41,8 +41,8 @@ static double bus_utilization(const struct stats_counters *counters, const struc
 
 const struct report_derived report_derived[] = {
     {"ipc", true, false, "thread_instructions / cycles", report_ipc},
-    {"simd_efficiency", false, false, "active lanes of the lanes issued: average_active_threads / lanes of a warp",
-     report_simd_efficiency},
+    {"simd_efficiency", false, false,
+     "share of the issued lanes that are active: average_active_threads / lanes of a warp", report_simd_efficiency},
     {"average_active_threads", false, false, "thread_instructions / warp_instructions", average_active_threads},
     {"idle_cycles", true, true, "SM cycles in which no instruction issued: sm_cycles - active_cycles", idle_cycles},
     {"row_hit_rate", true, false, "row_hits / (row_hits + row_conflicts)", row_hit_rate},
@@ -71,7 +71,7 @@ void report_shares(const struct stats_counters *counters, unsigned share[REPORT_
         rest[i] = exact - share[i];
         left -= share[i];
     }
-    for (; left; left--) { /* rounds up those that lost most by rounding down */
+    for (; left; left--) { /* rounds up those that lost the most by rounding down */
         unsigned most = 0;
         for (unsigned i = 1; i < REPORT_N_SHARES; i++)
             if (rest[i] > rest[most])

@@ -1,4 +1,4 @@
-/* Tests of what follows from counters. */
+/* Tests of statistics derived from counters. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void rates_follow_from_counters(void **state) {
     assert_true(value("bus_utilization", &counters) == 0.1); /* of 4 channels */
 }
 
-static void a_rate_of_nothing_is_no_number(void **state) {
+static void a_rate_without_a_denominator_is_nan(void **state) {
     (void)state;
     struct stats_counters counters = {0};
     assert_true(isnan(value("ipc", &counters)));
@@ -55,7 +55,7 @@ static unsigned sum(const unsigned share[REPORT_N_SHARES]) {
     return all;
 }
 
-static void shares_add_up_to_a_hundred_per_cent(void **state) {
+static void shares_add_up_to_100_percent(void **state) {
     (void)state;
     unsigned share[REPORT_N_SHARES];
     struct stats_counters counters = {.active_cycles = 1,
@@ -96,8 +96,8 @@ static void each_kind_of_stall_has_its_share(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_follow_from_counters),
-        cmocka_unit_test(a_rate_of_nothing_is_no_number),
-        cmocka_unit_test(shares_add_up_to_a_hundred_per_cent),
+        cmocka_unit_test(a_rate_without_a_denominator_is_nan),
+        cmocka_unit_test(shares_add_up_to_100_percent),
         cmocka_unit_test(each_kind_of_stall_has_its_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

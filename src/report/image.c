@@ -1,12 +1,14 @@
-/* Pictures of a launch: a pixel for each thread. Grey, 8 bits: as PNG (W3C, second edition; the pixels in stored blocks
- * of deflate, RFC 1950 and 1951, so without compression) or as PGM (netpbm, raw). */
+/* Pictures of a launch: one grey 8-bit pixel per thread, as PNG (W3C, second edition; pixels in stored deflate blocks,
+ * RFC 1950 and 1951, so without compression) or PGM (netpbm, raw). */
 #include <string.h>
 
 #include "report/report.h"
 
-/* ---- Where a thread is in the picture ---------------------------------------------------------------------------- */
+/* ---- Position of a thread in the picture
+ * ---------------------------------------------------------------------------- */
 
-/* Threads in a line have no picture: rows of a power of two, about as many as rows, and at least a warp. */
+/* Returns the width of the picture of a one-dimensional launch: a power of two of at least a warp that makes it about
+ * square. */
 static uint32_t line_width(uint64_t n_threads) {
     uint32_t width = 32;
     while ((uint64_t)width * width < n_threads && width < 1u << 15)
@@ -18,7 +20,7 @@ static void place_threads(const struct report_profile *profile, const uint32_t *
                           struct report_image *image, bool is_line) {
     const uint32_t *block = profile->block, *grid = profile->grid;
     uint64_t per_block = (uint64_t)block[0] * block[1] * block[2];
-    uint32_t height = grid[1] * block[1]; /* of one layer; layers stand below each other */
+    uint32_t height = grid[1] * block[1]; /* of one layer; layers are below each other */
     for (uint64_t i = 0; i < profile->n_threads; i++) {
         uint64_t b = i / per_block, t = i % per_block, at = i;
         if (!is_line) {
@@ -49,7 +51,7 @@ struct report_image report_thread_image(const struct report_profile *profile, co
 
 enum { MOST_STORED = 65535 };
 
-/* A file under construction: the sum over the chunk being written, and over all pixels. */
+/* A file being written, with the checksums of the current chunk and of all pixels. */
 struct png {
     FILE *file;
     uint32_t crc, adler_low, adler_high;
@@ -78,7 +80,7 @@ static void start_chunk(struct png *png, const char *type, uint32_t bytes) {
 
 static void end_chunk(struct png *png) { put_number(png, ~png->crc); }
 
-/* A line: its filter (none) and its pixels, in one stored block and one chunk. */
+/* Writes a line, its filter (none) and pixels, as one stored block and one chunk. */
 static void put_line(struct png *png, const uint8_t *pixel, uint32_t width, bool is_first, bool is_last) {
     uint8_t head[] = {0x78, 0x01, is_last, (uint8_t)(width + 1), (uint8_t)((width + 1) >> 8), 0, 0, 0};
     head[5] = (uint8_t)~head[3];
@@ -86,7 +88,7 @@ static void put_line(struct png *png, const uint8_t *pixel, uint32_t width, bool
     start_chunk(png, "IDAT", (uint32_t)sizeof head - (is_first ? 0 : 2) + width + (is_last ? 4 : 0));
     put(png, head + (is_first ? 0 : 2), sizeof head - (is_first ? 0 : 2));
     put(png, pixel, width);
-    png->adler_high = (png->adler_high + png->adler_low) % 65521; /* the filter's byte */
+    png->adler_high = (png->adler_high + png->adler_low) % 65521; /* the filter byte */
     for (uint32_t i = 0; i < width; i++) {
         png->adler_low = (png->adler_low + pixel[i]) % 65521;
         png->adler_high = (png->adler_high + png->adler_low) % 65521;

@@ -1,4 +1,4 @@
-/* Pictures of threads: where a thread is in them, and files that readers of PNG and PGM take. */
+/* Tests of pictures: the position of each thread, and valid PNG and PGM files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct report_profile shape(uint32_t gx, uint32_t gy, uint32_t gz, uint32
         .grid = {gx, gy, gz}, .block = {bx, by, bz}, .n_threads = (uint64_t)gx * gy * gz * bx * by * bz};
 }
 
-static void a_plane_of_blocks_lies_as_its_threads_do(void **state) {
+static void a_two_dimensional_grid_keeps_its_layout(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct report_profile profile = shape(2, 2, 1, 2, 1, 1);
@@ -31,7 +31,7 @@ static void a_plane_of_blocks_lies_as_its_threads_do(void **state) {
     base_arena_free(&arena);
 }
 
-static void rows_of_a_block_stand_below_each_other(void **state) {
+static void rows_and_layers_are_below_each_other(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct report_profile profile = shape(2, 1, 2, 1, 2, 1);
@@ -45,7 +45,7 @@ static void rows_of_a_block_stand_below_each_other(void **state) {
     base_arena_free(&arena);
 }
 
-static void threads_in_a_line_are_drawn_in_rows(void **state) {
+static void a_one_dimensional_launch_is_drawn_in_rows(void **state) {
     (void)state;
     struct base_arena arena = {0};
     static uint32_t value[3000];
@@ -73,8 +73,8 @@ static size_t written(bool (*write)(FILE *, const struct report_image *), const 
     return size;
 }
 
-/* The bytes were put together apart from this code, with the sums (CRC-32, Adler-32) of zlib. */
-static void a_png_has_its_sums(void **state) {
+/* The bytes were generated independently, with the checksums (CRC-32, Adler-32) of zlib. */
+static void a_png_has_correct_checksums(void **state) {
     (void)state;
     static uint8_t pixel[] = {0, 255, 7, 9};
     static const uint8_t expected[] = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49,
@@ -91,7 +91,7 @@ static void a_png_has_its_sums(void **state) {
     free(data);
 }
 
-static void a_pgm_is_its_size_and_its_pixels(void **state) {
+static void a_pgm_has_a_header_and_its_pixels(void **state) {
     (void)state;
     static uint8_t pixel[] = {0, 255, 7, 9, 1, 2};
     struct report_image image = {3, 2, pixel};
@@ -104,11 +104,11 @@ static void a_pgm_is_its_size_and_its_pixels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plane_of_blocks_lies_as_its_threads_do),
-        cmocka_unit_test(rows_of_a_block_stand_below_each_other),
-        cmocka_unit_test(threads_in_a_line_are_drawn_in_rows),
-        cmocka_unit_test(a_png_has_its_sums),
-        cmocka_unit_test(a_pgm_is_its_size_and_its_pixels),
+        cmocka_unit_test(a_two_dimensional_grid_keeps_its_layout),
+        cmocka_unit_test(rows_and_layers_are_below_each_other),
+        cmocka_unit_test(a_one_dimensional_launch_is_drawn_in_rows),
+        cmocka_unit_test(a_png_has_correct_checksums),
+        cmocka_unit_test(a_pgm_has_a_header_and_its_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Inside report. */
+/* Shared by the files of report. */
 #pragma once
 
 #include <jansson.h>
 
 #include "report/report.h"
 
-/* profile.c: the "profiles" of a results file, with the counts of threads in a file of their own. */
+/* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);

@@ -1,4 +1,4 @@
-/* What a run recorded of its threads and branches: read from beside the results file, and the table of branches. */
+/* Reads what a run recorded of its threads and branches, and prints the table of branches. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void read_branches(struct report_profile *profile, const json_t *array, s
     }
 }
 
-/* Two numbers for each thread; the file has those of one profile after the other. */
+/* Reads two numbers per thread; the file has one profile after the other. */
 static bool read_threads(struct report_profile *profile, FILE *file, struct base_arena *arena) {
     size_t n = (size_t)profile->n_threads;
     profile->path = BASE_ARENA_ARRAY(arena, uint32_t, n);
@@ -42,7 +42,7 @@ bool report_read_profiles(struct report_run *run, const json_t *array, const cha
         return true;
     FILE *file = fopen(threads_path, "rb");
     if (!file)
-        return base_diag_error(diag, "the counts of threads in '%s' cannot be read: %s", threads_path, strerror(errno));
+        return base_diag_error(diag, "cannot read the thread counts in '%s': %s", threads_path, strerror(errno));
     bool is_good = true;
     for (unsigned i = 0; i < run->n_profiles && is_good; i++) {
         const json_t *object = json_array_get(array, i);
@@ -59,7 +59,7 @@ bool report_read_profiles(struct report_run *run, const json_t *array, const cha
         is_good = read_threads(profile, file, arena);
     }
     fclose(file);
-    return is_good || base_diag_error(diag, "the counts of threads in '%s' are cut off", threads_path);
+    return is_good || base_diag_error(diag, "the thread counts in '%s' are truncated", threads_path);
 }
 
 /* ---- Branches ---------------------------------------------------------------------------------------------------- */

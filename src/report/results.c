@@ -1,5 +1,4 @@
-/* Reads the results file of the driver; cuda/results.c writes it and says what is in it. Sums are taken from the
- * launches. */
+/* Reads the results file of the driver; cuda/results.c writes and describes it. Totals are summed from the launches. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,9 +7,9 @@
 
 #include "report/internal.h"
 
-static const char *copy_text(struct base_arena *arena, const json_t *value, const char *otherwise) {
+static const char *copy_text(struct base_arena *arena, const json_t *value, const char *fallback) {
     const char *text = json_string_value(value);
-    text = text ? text : otherwise;
+    text = text ? text : fallback;
     return text ? base_arena_copy(arena, text, strlen(text)) : NULL;
 }
 
@@ -85,7 +84,7 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     json_t *object = json_load_file(path, 0, &error);
     if (!json_is_object(object)) {
         json_decref(object);
-        return base_diag_error(diag, "the results in '%s' cannot be read: %s", path, error.text);
+        return base_diag_error(diag, "cannot read the results in '%s': %s", path, error.text);
     }
     run->has_results = true;
     read_launches(run, json_object_get(object, "kernels"), arena);

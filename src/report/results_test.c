@@ -1,4 +1,4 @@
-/* Tests of reading results: what the driver writes arrives, and what it never wrote is no run. */
+/* Tests of reading results: every field, and missing or malformed files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void the_total_is_the_sum_of_the_launches(void **state) {
     assert_true(fixture->run.host_seconds == 1.0);
 }
 
-static void launches_of_one_kernel_are_put_together_in_order(void **state) {
+static void launches_of_one_kernel_are_summed_in_order(void **state) {
     struct fixture *fixture = *state;
     unsigned count;
     assert_true(read_text(fixture, three_launches));
@@ -121,7 +121,7 @@ static void a_broken_file_is_named(void **state) {
     assert_non_null(strstr(fixture->diag.text, fixture->path));
 }
 
-static void averages_and_rates_of_nothing_are_zero(void **state) {
+static void averages_and_rates_without_a_denominator_are_zero(void **state) {
     (void)state;
     struct stats_counters counters = {0};
     assert_true(report_active_lanes(&counters) == 0);
@@ -136,10 +136,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_field_of_a_launch_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_and_missing_functions_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_total_is_the_sum_of_the_launches, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(launches_of_one_kernel_are_put_together_in_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(launches_of_one_kernel_are_summed_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_is_empty_or_missing_is_a_run_without_results, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_broken_file_is_named, set_up, tear_down),
-        cmocka_unit_test(averages_and_rates_of_nothing_are_zero),
+        cmocka_unit_test(averages_and_rates_without_a_denominator_are_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

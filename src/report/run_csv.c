@@ -1,13 +1,12 @@
-/* Runs as CSV (RFC 4180, lines end in a plain newline). One run: a heading, then one line for each launch in order;
- * totals are left out: a column can be added up, but a line that does not belong has to be found. Several runs: one
- * line for each, with its totals. Columns that have no meaning without time are absent then; a cell without a value is
- * empty. */
+/* Writes runs as CSV (RFC 4180, lines end in a plain newline). One run: a heading, then one line per launch; there is
+ * no line of totals, since readers would have to filter it. Several runs: one line each, with its totals. Runs without
+ * timing have no columns that need it; a cell without a value is empty. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "report/report.h"
 
-/* Names come from programs, so they may hold anything. */
+/* Names come from programs and may contain anything. */
 static void print_text(FILE *file, const char *text) {
     fputc('"', file);
     for (; *text; text++) {

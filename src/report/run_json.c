@@ -1,5 +1,5 @@
-/* A run as one JSON object, and several. Everything but "host" is the same from run to run. A statistic without a
- * value, such as a rate of nothing, is null. */
+/* Writes one run, or several, as a JSON object. Everything but "host" is the same from run to run. A statistic without
+ * a value, such as a rate without a denominator, is null. */
 #include <math.h>
 
 #include <jansson.h>
@@ -44,7 +44,7 @@ static json_t *launches_json(const struct report_run *run) {
     return array;
 }
 
-/* By launches of one shape, those never executed too. */
+/* Lists branches per kernel and launch shape, including those never executed. */
 static json_t *branches_json(const struct report_run *run) {
     json_t *array = json_array();
     for (unsigned i = 0; i < run->n_profiles; i++)
@@ -191,7 +191,7 @@ bool report_write_summary(FILE *file, const struct report_run *run) {
 
 /* ---- Several ----------------------------------------------------------------------------------------------------- */
 
-/* The mean over the programs for each target, in the order of the targets. */
+/* Returns the mean over the programs for each target, in the order of the targets. */
 static json_t *means_json(const struct report_comparison *comparison) {
     json_t *means = json_array();
     for (unsigned t = 0; t < comparison->n_targets; t++) {

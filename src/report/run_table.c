@@ -1,5 +1,4 @@
-/* The table that people see after a run: a line for each kernel, a total, where the cycles went, and how fast the host
- * was. */
+/* Prints the table after a run: a line per kernel, a total, where the cycles went, and the speed of the host. */
 #include <string.h>
 
 #include "base/demangle.h"
@@ -119,7 +118,7 @@ static void print_shares(FILE *file, const struct stats_counters *counters) {
     fputc('\n', file);
 }
 
-/* The total, and its parts from the largest down. */
+/* Prints the total and its parts, the largest first. */
 static void print_energy(FILE *file, const struct stats_counters *counters) {
     struct {
         const char *name;

@@ -1,4 +1,4 @@
-/* Tables of text with aligned columns. Cells are ASCII, so a byte is a column of the terminal. */
+/* Text tables with aligned columns. Cells are ASCII, so a byte is one terminal column. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>

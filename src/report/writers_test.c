@@ -1,4 +1,4 @@
-/* Tests of what is written: the table, the JSON object and the CSV, byte by byte where a reader depends on it. */
+/* Tests of the writers: the table, the JSON object and the CSV, byte by byte where readers depend on it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static struct report_run sample(void) {
     return run;
 }
 
-/* What a writer wrote; to be freed. */
+/* Returns the text that a writer wrote; the caller frees it. */
 static char *written(bool (*write)(FILE *file, const struct report_run *run), const struct report_run *run) {
     char *text = NULL;
     size_t length = 0;
@@ -99,7 +99,7 @@ static void the_table_is_aligned_and_ends_with_a_total(void **state) {
     free(text);
 }
 
-static void a_run_without_launches_says_so(void **state) {
+static void a_run_without_launches_is_reported(void **state) {
     (void)state;
     struct report_run run = {.program = "bfs"};
     char *text = written(write_table, &run);
@@ -139,7 +139,7 @@ static void the_json_object_names_the_run(void **state) {
     json_decref(object);
 }
 
-static void the_json_object_says_when_a_run_was_stopped(void **state) {
+static void the_json_object_has_the_reason_of_a_stopped_run(void **state) {
     (void)state;
     struct report_run run = sample();
     run.stopped = "timeout";
@@ -273,7 +273,7 @@ static void csv_of_a_timed_run_has_the_same_names(void **state) {
     free(text);
 }
 
-static void energy_is_there_when_the_machine_has_figures_for_it(void **state) {
+static void energy_is_reported_if_the_machine_has_figures(void **state) {
     (void)state;
     struct report_kernel launch;
     struct report_run run = timed_sample(&launch);
@@ -301,7 +301,7 @@ static void energy_is_there_when_the_machine_has_figures_for_it(void **state) {
     free(text);
 }
 
-static void a_file_that_takes_nothing_is_noticed(void **state) {
+static void a_failed_write_is_reported(void **state) {
     (void)state;
     struct report_run run = sample();
     FILE *full = fopen("/dev/full", "w");
@@ -316,16 +316,16 @@ static void a_file_that_takes_nothing_is_noticed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_aligned_and_ends_with_a_total),
-        cmocka_unit_test(a_run_without_launches_says_so),
+        cmocka_unit_test(a_run_without_launches_is_reported),
         cmocka_unit_test(the_json_object_names_the_run),
-        cmocka_unit_test(the_json_object_says_when_a_run_was_stopped),
+        cmocka_unit_test(the_json_object_has_the_reason_of_a_stopped_run),
         cmocka_unit_test(the_json_object_has_an_entry_for_each_launch_and_a_total),
         cmocka_unit_test(csv_has_a_line_for_each_launch_and_quotes_names),
         cmocka_unit_test(a_timed_table_says_where_the_cycles_went),
         cmocka_unit_test(the_json_object_of_a_timed_run_names_its_target),
         cmocka_unit_test(csv_of_a_timed_run_has_the_same_names),
-        cmocka_unit_test(energy_is_there_when_the_machine_has_figures_for_it),
-        cmocka_unit_test(a_file_that_takes_nothing_is_noticed),
+        cmocka_unit_test(energy_is_reported_if_the_machine_has_figures),
+        cmocka_unit_test(a_failed_write_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
