@@ -15,8 +15,8 @@ struct parser {
     const char *kind;
     const struct config_plugin *list, *plugin;
     size_t count;
-    char *values;   /* the options struct */
-    uint64_t given; /* bit i: the text sets option i */
+    char *values;    /* the options struct */
+    uint64_t is_set; /* bit i: the text sets option i */
     char *error;
     size_t error_size;
 };
@@ -157,10 +157,10 @@ static bool set_preset(struct parser *parser, const struct config_preset *preset
         return refuse(parser, "no memory for the options of %s", parser->plugin->name);
     memcpy(outer, parser->values, parser->plugin->options_bytes);
     snprintf(values, sizeof values, "%s", preset->values);
-    inner.given = 0;
+    inner.is_set = 0;
     bool is_good = set_options(&inner, values);
     for (uint32_t i = 0; parser->plugin->option[i].name; i++)
-        if (parser->given >> i & 1)
+        if (parser->is_set >> i & 1)
             memcpy(parser->values + parser->plugin->option[i].offset, outer + parser->plugin->option[i].offset,
                    sizeof(uint32_t));
     free(outer);
@@ -188,9 +188,9 @@ static bool set_option(struct parser *parser, char *word) {
     if (!value || *value == '\0')
         return refuse_no_value(parser, option);
     uint64_t bit = 1ull << (option - plugin->option);
-    if (parser->given & bit)
+    if (parser->is_set & bit)
         return refuse(parser, "%s: %s is set twice", plugin->name, option->name);
-    parser->given |= bit;
+    parser->is_set |= bit;
     switch (option->type) {
     case CONFIG_PLUGIN_CHOICE:
         return set_choice(parser, option, value);

@@ -20,7 +20,7 @@
 
 #include "sched/internal.h"
 
-/* The words of `of`, and the scheduler behind each. */
+/* The words of `of`, and the scheduler of each. */
 static const char words[] = "lrr|gto|two-level|two-level-stall|two-level-gto|llos|lfws|progress";
 static const char *const schedulers[] = {
     "lrr", "gto", "two-level", "two-level:switch=stall", "two-level:inner=gto,outer=gto", "llos", "lfws", "progress",
@@ -69,18 +69,18 @@ struct adaptive {
 /* ---- The candidates ---------------------------------------------------------------------------------------------- */
 
 /* Returns the i-th scheduler that `of` can name. Called only by start() and cost_bits(), so it may allocate. */
-static const struct sched_ops *parse(uint32_t i, void **given) {
+static const struct sched_ops *parse(uint32_t i, void **options) {
     const struct sched_ops *ops;
     char error[128];
-    bool is_good = sched_parse(schedulers[i], &ops, given, error, sizeof error);
+    bool is_good = sched_parse(schedulers[i], &ops, options, error, sizeof error);
     assert(is_good);
     (void)is_good;
     return ops;
 }
 
-static void start(void *state, const void *given, uint32_t n_slots) {
+static void start(void *state, const void *options, uint32_t n_slots) {
     struct adaptive *adaptive = state;
-    adaptive->options = *(const struct options *)given;
+    adaptive->options = *(const struct options *)options;
     adaptive->is_trial = true;
     size_t used = 0;
     for (uint32_t i = 0; i < N_CANDIDATES; i++) {
@@ -191,8 +191,8 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
 }
 
 /* No paper counts it: this is the state of the code above. */
-static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
-    uint32_t of = ((const struct options *)given)->of, n = 0;
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    uint32_t of = ((const struct options *)options)->of, n = 0;
     uint64_t theirs = 0;
     for (uint32_t i = 0; i < N_CANDIDATES; i++) {
         if (!(of >> i & 1))

@@ -45,10 +45,10 @@ struct progress {
     struct sched_order by_age; /* its known slots are the valid ones of the arrays above */
 };
 
-static void start(void *state, const void *given, uint32_t n_slots) {
+static void start(void *state, const void *options, uint32_t n_slots) {
     (void)n_slots;
     struct progress *progress = state;
-    progress->options = *(const struct options *)given;
+    progress->options = *(const struct options *)options;
     progress->last = SCHED_NONE;
 }
 
@@ -116,8 +116,8 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 }
 
 /* The dissertation has the register but no width; ours is that of the instruction's operand. */
-static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
-    (void)given;
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    (void)options;
     uint32_t warps = machine->threads_per_sm / machine->warp_size;
     snprintf(formula, size, "a 32-bit progress register per warp: 32 x %u (Narasiman 2014, 9.2.2; the width is ours)",
              warps);

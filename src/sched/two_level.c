@@ -46,9 +46,9 @@ struct two_level {
     struct sched_order by_age;
 };
 
-static void start(void *state, const void *given, uint32_t n_slots) {
+static void start(void *state, const void *options, uint32_t n_slots) {
     (void)n_slots;
-    ((struct two_level *)state)->options = *(const struct options *)given;
+    ((struct two_level *)state)->options = *(const struct options *)options;
 }
 
 /* ---- Between groups ---------------------------------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
     }
 }
 
-static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
-    (void)given, (void)machine;
+static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
+    (void)options, (void)machine;
     snprintf(formula, size, "none: a block of logic in the fetch stage (Narasiman 2011, 3.3; 2014, 4.5: negligible)");
     return 0;
 }

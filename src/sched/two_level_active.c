@@ -28,9 +28,9 @@ struct two_level_active {
     struct sched_set eligible; /* outside the set, but not waiting */
 };
 
-static void start(void *state, const void *given, uint32_t n_slots) {
+static void start(void *state, const void *options, uint32_t n_slots) {
     (void)n_slots;
-    ((struct two_level_active *)state)->most_active = ((const struct options *)given)->active;
+    ((struct two_level_active *)state)->most_active = ((const struct options *)options)->active;
 }
 
 static void fill_places(struct two_level_active *set) {
