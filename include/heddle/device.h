@@ -1,4 +1,4 @@
-// CUDA C device code without a CUDA toolkit: the names a kernel uses, on top of the builtins of clang 14.
+// CUDA C device code without a CUDA toolkit: the names that a kernel uses, built on the builtins of clang 14.
 //
 // A kernel file includes this header first and is compiled to PTX with
 //
@@ -7,14 +7,14 @@
 //         -O2 -Wall -Wextra -Werror -I include -S kernel.cu -o kernel.ptx
 //
 // The target is sm_70 with PTX 6.3, the oldest pair that has everything below (match.sync and activemask decide it);
-// every later GPU and driver accepts it. --cuda-path keeps clang from looking for a toolkit, so that the PTX is the
+// every later GPU and driver accepts it. --cuda-path keeps clang from searching for a toolkit, so that the PTX is the
 // same on every computer. The two flags before -O2 keep basic blocks in the order of the source: without them clang
-// puts a loop's end before its beginning and every trip costs one branch more than in nvcc's PTX.
-// Under nvcc this header steps aside, but for Heddle's own instructions, and the same kernel compiles there.
+// puts a loop's end before its beginning, and every iteration costs one branch more than in nvcc's PTX. Under nvcc this
+// header defines only Heddle's own instructions, and the same kernel compiles there.
 //
 // Meanings follow the CUDA C++ Programming Guide, instructions the PTX ISA manual. With 32-bit floats, `/` and sqrtf
-// round correctly, a * b + c may become one fused multiply-add, and subnormal numbers are kept.
-// Left out: textures and surfaces, half precision, cooperative groups, dynamic parallelism, host-side CUDA C.
+// round correctly, a * b + c may become one fused multiply-add, and subnormal numbers are kept. Left out: textures and
+// surfaces, half precision, cooperative groups, dynamic parallelism, host-side CUDA C.
 #pragma once
 
 #ifndef __NVCC__
@@ -38,7 +38,7 @@ typedef unsigned int uint;
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 
-// Every function of this header is one of these: inlined, and absent from PTX that does not use it.
+// All functions of this header are inlined, and absent from PTX that does not use them.
 #define HEDDLE_DEVICE static __device__ __forceinline__
 
 // ---- Vector types -------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ struct dim3 {
     __device__ constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 
-// ---- Where a thread is --------------------------------------------------------------------------------------------
+// ---- Thread and block indices -------------------------------------------------------------------------------------
 
 #define HEDDLE_COORDINATE(axis, reg)                                                                                   \
     __declspec(property(get = read_##axis)) unsigned axis;                                                             \
@@ -102,7 +102,7 @@ HEDDLE_COORDINATES(gridDim, nctaid)
 #undef HEDDLE_COORDINATES
 #undef HEDDLE_COORDINATE
 
-// PTX's WARP_SZ and not the number 32: a simulated machine may have another warp size.
+// PTX's WARP_SZ instead of 32: a simulated machine may have another warp size.
 struct heddle_warp_size {
     __device__ operator int() const {
         int threads;
@@ -198,7 +198,7 @@ HEDDLE_SHUFFLE(__shfl_down_sync, down, unsigned, 31)
 HEDDLE_SHUFFLE(__shfl_xor_sync, bfly, int, 31)
 #undef HEDDLE_SHUFFLE
 
-// ---- Atomics: each returns the value before ----------------------------------------------------------------------
+// ---- Atomics: each returns the old value -------------------------------------------------------------------------
 
 #define HEDDLE_ATOMIC(name, type, builtin, as)                                                                         \
     HEDDLE_DEVICE type name(type *address, type value) { return (type)builtin((as *)address, (as)value); }
@@ -269,7 +269,7 @@ HEDDLE_LDG(double, d)
 
 HEDDLE_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 HEDDLE_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-HEDDLE_DEVICE int __clz(int x) { // clz.b32 gives 32 for 0, where the C builtin leaves it open
+HEDDLE_DEVICE int __clz(int x) { // clz.b32 returns 32 for 0; the C builtin is undefined there
     int zeros;
     asm("clz.b32 %0, %1;" : "=r"(zeros) : "r"(x));
     return zeros;
@@ -327,7 +327,7 @@ HEDDLE_DEVICE int __double2hiint(double x) { return __nvvm_d2i_hi(x); }
 HEDDLE_DEVICE int __double2loint(double x) { return __nvvm_d2i_lo(x); }
 HEDDLE_DEVICE double __hiloint2double(int high, int low) { return __nvvm_lohi_i2d(low, high); }
 
-// Suffixes of PTX and of CUDA alike: rn nearest even, rz towards zero, ru up (PTX: rp), rd down (PTX: rm).
+// Rounding suffixes: rn nearest even, rz towards zero, ru up (PTX: rp), rd down (PTX: rm).
 #define HEDDLE_CONVERT(from_name, from, to_name, to, builtin)                                                          \
     HEDDLE_DEVICE to __##from_name##2##to_name##_rn(from x) { return builtin##_rn(x); }                                \
     HEDDLE_DEVICE to __##from_name##2##to_name##_rz(from x) { return builtin##_rz(x); }                                \

@@ -1,9 +1,9 @@
-// Heddle's own instructions (docs/isa.md) as functions of CUDA C, for clang, through device.h, and nvcc.
+// Heddle's own instructions (docs/isa.md) as CUDA C functions, for clang (through device.h) and nvcc.
 //
-// No GPU has them. With HEDDLE_STANDARD_PTX defined the functions are made of instructions that every GPU has: a
-// program that uses them then runs on one, with the same results and without what they gain.
+// No GPU has them. With HEDDLE_STANDARD_PTX defined the functions use instructions that every GPU has: a program then
+// runs on a real GPU, with the same results but without the gain.
 //
-// All threads of the warp that have not ended take part in cond_acc and tree_traverse.
+// All threads of the warp that have not ended execute cond_acc and tree_traverse together.
 #pragma once
 
 #include "device.h"
@@ -12,7 +12,7 @@
 #define HEDDLE_DEVICE static __device__ __forceinline__
 #endif
 
-// What stands in the assembly text for an instruction. The predicate is %p, the numbers are those of asm's operands.
+// The assembly text of each instruction. The predicate is %p; numbers refer to the operands of asm.
 #ifdef HEDDLE_STANDARD_PTX
 #define HEDDLE_COND_ACC(space, address_bits, sum, bits, bytes, value)                                                  \
     "{ .reg .b32 %%lanes, %%rank; .reg .b" address_bits " %%place; vote.sync.ballot.b32 %%lanes, %%p, -1; "            \
@@ -34,13 +34,13 @@
 #define HEDDLE_COND_ACC_GLOBAL(bits, bytes, value) HEDDLE_COND_ACC("global", "64", "mad.wide.u32", bits, bytes, value)
 #define HEDDLE_COND_ACC_SHARED(bits, bytes, value) HEDDLE_COND_ACC("shared", "32", "mad.lo.u32", bits, bytes, value)
 
-// cond_acc: the threads of the warp whose predicate is true write their values side by side from base on, in the order
-// of the lanes; all get the number written. base is the same in all threads: a pointer to global memory, or an address
-// of shared memory, which saves conversions in loops.
+// cond_acc: the threads of the warp whose predicate is true write their values to consecutive elements from base on, in
+// lane order; all get the number of values written. base is the same in all threads: a pointer to global memory, or an
+// address in shared memory, which saves conversions in loops.
 //
-// Inline assembly cannot take a predicate, so that a bool comes as a number and is compared with 0: two instructions
-// more, which an assembler for a real machine would remove. The functions that end in _eq, _lt, ... have the comparison
-// of a with b in them and are without.
+// Inline assembly cannot take a predicate, so a bool is passed as a number and compared with 0: two more instructions,
+// which an assembler for a real machine would remove. The functions that end in _eq, _lt, ... compare a with b
+// themselves and avoid them.
 #define HEDDLE_ACCUMULATE(name, text, base_type, address, in, value_type, constraint, as)                              \
     HEDDLE_DEVICE unsigned name(base_type base, bool predicate, value_type value) {                                    \
         unsigned count;                                                                                                \
@@ -84,8 +84,8 @@ HEDDLE_ACCUMULATE_BOTH(ge)
 #undef HEDDLE_ACCUMULATE_BOTH
 #undef HEDDLE_ACCUMULATE
 
-// tree_traverse: base + (number of threads whose predicate is true) * node_bytes; node_bytes is a power of two.
-// The second and third have the predicate a > b in them.
+// tree_traverse: returns base + (number of threads whose predicate is true) * node_bytes; node_bytes is a power of two.
+// The second and third function use the predicate a > b.
 HEDDLE_DEVICE size_t __heddle_tree_traverse(size_t base, bool predicate, unsigned node_bytes) {
     size_t next;
     asm volatile("{ .reg .pred %%p; setp.ne.u32 %%p, %2, 0; " HEDDLE_TREE_TRAVERSE("u64", "mad.wide.u32", "%3") " }"
@@ -108,14 +108,14 @@ HEDDLE_DEVICE size_t __heddle_tree_traverse_gt(size_t base, unsigned a, unsigned
     return next;
 }
 
-// A load from global memory that tells DRAM to keep the row open: another access to it follows soon.
+// Loads from global memory and hints that DRAM keep the row open: another access to it follows soon.
 HEDDLE_DEVICE unsigned __heddle_load_row(const unsigned *address) {
     unsigned value;
     asm volatile(HEDDLE_LOAD_ROW " %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)));
     return value;
 }
 
-// How far this warp has come, for schedulers that look at it.
+// Sets the progress of this warp, for schedulers that use it.
 HEDDLE_DEVICE void __heddle_progress(unsigned value) { asm volatile(HEDDLE_PROGRESS "%0;" ::"r"(value)); }
 
 #undef HEDDLE_COND_ACC_SHARED

@@ -1,10 +1,10 @@
 // Mathematical functions of CUDA C for device code; device.h includes this file.
 //
-// One-instruction functions first, then the approximate intrinsics (__expf and its kin, made of the PTX .approx
-// instructions), then accurate functions of our own: argument reduction and a polynomial evaluated with fused
-// multiply-adds. The polynomial coefficients are Chebyshev fits made for this file on the interval each function names.
-// Errors are the largest found against a double-precision reference; one ulp is a unit in the last place of the result.
-// Left out: correctly rounded variants with directed rounding, Bessel and gamma functions, half precision.
+// One-instruction functions first, then the approximate intrinsics (such as __expf, from the PTX .approx instructions),
+// then accurate functions: argument reduction and a polynomial evaluated with fused multiply-adds. The polynomial
+// coefficients are Chebyshev fits made for this file on the interval each function names. Errors are the largest
+// measured against a double-precision reference; one ulp is a unit in the last place of the result. Left out: correctly
+// rounded variants with directed rounding, Bessel and gamma functions, half precision.
 #pragma once
 
 #include "device.h"
@@ -41,7 +41,7 @@ HEDDLE_DEVICE float max(float a, float b) { return fmaxf(a, b); }
 HEDDLE_DEVICE double min(double a, double b) { return fmin(a, b); }
 HEDDLE_DEVICE double max(double a, double b) { return fmax(a, b); }
 
-// ---- Rounding of one operation chosen by name, and never fused with a neighbour -----------------------------------
+// ---- Operations with a named rounding mode, never fused with others ----------------------------------------------
 
 HEDDLE_DEVICE float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
 HEDDLE_DEVICE float __fadd_rz(float a, float b) { return __nvvm_add_rz_f(a, b); }
@@ -200,12 +200,11 @@ HEDDLE_DEVICE float powf(float x, float y) {
 
 // ---- Sine and cosine, float ---------------------------------------------------------------------------------------
 
-// 2/pi in binary, 32 bits a word, the first word being the 32 bits left of the binary point.
+// 2/pi in binary, 32 bits per word; the first word is the 32 bits left of the binary point.
 static __constant__ const unsigned heddle_two_over_pi[8] = {0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
                                                             0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
 
-// Reduction of |x| >= 2^15 after Payne and Hanek: the mantissa times those bits of 2/pi that matter modulo 4, in
-// integers.
+// Payne-Hanek reduction of large |x|: multiplies the mantissa by the bits of 2/pi that matter modulo 4, in integers.
 static __device__ __noinline__ float heddle_reduce_large(float x, int *quadrant) {
     unsigned bits = __float_as_uint(x);
     unsigned long long mantissa = (bits & 0x7fffffu) | 0x800000u;
@@ -226,7 +225,7 @@ static __device__ __noinline__ float heddle_reduce_large(float x, int *quadrant)
     return x < 0.0f ? -r : r;
 }
 
-// x = quadrant * pi/2 + r, |r| <= pi/4 and a little.
+// x = quadrant * pi/2 + r, |r| slightly above pi/4 at most.
 HEDDLE_DEVICE float heddle_reduce(float x, int *quadrant) {
     if (fabsf(x) > 48000.0f)
         return heddle_reduce_large(x, quadrant);

@@ -1,4 +1,4 @@
-/* The C API of libheddle: a simulated GPU inside a program of your own.
+/* The C API of libheddle: a simulated GPU inside your own program.
  *
  *     struct heddle_device *device;
  *     struct heddle_module *module;
@@ -12,14 +12,14 @@
  *     heddle_copy_from(device, host, numbers, bytes);
  *     heddle_device_destroy(device);
  *
- * docs/examples/api.c is that program with its errors handled. Link with -lheddle (pkg-config heddle).
+ * docs/examples/api.c is this program with error handling. Link with -lheddle (pkg-config heddle).
  *
- * Every function that can fail gives a status; heddle_last_error() then has the reason in words. Kernels execute
- * functionally, each to its end before heddle_launch() returns. Devices are independent of each other; one device is
- * for one thread at a time. What a kernel prints goes to standard output.
+ * Every function that can fail returns a status; heddle_last_error() then returns the reason in words. Kernels execute
+ * functionally, each to its end before heddle_launch() returns. Devices are independent of each other; only one thread
+ * at a time may use a device. Kernels print to standard output.
  *
- * The API only grows: HEDDLE_API_VERSION counts up, functions keep their meaning, structures get new fields at their
- * end only and carry their size, so that programs compiled against an older header go on working. */
+ * The API only grows: HEDDLE_API_VERSION increases, functions keep their meaning, and structures carry their size and
+ * get new fields only at their end, so that programs compiled against an older header still work. */
 #pragma once
 
 #include <stddef.h>
@@ -37,51 +37,51 @@ struct heddle_module;
 
 enum heddle_status {
     HEDDLE_OK = 0,
-    HEDDLE_INVALID = 1,   /* an argument makes no sense, or a launch does not fit the device */
+    HEDDLE_INVALID = 1,   /* an argument is invalid, or a launch does not fit the device */
     HEDDLE_NO_MEMORY = 2, /* of the host or of the device */
-    HEDDLE_BAD_PTX = 3, /* the text is wrong or uses what is not supported; the reason has every error with its line */
+    HEDDLE_BAD_PTX = 3, /* the text is wrong or uses unsupported features; the reason lists every error with its line */
     HEDDLE_NOT_FOUND = 4, /* no such kernel or variable */
     HEDDLE_FAULT = 5,     /* the kernel did something illegal; the reason says what, which thread and which PTX line */
-    HEDDLE_LIMIT = 6,     /* a limit of the settings was reached, or threads wait for each other for ever */
+    HEDDLE_LIMIT = 6,     /* a limit of the settings was reached, or threads are in a deadlock */
 };
 
 /* ---- The library --------------------------------------------------------------------------------------------------
  */
 
-/* The release, such as "0.1.0". */
+/* Returns the release, such as "0.1.0". */
 HEDDLE_API const char *heddle_version(void);
-/* HEDDLE_API_VERSION of the library that is linked, at least that of the header it was compiled against. */
+/* Returns the HEDDLE_API_VERSION of the linked library, at least that of the header it was compiled against. */
 HEDDLE_API unsigned heddle_api_version(void);
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------
  */
 
-/* Start with HEDDLE_SETTINGS and change what is to be different. 0 means the default. */
+/* Start with HEDDLE_SETTINGS and change what you need. 0 means the default. */
 struct heddle_settings {
     size_t size;               /* sizeof(struct heddle_settings) */
     uint64_t memory_bytes;     /* device memory */
-    uint64_t max_instructions; /* that a warp may execute in a launch, to end endless loops */
-    double timeout_seconds;    /* of host time since the device was made; the default is none */
+    uint64_t max_instructions; /* limit per warp and launch, to end endless loops */
+    double timeout_seconds;    /* host time since the device was created; the default is no limit */
 };
 #define HEDDLE_SETTINGS                                                                                                \
     { sizeof(struct heddle_settings), 0, 0, 0.0 }
 
-/* Makes a device; settings may be NULL. */
+/* Creates a device; settings may be NULL. */
 HEDDLE_API enum heddle_status heddle_device_create(struct heddle_device **device,
                                                    const struct heddle_settings *settings);
-/* Ends the device with its modules and its memory. NULL is allowed. */
+/* Destroys the device with its modules and memory. NULL is allowed. */
 HEDDLE_API void heddle_device_destroy(struct heddle_device *device);
 
-/* Why the last call that failed on this device did: one or more lines, without a newline at the end; "" when none has.
- * Valid until the next failure. */
+/* Returns why the last failing call on this device failed: one or more lines, without a newline at the end; "" if none
+ * has failed. Valid until the next failure. */
 HEDDLE_API const char *heddle_last_error(const struct heddle_device *device);
 
 /* ---- Memory -------------------------------------------------------------------------------------------------------
  */
 
-/* Zeroed memory of the device; its address is a multiple of 256 and never 0. */
+/* Allocates zeroed device memory; its address is a multiple of 256 and never 0. */
 HEDDLE_API enum heddle_status heddle_malloc(struct heddle_device *device, uint64_t bytes, uint64_t *address);
-/* Gives back what heddle_malloc gave. Address 0 is allowed. */
+/* Frees memory of heddle_malloc. Address 0 is allowed. */
 HEDDLE_API enum heddle_status heddle_free(struct heddle_device *device, uint64_t address);
 /* Copies between the host and one allocation of the device. */
 HEDDLE_API enum heddle_status heddle_copy_to(struct heddle_device *device, uint64_t to, const void *from,
@@ -91,12 +91,12 @@ HEDDLE_API enum heddle_status heddle_copy_from(struct heddle_device *device, voi
 /* ---- Modules ------------------------------------------------------------------------------------------------------
  */
 
-/* Loads `length` bytes of PTX text; `name` stands for it in messages. The text is copied. */
+/* Loads `length` bytes of PTX text and copies them; messages call it `name`. */
 HEDDLE_API enum heddle_status heddle_module_load(struct heddle_device *device, const char *name, const char *text,
                                                  size_t length, struct heddle_module **module);
 /* NULL is allowed. */
 HEDDLE_API void heddle_module_unload(struct heddle_device *device, struct heddle_module *module);
-/* Where a .global or .const variable of the module lies. */
+/* Finds the address and size of a .global or .const variable of the module. */
 HEDDLE_API enum heddle_status heddle_module_variable(struct heddle_device *device, struct heddle_module *module,
                                                      const char *name, uint64_t *address, uint64_t *bytes);
 
@@ -104,14 +104,14 @@ HEDDLE_API enum heddle_status heddle_module_variable(struct heddle_device *devic
  */
 
 struct heddle_launch {
-    uint32_t grid[3];             /* blocks; none of them 0 */
-    uint32_t block[3];            /* threads of a block; none of them 0 */
+    uint32_t grid[3];             /* blocks; none may be 0 */
+    uint32_t block[3];            /* threads of a block; none may be 0 */
     uint32_t shared_bytes;        /* dynamic shared memory of a block */
     uint32_t n_arguments;         /* as many as the kernel has parameters */
     const void *const *arguments; /* a pointer to each value, which has the size of its parameter */
 };
 
-/* Runs a kernel to its end. After a fault or a limit the device goes on working; memory is as the kernel left it. */
+/* Runs a kernel to its end. After a fault or a limit the device still works; memory is as the kernel left it. */
 HEDDLE_API enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_module *module,
                                             const char *kernel, const struct heddle_launch *launch);
 
@@ -127,7 +127,7 @@ struct heddle_counters {
     uint64_t branches, divergent_branches, memory_instructions, barriers; /* once for a row */
 };
 
-/* Of all launches so far, and of the last one; `size` is sizeof *counters. */
+/* The counters of all launches so far, and of the last one; `size` is sizeof *counters. */
 HEDDLE_API void heddle_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
 HEDDLE_API void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
 
