@@ -1,5 +1,5 @@
 // aes: AES-128 encryption in counter mode (NIST SP 800-38A, 6.5). The reference is ../common/aes.c, byte by byte; it
-// must itself give the example of FIPS 197.
+// must itself reproduce the example of FIPS 197.
 #include "../common/aes.h"
 #include "../common/workload.h"
 
@@ -19,7 +19,7 @@ static void fill_randomly(struct workload *w, uint8_t *bytes, size_t n) {
         bytes[i] = (uint8_t)workload_random(w);
 }
 
-// Substitution and the column (2, 1, 1, 3) of the mixing in one word.
+// A word combines the substitution with the column (2, 1, 1, 3) of the mixing.
 static void make_table(const struct workload_aes *aes, uint32_t table[256]) {
     for (int i = 0; i < 256; i++) {
         uint8_t s = aes->substitute[i];
@@ -73,8 +73,8 @@ int main(int argc, char **argv) {
 
     struct workload_diff diff = {0};
     if (w.check) {
-        if (!workload_aes_gives_known_answer())
-            workload_fail(&w, "the CPU reference does not give the example of FIPS 197");
+        if (!workload_aes_passes_known_answer())
+            workload_fail(&w, "the CPU reference does not reproduce the example of FIPS 197");
         encrypt_reference(&aes, nonce, expected, (uint32_t)n_blocks);
         diff = workload_diff_u32((const uint32_t *)text, (const uint32_t *)expected, bytes / sizeof(uint32_t));
     }

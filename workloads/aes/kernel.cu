@@ -1,6 +1,6 @@
-// AES-128 encryption in counter mode, one block of 16 bytes a thread. A round is four look-ups a column in a table that
-// joins the substitution with the mixing of columns (J. Daemen and V. Rijmen, AES Proposal: Rijndael, 1999, section
-// 5.2.1): one table of 1 KB in shared memory, whose words are rotated to serve for all four rows. Round keys are the
+// AES-128 encryption in counter mode, one block of 16 bytes per thread. A round is four look-ups per column in a table
+// that combines the substitution with the mixing of columns (J. Daemen and V. Rijmen, AES Proposal: Rijndael, 1999,
+// section 5.2.1): one table of 1 KB in shared memory, whose words are rotated for the four rows. Round keys are the
 // same for all threads and come from constant memory.
 #include <heddle/device.h>
 
@@ -21,7 +21,7 @@ static __device__ __forceinline__ unsigned mixed(const unsigned *table, unsigned
            rotate(table[byte_of(d, 3)], 3);
 }
 
-// The last round does not mix. A table word holds the substituted byte itself in its byte 1.
+// The last round does not mix. Byte 1 of a table word is the substituted byte.
 static __device__ __forceinline__ unsigned unmixed(const unsigned *table, unsigned a, unsigned b, unsigned c,
                                                    unsigned d) {
     return byte_of(table[byte_of(a, 0)], 1) | byte_of(table[byte_of(b, 1)], 1) << 8 |

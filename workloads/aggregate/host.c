@@ -1,16 +1,20 @@
 // aggregate: COUNT, SUM, MIN, MAX and AVG, with or without groups; the reference sorts the rows by group and value and
-// reads the aggregates of each group off.
+// computes each group's aggregates from that.
 #include "../common/workload.h"
 
 #include <stdlib.h>
 
-enum { THREADS = 256, MOST_GROUPS = 1024, GROUP_BYTES = 20 }; // the last: of a group in shared memory, as in kernel.cu
+enum {
+    THREADS = 256,
+    MOST_GROUPS = 1024,
+    GROUP_BYTES = 20
+}; // GROUP_BYTES: of a group in shared memory, as in kernel.cu
 
 enum { OPTION_GROUPS, OPTION_SELECTIVITY };
 
 static const struct workload_info info = {
     .name = "aggregate",
-    .summary = "COUNT, SUM, MIN, MAX and AVG of a column by groups, each block with its own in shared memory",
+    .summary = "COUNT, SUM, MIN, MAX and AVG of a column by groups, kept per block in shared memory",
     .sizes = {"32,768 rows", "1,048,576 rows", "4,194,304 rows"},
     .threads_fixed = "the tree in shared memory is laid out for 256 threads",
     .options =
@@ -67,7 +71,7 @@ static int compare_rows(const void *left, const void *right) {
                                 : (a->value > b->value) - (a->value < b->value);
 }
 
-// `rows` has the n that count.
+// `rows` holds the n rows that meet the condition.
 static void sort_and_read(struct row *rows, unsigned n, struct aggregates *a) {
     qsort(rows, n, sizeof *rows, compare_rows);
     for (unsigned begin = 0, end; begin < n; begin = end) {
@@ -83,7 +87,7 @@ static void sort_and_read(struct row *rows, unsigned n, struct aggregates *a) {
     }
 }
 
-// Bits of all columns, one after the other: doubles have to be equal, too.
+// Compares the bits of all columns: doubles must be equal, too.
 static struct workload_diff compare(const struct aggregates *got, const struct aggregates *expected, unsigned n) {
     const struct {
         const void *got, *expected;
@@ -100,15 +104,15 @@ static struct workload_diff compare(const struct aggregates *got, const struct a
 }
 
 static void launch(struct workload *w, const struct device_table *table, const struct aggregates *a,
-                   unsigned n_asked_groups, unsigned blocks) {
-    unsigned n = n_asked_groups ? n_asked_groups : 1;
+                   unsigned n_requested, unsigned blocks) {
+    unsigned n = n_requested ? n_requested : 1;
     struct device_aggregates device = {
         workload_upload(w, a->sum, n * sizeof *a->sum), workload_upload(w, a->count, n * sizeof *a->count),
         workload_upload(w, a->least, n * sizeof *a->least), workload_upload(w, a->most, n * sizeof *a->most)};
     CUdeviceptr average = workload_device_alloc(w, n * sizeof *a->average);
     struct device_table in = *table;
-    struct workload_grid grid = {blocks, 1, THREADS, 1, n_asked_groups * GROUP_BYTES};
-    if (n_asked_groups)
+    struct workload_grid grid = {blocks, 1, THREADS, 1, n_requested * GROUP_BYTES};
+    if (n_requested)
         workload_launch(w, "aggregate_groups", grid, (void *[]){&in, &device, &n});
     else
         workload_launch(w, "aggregate_all", grid, (void *[]){&in, &device});
@@ -130,9 +134,9 @@ int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
     unsigned n = workload_pick(&w, 1 << 15, 1 << 20, 1 << 22), blocks = w.blocks ? w.blocks : 1024 / THREADS;
-    unsigned n_asked = w.option[OPTION_GROUPS].text ? w.option[OPTION_GROUPS].number : 64;
+    unsigned n_requested = w.option[OPTION_GROUPS].text ? w.option[OPTION_GROUPS].number : 64;
     unsigned selectivity = w.option[OPTION_SELECTIVITY].text ? w.option[OPTION_SELECTIVITY].number : 2;
-    unsigned n_groups = n_asked ? n_asked : 1;
+    unsigned n_groups = n_requested ? n_requested : 1;
     uint32_t *groups = workload_array(&w, n, sizeof *groups), *conditions = workload_array(&w, n, sizeof *conditions);
     int32_t *values = workload_array(&w, n, sizeof *values);
     struct row *passing = workload_array(&w, n, sizeof *passing);
@@ -148,7 +152,7 @@ int main(int argc, char **argv) {
     struct device_table table = {workload_upload(&w, values, bytes), workload_upload(&w, groups, bytes),
                                  workload_upload(&w, conditions, bytes), 1, n};
     struct aggregates result = new_aggregates(&w, n_groups), expected = new_aggregates(&w, n_groups);
-    launch(&w, &table, &result, n_asked, blocks);
+    launch(&w, &table, &result, n_requested, blocks);
     workload_device_free(&w, table.values);
     workload_device_free(&w, table.groups);
     workload_device_free(&w, table.conditions);

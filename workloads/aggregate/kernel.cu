@@ -1,9 +1,9 @@
 // Aggregates: SELECT [g,] COUNT(v), SUM(v), MIN(v), MAX(v), AVG(v) FROM t WHERE w < x [GROUP BY g], by columns.
 //
-// aggregate_all: each thread keeps the aggregates of the rows that it sees in registers, the block reduces them in
-// shared memory, and its first thread adds them to the result. aggregate_groups: a block has the aggregates of all
-// groups in shared memory, where its threads add row by row, and adds them to the result at the end. aggregate_average
-// divides.
+// aggregate_all: each thread keeps the aggregates of its rows in registers, the block reduces them in shared memory,
+// and its first thread adds them to the result. aggregate_groups: a block keeps the aggregates of all groups in shared
+// memory, where its threads add row by row, and adds them to the result at the end. aggregate_average computes the
+// averages.
 #include "heddle/device.h"
 
 enum { THREADS = 256, LEAST = -2147483647 - 1, MOST = 2147483647 };

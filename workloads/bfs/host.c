@@ -1,11 +1,11 @@
-// bfs: levels of a breadth-first search from node 0 of a random directed graph, one launch a level.
+// bfs: levels of a breadth-first search from node 0 of a random directed graph, one launch per level.
 #include "../common/workload.h"
 
 #include <stdlib.h>
 
 static const struct workload_info info = {
     .name = "bfs",
-    .summary = "breadth-first search, one thread a node, one launch a level",
+    .summary = "breadth-first search, one thread per node, one launch per level",
     .sizes = {"4,096 nodes, 4 to 12 edges each", "65,536 nodes, 4 to 12 edges each", "1,048,576 nodes, 6 edges each"},
     .options = {{"--nodes", "N", "nodes of the graph, a power of two; Malits 2012: 65536", 1, 1 << 22}},
 };
@@ -33,10 +33,10 @@ static struct graph make_graph(struct workload *w, int n_nodes) {
     return g;
 }
 
-// A search with a queue of nodes, each entered once.
+// Searches with a queue of nodes, each entered once.
 static void search_reference(const struct workload *w, const struct graph *g, int *level) {
     int *queue = workload_array(w, (size_t)g->n_nodes, sizeof *queue);
-    int head = 0, tail = 1; // node 0 waits
+    int head = 0, tail = 1; // node 0 is in the queue
     while (head < tail) {
         int node = queue[head++];
         for (int e = g->row[node]; e < g->row[node + 1]; e++) {

@@ -1,4 +1,4 @@
-// One level of a breadth-first search: one thread a node; the threads of the nodes on level `cur` mark their neighbours
+// One level of a breadth-first search, one thread per node: threads whose node is on level `cur` mark the neighbours
 // that have no level yet. Two threads may mark the same neighbour, with the same value.
 #include <heddle/device.h>
 

@@ -1,7 +1,7 @@
-// blackjack: what players win who follow the basic strategy.
+// blackjack: the winnings of players who follow the basic strategy.
 //
-// The reference plays the same decks its own way: hands are lists of cards that are counted anew, and the strategy is a
-// printed table. Results are whole halves of a bet, so the check asks for equality.
+// The reference plays the same decks differently: hands are lists of cards that are counted each time, and the strategy
+// is a table. Results are whole halves of a bet, so the check asks for equality.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { DECK = 52, HALF_DECK = DECK / 2, DECK_WORDS = DECK / 4, MOST_CARDS = 21 }
 
 static const struct workload_info info = {
     .name = "blackjack",
-    .summary = "blackjack by the basic strategy, one player with a deck of cards a thread",
+    .summary = "blackjack by the basic strategy, one player with a deck of cards per thread",
     .sizes = {"512 players, 1 deck each", "1,024 players, 16 decks each", "1,024 players, 128 decks each"},
 };
 
@@ -74,7 +74,7 @@ static char advice(const struct cards *c, int shown) {
     return total > 16 ? 'S' : hard[total][shown - 1];
 }
 
-// In halves of a bet.
+// Returns the winnings, in halves of a bet.
 static int round_reference(struct table *t) {
     struct cards player = {0}, house = {0};
     for (int i = 0; i < 2; i++) {
@@ -101,7 +101,7 @@ static int round_reference(struct table *t) {
     return bet * ((points(&player) > house_points) - (points(&player) < house_points));
 }
 
-// Adds what was won and how many rounds were played.
+// Adds the winnings and the number of rounds.
 static void play_reference(uint32_t seed, int n_decks, int *won, int *n_rounds) {
     struct table t = {.random = seed};
     for (int card = 0; card < DECK; card++)
@@ -113,7 +113,7 @@ static void play_reference(uint32_t seed, int n_decks, int *won, int *n_rounds) 
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
-// `results` gets what each player won, then how many rounds each played.
+// `results` gets each player's winnings, then each player's number of rounds.
 static void play(const struct workload *w, const uint32_t *seeds, struct workload_shape shape, int n_players,
                  int n_decks, int *results) {
     size_t bytes = (size_t)n_players * sizeof(int);
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     int *results = workload_array(&w, 2 * count_of_players, sizeof *results);
     int *expected = workload_array(&w, 2 * count_of_players, sizeof *expected);
     for (size_t i = 0; i < count_of_players; i++)
-        seeds[i] = workload_random(&w) << 8 | 1; // the generator stands still at 0
+        seeds[i] = workload_random(&w) << 8 | 1; // the generator would stay at 0
     struct workload_shape shape = workload_shape(&w, count_of_players, 256);
     play(&w, seeds, shape, n_players, n_decks, results);
 

@@ -1,7 +1,6 @@
-// Blackjack, one player against the dealer a thread, each pair with a deck of 52 cards of its own in shared memory.
-// Rules: the dealer stands on every 17, a natural pays 3 to 2, the player may double on the first two cards, no
-// splitting. The player follows the basic strategy for these rules. A deck is dealt until half of it is gone, then all
-// cards come back.
+// Blackjack, one player against the dealer per thread, each pair with its own deck of 52 cards in shared memory. Rules:
+// the dealer stands on every 17, a natural pays 3 to 2, the player may double on the first two cards, no splitting. The
+// player follows the basic strategy for these rules. Half of a deck is dealt before all cards are returned to it.
 #include <heddle/device.h>
 
 enum { DECK = 52, RESHUFFLE_BELOW = 26, DECK_WORDS = DECK / 4, ACE = 1, TEN = 10, BLACKJACK = 21 };
@@ -26,7 +25,7 @@ static __device__ __forceinline__ unsigned next_random(unsigned &state) {
     return state;
 }
 
-// One of the cards that are left, which moves behind them: a step of the Fisher-Yates shuffle.
+// Draws one of the remaining cards and moves it after them: a step of the Fisher-Yates shuffle.
 static __device__ __forceinline__ int draw(dealer &d) {
     unsigned char *chosen = card_at(d, __umulhi(next_random(d.random), d.n_left));
     unsigned char *last = card_at(d, --d.n_left);
@@ -71,7 +70,7 @@ static __device__ __forceinline__ bool hits(const hand &h, int shown) {
     return shown == ACE || shown > 6;
 }
 
-// What the player wins, in halves of the bet.
+// Returns what the player wins, in halves of the bet.
 static __device__ __forceinline__ int play_round(dealer &d) {
     hand player = {0, false}, house = {0, false};
     take(player, draw(d));
@@ -103,7 +102,7 @@ static __device__ __forceinline__ int play_round(dealer &d) {
     return difference < 0 ? -bet : 0;
 }
 
-// Dynamic shared memory: DECK_WORDS words a thread. `won` gets halves of a bet.
+// Dynamic shared memory: DECK_WORDS words per thread. `won` gets halves of a bet.
 extern "C" __global__ void blackjack(const unsigned *seeds, int *won, int *n_rounds, int n_players, int n_decks) {
     extern __shared__ unsigned decks[];
 #pragma unroll 1

@@ -10,7 +10,7 @@
 
 static const struct workload_info info = {
     .name = "blackscholes",
-    .summary = "European option prices, one option a thread",
+    .summary = "European option prices, one option per thread",
     .sizes = {"12,288 options", "262,144 options", "524,288 options"},
 };
 

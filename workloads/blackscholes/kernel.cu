@@ -1,4 +1,4 @@
-// Prices of European call and put options by the formula of Black and Scholes, one option a thread. The cumulative
+// Prices of European call and put options by the formula of Black and Scholes, one option per thread. The cumulative
 // normal distribution is the polynomial 26.2.17 of Abramowitz and Stegun (error below 7.5e-8); exponential and
 // logarithm are the fast intrinsics.
 #include <heddle/device.h>

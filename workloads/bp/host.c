@@ -1,7 +1,7 @@
 // bp: one training step of a network with many inputs, 16 hidden units and one output.
 //
 // The device adds up the hidden units' inputs and adjusts the large layer's weights; the host does the few operations
-// in between, as it does in the program the paper used. The reference does the whole step in double precision, unit by
+// in between, as in the program that the paper used. The reference does the whole step in double precision, unit by
 // unit. Tolerance: 1e-7 + 1e-5 of the value for weights and movements. A weighted sum is at most a few units large and
 // loses about 1e-6 of that in single precision; the rest of the step is smooth.
 #include "../common/workload.h"
@@ -13,7 +13,7 @@ enum { TILE = 16, N_HIDDEN = 16 }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "bp",
-    .summary = "back propagation, one training step, a tile of 16 inputs and 16 hidden units a block",
+    .summary = "back propagation, one training step, one tile of 16 inputs and 16 hidden units per block",
     .sizes = {"512 inputs", "8,192 inputs", "65,536 inputs"},
     .threads_fixed = "a block is one tile of 16 x 16 threads",
 };
@@ -76,7 +76,7 @@ static void train_reference(const struct network *net, float *weights, float *mo
 
 static float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
-// The hidden units' errors from the tiles' partial sums: the step that stays on the host.
+// Computes the hidden units' errors from the tiles' partial sums: the step on the host.
 static void propagate_on_host(const struct network *net, const float *partial, size_t n_tiles, float *errors) {
     float hidden[N_HIDDEN] = {0}, sum = 0.0f;
     for (size_t i = 0; i < n_tiles * N_HIDDEN; i++)

@@ -1,7 +1,7 @@
 // One step of back propagation for the layer between many inputs and 16 hidden units. A block is a tile of 16 inputs
-// (threadIdx.y) by 16 hidden units (threadIdx.x). `bp_forward` gives each tile's part of every hidden unit's weighted
-// sum; `bp_adjust` corrects the weights once the host knows the hidden units' errors. Weight k of unit j is at [k * 16
-// + j]; input 0 is the bias.
+// (threadIdx.y) by 16 hidden units (threadIdx.x). `bp_forward` computes each tile's part of every hidden unit's
+// weighted sum; `bp_adjust` adjusts the weights after the host has computed the hidden units' errors. Weight k of unit
+// j is at [k * 16 + j]; input 0 is the bias.
 #include <heddle/device.h>
 
 enum { TILE = 16 };

@@ -1,4 +1,4 @@
-// AES-128 on the CPU, the reference of the programs that encrypt and decrypt, and the tables that their kernels need.
+// AES-128 on the CPU: the reference of aes and decrypt, and the tables that their kernels need.
 #pragma once
 
 #include <stdbool.h>
@@ -16,15 +16,15 @@ struct workload_aes {
     uint8_t schedule[WORKLOAD_AES_SCHEDULE_BYTES]; // the round keys, the cipher key first
 };
 
-// Makes the tables and expands the key.
+// Computes the tables and expands the key.
 void workload_aes_start(struct workload_aes *aes, const uint8_t key[WORKLOAD_AES_KEY_BYTES]);
 
-// One block in place.
+// Encrypt or decrypt one block in place.
 void workload_aes_encrypt(const struct workload_aes *aes, uint8_t block[WORKLOAD_AES_BLOCK_BYTES]);
 void workload_aes_decrypt(const struct workload_aes *aes, uint8_t block[WORKLOAD_AES_BLOCK_BYTES]);
 
-// The product of two elements of the field of 256 elements.
+// Returns the product of two elements of the field of 256 elements.
 uint8_t workload_aes_multiply(uint8_t a, uint8_t b);
 
-// Whether both directions give the example of FIPS 197, appendix C.1: a reference must itself be right.
-bool workload_aes_gives_known_answer(void);
+// Returns whether both directions reproduce the example of FIPS 197, appendix C.1.
+bool workload_aes_passes_known_answer(void);

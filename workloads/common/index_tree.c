@@ -1,4 +1,4 @@
-// Making the index on the host; see index_tree.h.
+// Builds the index on the host; see index_tree.h.
 #include "index_tree.h"
 
 #include <stdlib.h>
@@ -34,13 +34,13 @@ static uint64_t power(unsigned exponent) {
     return value;
 }
 
-// The leaf where a rank has its place. The last of a full tree also has that behind all keys.
+// Returns the leaf of a rank. The last leaf of a full tree also has the position after all keys.
 static uint64_t leaf_of_rank(const struct index_tree *tree, uint64_t rank) {
     uint64_t leaf = rank / tree->leaf_keys, last = power(tree->n_levels - 1) - 1;
     return leaf < last ? leaf : last;
 }
 
-// Nodes of the lowest level below each root of a group.
+// Returns the number of leaves below each root of a group.
 static uint64_t leaves_below(const struct index_tree *tree, unsigned group_level) {
     return power(tree->n_levels - 1 - tree->n_levels % 2 - 2 * group_level);
 }
@@ -68,7 +68,7 @@ struct index_tree index_tree_new(const struct workload *w, struct index_keys key
     return tree;
 }
 
-// The groups from the root to the leaf with the place of this rank.
+// Marks the groups from the root to the leaf of this rank.
 static void need_rank(struct index_tree *tree, uint64_t rank) {
     uint64_t leaf = leaf_of_rank(tree, rank);
     tree->is_needed[0] = 1;
@@ -76,7 +76,7 @@ static void need_rank(struct index_tree *tree, uint64_t rank) {
         tree->is_needed[tree->first[i] + leaf / leaves_below(tree, i)] = 1;
 }
 
-// A number that is no key may belong before or behind the key of its stretch.
+// A number that is no key may belong before or after the key of its stretch.
 void index_tree_need(struct index_tree *tree, uint32_t key) {
     uint64_t rank = key / tree->keys.stretch;
     need_rank(tree, rank);
@@ -85,7 +85,7 @@ void index_tree_need(struct index_tree *tree, uint32_t key) {
 
 void index_tree_need_all(struct index_tree *tree) { memset(tree->is_needed, 1, tree->n_groups); }
 
-// keys_below: the most keys under each child. The last of them stands for the child.
+// keys_below: the most keys under each child. The last of them represents the child.
 static void fill_inner(const struct index_keys *keys, uint32_t *node, uint64_t first_child, uint64_t keys_below) {
     for (unsigned k = 0; k < INDEX_NODE_PLACES; k++) {
         uint64_t rank = (first_child + k + 1) * keys_below - 1;
@@ -107,7 +107,7 @@ static void fill(const struct index_tree *tree, uint32_t *node, unsigned level, 
         fill_inner(&tree->keys, node, number * INDEX_CHILDREN, power(tree->n_levels - 2 - level) * tree->leaf_keys);
 }
 
-// Groups that are made together on the host and go to the device in one copy.
+// Groups that are built together on the host and copied to the device at once.
 enum { MOST_TOGETHER = 256 };
 
 static void upload_groups(const struct workload *w, const struct index_tree *tree, uint64_t first, unsigned count,
@@ -116,7 +116,7 @@ static void upload_groups(const struct workload *w, const struct index_tree *tre
     WORKLOAD_CUDA(w, cuMemcpyHtoD(tree->device.root + first * bytes, places, count * bytes));
 }
 
-// Neighbours from group g of a level of groups on that are all needed; 0: that one is not.
+// Returns the number of consecutive needed groups from group g of a level on; 0 if that one is not needed.
 static unsigned needed_from(const struct index_tree *tree, unsigned group_level, uint64_t g) {
     const uint8_t *is_needed = tree->is_needed + tree->first[group_level];
     unsigned count = 0;

@@ -18,10 +18,10 @@ static int compare_pairs(const void *left, const void *right) {
 void join_sort(uint64_t *pairs, size_t n) { qsort(pairs, n, sizeof *pairs, compare_pairs); }
 
 uint64_t *join_output_read(const struct workload *w, struct join_output *output, uint32_t *n) {
-    uint32_t n_out[2]; // at the begin and at the end
+    uint32_t n_out[2]; // at the beginning and at the end
     workload_download(w, n_out, output->n_out, sizeof n_out);
     if ((uint64_t)n_out[0] + n_out[1] > output->most)
-        workload_fail(w, "the kernel says it wrote %u + %u pairs of at most %u", n_out[0], n_out[1], output->most);
+        workload_fail(w, "the kernel reports %u + %u pairs, more than %u", n_out[0], n_out[1], output->most);
     uint64_t *pairs = workload_array(w, output->most, sizeof *pairs);
     size_t rest_bytes = n_out[1] * sizeof *pairs;
     if (n_out[0])

@@ -1,6 +1,6 @@
 // A PNG writer without compression, after the PNG specification (W3C, second edition), RFC 1950 (zlib) and RFC 1951
-// (deflate): true colour of 8 bits, no filter, and the pixels in stored deflate blocks, so a file is a little longer
-// than its pixels. Left out: everything else, palettes, transparency, interlacing, compression.
+// (deflate): 8-bit true colour, no filter, and the pixels in stored deflate blocks, so a file is slightly longer than
+// its pixels. No palettes, transparency, interlacing or compression.
 #include "png.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static void put_big_endian(uint8_t *at, uint32_t value) {
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-// CRC-32 with the reflected polynomial 0xedb88320, bit by bit; starts with ~0 and its end is inverted.
+// CRC-32 with the reflected polynomial 0xedb88320, bit by bit; starts with ~0, and the result is inverted.
 static uint32_t crc32_over(uint32_t crc, const uint8_t *bytes, size_t n) {
     for (size_t i = 0; i < n; i++) {
         crc ^= bytes[i];
@@ -43,7 +43,7 @@ static bool write_chunk(FILE *file, const char *type, const uint8_t *data, uint3
            fwrite(tail, 1, sizeof tail, file) == sizeof tail;
 }
 
-// The rows, each after a byte 0: no filter.
+// Returns the rows, each after a byte 0: no filter.
 static uint8_t *filtered_rows(const uint8_t *rgb, size_t row_bytes, size_t height) {
     uint8_t *rows = malloc((row_bytes + 1) * height);
     for (size_t y = 0; rows && y < height; y++) {
@@ -57,7 +57,8 @@ static size_t zlib_bytes(size_t n) {
     return ZLIB_HEAD + (n + MOST_STORED - 1) / MOST_STORED * STORED_HEAD + n + ZLIB_TAIL;
 }
 
-// A zlib stream of stored blocks: each a byte (1 for the last), its length and the length's complement, low byte first.
+// Writes a zlib stream of stored blocks: each a byte (1 for the last), its length and the length's complement, low byte
+// first.
 static void store(uint8_t *out, const uint8_t *bytes, size_t n) {
     *out++ = 0x78; // deflate, window of 32 KB
     *out++ = 0x01; // no dictionary, fastest; makes the pair a multiple of 31
@@ -76,7 +77,7 @@ static void store(uint8_t *out, const uint8_t *bytes, size_t n) {
 
 static bool write_picture(FILE *file, const uint8_t *stream, size_t n, unsigned width, unsigned height) {
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    uint8_t header[13] = {[8] = 8, [9] = 2}; // 8 bits a sample, true colour; deflate, filters, no interlace are all 0
+    uint8_t header[13] = {[8] = 8, [9] = 2}; // 8 bits per sample, true colour; deflate, filters, no interlace are all 0
     put_big_endian(header, width);
     put_big_endian(header + 4, height);
     return fwrite(signature, 1, sizeof signature, file) == sizeof signature &&
@@ -84,7 +85,7 @@ static bool write_picture(FILE *file, const uint8_t *stream, size_t n, unsigned 
            write_chunk(file, "IEND", header, 0);
 }
 
-// Everything after the stream was made; errno tells why not.
+// Writes the file; returns false with errno set on failure.
 static bool write_file(const char *path, const uint8_t *stream, size_t n, unsigned width, unsigned height) {
     FILE *file = fopen(path, "wb");
     if (!file)
@@ -103,7 +104,7 @@ static bool write_file(const char *path, const uint8_t *stream, size_t n, unsign
 
 bool workload_write_png(const char *path, const uint8_t *rgb, unsigned width, unsigned height) {
     size_t row_bytes = (size_t)width * RGB_BYTES, n = (row_bytes + 1) * height;
-    if (zlib_bytes(n) > INT32_MAX) { // a chunk's longest
+    if (zlib_bytes(n) > INT32_MAX) { // the longest chunk
         errno = EFBIG;
         return false;
     }

@@ -1,4 +1,4 @@
-// The shared part of the host programs; see workload.h.
+// The common part of the host programs; see workload.h.
 #include "workload.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ void workload_cuda_check(const struct workload *w, CUresult result, const char *
 
 enum { MAX_WORD = 32 };
 
-// Levenshtein's distance; words longer than MAX_WORD are taken as far from everything.
+// Returns the Levenshtein distance; MAX_WORD for longer words.
 static size_t edit_distance(const char *a, const char *b) {
     size_t row[MAX_WORD + 1], n = strlen(b);
     if (n > MAX_WORD || strlen(a) > MAX_WORD)
@@ -114,7 +114,7 @@ static void print_help(const struct workload_info *info) {
         snprintf(usage, sizeof usage, "%s %s", info->options[i].name, info->options[i].argument);
         printf("  %-28s%s\n", usage, info->options[i].help);
     }
-    printf("Exit status: 0 verified, 1 an error, 2 wrong usage, 3 the check failed.\n");
+    printf("Exit status: 0 verified, 1 error, 2 wrong usage, 3 failed check.\n");
 }
 
 static unsigned parse_number(const struct workload *w, const char *option, const char *text, unsigned least,
@@ -232,7 +232,7 @@ static void check_shape(const struct workload *w) {
         workload_usage_error(w, "--blocks %u is more than this device's %u", w->blocks, most_blocks);
 }
 
-// The driver's own words about PTX it refuses are worth more than the error code.
+// Prints the driver's log about refused PTX, which says more than the error code.
 static void load_module(struct workload *w) {
     char log[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -324,7 +324,7 @@ static void check_launch(const struct workload *w, struct workload_grid grid) {
     if (grid.dynamic_shared_bytes && !most_shared)
         workload_fail(w, "the kernel needs shared memory, and this device has none");
     if (grid.dynamic_shared_bytes > most_shared)
-        workload_usage_error(w, "%u threads need %u bytes of shared memory a block, this device has %u: use fewer %s",
+        workload_usage_error(w, "%u threads need %u bytes of shared memory per block, this device has %u: use fewer %s",
                              block, grid.dynamic_shared_bytes, most_shared, "--threads-per-block");
 }
 

@@ -1,8 +1,8 @@
-// What every workload's host program shares: the command line, the device, copies, random numbers and the result line.
+// Common to all host programs: the command line, the device, copies, random numbers and the result line.
 //
-// A host program is plain C over the CUDA driver API and nothing else, so the same program runs on Heddle and on a GPU.
-// Its main() reads: start, make the input, upload, launch, download, compare with a CPU reference, finish.
-// Exit status: 0 verified (or not checked on request), 1 an error, 2 wrong usage, 3 the check failed.
+// A host program is plain C and uses only the CUDA driver API, so the same program runs on Heddle and on a GPU. Its
+// main() reads: start, make the input, upload, launch, download, compare with a CPU reference, finish. Exit status: 0
+// verified (or --no-check), 1 error, 2 wrong usage, 3 failed check.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 enum workload_size { WORKLOAD_SMALL, WORKLOAD_MEDIUM, WORKLOAD_PAPER, WORKLOAD_N_SIZES };
 
-// An option of one program alone, `--name VALUE`.
+// An option of one program, `--name VALUE`.
 struct workload_option {
     const char *name;     // with its dashes
     const char *argument; // what --help calls the value
@@ -21,17 +21,17 @@ struct workload_option {
 };
 enum { WORKLOAD_MOST_OPTIONS = 4 };
 
-// What a program says about itself; constant.
+// The description of a program.
 struct workload_info {
     const char *name;
     const char *summary;                                   // one line
     const char *sizes[WORKLOAD_N_SIZES];                   // the input at each size, for --help
-    const char *blocks_fixed;                              // why --blocks cannot be chosen, or NULL where it can
+    const char *blocks_fixed;                              // why --blocks is fixed, or NULL if it is not
     const char *threads_fixed;                             // the same for --threads-per-block
-    struct workload_option options[WORKLOAD_MOST_OPTIONS]; // its own; the first without a name ends them
+    struct workload_option options[WORKLOAD_MOST_OPTIONS]; // of this program; ends with one without a name
 };
 
-// What was given for one of a program's own options.
+// The value of one of a program's own options.
 struct workload_value {
     const char *text; // NULL when the option was not given
     unsigned number;  // 0 for a text
@@ -49,19 +49,19 @@ struct workload {
     CUmodule module;
 };
 
-// The kernels' PTX, a NUL-terminated text that the build puts into the program.
+// The kernels' PTX, a NUL-terminated text that the build embeds in the program.
 extern const char workload_ptx[];
 
 // Reads the command line, opens device 0 and loads the PTX. Ends the program after --help or an error.
 void workload_start(struct workload *w, const struct workload_info *info, int argc, char **argv);
 
-// One value for each size, chosen by --size.
+// Returns the value for the size of --size.
 unsigned workload_pick(const struct workload *w, unsigned small, unsigned medium, unsigned paper);
 
 // Uniform in [0, 2^24): the linear congruential generator of Numerical Recipes, its low 8 bits dropped.
 uint32_t workload_random(struct workload *w);
 
-// Uniform in [0, n), n being at most 2^24; from the high bits, which are the better ones.
+// Uniform in [0, n), n at most 2^24; uses the high bits, which are better.
 uint32_t workload_random_below(struct workload *w, uint32_t n);
 
 // Ends the program with one line on standard error: status 2, a wrong option value; status 1, an error.
@@ -69,12 +69,12 @@ _Noreturn void workload_usage_error(const struct workload *w, const char *format
     __attribute__((format(printf, 2, 3)));
 _Noreturn void workload_fail(const struct workload *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// What one block may have on this device.
+// The limits of one block on this device.
 unsigned workload_most_threads(const struct workload *w);
 unsigned workload_most_shared_bytes(const struct workload *w);
 
-// A one-dimensional launch over n_items: the blocks and threads asked for, and otherwise enough of them for one thread
-// an item, in blocks no larger than the device allows. `covers` says whether there is a thread for every item.
+// A one-dimensional launch over n_items: the blocks and threads of the command line, otherwise enough for one thread
+// per item, in blocks no larger than the device allows. `covers`: there is a thread for every item.
 struct workload_shape {
     unsigned blocks, threads;
     bool covers;
@@ -89,7 +89,7 @@ CUdeviceptr workload_device_alloc(const struct workload *w, size_t bytes);
 CUdeviceptr workload_upload(const struct workload *w, const void *host, size_t bytes);
 void workload_download(const struct workload *w, void *host, CUdeviceptr device, size_t bytes);
 void workload_device_free(const struct workload *w, CUdeviceptr device);
-// Fills a variable of the module, constant memory say.
+// Fills a variable of the module, for example in constant memory.
 void workload_set_variable(const struct workload *w, const char *name, const void *host, size_t bytes);
 
 // Runs a kernel of the module to its end. `arguments` holds a pointer to each argument.
@@ -100,18 +100,18 @@ struct workload_grid {
 };
 void workload_launch(const struct workload *w, const char *kernel, struct workload_grid grid, void **arguments);
 
-// A difference between what the GPU computed and the reference; n_wrong == 0 means none.
+// The differences between a result and its reference; n_wrong == 0 means none.
 struct workload_diff {
     size_t n_compared, n_wrong, first;
     double got, expected; // at `first`
 };
 struct workload_diff workload_diff_u32(const uint32_t *got, const uint32_t *expected, size_t n);
 struct workload_diff workload_diff_i32(const int32_t *got, const int32_t *expected, size_t n);
-// Right when |got - expected| <= absolute + relative * |expected|.
+// Equal if |got - expected| <= absolute + relative * |expected|.
 struct workload_diff workload_diff_f32(const float *got, const float *expected, size_t n, double absolute,
                                        double relative);
 
-// Prints the result line, closes the device and gives main's return value. diff is NULL with --no-check.
+// Prints the result line, closes the device and returns main's return value. diff is NULL with --no-check.
 int workload_finish(struct workload *w, const struct workload_diff *diff, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

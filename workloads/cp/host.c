@@ -12,7 +12,7 @@ enum { POINTS_PER_THREAD = 4, TILE_THREADS_X = 16 }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "cp",
-    .summary = "Coulombic potential of atoms on a plane of lattice points, four points a thread",
+    .summary = "Coulombic potential of atoms on a plane of lattice points, four points per thread",
     .sizes = {"128 x 32 points, 40 atoms", "256 x 64 points, 200 atoms", "512 x 256 points, 200 atoms"},
 };
 

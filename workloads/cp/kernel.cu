@@ -1,6 +1,7 @@
 // Electric potential of point charges on one plane of a lattice: the potential at a point is the sum of charge over
-// distance. A thread computes four neighbouring points of a row, so that what depends on the row alone is computed once
-// for the four; the atoms lie in constant memory, where all threads of a warp read the same one at the same time.
+// distance. A thread computes four neighbouring points of a row, so that values that depend only on the row are
+// computed once for the four; the atoms are in constant memory, where all threads of a warp read the same one at the
+// same time.
 #include <heddle/device.h>
 
 enum { MAX_ATOMS = 256, POINTS_PER_THREAD = 4, TILE_THREADS_X = 16 };
@@ -8,7 +9,7 @@ enum { MAX_ATOMS = 256, POINTS_PER_THREAD = 4, TILE_THREADS_X = 16 };
 // x, y: position in the plane; z: the square of the distance from the plane; w: charge. The host fills it in.
 __constant__ float4 atoms[MAX_ATOMS];
 
-// The four points from (column, row) on; the lattice is `width` points wide, a multiple of four.
+// Computes the four points from (column, row) on; the lattice is `width` points wide, a multiple of four.
 static __device__ __forceinline__ void sum_points(float *potential, int width, float spacing, int n_atoms, int column,
                                                   int row) {
     float x = column * spacing, y = row * spacing;

@@ -1,6 +1,6 @@
-// decrypt: AES-128 decryption in cipher block chaining mode (NIST SP 800-38A, 6.2). The message was encrypted with
-// ../common/aes.c, which computes everything from the field's arithmetic and must itself give the example of FIPS 197;
-// the check is that the message comes back.
+// decrypt: AES-128 decryption in cipher block chaining mode (NIST SP 800-38A, 6.2). The message is encrypted with
+// ../common/aes.c, which computes everything from the field's arithmetic and must itself reproduce the example of FIPS
+// 197; the check compares the decrypted message with the original.
 #include "../common/aes.h"
 #include "../common/workload.h"
 
@@ -62,8 +62,8 @@ int main(int argc, char **argv) {
 
     struct workload_diff diff = {0};
     if (w.check) {
-        if (!workload_aes_gives_known_answer())
-            workload_fail(&w, "the CPU reference does not give the example of FIPS 197");
+        if (!workload_aes_passes_known_answer())
+            workload_fail(&w, "the CPU reference does not reproduce the example of FIPS 197");
         diff = workload_diff_u32((const uint32_t *)message, (const uint32_t *)expected, bytes / sizeof(uint32_t));
     }
     free(message);

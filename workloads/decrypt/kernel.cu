@@ -1,6 +1,6 @@
-// AES-128 decryption in cipher block chaining mode, one block of 16 bytes a thread; unlike encryption in this mode,
-// blocks do not wait for each other. The inverse cipher as FIPS 197 (5.3) has it, without tables but for the 256 bytes
-// of the inverse substitution in shared memory: the mixing of columns is computed, on four bytes of a word at a time.
+// AES-128 decryption in cipher block chaining mode, one block of 16 bytes per thread; unlike encryption in this mode,
+// blocks do not wait for each other. The inverse cipher of FIPS 197 (5.3), with a single table, the 256 bytes of the
+// inverse substitution in shared memory: the mixing of columns is computed, on four bytes of a word at a time.
 #include <heddle/device.h>
 
 enum { ROUNDS = 10, TABLE = 256, BLOCK_WORDS = 4 };

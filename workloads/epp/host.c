@@ -1,7 +1,7 @@
 // epp: pi by Monte Carlo, with a random number generator in the kernel.
 //
-// The reference knows no matrices: it steps through the one sequence from its beginning and takes each thread's numbers
-// where that thread's stream lies. Counts must be equal.
+// The reference uses no matrices: it steps through the sequence from its beginning and takes each thread's numbers from
+// that thread's stream. Counts must be equal.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -13,11 +13,11 @@ enum { MAX_MATRICES = 30 }; // one for each bit of a thread's number
 
 static const struct workload_info info = {
     .name = "epp",
-    .summary = "pi by Monte Carlo, a random number stream for each thread",
+    .summary = "pi by Monte Carlo, one random number stream per thread",
     .sizes = {"1,000 points, 128 threads", "10,000 points, 1,280 threads", "100,000 points, 24,960 threads"},
 };
 
-// Where the sequence begins: the five words, not all zero, and the counter.
+// A state of the sequence: the five words, not all zero, and the counter.
 struct sequence {
     uint32_t word[STATE_WORDS], counter;
 };
@@ -59,7 +59,7 @@ static void square(const uint32_t *matrix, uint32_t *result) {
 static uint32_t *make_matrices(const struct workload *w, int n) {
     uint32_t *matrices = workload_array(w, (size_t)n * MATRIX_WORDS, sizeof *matrices);
     uint32_t power[MATRIX_WORDS] = {0}, squared[MATRIX_WORDS];
-    for (int b = 0; b < STATE_BITS; b++) { // one step: what it makes of every single bit
+    for (int b = 0; b < STATE_BITS; b++) { // one step, applied to every single bit
         power[STATE_WORDS * b + b / 32] = 1u << b % 32;
         step_words(power + STATE_WORDS * b);
     }
@@ -74,7 +74,7 @@ static uint32_t *make_matrices(const struct workload *w, int n) {
 
 // ---- Reference ----------------------------------------------------------------------------------------------------
 
-// A float multiplication and addition by way of double rounds as the float operation does.
+// Computes float operations in double precision and rounds once, which equals the float operation.
 static bool is_inside(float x, float y) {
     float xx = (float)((double)x * (double)x), yy = (float)((double)y * (double)y);
     return (float)((double)xx + (double)yy) <= 1.0f;

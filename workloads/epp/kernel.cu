@@ -1,6 +1,6 @@
-// Pi by throwing points at the unit square, with the random numbers made in place: Marsaglia's xorwow generator, one
-// stream a thread. A thread's stream is the one sequence entered `thread * STREAM_STEPS` steps after its seed. A step
-// is linear in the 160 bits of state, so entering it there is a product of bit matrices with the seed, one for each bit
+// Pi by throwing points at the unit square, with random numbers generated in the kernel: Marsaglia's xorwow generator,
+// one stream per thread. A thread's stream is the sequence from `thread * STREAM_STEPS` steps after its seed on. A step
+// is linear in the 160 bits of state, so skipping to it is a product of bit matrices with the seed, one for each bit
 // set in the thread's number; the host supplies the matrices.
 #include <heddle/device.h>
 
@@ -57,11 +57,11 @@ static __device__ __forceinline__ generator enter_stream(const unsigned *matrice
     return g;
 }
 
-// From 0 to below 1 in steps of 2^-24, every one of them exact.
+// Uniform in [0, 1) in steps of 2^-24, all exact.
 static __device__ __forceinline__ float uniform(generator &g) { return (float)(next_random(g) >> 8) * 0x1p-24f; }
 
-// Adds to *n_inside the number of points that fall into the quarter circle. The operations are not fused, so that
-// everyone who rounds as IEEE says counts the same points.
+// Adds to *n_inside the number of points that fall into the quarter circle. The operations are not fused, so that every
+// IEEE implementation counts the same points.
 extern "C" __global__ void epp(const unsigned *matrices, const unsigned *seed, unsigned stream_steps, int n_points,
                                unsigned *n_inside) {
     int thread = blockIdx.x * blockDim.x + threadIdx.x, n_threads = gridDim.x * blockDim.x;

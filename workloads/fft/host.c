@@ -1,7 +1,7 @@
 // fft: the discrete Fourier transform of complex numbers, forward, not scaled.
 //
-// The reference is the recursive radix-2 form in double precision. Parts of the input lie in [-1, 1), so those of the
-// result are of the order of sqrt(n); a pass adds a rounding or two of 2^-24 each, and 2e-6 sqrt(n) leaves room for
+// The reference is the recursive radix-2 form in double precision. The parts of the input are in [-1, 1), so those of
+// the result are of the order of sqrt(n); a pass adds one or two rounding errors of 2^-24, and 2e-6 sqrt(n) covers them
 // all.
 #include "../common/workload.h"
 
@@ -10,7 +10,7 @@
 
 static const struct workload_info info = {
     .name = "fft",
-    .summary = "Fourier transform: radix 4, one butterfly a thread, one launch a pass",
+    .summary = "Fourier transform: radix 4, one butterfly per thread, one launch per pass",
     .sizes = {"4,096 complex points", "65,536 complex points", "65,536 complex points"},
 };
 

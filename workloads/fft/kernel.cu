@@ -1,4 +1,4 @@
-// One pass of a radix-4 Fourier transform in Stockham's self-sorting form, one butterfly of four points a thread. A
+// One pass of a radix-4 Fourier transform in Stockham's self-sorting form, one butterfly of four points per thread. A
 // pass reads four quarters of one array and writes the other in the order the next pass reads, so nothing is
 // bit-reversed.
 #include <heddle/device.h>

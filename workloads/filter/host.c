@@ -8,7 +8,7 @@
 
 static const struct workload_info info = {
     .name = "filter",
-    .summary = "edge detection with a 3 x 3 neighbourhood, one pixel a thread",
+    .summary = "edge detection with a 3 x 3 neighbourhood, one pixel per thread",
     .sizes = {"128 x 128 pixels", "400 x 400 pixels", "500 x 500 pixels"},
 };
 

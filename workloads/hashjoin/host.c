@@ -1,4 +1,4 @@
-// hashjoin: a join by hashing; the reference sorts both tables by key and goes through them side by side.
+// hashjoin: a join by hashing; the reference sorts both tables by key and merges them.
 #include "../common/join.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { OPTION_CODE, OPTION_BUILD, OPTION_PROBE, OPTION_SELECTIVITY };
 
 static const struct workload_info info = {
     .name = "hashjoin",
-    .summary = "join of two tables: one into a hash table, the other probes it, one row a thread",
+    .summary = "join of two tables: one fills a hash table, the other probes it, one row per thread",
     .sizes = {"4,096 and 16,384 rows", "131,072 and 524,288 rows", "1,048,576 and 4,194,304 rows"},
     .options =
         {
@@ -27,8 +27,8 @@ struct hash_table {
     uint32_t shift;
 };
 
-// Every number below 2^31 once: a product with an odd number, and 2^31 is a power of two. Keys of r are the images of
-// the first numbers; probing rows without a partner have images of others. No key is NO_KEY.
+// A permutation of the numbers below 2^31: a product with an odd number modulo a power of two. Keys of r are the images
+// of the first numbers; probing rows without a partner have images of others. No key is NO_KEY.
 static uint32_t image(uint32_t number) { return number * 2246822519u & 0x7fffffffu; }
 
 static uint32_t *make_keys(const struct workload *w, unsigned n) {

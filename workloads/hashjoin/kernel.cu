@@ -1,8 +1,8 @@
 // Hash join: SELECT r.row, s.row FROM r JOIN s ON r.key = s.key, the keys of r being unique.
 //
 // hash_build puts every key of r with its row into a table of open addressing: a compare-and-swap takes the first free
-// slot from the key's own on. hash_probe looks the keys of s up there, one row a lane, and collects the pairs of rows
-// as common/collect.cuh has it. The table has a power of two slots and is at most half full, so that searches end.
+// slot from the key's own on. hash_probe looks up the keys of s in it, one row per lane, and collects the pairs of rows
+// with common/collect.cuh. The number of slots is a power of two, and at most half are used, so that searches end.
 #include "../common/collect.cuh"
 
 enum { NO_KEY = -1 };

@@ -7,11 +7,11 @@ enum { BINS = 256 };
 
 static const struct workload_info info = {
     .name = "histogram",
-    .summary = "character counts with shared-memory atomics, one private copy a block",
+    .summary = "character counts with shared-memory atomics, one private copy per block",
     .sizes = {"131,072 characters", "2,097,152 characters", "16,777,216 characters"},
 };
 
-// Characters drawn roughly as often as English text has them: the skew is what makes atomics collide.
+// Draws characters roughly as often as in English text: the skew makes atomics collide.
 static void write_text(struct workload *w, unsigned char *text, size_t n) {
     static const char letters[] =
         "          eeeeeeeetttttaaaaaooooooiiiiinnnnnssssshhhhrrrrddddllluuucccmmwwffggyyppbbvkjxqz.,\nETAI";

@@ -3,7 +3,7 @@
 // The chip is 16 mm wide and 0.5 mm thick, of silicon (100 W/(m K), 1.75e6 J/(m^3 K)), and burns up to 3 W/mm^2. The
 // time step is a quarter of the longest stable one. The reference adds up the heat that flows through each wall between
 // two cells, in double precision. Tolerance: 5e-4 kelvin. A step rounds some six times to 4e-6 kelvin (temperatures are
-// below 128), and steps damp what went before.
+// below 128), and steps damp earlier errors.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { BLOCK_X = 32, BLOCK_Y = 8, SIDE_OPTION = 0, ITERATIONS_OPTION = 1 };
 
 static const struct workload_info info = {
     .name = "hotspot",
-    .summary = "temperatures of a chip, one launch a time step",
+    .summary = "temperatures of a chip, one launch per time step",
     .sizes = {"64 x 64 cells, 4 steps", "256 x 256 cells, 6 steps", "512 x 512 cells, 8 steps"},
     .options = {[SIDE_OPTION] = {"--side", "N", "cells along a side of the chip; Meng 2010: 300", 2, 4096},
                 [ITERATIONS_OPTION] = {"--iterations", "N", "time steps; Meng 2010: 100", 1, 10000}},
@@ -77,7 +77,7 @@ static struct workload_grid heat(const struct workload *w, const struct chip *ch
     return grid;
 }
 
-// Heat flows through the wall between cells i and j.
+// Moves heat through the wall between cells i and j.
 static void exchange(const double *t, double *change, size_t i, size_t j, double lateral) {
     double flow = lateral * (t[j] - t[i]);
     change[i] += flow;

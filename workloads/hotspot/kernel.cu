@@ -1,15 +1,15 @@
-// One time step of heat in a chip: every cell of a square grid exchanges heat with its four neighbours and the ambience
-// and receives the power of its place. Heat does not cross the edge of the chip: a neighbour beyond it is the cell
+// One time step of heat in a chip: every cell of a square grid exchanges heat with its four neighbours and the
+// environment and is heated by its power. Heat does not cross the edge of the chip: a neighbour beyond it is the cell
 // itself.
 #include <heddle/device.h>
 
-// What a kelvin of difference, or a watt, changes in a cell's temperature in one step.
+// The change of a cell's temperature in one step per kelvin of difference, or per watt.
 struct rates {
     float lateral, vertical, power;
     float ambient; // temperature
 };
 
-// The next temperature of cell (x, y), which is cell i; its neighbours are left to the cache.
+// The next temperature of cell (x, y), which is cell i; its neighbours come from the cache.
 static __device__ __forceinline__ void step_cell(const float *before, const float *power, float *after, const rates &r,
                                                  int side, int x, int y, int i) {
     int last = side - 1;
@@ -19,7 +19,7 @@ static __device__ __forceinline__ void step_cell(const float *before, const floa
                r.lateral * (west + east - 2.0f * here) + r.vertical * (r.ambient - here);
 }
 
-// One thread a cell.
+// One thread per cell.
 extern "C" __global__ void hotspot(const float *before, const float *power, float *after, rates r, int side) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x < side && y < side)

@@ -1,29 +1,28 @@
-// index: search in a 31-ary tree; the reference computes the rank of a key from how the keys were made.
+// index: search in a 31-ary tree; the reference computes the rank of a key from the generator of the keys.
 #include "../common/index_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { WARP = 32, ABSENT_EACH = 1024 };
-enum { MOST_KEYS = 1000000000, MOST_WHOLE = 30000000 }; // the second: of a tree that is made whole without being asked
+enum { MOST_KEYS = 1000000000, MOST_WHOLE = 30000000 }; // MOST_WHOLE: of a tree that is built whole by default
 
 enum { OPTION_CODE, OPTION_KEYS, OPTION_QUERIES, OPTION_TREE };
 
 static const struct workload_info info = {
     .name = "index",
-    .summary = "search in a 31-ary index, one query a warp, one node a load",
+    .summary = "search in a 31-ary index, one query per warp, one node per load",
     .sizes = {"893,730 keys, 1,024 queries", "858,874,530 keys, 8,192 queries", "858,874,530 keys, 131,072 queries"},
     .options =
         {
             {"--code", "WHICH", "plain (default), or Heddle's own: traverse, hint or both", 0, 0},
             {"--keys", "N", "keys of the index", 1, MOST_KEYS},
             {"--queries", "N", "keys to look up", 1, 1u << 24},
-            {"--tree", "WHICH", "whole (default up to 30 million keys), or needed: the part that queries come to", 0,
-             0},
+            {"--tree", "WHICH", "whole (default up to 30 million keys), or needed: the part that queries reach", 0, 0},
         },
 };
 
-// Keys of the index in no order; one in ABSENT_EACH is none.
+// Keys of the index in no order; one in ABSENT_EACH is not a key.
 static uint32_t *make_queries(struct workload *w, const struct index_keys *keys, unsigned n) {
     uint32_t *queries = workload_array(w, n, sizeof *queries);
     for (unsigned i = 0; i < n; i++)

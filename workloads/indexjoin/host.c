@@ -1,4 +1,4 @@
-// indexjoin: a join over an index; the reference computes the rank of a key from how the keys were made.
+// indexjoin: a join over an index; the reference computes the rank of a key from the generator of the keys.
 #include "../common/index_tree.h"
 #include "../common/join.h"
 
@@ -9,12 +9,12 @@ enum { OPTION_CODE, OPTION_KEYS, OPTION_ROWS, OPTION_SELECTIVITY };
 
 static const struct workload_info info = {
     .name = "indexjoin",
-    .summary = "join of a table with an indexed one, one search in the index a warp",
+    .summary = "join of a table with an indexed one, one search in the index per warp",
     .sizes = {"893,730 keys, 1,024 rows", "858,874,530 keys, 8,192 rows", "858,874,530 keys, 131,072 rows"},
     .options =
         {
             {"--code", "WHICH", "plain (default) or extended (Heddle's own instructions and row hints)", 0, 0},
-            {"--keys", "N", "keys of the index; only the part of it that rows touch is made", 1, INDEX_MOST_KEYS},
+            {"--keys", "N", "keys of the index; only the part that rows reach is built", 1, INDEX_MOST_KEYS},
             {"--rows", "N", "rows of the table that is joined with it", 1, 1u << 24},
             {"--selectivity", "N", "one row in N finds a partner (default 2)", 1, 1u << 20},
         },

@@ -1,7 +1,8 @@
 // Index join: SELECT r.row, s.row FROM r JOIN s ON r.key = s.key, where r has an index on its key and is sorted by it.
 //
-// A warp takes 32 neighbouring rows of s at a time, one a lane, and searches for their keys one after the other
-// (common/index_search.cuh); the lanes that found a partner then write their pairs side by side (common/collect.cuh).
+// A warp takes 32 neighbouring rows of s at a time, one per lane, and searches for their keys one after the other
+// (common/index_search.cuh); the lanes that found a partner then write their pairs to consecutive elements
+// (common/collect.cuh).
 #include "../common/collect.cuh"
 #include "../common/index_search.cuh"
 
@@ -17,10 +18,10 @@ __device__ __forceinline__ void join(const index_tree &t, const unsigned *keys, 
         bool is_found = false;
 #pragma unroll 1
         for (unsigned i = 0; i < n_rows; i++) {
-            unsigned key = __shfl_sync(COLLECT_EVERYBODY, mine, i);
+            unsigned key = __shfl_sync(COLLECT_ALL_LANES, mine, i);
             index_place place = index_find<IS_EXTENDED, IS_EXTENDED>(t, key, lane);
             if (lane == i) {
-                row = place.next - place.leaf; // 30 keys a leaf
+                row = place.next - place.leaf; // 30 keys per leaf
                 is_found = place.is_found;
             }
         }

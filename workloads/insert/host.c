@@ -1,4 +1,4 @@
-// insert: updates and insertions in an index; the reference puts each leaf's keys together and sorts them.
+// insert: updates and insertions in an index; the reference collects each leaf's keys and sorts them.
 #include "../common/index_tree.h"
 
 #include <stdlib.h>
@@ -12,16 +12,16 @@ enum { MOST_LEAVES = 923521, MOST_KEYS = 27705630 }; // 5 levels
 
 static const struct workload_info info = {
     .name = "insert",
-    .summary = "updates and insertions in a 31-ary index with room in its leaves, one operation a warp",
+    .summary = "updates and insertions in a 31-ary index with room in its leaves, one operation per warp",
     .sizes = {"595,820 keys, 1,024 operations", "18,470,420 keys, 8,192 operations",
               "18,470,420 keys, 131,072 operations"},
     .options =
         {
             {"--code", "WHICH", "plain (default) or extended (Heddle's own instructions and row hints)", 0, 0},
-            {"--keys", "N", "keys of the index before", 2, MOST_KEYS},
+            {"--keys", "N", "initial keys of the index", 2, MOST_KEYS},
             {"--operations", "N", "half of them updates, half insertions; at most as many as there are keys", 1,
              MOST_KEYS},
-            {"--leaf-keys", "N", "keys in a leaf before, of at most 30 (default 20)", 1, INDEX_NODE_KEYS},
+            {"--leaf-keys", "N", "initial keys in a leaf, at most 30 (default 20)", 1, INDEX_NODE_KEYS},
         },
 };
 
@@ -41,7 +41,7 @@ struct batch {
 
 static uint32_t value_of_rank(uint64_t rank) { return (uint32_t)rank * 2654435761u; }
 
-// Every other operation inserts a key that is not there, each of them once.
+// Every other operation inserts a missing key, each key once.
 static struct batch make_batch(struct workload *w, const struct index_keys *keys, unsigned n) {
     struct batch batch = {n, workload_array(w, n, 4), workload_array(w, n, 4), workload_array(w, n, 4)};
     uint8_t *is_taken = workload_array(w, keys->n, 1);
@@ -84,7 +84,7 @@ static int compare_pending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-// A leaf's keys and values, then the insertions; all of them or none.
+// Applies the insertions to a leaf's keys and values, all of them or none.
 static void change_leaf(const struct batch *batch, const struct pending *pending, unsigned n_new, uint32_t *keys,
                         uint32_t *values, uint32_t *outcome) {
     struct entry entry[INDEX_NODE_KEYS];
@@ -107,7 +107,7 @@ static void change_leaf(const struct batch *batch, const struct pending *pending
     }
 }
 
-// Leaves lie one after the other in `keys`.
+// `keys` has the leaves one after the other.
 static void change(const struct workload *w, const struct index_tree *tree, const struct batch *batch, uint32_t *keys,
                    uint32_t *values, uint32_t *outcome) {
     struct pending *pending = workload_array(w, batch->n, sizeof *pending);

@@ -1,12 +1,12 @@
-// Changes to an index in batches: a key that is there gets a new value, v = v + x, and one that is not is inserted.
+// Changes an index in batches: a key that is present gets a new value, v = v + x, and a missing one is inserted.
 //
-// The index has no pointers (common/index_search.cuh), so that a node cannot be split: leaves have room instead. The
-// values lie in an array of their own, at the places of their keys. Two kernels change it without locks:
+// The index has no pointers (common/index_search.cuh), so a node cannot be split: leaves have spare room instead. The
+// values are in a separate array, at the positions of their keys. Two kernels change it without locks:
 //
-// insert_find: one operation a warp. It finds the leaf; an update adds to the value; an insertion joins the list of
-// those that wait for its leaf, and the first of a list puts the leaf on a list of leaves. insert_merge: one leaf of
-// that list a warp. Each lane has a key of the leaf and one that waits, counts the keys that will stand before each of
-// them, and writes both to their new places. Where the room is too small, nothing is inserted.
+// insert_find: one operation per warp. It finds the leaf; an update adds to the value; an insertion joins the waiting
+// list of its leaf, and the first on such a list adds the leaf to a list of leaves. insert_merge: one leaf of that list
+// per warp. Each lane has a key of the leaf and a waiting one, counts the keys that will precede each of them, and
+// writes both to their new positions. Where there is too little room, nothing is inserted.
 #include "../common/index_search.cuh"
 
 enum { LEAF_KEYS = 30, PLACES = 32, MISSED = 0, UPDATED = 1, INSERTED = 2 };
@@ -33,7 +33,7 @@ template <bool IS_EXTENDED> __device__ __forceinline__ void find(const index_tre
         bool is_found = false;
 #pragma unroll 1
         for (unsigned i = 0; i < n; i++) {
-            unsigned key = __shfl_sync(INDEX_EVERYBODY, mine, i);
+            unsigned key = __shfl_sync(INDEX_ALL_LANES, mine, i);
             index_place place = index_find<IS_EXTENDED, IS_EXTENDED>(t, key, lane);
             if (lane == i) {
                 leaf = place.leaf;
@@ -74,15 +74,15 @@ extern "C" __global__ void insert_merge(index_tree t, leaves l, batch b) {
         unsigned leaf = l.touched[i], n_new = l.n_waiting[leaf];
         unsigned *keys = keys_of(t, leaf), *values = l.values + leaf * PLACES;
         unsigned key = keys[lane], value = values[lane];
-        unsigned n_old = __popc(__ballot_sync(INDEX_EVERYBODY, key != no_key));
+        unsigned n_old = __popc(__ballot_sync(INDEX_ALL_LANES, key != no_key));
         if (n_old + n_new > LEAF_KEYS)
             continue;
         unsigned operation = lane < n_new ? l.waiting[leaf * PLACES + lane] : 0;
         unsigned new_key = lane < n_new ? b.keys[operation] : no_key, place = lane, new_place = 0;
 #pragma unroll 1
         for (unsigned j = 0; j < n_new; j++) {
-            unsigned other = __shfl_sync(INDEX_EVERYBODY, new_key, j);
-            unsigned n_before = __popc(__ballot_sync(INDEX_EVERYBODY, key < other));
+            unsigned other = __shfl_sync(INDEX_ALL_LANES, new_key, j);
+            unsigned n_before = __popc(__ballot_sync(INDEX_ALL_LANES, key < other));
             place += other < key;
             new_place += other < new_key;
             if (lane == j)

@@ -1,7 +1,7 @@
-// kmeans: clusters of points, one launch of two kernels an iteration, until no point changes its cluster or a limit of
-// iterations is reached.
+// kmeans: clusters of points, two launches per iteration, until no point changes its cluster or a limit of iterations
+// is reached.
 //
-// The reference sums all points up anew in every iteration and looks for the centre c with the largest 2xc - cc, which
+// The reference recomputes all sums in every iteration and searches for the centre c with the largest 2xc - cc, which
 // is the nearest. Both compute with integers, so the check asks for equality of every membership and every centre.
 #include "../common/workload.h"
 
@@ -14,7 +14,7 @@ enum { DIMENSIONS_OPTION = 0 };
 
 static const struct workload_info info = {
     .name = "kmeans",
-    .summary = "k-means clustering, one thread a point",
+    .summary = "k-means clustering, one thread per point",
     .sizes = {"1,024 points, 20-D: 256 points", "8,192 points, 20-D: 2,500 points",
               "16,384 points, 20-D: 10,000 points"},
     .options = {[DIMENSIONS_OPTION] = {"--dimensions", "1|20",
@@ -82,12 +82,13 @@ struct device_memory {
 static bool iterate(const struct workload *w, struct points *p, struct workload_shape shape, struct device_memory *m) {
     unsigned n_coordinates = (unsigned)(p->n_centres * p->dimensions);
     unsigned shared_bytes = (2 * n_coordinates + (unsigned)p->n_centres) * (unsigned)sizeof(int);
-    bool is_line = p->dimensions == 1, is_shared = workload_most_shared_bytes(w) >= shared_bytes;
+    bool is_line = p->dimensions == 1, has_shared_memory = workload_most_shared_bytes(w) >= shared_bytes;
     const char *kernel =
-        is_shared ? (is_line ? "assign_shared_1" : "assign_shared_20") : (is_line ? "assign_1" : "assign_20");
+        has_shared_memory ? (is_line ? "assign_shared_1" : "assign_shared_20") : (is_line ? "assign_1" : "assign_20");
     int moved = 0;
     WORKLOAD_CUDA(w, cuMemcpyHtoD(m->moved, &moved, sizeof moved));
-    workload_launch(w, kernel, (struct workload_grid){shape.blocks, 1, shape.threads, 1, is_shared ? shared_bytes : 0},
+    workload_launch(w, kernel,
+                    (struct workload_grid){shape.blocks, 1, shape.threads, 1, has_shared_memory ? shared_bytes : 0},
                     (void *[]){&m->points, &m->centres, &m->membership, &m->sums, &m->moved, &p->n_centres, &p->n});
     workload_launch(w, "update", (struct workload_grid){1, 1, shape.threads, 1, 0},
                     (void *[]){&m->sums, &m->centres, &p->n_centres, &p->dimensions});

@@ -1,13 +1,14 @@
-// One iteration of k-means clustering (Lloyd's algorithm). `assign` gives each point to the nearest centre, one thread
-// a point; a point that changes its cluster is taken from the sums of the old one and added to those of the new one, so
-// the sums need no second pass over all points. `update` makes centres of the sums. All numbers are integers, which
-// keeps the sums independent of the order of their atomics; centres have FRACTION_BITS bits after the binary point.
+// One iteration of k-means clustering (Lloyd's algorithm). `assign` assigns each point to the nearest centre, one
+// thread per point; a point that changes its cluster is subtracted from the sums of the old one and added to those of
+// the new one, so the sums need no second pass over all points. `update` computes centres from the sums. All numbers
+// are integers, which keeps the sums independent of the order of their atomics; centres have FRACTION_BITS bits after
+// the binary point.
 #include <heddle/device.h>
 
 enum { FRACTION_BITS = 4 };
 
-// The nearest centre; of equal ones the first. Coordinate d of all points lies at points[d * n], so that neighbouring
-// threads read neighbouring addresses.
+// Returns the nearest centre; of equal ones the first. Coordinate d of all points lies at points[d * n], so that
+// neighbouring threads read neighbouring addresses.
 template <typename coordinate, int dimensions>
 static __device__ __forceinline__ int nearest(const coordinate *points, const int *centres, int n_centres, int n,
                                               int i) {
@@ -57,7 +58,7 @@ static __device__ __forceinline__ void assign(const coordinate *points, const in
         if (from != to) {
             membership[i] = to;
             move_point<coordinate, dimensions>(points, sums, n_centres, n, i, from, to);
-            *moved = 1; // by all who come here, with the same value
+            *moved = 1; // all threads write the same value
         }
     }
 }

@@ -1,10 +1,10 @@
 // lib: the value of a portfolio of swaptions and its derivatives under the LIBOR market model, by Monte Carlo.
 //
-// The reference runs every path in double precision on numbers that carry their derivatives along (forward, where the
+// The reference runs every path in double precision on numbers that carry their derivatives along (forward, while the
 // kernel goes backward). Tolerance: for values 2e-3 + 1e-4, for derivatives 2e-2 + 2e-4 of the number. Rates after 40
 // steps have lost about 1e-6 of themselves in single precision, and a portfolio of 15 swaptions of 100 each multiplies
-// what its bonds lost by up to 1,500. A swap that is worth nothing to within 2e-5 may be taken for worth a little or
-// for costing a little: the value hardly changes, but the derivatives jump, so the nearer of both outcomes counts.
+// the loss of its bonds by up to 1,500. A swap within 2e-5 of worthless may count as a small gain or a small cost: the
+// value hardly changes, but the derivatives jump, so the nearer of both outcomes is expected.
 #include "../common/workload.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { MAX_RATES = 80, MAX_SWAPTIONS = 15 }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "lib",
-    .summary = "LIBOR market model: value and derivatives of swaptions by Monte Carlo, one path a thread",
+    .summary = "LIBOR market model: value and derivatives of swaptions by Monte Carlo, one path per thread",
     .sizes = {"128 paths of 20 rates and 10 steps", "512 paths of 40 rates and 20 steps",
               "4,096 paths of 80 rates and 40 steps"},
 };
@@ -106,7 +106,7 @@ static void walk_reference(const struct market *m, const float *normals, size_t 
     }
 }
 
-// Swaps count as worth less than nothing below `edge`.
+// Swaps below `edge` count as negative.
 static struct dual portfolio_reference(const struct market *m, const struct dual *rate, double edge) {
     struct dual value = constant(0.0);
     for (int k = 0; k < m->n_swaptions; k++) {
@@ -126,7 +126,7 @@ static struct dual portfolio_reference(const struct market *m, const struct dual
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
-// `got` takes one array of n_paths for each part, and another one for the values of the kernel without derivatives.
+// `got` gets one array of n_paths for each part, and another for the values of the kernel without derivatives.
 static void simulate(const struct workload *w, const struct market *m, const float *normals, int n_paths,
                      struct workload_shape shape, float *got) {
     size_t bytes = (size_t)n_paths * sizeof(float), market_bytes;
@@ -154,8 +154,8 @@ static struct workload_diff check(const struct workload *w, const struct market 
         struct dual exact = portfolio_reference(m, rate, 0.0);
         expected[p] = expected[N_PARTS * n + p] = (float)exact.part[VALUE];
         for (int k = LAST; k <= PARALLEL; k++) {
-            double is = (double)got[(size_t)k * n + p];
-            bool is_fewer = fabs(is - fewer.part[k]) < fabs(is - more.part[k]);
+            double value = (double)got[(size_t)k * n + p];
+            bool is_fewer = fabs(value - fewer.part[k]) < fabs(value - more.part[k]);
             expected[(size_t)k * n + p] = (float)(is_fewer ? fewer : more).part[k];
         }
     }

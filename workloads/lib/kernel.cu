@@ -1,8 +1,8 @@
-// A portfolio of swaptions under the LIBOR market model, by Monte Carlo, one path a thread. A path evolves the forward
-// rates over a number of steps with one random number a step; the portfolio's value follows from the final rates.
-// Step n changes the rates n + 1 to n_rates - 1. `lib_value` gives the value; `lib_greeks` gives the value and, by
-// running the path backwards (the adjoint method), its derivatives with respect to the first rates. The rates of a
-// path, and for the way back those of every step, lie in the thread's local memory.
+// A portfolio of swaptions under the LIBOR market model, by Monte Carlo, one path per thread. A path evolves the
+// forward rates over a number of steps with one random number per step; the portfolio's value follows from the final
+// rates. Step n changes the rates n + 1 to n_rates - 1. `lib_value` computes the value; `lib_greeks` computes the value
+// and, by running the path backwards (the adjoint method), its derivatives with respect to the first rates. The rates
+// of a path, and for the way back those of every step, are in the thread's local memory.
 #include <heddle/device.h>
 
 enum { MAX_RATES = 80, MAX_STEPS = 40, MAX_SWAPTIONS = 15 };
@@ -21,7 +21,7 @@ struct market {
 // The host fills it in.
 __constant__ market m;
 
-// One step. `tape`, unless it is NULL, takes the rates before it.
+// One step. Stores the rates before it in `tape`, unless it is NULL.
 static __device__ __forceinline__ void evolve(float *rate, int step, float shock, float *tape) {
     float drift = 0.0f;
     if (tape)
@@ -37,8 +37,8 @@ static __device__ __forceinline__ void evolve(float *rate, int step, float shock
     }
 }
 
-// At the last step, by maturity in periods from 0 (that is, one period) on: what a bond is worth that pays 1 then, and
-// one that pays a period's interest at rate 1 at every date until then.
+// At the last step, by maturity in periods from 0 (that is, one period) on: the value of a bond that pays 1 then, and
+// of one that pays a period's interest at rate 1 at every date until then.
 struct bonds {
     float single[MAX_RATES], annuity[MAX_RATES];
 };
@@ -59,7 +59,7 @@ static __device__ __forceinline__ float swap_value(const bonds &bond, int swapti
     return bond.single[last] + m.strike[swaption] * bond.annuity[last] - 1.0f;
 }
 
-// The portfolio's value at the last step. A swaption pays when its swap is worth less than nothing.
+// The portfolio's value at the last step. A swaption pays when the value of its swap is negative.
 static __device__ __forceinline__ float portfolio_value(const bonds &bond) {
     float value = 0.0f;
 #pragma unroll 1

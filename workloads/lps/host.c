@@ -12,7 +12,7 @@ enum { N_STEPS = 1 };
 
 static const struct workload_info info = {
     .name = "lps",
-    .summary = "Laplace's equation in three dimensions, one step, a column of points a thread",
+    .summary = "Laplace's equation in three dimensions, one step, a column of points per thread",
     .sizes = {"34 x 34 x 34 points", "64 x 64 x 64 points", "100 x 100 x 100 points"},
     .blocks_fixed = "there is a block for each tile of a plane",
     .threads_fixed = "a block is one tile of 32 x 4 threads",

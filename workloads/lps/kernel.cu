@@ -1,7 +1,6 @@
 // One Jacobi step for Laplace's equation on a box of points: each inner point becomes the mean of its six neighbours,
 // points on the box's faces stay. A block owns a tile of 32 x 4 points of every plane and marches through the planes:
-// the points below and above wait in registers, the current plane's tile lies in shared memory with a border of one
-// point.
+// the points below and above are in registers, the current plane's tile is in shared memory with a border of one point.
 #include <heddle/device.h>
 
 enum { TILE_X = 32, TILE_Y = 4 };

@@ -1,7 +1,7 @@
 // lu: the decomposition of a square matrix into a lower and an upper triangular factor, in place, without pivoting.
 //
 // The reference is Doolittle's form in double precision: each element of the factors is one scalar product. The matrix
-// is diagonally dominant: its pivots stay near n, multipliers below 1 / n or so, and elements of the result are of the
+// is diagonally dominant: its pivots stay near n, multipliers below about 1 / n, and elements of the result are of the
 // order of 1 (n on the diagonal), so that 1e-5 + 1e-5 of the element is far above the rounding of single precision.
 #include "../common/workload.h"
 
@@ -9,7 +9,7 @@
 
 static const struct workload_info info = {
     .name = "lu",
-    .summary = "LU decomposition without pivoting, two launches a column",
+    .summary = "LU decomposition without pivoting, two launches per column",
     .sizes = {"40 x 40 floats", "128 x 128 floats", "300 x 300 floats"},
 };
 

@@ -1,6 +1,6 @@
 // The two kernels of a step of LU decomposition in place, without pivoting: step k divides column k below the diagonal
-// by the pivot (a walk down the rows, one element a thread), and then subtracts from every later row its multiple of
-// row k (a walk along the rows, one row a block at a time).
+// by the pivot (a walk down the rows, one element per thread), and then subtracts from every later row its multiple of
+// row k (a walk along the rows, one row per block at a time).
 #include <heddle/device.h>
 
 extern "C" __global__ void scale_column(float *matrix, int n, int k) {

@@ -1,5 +1,5 @@
 // matmul: the product of two square matrices. Elements are whole numbers from 0 to 7, so that every partial sum is
-// exact in a float and the check can ask for equality.
+// exact in a float and the check can require equality.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const struct workload_info info = {
     .threads_fixed = "a block is one tile of 16 x 16 threads",
 };
 
-// The four-byte encoding of a small whole number in the size's element type.
+// Returns the four-byte encoding of a small whole number in the size's element type.
 static uint32_t encode(bool is_int, uint32_t value) {
     float as_float = (float)value;
     uint32_t bits = value;
@@ -23,7 +23,7 @@ static uint32_t encode(bool is_int, uint32_t value) {
     return bits;
 }
 
-// Row by row over whole numbers, skipping the tiles and the order of the kernel.
+// Multiplies row by row over whole numbers, without tiles.
 static void multiply_reference(const uint32_t *a, const uint32_t *b, uint32_t *c, size_t n) {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)

@@ -1,11 +1,11 @@
-// Merge sort. `sort_tiles` sorts a tile of two elements a thread in shared memory; `merge_runs` then doubles the length
-// of the sorted runs, one launch a doubling. Both share out the work by output: a thread finds by binary search where
-// its piece of the merged output begins in the two runs, and merges that piece serially.
+// Merge sort. `sort_tiles` sorts a tile of two elements per thread in shared memory; `merge_runs` then doubles the
+// length of the sorted runs, one launch per doubling. Both divide the work by output: a thread finds by binary search
+// where its piece of the merged output begins in the two runs, and merges that piece serially.
 #include <heddle/device.h>
 
 enum { TILE_CHUNK = 2, RUN_CHUNK = 8 };
 
-// How many of the first `rank` elements of the merger of a and b come from a; equal elements of a come first.
+// Returns how many of the first `rank` elements of the merged a and b come from a; equal elements of a come first.
 static __device__ __forceinline__ int split_rank(const int *a, int n_a, const int *b, int n_b, int rank) {
     int low = max(0, rank - n_b), high = min(rank, n_a);
 #pragma unroll 1

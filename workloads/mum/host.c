@@ -1,8 +1,8 @@
 // mum: longest matches of short queries in a genome, over a suffix tree that the host builds (E. Ukkonen, On-line
 // Construction of Suffix Trees, 1995).
 //
-// The reference does without the tree: it sorts the genome's suffixes and finds each match by binary search. The check
-// asks for the same lengths, and that the letters at the place that the kernel names do match.
+// The reference uses no tree: it sorts the genome's suffixes and finds each match by binary search. The check requires
+// the same lengths, and that the letters at the place that the kernel reports match.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { LETTERS = 4, END_LETTER = 4, QUERY_LENGTH = 25, LEAST_MATCH = 20, N_BEGIN
 
 static const struct workload_info info = {
     .name = "mum",
-    .summary = "longest matches of short queries in a genome's suffix tree, one query a thread",
+    .summary = "longest matches of short queries in a genome's suffix tree, one query per thread",
     .sizes = {"1,152 queries, 4,000 letters", "12,800 queries, 20,000 letters", "50,000 queries, 20,000 letters"},
 };
 
@@ -20,7 +20,7 @@ static const struct workload_info info = {
 
 static unsigned below(struct workload *w, unsigned n) { return (unsigned)((uint64_t)workload_random(w) * n >> 24); }
 
-// Letters 0 to 3 with repeats of earlier pieces, as genomes have them, and END_LETTER behind them.
+// Letters 0 to 3 with repeats of earlier pieces, as genomes have them, and END_LETTER after them.
 static uint8_t *make_genome(struct workload *w, unsigned n) {
     uint8_t *genome = workload_array(w, n + 1, 1);
     for (unsigned i = 0; i < n;) {
@@ -75,14 +75,14 @@ struct place {
     int node, edge, length, n_missing;
 };
 
-// An inner node made in this round waits for its link: the next place where a suffix is added.
+// An inner node created in this round waits for its link: the next place where a suffix is added.
 static void link_to(struct tree *tree, int *waiting, int node) {
     if (*waiting)
         tree->nodes[*waiting].link = node;
     *waiting = node;
 }
 
-// Cuts the edge to *slot behind `length` letters and returns the new node in between.
+// Splits the edge to *slot after `length` letters and returns the new node in between.
 static int split_edge(struct tree *tree, const uint8_t *genome, int *slot, int length) {
     int lower = *slot, upper = new_node(tree, tree->nodes[lower].start, tree->nodes[lower].start + length);
     tree->nodes[lower].start += length;
@@ -91,7 +91,7 @@ static int split_edge(struct tree *tree, const uint8_t *genome, int *slot, int l
     return upper;
 }
 
-// Adds letter i to all suffixes so far. Leaves end at the genome's end from the beginning.
+// Adds letter i to all suffixes so far. Leaves end at the genome's end from the start.
 static void add_letter(struct tree *tree, const uint8_t *genome, int i, int genome_end, struct place *at) {
     int waiting = 0;
     at->n_missing++;
@@ -108,7 +108,8 @@ static void add_letter(struct tree *tree, const uint8_t *genome, int i, int geno
                 at->node = *slot;
                 continue;
             }
-            if (genome[next->start + at->length] == genome[i]) { // this suffix and the shorter ones are there already
+            if (genome[next->start + at->length] ==
+                genome[i]) { // this suffix and the shorter ones are already in the tree
                 at->length++;
                 link_to(tree, &waiting, at->node);
                 return;
@@ -192,7 +193,7 @@ static struct workload_shape find_matches(const struct workload *w, const uint8_
     return shape;
 }
 
-// Of two suffixes; they differ at the latest where the shorter one has its END_LETTER.
+// Compares two suffixes; they differ at the latest at the END_LETTER of the shorter one.
 static int compare_suffixes(const void *left, const void *right) {
     const uint8_t *a = *(const uint8_t *const *)left, *b = *(const uint8_t *const *)right;
     if (a == b)
@@ -209,7 +210,7 @@ static int n_equal(const uint8_t *suffix, const uint8_t *query, int length) {
     return n;
 }
 
-// The longest match is with a neighbour of the place where the query belongs among the sorted suffixes.
+// The longest match is with a neighbour of the query's place among the sorted suffixes.
 static int longest_match(const uint8_t *const *suffixes, size_t n, const uint8_t *query, int length) {
     size_t low = 0, high = n;
     while (low < high) {
@@ -221,8 +222,8 @@ static int longest_match(const uint8_t *const *suffixes, size_t n, const uint8_t
             high = middle;
     }
     int before = low > 0 ? n_equal(suffixes[low - 1], query, length) : 0;
-    int behind = low < n ? n_equal(suffixes[low], query, length) : 0;
-    return before > behind ? before : behind;
+    int after = low < n ? n_equal(suffixes[low], query, length) : 0;
+    return before > after ? before : after;
 }
 
 static struct workload_diff compare(const struct workload *w, const uint8_t *genome, unsigned n, const uint8_t *queries,
@@ -240,9 +241,9 @@ static struct workload_diff compare(const struct workload *w, const uint8_t *gen
         for (size_t begin = 0; begin < N_BEGINS; begin++) {
             struct match m = matches[begin * n_queries + i];
             int left = QUERY_LENGTH - (int)begin;
-            bool is_there = m.length >= 0 && m.length <= left && m.place >= 0 && m.place <= (int)n - m.length &&
+            bool is_match = m.length >= 0 && m.length <= left && m.place >= 0 && m.place <= (int)n - m.length &&
                             n_equal(genome + m.place, query + begin, m.length) == m.length;
-            got[begin * n_queries + i] = is_there ? m.length : -1;
+            got[begin * n_queries + i] = is_match ? m.length : -1;
             expected[begin * n_queries + i] = longest_match(suffixes, n, query + begin, left);
         }
     }

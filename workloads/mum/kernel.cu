@@ -1,7 +1,7 @@
-// Matches of short queries in a genome's suffix tree, one query a thread: for each place in the query where a match of
-// the least length could begin, the longest match from there on and where in the genome it is. From one place to the
-// next the thread follows the tree's suffix link and goes down again over what it already knows to match, looking at
-// one letter an edge. Which edges it takes and how long they are is data.
+// Matches of short queries in a genome's suffix tree, one query per thread: for each place in the query where a match
+// of the least length could begin, it finds the longest match from there on and its place in the genome. From one place
+// to the next the thread follows the tree's suffix link and descends again along letters that are known to match,
+// reading one letter per edge. The edges and their lengths depend on the data.
 #include <heddle/device.h>
 
 // 32 bytes. The letters of the edge that ends at a node are those before `end` in the genome, as many as the node's
@@ -25,17 +25,17 @@ extern "C" __global__ void mum(const node *nodes, const unsigned char *genome, c
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n_queries; i += gridDim.x * blockDim.x) {
         const unsigned char *query = queries + i;
-        int at = 0, depth = 0, known = 0; // a node, its depth, and how many letters from `begin` on match for sure
+        int at = 0, depth = 0, known = 0; // a node, its depth, and how many letters from `begin` on are known to match
 #pragma unroll 1
         for (int begin = 0; begin + least <= query_length; begin++) {
-            int length = depth, place = nodes[at].end; // the place behind the match
+            int length = depth, place = nodes[at].end; // the place after the match
 #pragma unroll 1
             while (begin + length < query_length) {
                 int child = nodes[at].child[query[(begin + length) * n_queries]];
                 if (child == 0)
                     break;
                 int child_depth = nodes[child].depth, end = nodes[child].end;
-                length = min(max(known, depth), child_depth); // skips over what is known
+                length = min(max(known, depth), child_depth); // skips the known letters
                 place = end - (child_depth - length);
 #pragma unroll 1
                 while (place < end && begin + length < query_length &&

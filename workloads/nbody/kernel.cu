@@ -1,9 +1,9 @@
-// A time step of bodies that attract each other, one body a thread: the block goes through all bodies in tiles of its
-// own size, which it brings into shared memory, and every thread adds the pull of the whole tile.
+// A time step of bodies that attract each other, one body per thread: the block loads all bodies into shared memory in
+// tiles of its own size, and every thread adds the pull of the whole tile.
 #include <heddle/device.h>
 
-// x, y, z are the place and w the mass. A body pulls itself with nothing, as its distance is zero; `softening` keeps
-// the pull of very near bodies finite.
+// x, y, z are the place and w the mass. A body does not pull itself, since its distance is zero; `softening` keeps the
+// pull of very near bodies finite.
 static __device__ __forceinline__ float3 add_pull(float3 sum, float4 body, float4 other, float softening) {
     float x = other.x - body.x, y = other.y - body.y, z = other.z - body.z;
     float inverse = rsqrtf(x * x + y * y + z * z + softening);

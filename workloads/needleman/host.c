@@ -1,7 +1,7 @@
-// needleman: the scores of all global alignments of the beginnings of two DNA sequences. A match counts 5, a mismatch
-// -4, a gap -10 for each letter.
+// needleman: the scores of all global alignments of the prefixes of two DNA sequences. A match counts 5, a mismatch -4,
+// a gap -10 for each letter.
 //
-// The reference goes row by row and keeps one row. Scores are integers; the check asks for equality of all of them.
+// The reference goes row by row and keeps one row. Scores are integers; the check requires equality of all of them.
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { MATCH = 5, MISMATCH = -4, GAP = 10, LENGTH_OPTION = 0 }; // the scores as
 
 static const struct workload_info info = {
     .name = "needleman",
-    .summary = "alignment of two DNA sequences (Needleman-Wunsch), slanted tiles in waves, one launch a wave",
+    .summary = "alignment of two DNA sequences (Needleman-Wunsch), slanted tiles in waves, one launch per wave",
     .sizes = {"128 letters each", "768 letters each", "2,048 letters each"},
     .options = {[LENGTH_OPTION] = {"--length", "N", "letters in each sequence; Liu 2023: 1024", 1, 8192}},
 };
@@ -21,7 +21,7 @@ struct problem {
     int n_columns, n_tiles;
 };
 
-// The second sequence is the first with letters replaced, dropped and put in, as in a related species.
+// The second sequence is the first with letters replaced, removed and inserted, as in a related species.
 static void make_sequences(struct workload *w, uint8_t *first, uint8_t *second, int n) {
     static const uint8_t letters[] = {'A', 'C', 'G', 'T'};
     for (int i = 0; i < n; i++)

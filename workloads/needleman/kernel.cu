@@ -1,5 +1,5 @@
 // Global alignment of two sequences by Needleman and Wunsch's dynamic programming, in slanted tiles. A block owns a
-// strip of rows, one row a thread, and at step s thread t computes column s - t + 1: all threads of a block work in
+// strip of rows, one row per thread, and at step s thread t computes column s - t + 1: all threads of a block work in
 // every step, each one column behind the thread above, whose value they get through shared memory. A tile is blockDim.x
 // steps of a strip. It needs the tile to its left and the two above, so one launch computes the tiles (strip r, number
 // p) with p + 2 r = wave.
@@ -7,7 +7,7 @@
 
 enum { MATCH = 5, MISMATCH = -4, GAP = 10 };
 
-// scores holds, for each strip and each step, one value a thread: stores and loads are of neighbouring words.
+// scores has, for each strip and each step, one value per thread: stores and loads are of neighbouring words.
 // edges[r * (n_columns + 1) + j] is the score in column j of the row above strip r.
 struct problem {
     const unsigned char *rows, *columns; // the sequences; `rows` is padded to whole strips
@@ -19,7 +19,7 @@ struct tile {
     int strip, first_step;
 };
 
-// What the tile's threads read in common: the letters of the columns and the scores above its first row.
+// Loads what all threads of the tile read: the letters of the columns and the scores above its first row.
 static __device__ __forceinline__ void load_common(const problem &p, tile at, unsigned char *letters, int *top) {
     int t = threadIdx.x, height = blockDim.x;
 #pragma unroll 1
@@ -31,8 +31,8 @@ static __device__ __forceinline__ void load_common(const problem &p, tile at, un
     top[t] = at.strip == 0 ? -GAP * j : p.edges[at.strip * (p.n_columns + 1) + j];
 }
 
-// Leaves the scores of the strip's last row in `bottom`. A column left of the first holds the same as column 0, what it
-// costs to skip all rows so far.
+// Leaves the scores of the strip's last row in `bottom`. A column left of the first holds the same as column 0: the
+// cost of skipping all rows so far.
 static __device__ __forceinline__ void compute(const problem &p, tile at, unsigned char *letters, int *top, int *bottom,
                                                int *line) {
     int t = threadIdx.x, height = blockDim.x, row = at.strip * height + t + 1, letter = p.rows[row - 1];

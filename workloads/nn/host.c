@@ -1,7 +1,7 @@
-// nn: a convolutional network of four layers that recognises digits. Weights are random, so what it recognises means
-// nothing; the work is that of a trained network.
+// nn: a convolutional network of four layers that recognises digits. Weights are random, so the recognised digits are
+// meaningless; the work is that of a trained network.
 //
-// The reference is in double precision and goes the other way: each neuron hands its value on to all neurons that it is
+// The reference is in double precision and works the other way: each neuron pushes its value to all neurons that it is
 // connected with. All layers' outputs are compared. Tolerance: 1e-5; activations are below 2, and weights are small
 // enough that a sum of up to 1,250 products stays near 1, so a layer loses a few times 1e-7.
 #include "../common/workload.h"
@@ -15,7 +15,7 @@ enum { OPTION_LAYERS };
 
 static const struct workload_info info = {
     .name = "nn",
-    .summary = "digit recognition by a network of four layers, the last two with one thread a block",
+    .summary = "digit recognition by a network of four layers, the last two with one thread per block",
     .sizes = {"1 digit", "8 digits", "28 digits"},
     .blocks_fixed = "a block is a feature map or a neuron of one digit",
     .options = {{"--layers", "N", "stop after layer N, default 4", 1, N_LAYERS}},
@@ -57,7 +57,7 @@ enum { N_STROKES = 7 };
 static const char strokes_of[N_CLASSES][N_STROKES + 1] = {"1110111", "0010010", "1011101", "1011011", "0111010",
                                                           "1101011", "1101111", "1010010", "1111111", "1111011"};
 
-// Squared distance of (x, y) from a stroke. Digits stand in a box of width 1 and height 2.
+// Squared distance of (x, y) from a stroke. Digits are in a box of width 1 and height 2.
 static double stroke_distance(int stroke, double x, double y) {
     static const double ends[N_STROKES][4] = {{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}, {0, 1, 1, 1},
                                               {0, 1, 0, 2}, {1, 1, 1, 2}, {0, 2, 1, 2}};
@@ -82,7 +82,8 @@ static void draw_digit(struct workload *w, int digit, float *picture) {
 
 // ---- Reference ----------------------------------------------------------------------------------------------------
 
-// Adds what neuron (map, y, x) of the layer before, with output `value`, gives to the windows that it lies in.
+// Adds the contribution of neuron (map, y, x) of the previous layer, with output `value`, to the windows that contain
+// it.
 static void push_to_windows(int layer, const float *weights, int map, int y, int x, double value, double *sums) {
     int side = layers[layer].side;
     for (int wy = y % STEP; wy < WINDOW; wy += STEP)
@@ -123,7 +124,7 @@ static void layer_reference(const struct workload *w, int layer, const float *we
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
-// The block of a layer: its map, or with --threads-per-block that many threads, where a device or a user asks for it.
+// The block of a layer is its map, or --threads-per-block threads, or as many as the device allows.
 static void launch_layer(const struct workload *w, int layer, int n_digits, CUdeviceptr in, CUdeviceptr weights,
                          CUdeviceptr out) {
     static const char *const names[] = {"", "nn_layer1", "nn_layer2", "nn_layer3", "nn_layer4"};
@@ -136,7 +137,7 @@ static void launch_layer(const struct workload *w, int layer, int n_digits, CUde
     workload_launch(w, (is_strided ? strided : names)[layer], grid, (void *[]){&in, &weights, &out});
 }
 
-// Runs layers 1 to n; outputs[k] takes the output of layer k for all digits.
+// Runs layers 1 to n; stores the output of layer k for all digits in outputs[k].
 static void recognise(const struct workload *w, int n, int n_digits, float *const *weights, float *const *outputs) {
     CUdeviceptr in = workload_upload(w, outputs[0], (size_t)n_digits * n_outputs(0) * sizeof(float));
     for (int k = 1; k <= n; k++) {
@@ -153,7 +154,7 @@ static void recognise(const struct workload *w, int n, int n_digits, float *cons
     workload_device_free(w, in);
 }
 
-// The first layer that is wrong, or the last one.
+// Returns the first layer that is wrong, or the last one.
 static struct workload_diff check(const struct workload *w, int n, size_t n_digits, float *const *weights,
                                   float *const *outputs) {
     struct workload_diff diff = {0};
@@ -192,6 +193,6 @@ int main(int argc, char **argv) {
         free(weights[k]);
         free(outputs[k]);
     }
-    return workload_finish(&w, w.check ? &diff : NULL, "%zu digit%s, %d layer%s, a launch each", n_digits,
+    return workload_finish(&w, w.check ? &diff : NULL, "%zu digit%s, %d layer%s, one launch each", n_digits,
                            n_digits == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }

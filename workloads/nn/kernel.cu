@@ -1,7 +1,7 @@
 // A small convolutional network that recognises digits, one launch a layer; blockIdx.y is the digit. The first two
-// layers slide 5 x 5 windows over pictures in steps of two, a block for each feature map and a thread for each of its
-// neurons. The last two layers connect every neuron with all neurons of the layer before; a block is one neuron and has
-// one thread. That suits the problem and not the hardware, which is what this program is for.
+// layers slide 5 x 5 windows over pictures in steps of two, one block per feature map and one thread per neuron. The
+// last two layers connect every neuron with all neurons of the previous layer; a block is one neuron and has one
+// thread. That suits the problem but not the hardware, which is the point of this program.
 #include <heddle/device.h>
 
 enum { WINDOW = 5, STEP = 2 };
@@ -11,7 +11,7 @@ enum { MAPS2 = 50, SIDE2 = 5, SIZE2 = SIDE2 * SIDE2 };
 enum { NEURONS3 = 100, NEURONS4 = 10 };
 enum { WINDOW_SIZE = WINDOW * WINDOW, WEIGHTS2 = 1 + MAPS1 * WINDOW_SIZE, WEIGHTS3 = 1 + MAPS2 * SIZE2 };
 
-// 1.7159 tanh(2/3 x), by way of the exponential.
+// 1.7159 tanh(2/3 x), computed from the exponential.
 static __device__ __forceinline__ float activate(float x) {
     return 1.7159f * (1.0f - 2.0f / (1.0f + expf(1.33333333f * x)));
 }

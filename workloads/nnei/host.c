@@ -12,7 +12,7 @@ enum { N_NEAREST = 5 };
 
 static const struct workload_info info = {
     .name = "nnei",
-    .summary = "nearest neighbours of a place, one record a thread, one launch a neighbour",
+    .summary = "nearest neighbours of a place, one record per thread, one launch per neighbour",
     .sizes = {"10,691 records", "131,072 records", "10,691 records, the same as small"},
 };
 

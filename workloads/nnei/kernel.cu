@@ -1,8 +1,8 @@
-// The records nearest to a place on a map in degrees. `nnei_distances` gives every record's distance; each launch of
+// The records nearest to a place on a map in degrees. `nnei_distances` computes every record's distance; each launch of
 // `nnei_nearest` then finds the nearest record that is farther than the one found before.
 #include <heddle/device.h>
 
-// Degrees. Records are read one after the other by neighbouring threads.
+// In degrees. Neighbouring threads read neighbouring records.
 struct place {
     float latitude, longitude;
 };
@@ -12,7 +12,7 @@ static __device__ __forceinline__ float distance(place a, place b) {
     return sqrtf(north * north + east * east);
 }
 
-// A key orders records by distance and then by number: distances are not negative, so their bits order as they do.
+// A key orders records by distance and then by number: distances are not negative, so their bits have the same order.
 extern "C" __global__ void nnei_distances(const place *records, place target, unsigned long long *keys, int n) {
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -20,7 +20,7 @@ extern "C" __global__ void nnei_distances(const place *records, place target, un
 }
 
 // *nearest becomes the smallest key above `after`. It starts as the largest number; most threads see that they cannot
-// lower it and leave the atomic operation out.
+// lower it and skip the atomic operation.
 extern "C" __global__ void nnei_nearest(const unsigned long long *keys, unsigned long long after,
                                         unsigned long long *nearest, int n) {
 #pragma unroll 1

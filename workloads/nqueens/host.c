@@ -1,7 +1,7 @@
 // nqueens: the number of ways to put N queens on an N x N board so that none attacks another.
 //
-// The reference is a CPU search of its own kind (arrays of taken lines, not bit masks), and must itself give the number
-// known for that board (OEIS A000170).
+// The reference is a different CPU search (arrays of taken lines, not bit masks), and must itself find the known number
+// for that board (OEIS A000170).
 #include "../common/workload.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { MAX_BOARD = 16, START_ROWS = 4, STACK_WORDS = 3 };
 
 static const struct workload_info info = {
     .name = "nqueens",
-    .summary = "N queens by backtracking, one start position a thread at a time",
+    .summary = "N queens by backtracking, one start position per thread at a time",
     .sizes = {"board of 10", "board of 12", "board of 10, the same as small"},
 };
 

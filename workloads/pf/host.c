@@ -1,7 +1,7 @@
 // pf: the cheapest way from the first row of a grid of costs to each cell of the last one.
 //
-// The reference works the other way round: it pushes each cell's path cost down to the three cells below, row by row
-// over the whole width, without tiles.
+// The reference works the other way: it pushes each cell's path cost to the three cells below, row by row over the
+// whole width, without tiles.
 #include "../common/workload.h"
 
 #include <limits.h>
@@ -11,9 +11,9 @@ enum { HALO = 20 }; // the paper's pyramid height: rows in one launch
 
 static const struct workload_info info = {
     .name = "pf",
-    .summary = "pathfinder: dynamic programming over rows, several rows a launch in shared memory",
-    .sizes = {"2,160 x 10 costs, 20 rows a launch", "10,000 x 50 costs, 20 rows a launch",
-              "100,000 x 100 costs, 20 rows a launch"},
+    .summary = "pathfinder: dynamic programming over rows, several rows per launch in shared memory",
+    .sizes = {"2,160 x 10 costs, 20 rows per launch", "10,000 x 50 costs, 20 rows per launch",
+              "100,000 x 100 costs, 20 rows per launch"},
 };
 
 static void push_reference(const struct workload *w, const int *costs, int *path, int n_columns, int n_rows) {

@@ -1,8 +1,8 @@
-// picture: two if-else in a row, decided by the colours of a picture, so that where a picture's colours meet says which
-// warps diverge. With two colours the second branch goes as the first one did.
+// picture: two consecutive if-else, decided by the colours of a picture, which so shows which warps diverge. With two
+// colours the second branch goes the way of the first.
 //
 // The reference takes each chain of multiply-adds in one step, by a power, in double precision. Tolerance: 1e-6; values
-// are at most 1 and every step brings them nearer to a goal, errors included.
+// are at most 1 and every step brings them nearer to a goal, which also shrinks errors.
 #include "../common/png.h"
 #include "../common/workload.h"
 
@@ -17,7 +17,7 @@ enum { DEFAULT_CELL = 16 };
 
 static const struct workload_info info = {
     .name = "picture",
-    .summary = "two if-else decided by the colours of a picture, one pixel a thread",
+    .summary = "two if-else decided by the colours of a picture, one pixel per thread",
     .sizes = {"128 x 128 pixels", "512 x 512 pixels", "256 x 256 pixels"},
     .options = {{"--pattern", "NAME", "disc (default), stripes, checkerboard, blocks or random", 0, 0},
                 {"--colours", "N", "2 or 4, default 4", 2, 4},
@@ -32,7 +32,7 @@ struct pattern {
     uint32_t seed;
 };
 
-// The patterns below give the number of the colour at (x, y), less than n_colours.
+// The patterns below return the number of the colour at (x, y), less than n_colours.
 
 // Rings around the middle; with two colours a disc whose radius is a quarter of the side.
 static unsigned disc_at(const struct pattern *p, unsigned x, unsigned y) {
@@ -50,8 +50,7 @@ static unsigned checkerboard_at(const struct pattern *p, unsigned x, unsigned y)
     return (x / p->cell + y / p->cell) % p->n_colours;
 }
 
-// A random colour that depends on the cell's place alone: the finishing steps of a hash function (xor, shift,
-// multiply).
+// A random colour that depends only on the cell's place: the final steps of a hash function (xor, shift, multiply).
 static unsigned blocks_at(const struct pattern *p, unsigned x, unsigned y) {
     uint32_t hash = p->seed ^ (y / p->cell * p->side + x / p->cell) * 0x9e3779b1u;
     hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -83,7 +82,7 @@ static size_t find_pattern(const struct workload *w) {
     workload_usage_error(w, "--pattern takes disc, stripes, checkerboard, blocks or random, not '%s'", name);
 }
 
-// Bit 0 of a colour decides the first branch, bit 1 the second. Two colours take both branches alike.
+// Bit 0 of a colour decides the first branch, bit 1 the second. With two colours both branches go the same way.
 static uint8_t *make_colours(struct workload *w, unsigned side) {
     static const uint8_t of_two[] = {0, 3}, of_four[] = {0, 1, 2, 3};
     size_t which = find_pattern(w);

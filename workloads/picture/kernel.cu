@@ -1,10 +1,10 @@
-// An if-else, some common code and another if-else, one pixel a thread; the pixel's colour decides both branches. All
-// four arms are as long as each other: a chain of multiply-adds that draws the value towards the arm's own goal.
+// An if-else, some common code and another if-else, one pixel per thread; the pixel's colour decides both branches. All
+// four arms have the same length: a chain of multiply-adds that moves the value towards the arm's goal.
 #include <heddle/device.h>
 
 enum { ARM_STEPS = 32, COMMON_STEPS = 8 };
 
-// value = goal + (value - goal) * keep, as one multiply-add a step.
+// value = goal + (value - goal) * keep, as one multiply-add per step.
 template <int STEPS> static __device__ __forceinline__ float draw_towards(float value, float goal, float keep) {
 #pragma unroll
     for (int i = 0; i < STEPS; i++)

@@ -1,5 +1,5 @@
-// query: the program behind `heddle query`. It reads a table and a query, runs it on the device, and prints the rows as
-// CSV, in the order of the table. The reference evaluates the query as it is said, row by row.
+// query: the program of `heddle query`. It reads a table and a query, runs it on the device, and prints the rows as
+// CSV, in the order of the table. The reference evaluates the query literally, row by row.
 #include "../common/index_tree.h"
 #include "sql.h"
 
@@ -55,16 +55,16 @@ struct run {
     CUdeviceptr *column; // of the table; 0: not uploaded
 };
 
-// What the query gave.
+// The result of the query.
 struct result {
     uint32_t n_rows, *rows;
-    int32_t **column;                                    // of each item, where there are no functions
-    struct device_aggregates aggregates[SQL_MOST_ITEMS]; // of each item, where there are
+    int32_t **column;                                    // per item, without functions
+    struct device_aggregates aggregates[SQL_MOST_ITEMS]; // per item, with functions
 };
 
 static size_t at_least_one(size_t n) { return n ? n : 1; }
 
-// A thread for each of n rows, or as many as the device has at once.
+// One thread per row, or as many as the device runs at once.
 static struct workload_grid grid_for(const struct run *run, uint32_t n, unsigned shared_bytes) {
     unsigned blocks = n / THREADS + 1;
     return (struct workload_grid){blocks < run->most_blocks ? blocks : run->most_blocks, 1, THREADS, 1, shared_bytes};
@@ -116,12 +116,12 @@ static struct device_condition make_condition(struct run *run, const struct sql_
     return condition;
 }
 
-// The rows that meet all comparisons but `left_out`, in order. candidates is 0 for the whole table.
-static void filter(struct run *run, CUdeviceptr candidates, uint32_t n, const struct sql_comparison *left_out,
+// The rows that meet all comparisons but `skipped`, in order. candidates is 0 for the whole table.
+static void filter(struct run *run, CUdeviceptr candidates, uint32_t n, const struct sql_comparison *skipped,
                    struct result *result) {
     struct device_conditions conditions = {.n = 0};
     for (unsigned i = 0; i < run->query->n_comparisons; i++)
-        if (&run->query->comparison[i] != left_out)
+        if (&run->query->comparison[i] != skipped)
             conditions.item[conditions.n++] = make_condition(run, &run->query->comparison[i]);
     uint32_t n_out[2] = {0};
     size_t bytes = at_least_one(n) * sizeof *result->rows;
@@ -159,7 +159,7 @@ static int compare_entries(const void *left, const void *right) {
     return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->row > b->row) - (a->row < b->row);
 }
 
-// The first comparison that the index serves: INDEX_NO_KEY, the largest number, is none of its keys.
+// Returns the first comparison that the index can serve: INDEX_NO_KEY, the largest number, is not a key.
 static const struct sql_comparison *index_comparison(const struct run *run, int column) {
     for (unsigned i = 0; i < run->query->n_comparisons; i++) {
         const struct sql_comparison *comparison = &run->query->comparison[i];
@@ -319,7 +319,7 @@ static bool is_right(const struct run *run, const struct result *result) {
 
 // ---- Output -------------------------------------------------------------------------------------------------------
 
-// As SQLite does, the sum, the least and the most of no rows are NULL, which CSV shows as nothing.
+// As in SQLite, the sum, minimum and maximum of no rows are NULL, an empty field in CSV.
 static void print_function(enum sql_function function, const struct device_aggregates *aggregates, uint32_t n) {
     if (function == SQL_COUNT)
         printf("%u", n);

@@ -1,9 +1,10 @@
-// The kernels of `heddle query`: rows of a table, stored by columns, that meet conditions, and what is asked of them.
+// The kernels of `heddle query`: rows of a table, stored by columns, that meet conditions, and the selected columns or
+// aggregates.
 //
-// Values are signed numbers with their sign bit inverted, so that they order as unsigned ones. A condition is a range,
-// or what lies outside of one: =, <, <=, >, >=, <> and BETWEEN all are. query_filter collects the numbers of the rows
-// that meet all of them (common/collect.cuh), of a whole table or of candidates that an index gave. query_find searches
-// the index (common/index_search.cuh).
+// Values are signed numbers with their sign bit inverted, so that they order as unsigned ones. A condition is a range
+// or its complement, which covers =, <, <=, >, >=, <> and BETWEEN. query_filter collects the numbers of the rows that
+// meet all of them (common/collect.cuh), of a whole table or of candidates from an index. query_find searches the index
+// (common/index_search.cuh).
 #include "../common/collect.cuh"
 #include "../common/index_search.cuh"
 
@@ -54,17 +55,17 @@ extern "C" __global__ void query_filter_extended(conditions all, const unsigned 
     filter<true>(all, candidates, n, out);
 }
 
-// One warp; *rank is the key's among the keys, or their number.
+// One warp; *rank is the key's rank, or the number of keys.
 template <bool IS_EXTENDED> __device__ __forceinline__ void find(const index_tree &t, unsigned key, unsigned *rank) {
     index_place place = index_find<IS_EXTENDED, IS_EXTENDED>(t, key, threadIdx.x);
     if (threadIdx.x == 0)
-        *rank = place.is_found ? place.next - place.leaf : t.n_keys; // 30 keys a leaf
+        *rank = place.is_found ? place.next - place.leaf : t.n_keys; // 30 keys per leaf
 }
 
 extern "C" __global__ void query_find(index_tree t, unsigned key, unsigned *rank) { find<false>(t, key, rank); }
 extern "C" __global__ void query_find_extended(index_tree t, unsigned key, unsigned *rank) { find<true>(t, key, rank); }
 
-// A column's values in these rows.
+// Gathers a column's values in these rows.
 extern "C" __global__ void query_gather(const unsigned *column, const unsigned *rows, unsigned n, int *out) {
 #pragma unroll 1
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

@@ -1,4 +1,4 @@
-// A parser by recursive descent over words; see sql.h.
+// A recursive-descent parser; see sql.h.
 #include "sql.h"
 
 #include <ctype.h>
@@ -67,7 +67,7 @@ static bool is_word(const struct parser *p, const char *word) {
 }
 
 static bool accept(struct parser *p, const char *word) {
-    bool is_it = is_word(p, word);
+    bool is_match = is_word(p, word);
     if (is_it)
         advance(p);
     return is_it;
@@ -123,11 +123,11 @@ static int64_t parse_number(struct parser *p) {
 
 // ---- Clauses ------------------------------------------------------------------------------------------------------
 
-// Whether the next word is a function with its parenthesis; column names may be the same words.
+// Returns whether the next word is a function with its parenthesis; column names may be the same words.
 static bool is_function(const struct parser *p, enum sql_function *function) {
     static const char *const names[] = {"count", "sum", "min", "max"};
-    const char *behind = p->word + p->length;
-    if (behind[strspn(behind, " \t\r\n")] != '(')
+    const char *after = p->word + p->length;
+    if (after[strspn(after, " \t\r\n")] != '(')
         return false;
     for (int i = 0; i < 4; i++)
         if (is_word(p, names[i])) {

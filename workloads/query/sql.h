@@ -13,7 +13,7 @@ enum sql_function { SQL_COUNT, SQL_SUM, SQL_MIN, SQL_MAX };
 
 struct sql_item {
     enum sql_function function; // where the query has functions
-    unsigned column;            // any for count(*)
+    unsigned column;            // unused for count(*)
 };
 
 enum sql_operator { SQL_EQ, SQL_LT, SQL_GT, SQL_LE, SQL_GE, SQL_NE, SQL_BETWEEN };
@@ -31,5 +31,5 @@ struct sql_query {
     unsigned n_items, n_comparisons;
 };
 
-// Ends the program when the text is something else, with one line and the place below it.
+// Parses a query. On a mistake it ends the program with one line and a caret at its place.
 struct sql_query sql_parse(const struct workload *w, const char *text, const struct table *table);

@@ -1,5 +1,5 @@
-// Reading CSV: commas, names that may stand in quotes, whole numbers of 32 bits, spaces around them; empty lines do not
-// count. See table.h.
+// Reads CSV: commas, names that may be quoted, 32-bit whole numbers, spaces around them; empty lines are skipped. See
+// table.h.
 #include "table.h"
 
 #include <ctype.h>
@@ -34,7 +34,7 @@ static char *read_file(const struct workload *w, const char *path) {
     workload_fail(w, "'%s' is no CSV file: it has a zero byte", path);
 }
 
-// Ends the line, without its end and spaces behind; where the next begins, or NULL.
+// Terminates the line, without trailing spaces; returns the start of the next one, or NULL.
 static char *cut_line(char *line) {
     char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : NULL;
     while (end > line && isspace((unsigned char)end[-1]))
@@ -43,7 +43,7 @@ static char *cut_line(char *line) {
     return next;
 }
 
-// Ends the field, without spaces around and quotes; where the next begins, or NULL.
+// Terminates the field, without quotes and surrounding spaces; returns the start of the next one, or NULL.
 static char *cut_field(char **field) {
     char *end = *field + strcspn(*field, ","), *next = *end ? end + 1 : NULL;
     *field += strspn(*field, " \t");

@@ -10,8 +10,8 @@ struct table {
     int32_t **column;
 };
 
-// Ends the program with one line when the file is no such table: a line of names, then lines of as many numbers.
+// Reads a line of names, then lines of as many numbers. Ends the program with one line if the file is no such table.
 struct table table_read(const struct workload *w, const char *path);
-// The column of that name, capitals or not; -1: there is none.
+// Returns the column of that name, ignoring case, or -1.
 int table_find(const struct table *table, const char *name, size_t length);
 void table_free(struct table *table);

@@ -1,7 +1,7 @@
 // ray: a picture of spheres over a floor.
 //
-// The reference traces recursively in double precision, meets spheres by geometry (the point of the ray nearest to the
-// centre) and knows the same scene. Tolerance: 2 of 255 levels for each colour. Where a ray passes an edge within
+// The reference traces the same scene recursively in double precision and intersects spheres geometrically (the point
+// of the ray nearest to the centre). Tolerance: 2 of 255 levels for each colour. Where a ray passes an edge within
 // single precision, either side is right: such a pixel must agree with the reference for a ray at most 1/50 of a pixel
 // away.
 #include "../common/png.h"
@@ -16,7 +16,7 @@ enum { BLOCK_X = 16, BLOCK_Y = 8, N_SPHERES = 6, MOST_REFLECTIONS = 5, SIDE_OPTI
 
 static const struct workload_info info = {
     .name = "ray",
-    .summary = "ray tracing with shadows and up to five reflections, one pixel a thread",
+    .summary = "ray tracing with shadows and up to five reflections, one pixel per thread",
     .sizes = {"32 x 32 pixels", "192 x 192 pixels", "256 x 256 pixels"},
     .options = {[SIDE_OPTION] = {"--side", "N", "pixels along a side of the picture; Liu 2023: 32", 1, 4096},
                 [IMAGE_OPTION] = {"--image", "FILE.png", "write the picture", 0, 0}},
@@ -73,7 +73,7 @@ static struct vector unit(struct vector a) {
     return (struct vector){s * a.x, s * a.y, s * a.z};
 }
 
-// The distance to the sphere along `d`, INFINITY when the ray misses it.
+// Returns the distance to the sphere along `d`, INFINITY if the ray misses it.
 static double distance(const struct sphere *s, struct vector from, struct vector d) {
     struct vector to_centre = sum(widened(s->centre), -1, from);
     double along = product(to_centre, d), radius = (double)s->radius;

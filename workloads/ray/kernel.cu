@@ -1,6 +1,6 @@
-// A ray tracer, one pixel a thread: spheres over a chequered floor, one light with shadows, and up to five reflections.
-// How long a thread works depends on what its ray hits. The scene is the same for all threads and lies in constant
-// memory.
+// A ray tracer, one pixel per thread: spheres over a chequered floor, one light with shadows, and up to five
+// reflections. How long a thread works depends on what its ray hits. The scene is the same for all threads and is in
+// constant memory.
 #include <heddle/device.h>
 
 enum { N_SPHERES = 6, MOST_REFLECTIONS = 5 };
@@ -31,8 +31,8 @@ static __device__ __forceinline__ float dot(float3 a, float3 b) { return a.x * b
 
 static const float nearest_hit = 1e-3f, no_hit = 1e30f; // a ray does not hit the surface that it leaves
 
-// Where a ray of direction d (length 1) meets the sphere, or no_hit: the smaller root of a quadratic equation. Spheres
-// are closed, so a ray never starts inside one.
+// Returns the distance at which a ray of direction d (length 1) hits the sphere, or no_hit: the smaller root of a
+// quadratic equation. Spheres are closed, so a ray never starts inside one.
 static __device__ __forceinline__ float hit_sphere(const sphere &s, float3 from, float3 d) {
     float3 o = from - s.centre;
     float b = dot(o, d), discriminant = b * b - dot(o, o) + s.radius * s.radius;
@@ -47,7 +47,7 @@ struct surface {
     float mirror;
 };
 
-// The nearest thing that the ray hits; false: the sky.
+// Finds the nearest surface that the ray hits; returns false for the sky.
 static __device__ __forceinline__ bool trace(float3 from, float3 d, surface &s) {
     float t = no_hit;
     int hit = -1;

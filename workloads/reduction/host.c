@@ -1,4 +1,4 @@
-// reduction: the sum of a vector in two launches: one sum a block, then one block over those sums.
+// reduction: the sum of a vector in two launches: one sum per block, then one block over those sums.
 #include "../common/workload.h"
 
 #include <stdlib.h>

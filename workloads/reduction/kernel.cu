@@ -1,5 +1,5 @@
-// Sums of a vector, one a block: each thread adds the elements of a grid-stride walk, then the block adds its threads'
-// sums in a shared-memory tree that halves the active threads at every step.
+// Sums of a vector, one per block: each thread adds the elements of a grid-stride walk, then the block adds its
+// threads' sums in a shared-memory tree that halves the active threads at every step.
 #include <heddle/device.h>
 
 enum { THREADS = 256 };

@@ -1,7 +1,7 @@
 // saop: the price of an arithmetic Asian call option, paid on the mean price of a share, by Monte Carlo simulation.
 //
 // The reference draws the same random numbers, which define the paths, and works in double precision with the logarithm
-// of the price. Checked are the payoff of every path and the mean. A path of 88 steps multiplies 88 exponentials with
+// of the price. It checks the payoff of every path and the mean. A path of 88 steps multiplies 88 exponentials with
 // relative errors of about 1e-7 each; a mean price of at most a few hundred therefore agrees within 2e-4.
 #include "../common/workload.h"
 
@@ -10,7 +10,7 @@
 
 static const struct workload_info info = {
     .name = "saop",
-    .summary = "Asian option by Monte Carlo simulation, one path a thread",
+    .summary = "Asian option by Monte Carlo simulation, one path per thread",
     .sizes = {"1,024 paths of 10 days", "2,048 paths of 88 days", "100,000 paths of 88 days"},
 };
 

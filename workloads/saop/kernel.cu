@@ -1,4 +1,4 @@
-// Monte Carlo price of an arithmetic Asian option, one path a thread. `start_generators` gives every path its own
+// Monte Carlo price of an arithmetic Asian option, one path per thread. `start_generators` starts every path's own
 // random numbers, `walk_paths` writes the price of the share at every step of every path, and `average_paths` turns the
 // mean price of a path into its payoff and adds the payoffs of the block's paths.
 #include <heddle/device.h>
@@ -84,7 +84,7 @@ extern "C" __global__ void average_paths(const float *price, float *payoff, floa
     }
     sums[t] = total;
     __syncthreads();
-    // The upper part is added to the lower one; with an odd width the element in the middle stays where it is.
+    // Adds the upper part to the lower one; with an odd width the middle element stays in place.
     int width = blockDim.x;
 #pragma unroll 1
     while (width > 1) {

@@ -1,11 +1,11 @@
-// sc: clustering by local search, as in a stream of points: centres are opened one candidate at a time when that pays.
+// sc: clustering by local search, as in a stream of points: a candidate becomes a centre when that pays.
 //
 // A solution costs the sum of the squared distances of all points to their centres and a price for each open centre;
 // the price is searched by bisection until the number of centres lies in the wanted range. The device computes what a
-// point would save by going to a candidate; the search itself runs on the host.
+// point would save by moving to a candidate; the search itself runs on the host.
 //
 // The reference is the same search with the distances computed on the CPU from the scalar product in whole numbers.
-// Coordinates are whole numbers small enough for squared distances to be exact in a float: the check asks for equal
+// Coordinates are whole numbers small enough for squared distances to be exact in a float: the check requires equal
 // clusters.
 #include "../common/workload.h"
 
@@ -13,7 +13,7 @@
 
 static const struct workload_info info = {
     .name = "sc",
-    .summary = "clustering by local search (streamcluster), one point a thread, one launch a candidate",
+    .summary = "clustering by local search (streamcluster), one point per thread, one launch per candidate",
     .sizes = {"256 points, 8-D, 2 to 4 centres", "512 points, 16-D, 4 to 8 centres",
               "2,048 points, 256-D, 10 to 20 centres"},
 };
@@ -31,7 +31,7 @@ struct clusters {
     size_t n_centres;
 };
 
-// How savings are found: on the device, or on the CPU when `coordinates` is 0.
+// How savings are computed: on the device, or on the CPU when `coordinates` is 0.
 struct savings {
     struct workload *w;
     const struct points *points;
@@ -105,9 +105,8 @@ static void find_savings(struct savings *s, const struct clusters *clusters, int
 
 // ---- The search ---------------------------------------------------------------------------------------------------
 
-// Opens `candidate` for its savers and closes the centres whose other points lose less by going there than the centre's
-// price; only if all together pays. `loss` has an element for each point, used for those that are centres. Returns what
-// was gained.
+// Opens `candidate` for the points that save and closes the centres whose other points lose less by moving there than
+// the centre's price, if the whole change pays. `loss` has an element per point, used for centres. Returns the gain.
 static double try_candidate(struct savings *s, struct clusters *c, int candidate, double price, double *loss) {
     size_t n = s->points->n;
     find_savings(s, c, candidate);
@@ -157,7 +156,7 @@ static void improve(struct savings *s, struct clusters *c, double price, size_t 
     } while (++pass < MOST_PASSES && gain > before * 1e-3);
 }
 
-// All points go to point 0.
+// Assigns all points to point 0.
 static void start_clusters(struct savings *s, struct clusters *c) {
     for (size_t i = 0; i < s->points->n; i++) {
         c->centre[i] = 0;

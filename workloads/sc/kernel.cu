@@ -1,6 +1,6 @@
-// What every point would save by going to a candidate centre: its cost now less its squared distance to the candidate,
-// one point a thread. Coordinates are stored dimension by dimension, so that neighbouring threads read neighbouring
-// words; the block keeps the candidate's in shared memory.
+// Computes what every point would save by moving to a candidate centre: its current cost minus its squared distance to
+// the candidate, one point per thread. Coordinates are stored dimension by dimension, so that neighbouring threads read
+// neighbouring words; the block keeps the candidate's in shared memory.
 #include <heddle/device.h>
 
 // Dynamic shared memory: a float for each dimension.

@@ -1,5 +1,5 @@
-// scan: full table scan; the reference evaluates the conditions row by row, as they are said, and both results are
-// sorted: warps write in no order.
+// scan: full table scan; the reference evaluates the conditions literally, row by row, and both results are sorted,
+// since warps write in no order.
 #include "../common/workload.h"
 
 #include <stdio.h>
@@ -59,7 +59,8 @@ static unsigned number(const struct workload *w, int option, unsigned by_default
     return w->option[option].text ? w->option[option].number : by_default;
 }
 
-// Uniform 32-bit values, of which one in `selectivity` meets the condition; for eq as many different values.
+// Fills a column with uniform 32-bit values, of which one in `selectivity` meets the condition; for eq there are that
+// many different values.
 static void fill_column(struct workload *w, struct table *table, unsigned c) {
     uint64_t all = UINT64_C(1) << 32, share = all / table->selectivity;
     uint32_t *column = table->column[c] = workload_array(w, table->n_rows, sizeof *column);
@@ -107,7 +108,7 @@ static int compare_values(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-// Gives the number of rows in out.
+// Returns the number of rows in out.
 static uint32_t run(const struct workload *w, const struct table *table, const char *kernel, struct workload_grid grid,
                     uint32_t *out) {
     struct query query = {.n_rows = table->n_rows};

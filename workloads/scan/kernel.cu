@@ -1,16 +1,16 @@
 // Full table scan: SELECT c0 FROM table WHERE c0 IN range AND c1 IN range ..., the table stored by columns.
 //
-// A warp takes 32 neighbouring rows at a time and collects the rows that pass in a buffer of its own in shared memory.
-// A full buffer goes to the output, which all warps share, in whole lines: one atomic addition takes their place. The
-// output has room for all rows: n_out[0] results at its begin, and n_out[1], what the warps had left, at its end.
-// The algorithm is that of Narasiman 2014, section 6.2.2. The step in the middle comes in two versions, that of today's
+// A warp takes 32 neighbouring rows at a time and collects the rows that pass in its own buffer in shared memory. A
+// full buffer is moved in whole lines to the common output of all warps, where one atomic addition reserves their
+// place. The output has room for all rows: n_out[0] results at its beginning, and n_out[1], the warps' remainders, at
+// its end. The algorithm is that of Narasiman 2014, section 6.2.2. Its middle step has two versions: that of today's
 // GPUs, collect_by_ballot(), and one instruction (7.1).
 //
-// A condition is a range of unsigned numbers, low to low + span: value - low <= span. So one comparison does for
-// =, <, > and BETWEEN. Warps have 32 threads; n_rows is a multiple of 32.
+// A condition is a range of unsigned numbers, low to low + span: value - low <= span. So one comparison covers =, <, >
+// and BETWEEN. Warps have 32 threads; n_rows is a multiple of 32.
 #include "heddle/device.h"
 
-enum { BUFFER = 256, LINE = 32, FULL = BUFFER - LINE, EVERYBODY = -1 };
+enum { BUFFER = 256, LINE = 32, FULL = BUFFER - LINE, ALL_LANES = -1 };
 
 struct query {
     const unsigned *column[4];
@@ -18,23 +18,24 @@ struct query {
     unsigned n_rows;
 };
 
-// The number of lanes of the warp that pass; their values are in the buffer from n on. below: the lanes before this
+// Adds the values of the lanes that pass to the buffer from n on; returns their number. below: the lanes before this
 // one.
 __device__ __forceinline__ unsigned collect_by_ballot(unsigned *buffer, unsigned n, bool passes, unsigned value,
                                                       unsigned below) {
-    unsigned lanes = __ballot_sync(EVERYBODY, passes);
+    unsigned lanes = __ballot_sync(ALL_LANES, passes);
     if (passes)
         buffer[n + __popc(lanes & below)] = value;
     return __popc(lanes);
 }
 
-// Moves whole lines of the buffer to the output and the rest to the buffer's begin; how many elements the rest has.
+// Moves whole lines of the buffer to the output and the rest to the buffer's beginning; returns the number of elements
+// that remain.
 __device__ __forceinline__ unsigned flush(unsigned *buffer, unsigned n, unsigned *out, unsigned *n_out, unsigned lane) {
     unsigned place = 0;
     __syncwarp();
     if (lane == 0)
         place = atomicAdd(n_out, FULL);
-    place = __shfl_sync(EVERYBODY, place, 0);
+    place = __shfl_sync(ALL_LANES, place, 0);
 #pragma unroll 1
     for (unsigned i = 0; i < FULL; i += LINE)
         out[place + i + lane] = buffer[i + lane];
@@ -45,14 +46,15 @@ __device__ __forceinline__ unsigned flush(unsigned *buffer, unsigned n, unsigned
     return n - FULL;
 }
 
-// What is left of a buffer goes to the other end of the output, before what is there, so that the lines stay whole.
+// Moves the remainder of a buffer to the other end of the output, before what is already there, so that the lines stay
+// whole.
 __device__ __forceinline__ void flush_rest(const unsigned *buffer, unsigned n, unsigned *out, unsigned *n_rest,
                                            unsigned n_rows, unsigned lane) {
     unsigned place = 0;
     __syncwarp();
     if (lane == 0)
         place = atomicAdd(n_rest, n);
-    place = n_rows - n - __shfl_sync(EVERYBODY, place, 0);
+    place = n_rows - n - __shfl_sync(ALL_LANES, place, 0);
 #pragma unroll 1
     for (unsigned i = lane; i < n; i += LINE)
         out[place + i] = buffer[i];

@@ -2,7 +2,7 @@
 //
 // A choice has a cost and a reach: it may follow the choices of the row before at most that far to its left or right.
 // Half of the choices reach 1 (a king's step), a quarter 3 and a quarter 7 (a rook's move across the board). The
-// reference works the other way round: a choice offers its path to all that could follow it.
+// reference works the other way: a choice offers its path to all that can follow it.
 #include "../common/workload.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 static const struct workload_info info = {
     .name = "short",
-    .summary = "cheapest path through rows of choices, one choice a thread, one launch a row",
+    .summary = "cheapest path through rows of choices, one choice per thread, one launch per row",
     .sizes = {"6 steps of 2,000 choices", "6 steps of 40,000 choices", "6 steps of 150,000 choices"},
 };
 
@@ -23,8 +23,8 @@ struct board {
     int *start, *cost, *reach;
 };
 
-// What the search finds: the cost of the cheapest path to each choice of the last row, and where every choice's path
-// comes from.
+// The result of the search: the cost of the cheapest path to each choice of the last row, and every choice's
+// predecessor.
 struct paths {
     int *best, *from;
 };
@@ -93,7 +93,7 @@ static void search(const struct workload *w, const struct board *b, struct paths
     workload_device_free(w, origins);
 }
 
-// The costs first: a wrong one is reported before the way that led to it.
+// Compares the costs first: a wrong one is reported before the path that led to it.
 static struct workload_diff compare(const struct paths *got, const struct paths *expected, size_t n) {
     struct workload_diff diff = workload_diff_i32(got->best, expected->best, n);
     return diff.n_wrong ? diff : workload_diff_i32(got->from, expected->from, STEPS * n);

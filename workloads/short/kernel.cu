@@ -1,4 +1,4 @@
-// One step of a search for the cheapest path through rows of choices, one choice a thread: a choice is reached from
+// One step of a search for the cheapest path through rows of choices, one choice per thread: a choice is reached from
 // those of the row before that lie within its reach, and takes the cheapest of them. The reach differs from choice to
 // choice.
 #include <heddle/device.h>

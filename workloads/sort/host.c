@@ -5,8 +5,8 @@
 
 enum { SMALL_BUCKETS = 128, CAPACITY = 1536 }; // as in kernel.cu
 enum { FAN_BITS = 5, SMALL_BITS = 7, MEAN_BUCKET = 1024, KEY_BITS = 32 };
-// Tiles are large, so that a block writes long runs, and at small sizes there are a few of them all the same.
-enum { THREADS = 128, SCATTER_THREADS = 384, KEYS_A_THREAD = 32, LEAST_TILES = 8, KEYS_A_COUNTER = 128 };
+// Tiles are large, so that a block writes long runs, but there are a few even at small sizes.
+enum { THREADS = 128, SCATTER_THREADS = 384, KEYS_PER_THREAD = 32, LEAST_TILES = 8, KEYS_PER_COUNTER = 128 };
 
 static const struct workload_info info = {
     .name = "sort",
@@ -31,7 +31,7 @@ static unsigned words(unsigned n) { return n * (unsigned)sizeof(uint32_t); }
 
 static void place_buckets(struct sorting *s) {
     unsigned n_buckets = (unsigned)s->n_buckets;
-    struct workload_shape shape = workload_shape(s->w, (size_t)(s->n / KEYS_A_COUNTER), THREADS);
+    struct workload_shape shape = workload_shape(s->w, (size_t)(s->n / KEYS_PER_COUNTER), THREADS);
     int shift = KEY_BITS - s->bucket_bits;
     WORKLOAD_CUDA(s->w, cuMemsetD8(s->counts, 0, words(n_buckets)));
     workload_launch(s->w, "count_keys", (struct workload_grid){shape.blocks, 1, s->threads, 1, words(n_buckets)},
@@ -40,20 +40,20 @@ static void place_buckets(struct sorting *s) {
                     (void *[]){&s->counts, &s->starts, &s->next, &s->next_coarse, &s->n_buckets, &s->n});
 }
 
-// As many keys as shared memory has room for beside `other_words`, up to a limit.
+// Returns the number of keys that fit into shared memory besides `other_words`, up to a limit.
 static unsigned choose_tile(const struct sorting *s, unsigned threads, unsigned other_words) {
     unsigned room = workload_most_shared_bytes(s->w) / (unsigned)sizeof(uint32_t), most = (unsigned)s->n / LEAST_TILES;
     if (room <= other_words)
-        workload_usage_error(s->w,
-                             "%u threads need %u bytes of shared memory a block and more for keys, this device has %u",
-                             threads, words(other_words), words(room));
+        workload_usage_error(
+            s->w, "%u threads need %u bytes of shared memory per block and more for keys, this device has %u", threads,
+            words(other_words), words(room));
     unsigned tile = room - other_words;
-    if (tile > KEYS_A_THREAD * threads)
-        tile = KEYS_A_THREAD * threads;
+    if (tile > KEYS_PER_THREAD * threads)
+        tile = KEYS_PER_THREAD * threads;
     return tile < most ? tile : most;
 }
 
-// Moves the keys to the buckets of their upper `bits` bits, next[b] being where bucket b begins.
+// Moves the keys to the buckets of their upper `bits` bits; next[b] is the start of bucket b.
 static void scatter(struct sorting *s, int bits, CUdeviceptr next) {
     int n_buckets = 1 << bits, shift = KEY_BITS - bits;
     unsigned threads = workload_shape(s->w, 1, SCATTER_THREADS).threads, other = threads + 2 * (unsigned)n_buckets;

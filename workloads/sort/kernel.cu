@@ -1,14 +1,14 @@
-// Bucket sort. Keys are shared out to buckets of about a thousand by their upper bits: counted (`count_keys`), the
-// counts summed up (`place_buckets`), and the keys moved (`scatter_keys`), first to coarse buckets of FAN final ones
-// and then to the final ones, so that a block always writes runs of neighbouring keys. `sort_buckets` takes a bucket
-// into shared memory, shares it out to small buckets by the next bits, and one thread sorts each small bucket by
-// insertion. In a bucket, keys lie in the order in which threads came; the sorting removes it.
+// Bucket sort. Keys are divided into buckets of about a thousand by their upper bits: counted (`count_keys`), the
+// counts summed (`place_buckets`), and the keys moved (`scatter_keys`), first to coarse buckets of FAN final ones and
+// then to the final ones, so that a block always writes runs of neighbouring keys. `sort_buckets` loads a bucket into
+// shared memory, divides it into small buckets by the next bits, and one thread sorts each small bucket by insertion.
+// Keys in a bucket are in the order in which threads wrote them, until they are sorted.
 #include <heddle/device.h>
 
 enum { FAN = 32, SMALL_BUCKETS = 128, CAPACITY = 1536 };
 
-// Buckets are upper bits of the key with its sign flipped, so that their order is that of the ints. `shift` is how many
-// bits are below them.
+// Buckets are upper bits of the key with its sign flipped, so that their order is that of the ints. `shift` is the
+// number of bits below them.
 static __device__ __forceinline__ int bits_above(int key, int shift) { return (int)((key ^ 0x80000000u) >> shift); }
 
 // Makes counts[0] to counts[n - 1] in shared memory their exclusive prefix sums. All threads of a block call it;
@@ -80,7 +80,7 @@ extern "C" __global__ void place_buckets(const unsigned *counts, unsigned *start
 }
 
 // Puts n keys into `ordered` in shared memory, ordered by the bits from `shift` on, which are those of bucket
-// first_bucket and the n_buckets - 1 behind it. ends[b] becomes the end of bucket first_bucket + b in `ordered`. All
+// first_bucket and the n_buckets - 1 after it. ends[b] becomes the end of bucket first_bucket + b in `ordered`. All
 // threads of a block call it; `partial` has a word for each of them.
 static __device__ __forceinline__ void order_keys(const int *keys, int n, int *ordered, unsigned *ends,
                                                   unsigned *partial, int first_bucket, int n_buckets, int shift) {
@@ -98,9 +98,9 @@ static __device__ __forceinline__ void order_keys(const int *keys, int n, int *o
     __syncthreads();
 }
 
-// A block takes a tile of keys at a time and room for all of them in a bucket with one atomic. The keys are ordered
-// already by all bits of their bucket but those that tell FAN buckets apart, so few buckets meet in a tile. Dynamic
-// shared memory: tile_keys words, one for each thread, and two times n_buckets words.
+// A block takes a tile of keys at a time and reserves room for all of them in a bucket with one atomic. The keys are
+// already ordered by all bits of their bucket but those that distinguish FAN buckets, so a tile has few buckets.
+// Dynamic shared memory: tile_keys words, one for each thread, and two times n_buckets words.
 extern "C" __global__ void scatter_keys(const int *keys, int n, int *out, unsigned *next, int n_buckets, int shift,
                                         int tile_keys) {
     extern __shared__ unsigned shared[];
@@ -114,7 +114,7 @@ extern "C" __global__ void scatter_keys(const int *keys, int n, int *out, unsign
 #pragma unroll 1
         for (int b = threadIdx.x; b < end_bucket - first_bucket; b += blockDim.x) {
             unsigned start = b ? ends[b - 1] : 0, count = ends[b] - start;
-            if (count) // how far from a place in the tile to the place in `out`
+            if (count) // distance from a place in the tile to the place in `out`
                 moves[b] = atomicAdd(&next[first_bucket + b], count) - start;
         }
         __syncthreads();
@@ -136,8 +136,8 @@ static __device__ __forceinline__ void sort_by_insertion(int *keys, int n) {
     }
 }
 
-// A block a bucket. `shift` is how many bits are below those of the small buckets.
-// Dynamic shared memory: CAPACITY words, SMALL_BUCKETS words and one for each thread.
+// One block per bucket. `shift` is the number of bits below those of the small buckets. Dynamic shared memory: CAPACITY
+// words, SMALL_BUCKETS words and one for each thread.
 extern "C" __global__ void sort_buckets(int *keys, const unsigned *starts, int n_buckets, int shift) {
     extern __shared__ unsigned shared[];
     int *sorted = (int *)shared;

@@ -8,7 +8,7 @@
 
 static const struct workload_info info = {
     .name = "sp",
-    .summary = "scalar products of pairs of vectors, one pair a block at a time",
+    .summary = "scalar products of pairs of vectors, one pair per block at a time",
     .sizes = {"24 pairs of 4,096 floats", "256 pairs of 4,096 floats", "256 pairs of 4,096 floats"},
 };
 

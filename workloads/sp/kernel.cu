@@ -1,4 +1,4 @@
-// Scalar products of pairs of vectors, one pair a block at a time: each thread adds the products of a strided walk,
+// Scalar products of pairs of vectors, one pair per block at a time: each thread adds the products of a strided walk,
 // then the block adds its threads' sums in a shared-memory tree.
 #include <heddle/device.h>
 
@@ -15,7 +15,7 @@ extern "C" __global__ void scalar_products(const float *a, const float *b, float
             sum += a[i] * b[i];
         sums[t] = sum;
         __syncthreads();
-        // The upper part is added to the lower one; with an odd width the element in the middle stays where it is.
+        // Adds the upper part to the lower one; with an odd width the middle element stays in place.
         int width = blockDim.x;
 #pragma unroll 1
         while (width > 1) {

@@ -8,7 +8,7 @@
 
 static const struct workload_info info = {
     .name = "spmv",
-    .summary = "sparse matrix times vector in compressed rows of skewed lengths, one row a thread",
+    .summary = "sparse matrix times vector in compressed rows of skewed lengths, one row per thread",
     .sizes = {"4,096 rows, about 20 elements each", "49,152 rows, about 20 elements each",
               "262,144 rows, about 20 elements each"},
 };

@@ -1,4 +1,4 @@
-// Product of a sparse matrix in compressed rows with a vector, one row a thread.
+// Product of a sparse matrix in compressed rows with a vector, one row per thread.
 #include <heddle/device.h>
 
 extern "C" __global__ void spmv(const int *row, const int *column, const float *value, const float *x, float *y,

@@ -1,5 +1,6 @@
-// The MD5 digest (RFC 1321) of every window of 128 bytes that begins at a multiple of four bytes, one window a thread.
-// A block copies the stretch its windows share into shared memory; neighbouring windows overlap in all but one word.
+// The MD5 digest (RFC 1321) of every window of 128 bytes that begins at a multiple of four bytes, one window per
+// thread. A block copies the common stretch of its windows into shared memory; neighbouring windows overlap in all but
+// one word.
 #include <heddle/device.h>
 
 enum { WINDOW_WORDS = 32, CHUNK_WORDS = 16, STEPS = 64 };
@@ -55,7 +56,7 @@ static __device__ __forceinline__ digest hash_window(const unsigned *window) {
 #pragma unroll 1
     for (int first = 0; first < WINDOW_WORDS; first += CHUNK_WORDS)
         add_chunk(digest, window + first);
-    // What follows the message: a one bit, zeros, and the length in bits.
+    // After the message: a one bit, zeros, and the length in bits.
     const unsigned padding[CHUNK_WORDS] = {0x80u, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, WINDOW_WORDS * 32, 0};
     add_chunk(digest, padding);
     return digest;

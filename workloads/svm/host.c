@@ -10,7 +10,7 @@
 
 static const struct workload_info info = {
     .name = "svm",
-    .summary = "kernel rows of a support vector machine, one vector a thread, one launch a working pair",
+    .summary = "kernel rows of a support vector machine, one vector per thread, one launch per working pair",
     .sizes = {"1,024 vectors, 20-D, 4 pairs", "20,000 vectors, 20-D, 4 pairs", "100,000 vectors, 20-D, 4 pairs"},
 };
 

@@ -1,5 +1,5 @@
 // The kernel computation of training a support vector machine: for a working pair of vectors, the Gaussian kernel of
-// every vector with both, added with their weights to the vector's gradient. One vector a thread; vectors that have
+// every vector with both, added with their weights to the vector's gradient. One vector per thread; vectors that have
 // been shrunk from the problem are skipped. A vector is a row of `dimensions` floats.
 #include <heddle/device.h>
 

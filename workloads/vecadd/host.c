@@ -5,7 +5,7 @@
 
 static const struct workload_info info = {
     .name = "vecadd",
-    .summary = "add two vectors of floats, one element a thread",
+    .summary = "add two vectors of floats, one element per thread",
     .sizes = {"49,000 elements", "1,048,576 elements", "8,388,608 elements"},
 };
 

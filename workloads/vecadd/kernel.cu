@@ -1,4 +1,4 @@
-// c = a + b, one element a thread; the strided kernel serves grids with fewer threads than elements.
+// c = a + b, one element per thread; the strided kernel serves grids with fewer threads than elements.
 #include <heddle/device.h>
 
 extern "C" __global__ void vecadd(const float *a, const float *b, float *c, int n) {

@@ -1,18 +1,25 @@
 // viterbi: decoding of a convolutional code after a channel that flips one bit in 32.
 //
 // More than one message can be equally likely, so the check does not compare bits: the decoded message, encoded again,
-// must end in state 0 and differ from what was received in as few bits as any message can. That least distance comes
-// from a search over the trellis from its end to its beginning.
+// must end in state 0 and differ from the received bits in as few bits as possible. That least distance comes from a
+// search over the trellis from its end to its beginning.
 #include "../common/workload.h"
 
 #include <stdlib.h>
 
-enum { STEPS_A_WORD = 16, STEPS_A_NOTE = 8, DATA_BITS_A_WORD = 32 }; // as in kernel.cu
-enum { SHORTEST = 128, LONGEST = 256, TAIL = 2, STATES = 4, WORDS = LONGEST / STEPS_A_WORD, DATA_WORDS = LONGEST / 32 };
+enum { STEPS_PER_WORD = 16, STEPS_PER_NOTE = 8, DATA_BITS_PER_WORD = 32 }; // as in kernel.cu
+enum {
+    SHORTEST = 128,
+    LONGEST = 256,
+    TAIL = 2,
+    STATES = 4,
+    WORDS = LONGEST / STEPS_PER_WORD,
+    DATA_WORDS = LONGEST / 32
+};
 
 static const struct workload_info info = {
     .name = "viterbi",
-    .summary = "Viterbi decoding of packets, one packet a thread",
+    .summary = "Viterbi decoding of packets, one packet per thread",
     .sizes = {"32,768 encoded bits", "524,288 encoded bits", "4,194,304 encoded bits"},
 };
 
@@ -42,12 +49,12 @@ static void send_packet(struct workload *w, struct packets *p, int i) {
         unsigned bit = t < p->n_steps[i] - TAIL ? workload_random(w) >> 12 & 1 : 0;
         unsigned pair = encode(state, bit) ^ (noise(w) << 1 | noise(w));
         p->sent[t / 32 * p->n + i] |= bit << t % 32;
-        p->received[t / STEPS_A_WORD * p->n + i] |= pair << 2 * (t % STEPS_A_WORD);
+        p->received[t / STEPS_PER_WORD * p->n + i] |= pair << 2 * (t % STEPS_PER_WORD);
         state = (state << 1 | bit) & (STATES - 1);
     }
 }
 
-// Packets of random length until n_steps are used up; the last takes what is left.
+// Makes packets of random length until n_steps are used up; the last takes the rest.
 static struct packets make_packets(struct workload *w, int n_steps) {
     size_t most = (size_t)(n_steps / SHORTEST + 1);
     struct packets p = {0, workload_array(w, most, sizeof *p.n_steps), NULL, NULL};
@@ -68,7 +75,7 @@ static void decode(const struct workload *w, struct packets *p, struct workload_
     CUdeviceptr received = workload_upload(w, p->received, n * WORDS * sizeof *p->received);
     CUdeviceptr n_steps = workload_upload(w, p->n_steps, n * sizeof *p->n_steps);
     CUdeviceptr device_data = workload_device_alloc(w, data_bytes);
-    unsigned shared_bytes = LONGEST / STEPS_A_NOTE * (unsigned)sizeof(uint32_t) * shape.threads;
+    unsigned shared_bytes = LONGEST / STEPS_PER_NOTE * (unsigned)sizeof(uint32_t) * shape.threads;
     WORKLOAD_CUDA(w, cuMemsetD8(device_data, 0, data_bytes));
     workload_launch(w, "viterbi", (struct workload_grid){shape.blocks, 1, shape.threads, 1, shared_bytes},
                     (void *[]){&received, &n_steps, &device_data, &p->n});
@@ -78,7 +85,7 @@ static void decode(const struct workload *w, struct packets *p, struct workload_
     workload_device_free(w, device_data);
 }
 
-// How many bits were received otherwise than this message is sent; -1 when it does not end in state 0.
+// Returns the number of received bits that differ from this message, encoded; -1 if it does not end in state 0.
 static int distance_of(const struct packets *p, const uint32_t *data, int i) {
     unsigned state = 0;
     int distance = 0;

@@ -1,7 +1,7 @@
 // wp: time steps of cloud microphysics in columns of air.
 //
-// The reference is in double precision and knows no conditions: it applies every process everywhere, with rates that
-// are zero where the process does not act, and takes what a change of phase warms from a table of the kinds of water.
+// The reference is in double precision and has no conditions: it applies every process everywhere, with rates that are
+// zero where the process does not act, and takes the warming of a change of phase from a table of the kinds of water.
 // Tolerances are stated at check().
 #include "../common/workload.h"
 
@@ -12,7 +12,7 @@ enum { TILE = 8 }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "wp",
-    .summary = "weather prediction: cloud microphysics, a column of air a thread, many short branches",
+    .summary = "weather prediction: cloud microphysics, a column of air per thread, many short branches",
     .sizes = {"16 x 8 columns of 20 levels, 2 steps", "32 x 32 columns of 27 levels, 4 steps",
               "72 x 64 columns of 27 levels, 10 steps"},
 };
@@ -42,7 +42,7 @@ struct air {
 
 // ---- Reference ----------------------------------------------------------------------------------------------------
 
-// The air of one level of one column.
+// The air of one level of a column.
 struct parcel {
     double pressure, density, temperature, water[N_WATERS];
 };
@@ -63,7 +63,7 @@ static double above(double x, double edge) { return fmax(x - edge, 0.0); }
 
 static double present(const struct parcel *p, int kind) { return above(p->water[kind], trace); }
 
-// A power of what there is: in a kilogram, or in a cubic metre of air.
+// A power of the amount of water: per kilogram, or per cubic metre of air.
 static double mass_power(const struct parcel *p, int kind, double exponent) { return pow(present(p, kind), exponent); }
 static double volume_power(const struct parcel *p, int kind, double exponent) {
     return pow(p->density * present(p, kind), exponent);
@@ -174,7 +174,8 @@ static void change_reference(struct parcel *p, double dt) {
     collect_wet(p, dt * warm_ramp);
 }
 
-// From the top down through a column, whose parcels lie `stride` apart; returns what falls on the ground.
+// Lets water fall from the top down through a column, whose parcels are `stride` apart; returns what reaches the
+// ground.
 static double fall_reference(struct parcel *column, size_t stride, size_t n_levels, int kind, double dt,
                              double height) {
     static const double speed[N_WATERS] = {0.0, 0.5, 3.29, 14.0, 3.0, 12.0};
@@ -294,7 +295,7 @@ static void free_field(struct field *f) {
 
 // ---- Device -------------------------------------------------------------------------------------------------------
 
-// Runs the steps on the device and leaves the field as it is after them in `f`.
+// Runs the steps on the device and stores the resulting field in `f`.
 static struct workload_grid simulate(const struct workload *w, const struct domain *d, struct field *f) {
     size_t bytes = f->n_columns * f->n_levels * sizeof(float), ground_bytes = f->n_columns * sizeof(float);
     struct air a = {
@@ -325,9 +326,9 @@ static struct workload_grid simulate(const struct workload *w, const struct doma
     return grid;
 }
 
-// The first quantity that is wrong, or the last one. Temperatures are right within 1e-3 kelvin: single precision rounds
-// them to 3e-5, some twenty times a step. That moves the vapour at saturation, and all other kinds of water with it, by
-// less than 1e-4 of it: they are right within 5e-7 + 5e-4 of the amount, and what has fallen within 1e-5 + 1e-3.
+// Returns the first quantity that is wrong, or the last one. Temperatures agree within 1e-3 kelvin: single precision
+// rounds them to 3e-5, some twenty times per step. That moves the vapour at saturation, and all other kinds of water
+// with it, by less than 1e-4 of it: they agree within 5e-7 + 5e-4 of the amount, and precipitation within 1e-5 + 1e-3.
 static struct workload_diff check(const struct field *got, const struct field *expected) {
     size_t n = got->n_columns * got->n_levels;
     struct workload_diff diff = workload_diff_f32(got->temperature, expected->temperature, n, 1e-3, 0.0);

@@ -1,11 +1,11 @@
 // One time step of the cloud microphysics of a weather model: water moves between vapour, cloud droplets, cloud ice,
-// rain, snow and graupel, heats or cools the air on the way, and falls. A thread has a column of air and goes through
-// its levels. Each process is a formula behind the condition under which it acts: many short branches that depend on
+// rain, snow and graupel, heats or cools the air on the way, and falls. A thread has a column of air and processes its
+// levels. Each process is a formula guarded by the condition under which it acts: many short branches that depend on
 // data.
 //
-// A scheme of our own, with one variable for each kind of water ("single-moment"), made of textbook pieces; README.md
-// names them. Rates go to zero at the edge of their condition, so that results depend on the input continuously.
-// Amounts of water are kilograms in a kilogram of air; temperatures are kelvin; everything else is in SI units.
+// Our own scheme, with one variable for each kind of water ("single-moment"), from textbook formulas; README.md names
+// them. Rates go to zero at the edge of their condition, so that results depend on the input continuously. Amounts of
+// water are kilograms in a kilogram of air; temperatures are kelvin; everything else is in SI units.
 #include <heddle/device.h>
 
 static const float FREEZING = 273.15f, TRACE = 1e-9f;
@@ -30,7 +30,7 @@ struct cell {
     float temperature, vapour, droplets, ice, rain, snow, graupel;
 };
 
-// Moves water, but no more than there is.
+// Moves water, at most as much as is present.
 static __device__ __forceinline__ void transfer(cell &c, float &from, float &to, float amount, float warming) {
     amount = fminf(amount, from);
     from -= amount;
@@ -78,8 +78,7 @@ static __device__ __forceinline__ void melt(cell &c, float seconds) {
     }
 }
 
-// Above freezing, snow that lies in dry air evaporates and snow in moist air takes up vapour, both through a film of
-// water.
+// Above freezing, snow in dry air evaporates and snow in moist air takes up vapour, both through a film of water.
 static __device__ __forceinline__ void exchange_wet_snow(cell &c, float seconds) {
     float saturated = water_saturation(c), excess = c.vapour / saturated - 1.0f;
     float amount = seconds * 2e-3f * __powf(c.density * (c.snow - TRACE), 0.65f);
@@ -89,7 +88,7 @@ static __device__ __forceinline__ void exchange_wet_snow(cell &c, float seconds)
         transfer(c, c.vapour, c.snow, excess * fminf(amount, 0.5f * saturated), DEPOSIT);
 }
 
-// Drops freeze the sooner the larger and the colder they are; droplets all do between -35 and -40 degrees Celsius.
+// Larger and colder drops freeze sooner; all droplets freeze between -35 and -40 degrees Celsius.
 static __device__ __forceinline__ void freeze(cell &c, float seconds) {
     float cold = FREEZING - c.temperature, nuclei = seconds * (__expf(0.66f * fminf(cold, 40.0f)) - 1.0f);
     if (c.droplets > TRACE) {
@@ -106,7 +105,8 @@ static __device__ __forceinline__ void freeze(cell &c, float seconds) {
 
 // ---- Condensation and evaporation ---------------------------------------------------------------------------------
 
-// The share of the distance from saturation that has to change phase: the air warms or cools on the way and meets it.
+// The share of the distance from saturation that changes phase: the air warms or cools on the way, which moves
+// saturation.
 static __device__ __forceinline__ float damping(const cell &c, float saturated) {
     float slope = 17.67f * 243.5f / ((c.temperature - 29.65f) * (c.temperature - 29.65f));
     return 1.0f / (1.0f + CONDENSE * saturated * slope);
@@ -135,7 +135,7 @@ static __device__ __forceinline__ void adjust_to_saturation(cell &c, float secon
 
 // ---- Ice and vapour -----------------------------------------------------------------------------------------------
 
-// The ice that as many crystals as there are nuclei at this temperature hold at first.
+// Returns the initial ice: one crystal per nucleus at this temperature.
 static __device__ __forceinline__ float initial_ice(const cell &c) {
     float crystals = 1e3f * __expf(0.1f * (FREEZING - c.temperature));
     return 4.92e-11f * __powf(crystals, 1.33f) / c.density;
@@ -192,7 +192,7 @@ static __device__ __forceinline__ void collect_wet(cell &c, float seconds) {
         transfer(c, c.droplets, c.rain, seconds * 2.0f * c.droplets * __powf(c.graupel - TRACE, 0.85f), 0.0f);
 }
 
-// Snow sweeps up what is in its way; rime throws off splinters, most of all at 5.5 degrees below freezing.
+// Snow collects what it falls through; rime throws off splinters, most at 5.5 degrees below freezing.
 static __device__ __forceinline__ void collect_with_snow(cell &c, float seconds, float cold) {
     float sweep = seconds * __powf(c.snow - TRACE, 0.8f);
     if (c.ice > TRACE)
@@ -273,8 +273,8 @@ static __device__ __forceinline__ bool is_clear(const cell &c) {
     return c.temperature >= FREEZING || c.vapour <= ice_saturation(c);
 }
 
-// What differs above and below freezing sets in within one kelvin: melting snow keeps air at freezing, where a sharp
-// change would leave the outcome to the last bit.
+// Processes above and below freezing set in within one kelvin: melting snow keeps air at freezing, where a sharp change
+// would make the result depend on the last bit.
 static __device__ __forceinline__ void change_cell(cell &c, float seconds) {
     tidy(c, c.droplets, CONDENSE);
     tidy(c, c.ice, DEPOSIT);
