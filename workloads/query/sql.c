@@ -68,9 +68,9 @@ static bool is_word(const struct parser *p, const char *word) {
 
 static bool accept(struct parser *p, const char *word) {
     bool is_match = is_word(p, word);
-    if (is_it)
+    if (is_match)
         advance(p);
-    return is_it;
+    return is_match;
 }
 
 // what: how the message names it.
