@@ -63,6 +63,6 @@ int main(int argc, char **argv) {
     }
     free(data);
     free(expected);
-    return workload_finish(&w, w.check ? &diff : NULL, "%d ints, %d launches, %u threads per block", n, n_launches,
+    return workload_finish(&w, w.check ? &diff : NULL, "%d ints, %d launches, %u threads a block", n, n_launches,
                            threads);
 }

@@ -193,6 +193,6 @@ int main(int argc, char **argv) {
         free(weights[k]);
         free(outputs[k]);
     }
-    return workload_finish(&w, w.check ? &diff : NULL, "%zu digit%s, %d layer%s, one launch each", n_digits,
+    return workload_finish(&w, w.check ? &diff : NULL, "%zu digit%s, %d layer%s, a launch each", n_digits,
                            n_digits == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }
