@@ -104,7 +104,8 @@ static void undefined_names_suggest_the_nearest(void **state) {
     fixture_rejects("call helpr;", 6, "undefined function 'helpr'; did you mean 'helper'?");
     fixture_rejects("call cell;", 6, "'cell' is not a function");
     fixture_rejects("$L_1: bra $L_2;", 11, "undefined label '$L_2'; did you mean '$L_1'?");
-    fixture_rejects("bra inside; { inside: ret; }", 5, "label 'inside' on line 8 is inside braces and not visible here");
+    fixture_rejects("bra inside; { inside: ret; }", 5,
+                    "label 'inside' on line 8 is inside braces and not visible here");
     fixture_rejects("brx.idx %r1, table; l: ret;", 14, "undefined .branchtargets list 'table'");
     fixture_rejects("l: brx.idx %r1, l;", 17, "'l' is not a .branchtargets list");
     fixture_rejects("{ .reg .b32 %in; } mov.u32 %in, 1;", 28, "undefined register '%in'");
