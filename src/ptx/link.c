@@ -1,11 +1,10 @@
-/* Links modules that were compiled apart (nvcc -rdc=true) into one.
+/* Links separately compiled modules (nvcc -rdc=true) into one.
  *
- * A name that a part exports (.visible, .weak, .common) is the same thing in every part that declares it; of several
- * definitions a .visible one wins over .weak ones, those over .common ones, and the first over its equals, except that
- * the largest .common one stays. Names without a linkage directive belong to their part. What is defined nowhere keeps
- * its declaration: functions that the engine has built in, shared memory whose size the launch gives, and mistakes,
- * which the loader reports. The parts stay alive: functions and variables move into the new module's lists and keep
- * pointing to their own text. */
+ * A name that a part exports (.visible, .weak, .common) means the same in every part that declares it. Of several
+ * definitions a .visible one wins over .weak ones, those over .common ones, and the first over its equals; of .common
+ * ones the largest wins. Names without a linkage directive belong to their part. Names without a definition keep their
+ * declaration: built-in functions, shared memory whose size the launch sets, and mistakes, which the loader reports.
+ * The parts stay alive: functions and variables move to the new module's lists and still point to their own text. */
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 #include "base/arena.h"
 
-/* How much a definition counts. A local one counts for its own part only. */
+/* The precedence of a definition. A local one is visible only in its own part. */
 enum rank { RANK_DECLARED, RANK_LOCAL, RANK_COMMON, RANK_WEAK, RANK_STRONG };
 
 /* An exported name and its best definition so far. */
@@ -29,7 +28,7 @@ struct linking {
     struct ptx_messages *messages;
     struct name *name; /* open addressing; a power of two, at most half full */
     size_t n_names;
-    /* Of the part at hand, by index: what stands for it in the new module. */
+    /* By index in the current part: the function or variable of the new module. */
     struct ptx_function **function;
     struct ptx_variable **variable;
 };
@@ -72,7 +71,7 @@ static struct ptx_location place_of(const struct name *name, const struct ptx_mo
     return name->function ? name->function->at : name->variable->at;
 }
 
-/* Whether a definition of that rank replaces what is known of the name. */
+/* Returns whether a definition of that rank replaces the known one of the name. */
 static bool replaces(struct linking *linking, const struct name *known, enum rank rank, const struct ptx_module *home,
                      struct ptx_location at, const char *text) {
     if (rank <= RANK_LOCAL)
@@ -80,7 +79,7 @@ static bool replaces(struct linking *linking, const struct name *known, enum ran
     if (rank == RANK_STRONG && known->rank == RANK_STRONG) {
         const struct ptx_module *other;
         struct ptx_location there = place_of(known, &other);
-        ptx_error_at(linking->messages, home, at, "'%s' is defined in %s:%u too", text, other->path, there.line);
+        ptx_error_at(linking->messages, home, at, "'%s' is also defined in %s:%u", text, other->path, there.line);
     }
     return rank > known->rank;
 }
@@ -100,7 +99,7 @@ static void learn_variable(struct linking *linking, struct ptx_variable *variabl
         *name = (struct name){variable->name, rank, NULL, variable};
 }
 
-/* ---- What stands for what ---------------------------------------------------------------------------------------- */
+/* ---- Resolution -------------------------------------------------------------------------------------------------- */
 
 static bool same_shapes(const struct ptx_variable *a, uint32_t n_a, const struct ptx_variable *b, uint32_t n_b) {
     if (n_a != n_b)
@@ -199,7 +198,7 @@ static void move_function(const struct linking *linking, struct ptx_function *fu
         function->alias_of = linking->function[function->alias_of->index];
 }
 
-/* Points everything in a part to what stands for it, and puts what stays into the new module's lists. */
+/* Redirects everything in a part to its resolution, and moves what is kept to the new module's lists. */
 static void move_part(struct linking *linking, struct ptx_module *part) {
     struct ptx_module *module = linking->module;
     linking->function = BASE_ARENA_ARRAY(module->arena, struct ptx_function *, part->n_functions);
@@ -280,7 +279,7 @@ struct ptx_module *ptx_link(const char *path, struct ptx_module **part, uint32_t
     learn_names(&linking);
     for (uint32_t p = 0; p < n_parts; p++)
         move_part(&linking, part[p]);
-    /* Places in the parts' lists were needed until here. */
+    /* The indices in the parts' lists were needed until here. */
     for (uint32_t i = 0; i < module->n_functions; i++)
         module->function[i]->index = i;
     for (uint32_t i = 0; i < module->n_variables; i++)

@@ -1,4 +1,4 @@
-/* Modules linked from parts: which definition stays, what is left alone, what is an error. */
+/* Tests of linking: which definition is kept, what stays local, and what is an error. */
 #include "ptx/fixture.h"
 
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void a_function_without_linkage_stays_in_its_part(void **state) {
     ptx_module_free(module);
 }
 
-static void one_of_several_weak_functions_stays_and_a_visible_one_wins(void **state) {
+static void one_of_several_weak_functions_is_kept_and_a_visible_one_wins(void **state) {
     (void)state;
     struct ptx_module *module = must_link(".weak " CALLED, ".weak " CALLED);
     assert_int_equal(module->n_functions, 1);
@@ -95,7 +95,7 @@ static void variables_are_linked_in_operands_and_in_initialisers(void **state) {
     ptx_module_free(module);
 }
 
-static void the_largest_common_variable_stays(void **state) {
+static void the_largest_common_variable_is_kept(void **state) {
     (void)state;
     struct ptx_module *module = must_link(".common .global .b8 x[4];\n", ".common .global .b8 x[64];\n");
     assert_int_equal(module->n_variables, 1);
@@ -111,10 +111,10 @@ static void parts_keep_their_own_names(void **state) {
     ptx_module_free(module);
 }
 
-static void what_does_not_fit_is_an_error_with_both_places(void **state) {
+static void conflicting_definitions_are_errors_with_both_places(void **state) {
     (void)state;
     must_fail(".visible " CALLED, "\n.visible " CALLED, "b.ptx:5:");
-    must_fail(".visible " CALLED, ".visible " CALLED, "'f' is defined in a.ptx:4 too");
+    must_fail(".visible " CALLED, ".visible " CALLED, "'f' is also defined in a.ptx:4");
     must_fail(CALLER, ".visible .func f () { ret; }\n", "'f' is something else in b.ptx:4");
     must_fail(".extern .global .u32 x;\n", ".visible .global .u64 x;\n", "'x' has another space or size in b.ptx:4");
     must_fail(".extern .global .u32 x;\n", ".visible .const .u32 x;\n", "'x' has another space or size in b.ptx:4");
@@ -124,11 +124,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_declared_function_becomes_the_defined_one),
         cmocka_unit_test(a_function_without_linkage_stays_in_its_part),
-        cmocka_unit_test(one_of_several_weak_functions_stays_and_a_visible_one_wins),
+        cmocka_unit_test(one_of_several_weak_functions_is_kept_and_a_visible_one_wins),
         cmocka_unit_test(variables_are_linked_in_operands_and_in_initialisers),
-        cmocka_unit_test(the_largest_common_variable_stays),
+        cmocka_unit_test(the_largest_common_variable_is_kept),
         cmocka_unit_test(parts_keep_their_own_names),
-        cmocka_unit_test(what_does_not_fit_is_an_error_with_both_places),
+        cmocka_unit_test(conflicting_definitions_are_errors_with_both_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

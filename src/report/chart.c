@@ -5,7 +5,7 @@
 
 #include "report/svg.h"
 
-/* Okabe and Ito, "Color universal design" (2008): told apart by all kinds of eyes. */
+/* Okabe and Ito, "Color universal design" (2008): distinguishable with any colour vision. */
 static const char *const colors[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
                                      "#999999", "#f0e442", "#332288", "#661100", "#117733", "#aa4499"};
 enum { N_COLORS = sizeof colors / sizeof colors[0] };
@@ -32,7 +32,7 @@ double report_chart_height(const struct report_chart *chart) {
 
 /* ---- The scale --------------------------------------------------------------------------------------------------- */
 
-/* A round number: 1, 2 or 5 times a power of ten. */
+/* Returns a round number: 1, 2 or 5 times a power of ten. */
 static double round_step(double range) {
     double step = pow(10, floor(log10(range / 4)));
     double ratio = range / 4 / step;
@@ -40,7 +40,7 @@ static double round_step(double range) {
 }
 
 static void cover(struct frame *frame, double value) {
-    frame->low = fmin(frame->low, value); /* NaN loses */
+    frame->low = fmin(frame->low, value); /* ignores NaN */
     frame->high = fmax(frame->high, value);
 }
 

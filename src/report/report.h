@@ -129,7 +129,8 @@ bool report_write_pgm(FILE *file, const struct report_image *image);
 /* Returns false when writing fails (see errno). */
 bool report_write_json(FILE *file, const struct report_run *run);
 bool report_write_csv(FILE *file, const struct report_run *run);
-/* The totals, the cycles by active lanes and whatever was recorded, as JSON on one line: what is kept of a run. */
+/* Writes the totals, the cycles by active lanes and all recordings of a run as one line of JSON, for a store of
+ * results. */
 enum { REPORT_MAX_LANES = 64 };
 bool report_write_summary(FILE *file, const struct report_run *run);
 

@@ -1,4 +1,4 @@
-/* The shapes of SVG that figures need. */
+/* Writes the SVG shapes that figures need. */
 #define _GNU_SOURCE
 #include "report/svg.h"
 
@@ -26,7 +26,7 @@ void report_svg_line(struct report_svg *svg, double x1, double y1, double x2, do
             x1, y1, x2, y2, color, thickness);
 }
 
-/* What XML reads as its own. */
+/* Escapes the characters that are special in XML. */
 static void write_escaped(FILE *file, const char *text) {
     for (; *text; text++)
         switch (*text) {

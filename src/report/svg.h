@@ -1,4 +1,5 @@
-/* Figures as SVG 1.1: shapes, and the charts that papers print. No library, no fonts: any browser shows them. */
+/* Figures as SVG 1.1: shapes, and the kinds of charts in the papers. Needs no library and no fonts; any browser shows
+ * them. */
 #pragma once
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ struct report_svg {
     FILE *file;
 };
 
-/* A picture of this size in pixels, on white. */
+/* Starts a picture of this size in pixels, on white. */
 void report_svg_begin(struct report_svg *svg, FILE *file, double width, double height);
 void report_svg_end(struct report_svg *svg);
 void report_svg_rectangle(struct report_svg *svg, double x, double y, double width, double height, const char *color);
@@ -19,7 +20,7 @@ enum report_anchor { REPORT_START, REPORT_MIDDLE, REPORT_END };
 /* `turn` in degrees, clockwise, about the point. */
 void report_svg_text(struct report_svg *svg, double x, double y, double size, enum report_anchor anchor, double turn,
                      const char *text);
-/* A grey picture, its pixels as they are, stretched to the rectangle. */
+/* Draws a grey picture, without smoothing, stretched to the rectangle. */
 void report_svg_image(struct report_svg *svg, double x, double y, double width, double height,
                       const struct report_image *image);
 
@@ -32,9 +33,9 @@ struct report_chart {
     unsigned n_places, n_groups;
     const char *const *place, *const *group;
     const double *value;      /* [place][group]; NaN: none */
-    const double *low, *high; /* the spread, the same way; NULL: none */
-    const double *mark;       /* the paper's, the same way; NULL: none */
+    const double *low, *high; /* the spread, likewise; NULL: none */
+    const double *mark;       /* the paper's values, likewise; NULL: none */
 };
-/* How high it is, for a chart of this width. */
+/* Returns the height of a chart. */
 double report_chart_height(const struct report_chart *chart);
 void report_draw_chart(struct report_svg *svg, double x, double y, double width, const struct report_chart *chart);
