@@ -420,6 +420,26 @@ struct cudaHostNodeParams {
     void *userData;
 };
 
+/* Of the kinds of nodes, those that Heddle has. */
+struct cudaGraphNodeParams {
+    int type; /* CUgraphNodeType */
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct {
+            int flags;
+            int reserved[3];
+            struct cudaMemcpy3DParms copyParams;
+        } memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        cudaGraph_t graph; /* a child */
+        cudaEvent_t event; /* to record or to wait for */
+    };
+    long long reserved2;
+};
+
 typedef struct cudaIpcEventHandle_st {
     char reserved[64];
 } cudaIpcEventHandle_t;
@@ -804,6 +824,10 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int attribute, const CUstreamAttrValue *value);
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int attribute, CUstreamAttrValue *value);
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t stream);
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                             const cudaGraphEdgeData *data, size_t n_dependencies,
+                             struct cudaGraphNodeParams *parameters);
 
 /* What compilers call for kernels and variables of a program: `binary` is what __cudaRegisterFatBinary returned. */
 void **__cudaRegisterFatBinary(void *wrapper);

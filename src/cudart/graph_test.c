@@ -67,10 +67,44 @@ static void nodes_run_in_the_order_of_their_dependencies(void **state) {
     assert_error(cudaErrorInvalidDeviceFunction, cudaGraphAddKernelNode(&kernel, graph, NULL, 0, &launch_scale));
 }
 
+static void one_function_adds_nodes_of_every_kind(void **state) {
+    (void)state;
+    uint32_t values[4] = {0}, factor = 4;
+    int calls = 0;
+    void *data, *arguments[] = {&data, &factor};
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaGraphNode_t node[4];
+    assert_ok(cudaMalloc(&data, sizeof values));
+    struct cudaGraphNodeParams set = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
+                                      .memset = {.dst = data, .value = 1, .elementSize = 4, .width = 4, .height = 1}};
+    struct cudaGraphNodeParams kernel = {
+        .type = CU_GRAPH_NODE_TYPE_KERNEL,
+        .kernel = {.func = &scale, .gridDim = {1, 1, 1}, .blockDim = {4, 1, 1}, .kernelParams = arguments}};
+    struct cudaGraphNodeParams copy = {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                                       .memcpy.copyParams = {.srcPtr = {data, 16, 16, 1},
+                                                             .dstPtr = {values, 16, 16, 1},
+                                                             .extent = {16, 1, 1},
+                                                             .kind = cudaMemcpyDeviceToHost}};
+    struct cudaGraphNodeParams host = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {count, &calls}};
+    struct cudaGraphNodeParams other = {.type = 13};
+    assert_ok(cudaGraphCreate(&graph, 0));
+    assert_ok(cudaGraphAddNode(&node[0], graph, NULL, NULL, 0, &set));
+    assert_ok(cudaGraphAddNode(&node[1], graph, &node[0], NULL, 1, &kernel));
+    assert_ok(cudaGraphAddNode(&node[2], graph, &node[1], NULL, 1, &copy));
+    assert_ok(cudaGraphAddNode(&node[3], graph, &node[2], NULL, 1, &host));
+    assert_error(cudaErrorNotSupported, cudaGraphAddNode(&node[0], graph, NULL, NULL, 0, &other));
+    assert_ok(cudaGraphInstantiate(&executable, graph, 0));
+    assert_ok(cudaGraphLaunch(executable, NULL));
+    assert_int_equal(values[3], 4 + 7);
+    assert_int_equal(calls, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         runtime_test(a_captured_launch_runs_when_its_graph_does),
         runtime_test(nodes_run_in_the_order_of_their_dependencies),
+        runtime_test(one_function_adds_nodes_of_every_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

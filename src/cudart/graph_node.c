@@ -1,0 +1,53 @@
+/* cudaGraphAddNode: one function for nodes of every kind, by a structure with a union. */
+#include "cudart/internal.h"
+
+_Static_assert(sizeof(struct cudaGraphNodeParams) == 256, "version 13");
+
+static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                            size_t n_dependencies, struct cudaGraphNodeParams *parameters) {
+    switch (parameters->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return cudaGraphAddKernelNode(node, graph, dependencies, n_dependencies, &parameters->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return cudaGraphAddMemcpyNode(node, graph, dependencies, n_dependencies, &parameters->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return cudaGraphAddMemsetNode(node, graph, dependencies, n_dependencies, &parameters->memset);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return cudaGraphAddHostNode(node, graph, dependencies, n_dependencies, &parameters->host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return cudaGraphAddChildGraphNode(node, graph, dependencies, n_dependencies, parameters->graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return cudaGraphAddEmptyNode(node, graph, dependencies, n_dependencies);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphAddEventWaitNode(node, graph, dependencies, n_dependencies, parameters->event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphAddEventRecordNode(node, graph, dependencies, n_dependencies, parameters->event);
+    default:
+        return cudart_note(cudaErrorNotSupported);
+    }
+}
+
+/* Version 12 has no data of edges; it calls this _v2. */
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                             const cudaGraphEdgeData *data, size_t n_dependencies,
+                             struct cudaGraphNodeParams *parameters) {
+    if (cudart_major < 13) {
+        parameters = (struct cudaGraphNodeParams *)n_dependencies;
+        n_dependencies = (uintptr_t)data;
+    }
+    if (!parameters)
+        return cudart_note(cudaErrorInvalidValue);
+    return add_node(node, graph, dependencies, n_dependencies, parameters);
+}
+
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                const cudaGraphEdgeData *data, size_t n_dependencies,
+                                struct cudaGraphNodeParams *parameters);
+
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                const cudaGraphEdgeData *data, size_t n_dependencies,
+                                struct cudaGraphNodeParams *parameters) {
+    (void)data; /* edges are plain ones */
+    return parameters ? add_node(node, graph, dependencies, n_dependencies, parameters)
+                      : cudart_note(cudaErrorInvalidValue);
+}
