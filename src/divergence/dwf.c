@@ -12,10 +12,10 @@
  *   begin, and a warp waits only when there is one that it may join.
  * - A full warp never waits for anything: it has no room, and no warp that it could fill has room for all of it.
  * - A warp all of whose threads wait at a barrier keeps its slot, unless another needs it; threads that wait while
- *   others of their warp go on leave it. Set free without a warp, threads enter the pool row by row.
+ *   others of their warp continue leave it. Threads that no longer wait and are in no warp enter the pool row by row.
  * - More warps than slots: the others queue, and can be joined there.
- * A spinning thread keeps its warp in a slot; when all slots spin on what a queued warp will write, nothing moves on.
- */
+ * A spinning thread keeps its warp in a slot; when the warps of all slots spin on what a queued warp will write, the SM
+ * hangs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,9 +33,9 @@ struct model {
     struct divergence_warp_pool pool;
     bool is_free;         /* threads may change lanes */
     bool retires_always;  /* not only where basic blocks begin */
-    uint32_t *next_block; /* by pc: the first instruction behind it that begins a basic block */
-    /* By pc: the warps that were set running there last, the youngest first. Some may have moved on, behind it and not
-     * as far as to where they are asked again. */
+    uint32_t *next_block; /* by pc: the first instruction after it that begins a basic block */
+    /* By pc: the warps that last began to run there, the youngest first. Some may have run past it, but not as far as
+     * the next place where warps are compared. */
     struct divergence_dynamic_warp **youngest;
 };
 
@@ -103,7 +103,7 @@ static bool is_full(const struct model *model, const struct divergence_dynamic_w
     return warp->mask == model->pool.all_lanes;
 }
 
-/* The youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
+/* Returns the youngest warp that could issue the instruction at pc; NULL: none. `self` is not in the pool. */
 static struct divergence_dynamic_warp *youngest_at(const struct model *model, uint32_t pc,
                                                    const struct divergence_dynamic_warp *self, uint64_t cycle) {
     const struct divergence_setup *setup = &model->pool.setup;
@@ -119,7 +119,7 @@ static bool has_room_for(const struct model *model, const struct divergence_dyna
     return model->is_free ? !is_full(model, warp) : (other->mask & ~warp->mask) != 0;
 }
 
-/* The warp is the youngest now. */
+/* The warp runs at pc, and is the youngest there. */
 static void set_running(struct model *model, struct divergence_dynamic_warp *warp, uint32_t pc) {
     warp->group.status = DIVERGENCE_RUNS;
     warp->group.pc = pc;
@@ -145,8 +145,8 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
     *mask &= ~moving;
 }
 
-/* Threads of a retired warp, all with this next instruction, enter the pool. `own` is the retired warp, to be used for
- * a new one if it must be, its threads being where they are; NULL: make one. True: it has been used. */
+/* Threads of a retired warp, all with this next instruction, enter the pool. Those that find no room in another warp
+ * stay in `own`, the retired warp, or, if that is NULL, form a new one. True: `own` has been used. */
 static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from, uint32_t mask, uint32_t pc,
                        struct divergence_dynamic_warp *own, uint64_t cycle) {
     const struct divergence_setup *setup = &model->pool.setup;
@@ -178,17 +178,17 @@ static bool enter_pool(struct model *model, struct divergence_dynamic_warp *from
     return own != NULL;
 }
 
-/* Threads that barriers have set free, or a new block's, are warps as their rows are. */
+/* Loose pieces (threads that no longer wait, rows of a new block) enter the pool, each as a warp. */
 static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_warp_pool *pool = &model->pool;
     for (uint32_t i = 0; i < pool->n_loose; i++) {
-        const struct divergence_piece *set = &pool->loose[i];
-        struct divergence_dynamic_warp row = {.group.passed = set->passed};
-        for (uint32_t left = set->mask; left; left &= left - 1) {
+        const struct divergence_piece *piece = &pool->loose[i];
+        struct divergence_dynamic_warp row = {.group.passed = piece->passed};
+        for (uint32_t left = piece->mask; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            divergence_dynamic_warp_put(&row, lane, set->row, lane, set->pc);
+            divergence_dynamic_warp_put(&row, lane, piece->row, lane, piece->pc);
         }
-        enter_pool(model, &row, row.mask, set->pc, NULL, cycle);
+        enter_pool(model, &row, row.mask, piece->pc, NULL, cycle);
     }
     pool->n_loose = 0;
 }
@@ -201,7 +201,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     take_loose(model, cycle);
 }
 
-/* All threads of the warp go on at group.pc: alone, or, when that may be, in another warp. */
+/* All threads of the warp continue at group.pc: alone, or, if one has room, in another warp. */
 static void go_on(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     set_running(model, warp, warp->group.pc);
     if (is_full(model, warp))
@@ -226,7 +226,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
         return;
     }
     uint32_t before = warp->mask, there;
-    group->status = DIVERGENCE_DRAINS; /* not in the pool while the others are */
+    group->status = DIVERGENCE_DRAINS; /* not in the pool while other threads enter it */
     divergence_warp_pool_control(&model->pool, warp, before, mask, pc, cycle);
     take_loose(model, cycle);
     uint32_t next = divergence_dynamic_warp_lowest(warp, warp->mask, &there);
@@ -246,10 +246,10 @@ static void reached(void *user, struct divergence_group *group, uint64_t cycle) 
     go_on(user, (struct divergence_dynamic_warp *)group, cycle);
 }
 
-/* A warp retires with one next instruction for all. */
+/* A warp retires, and all its threads have the same next instruction. */
 static void resume_together(struct model *model, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     const struct divergence_dynamic_warp *youngest = youngest_at(model, warp->group.pc, warp, cycle);
-    if (!youngest || !has_room_for(model, youngest, warp)) { /* none that it could fill: it goes on */
+    if (!youngest || !has_room_for(model, youngest, warp)) { /* there is none to fill: it continues */
         set_running(model, warp, warp->group.pc);
         return;
     }

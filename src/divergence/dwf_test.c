@@ -2,7 +2,7 @@
 #include "divergence/testing/programs.h"
 #include "divergence/warp_pool/warp_pool.h"
 
-/* Threads whose bit in the parameter is clear end at once; the others go on to instruction 6. Warps of four. */
+/* Threads whose bit in the parameter is clear end at once; the others continue to instruction 6. Warps of four. */
 #define PICK                                                                                                           \
     PROGRAM_HEAD ".visible .entry k(.param .u64 threads) {\n.reg .pred %p; .reg .b32 %r<4>;\n"                         \
                  "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [threads]; shr.b32 %r1, %r1, %r0; and.b32 %r1, %r1, 1;\n"     \
@@ -105,7 +105,7 @@ static void both_ways_of_a_branch_join_what_they_find(void **state) {
     fixture_close(f);
 }
 
-/* A warp that waits for a load is not in the pool. Threads 0 and 5 go on. */
+/* A warp that waits for a load is not in the pool. Threads 0 and 5 continue. */
 #define LOADS                                                                                                          \
     PROGRAM_HEAD                                                                                                       \
     ".visible .entry k(.param .u64 data) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d;\n"                           \
@@ -140,7 +140,7 @@ static void a_warp_with_a_load_under_way_is_not_joined(void **state) {
     fixture_close(f);
 }
 
-/* On a scoreboard machine a warp goes on through a basic block, and waits only when there is one that it can join. */
+/* On a scoreboard machine a warp continues through a basic block, and waits only when there is one that it can join. */
 static void on_a_scoreboard_machine_warps_are_compared_where_blocks_begin(void **state) {
     (void)state;
     struct fixture *f =
@@ -154,7 +154,7 @@ static void on_a_scoreboard_machine_warps_are_compared_where_blocks_begin(void *
     assert_int_equal(warp_in(f, 0)->group.status, DIVERGENCE_RUNS); /* incomplete, in the middle of a block */
     fixture_step(&f->sm[0], 0);
     expect(f, 0, 9, 0b0011);
-    assert_int_equal(warp_in(f, 0)->group.status, DIVERGENCE_RUNS); /* nobody is at JOIN */
+    assert_int_equal(warp_in(f, 0)->group.status, DIVERGENCE_RUNS); /* no warp is at JOIN */
     fixture_step(&f->sm[0], 2);
     assert_int_equal(warp_in(f, 2)->group.status, DIVERGENCE_DRAINS); /* now there is */
     fixture_resume_all(f);
@@ -210,7 +210,7 @@ static void on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined(v
     fixture_close(f);
 }
 
-/* A warp all of whose threads wait keeps its slot; threads that wait in a warp that goes on leave it. */
+/* A warp all of whose threads wait keeps its slot; threads that wait in a warp that continues leave it. */
 #define BARRIER                                                                                                        \
     PROGRAM_HEAD ".visible .entry k(.param .u64 threads) {\n.reg .pred %p; .reg .b32 %r<4>;\n"                         \
                  "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [threads]; shr.b32 %r1, %r1, %r0; and.b32 %r1, %r1, 1;\n"     \
@@ -237,7 +237,7 @@ static void warps_at_a_barrier_are_not_in_the_pool(void **state) {
 }
 
 /* Two slots, both taken: threads 4 to 7 wait in one of them when threads 2 and 3 part from 0 and 1 and need it. They
- * come back, as their row is, when the barrier lets them. */
+ * come back, as their row is, when the barrier releases them. */
 static void a_warp_that_waits_gives_its_slot_to_one_that_can_run(void **state) {
     (void)state;
     struct fixture *f =
@@ -257,7 +257,7 @@ static void results_do_not_depend_on_order_or_shape(void **state) {
     programs_check_all(divergence_find("dwf"), "dwf:lanes=free", false);
 }
 
-/* Two slots for what wants to be up to 64 warps. */
+/* Two slots for up to 64 warps. */
 static void warps_without_a_slot_queue(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)

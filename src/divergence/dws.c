@@ -1,36 +1,38 @@
 /* dws: Dynamic Warp Subdivision (Meng, Tarjan, Skadron 2010, technical report CS-2010-5). A warp may be several
  * independent groups, its warp-splits: the two sides of a branch, or threads that hit the cache and threads that
- * missed. splits.c has what is the same for both; here are the options and when memory subdivides.
+ * missed. The folder splits/ has what is the same for both; this file has the options, and when memory subdivides.
  *
  * How the paper maps onto the SM's hooks:
- * - Divergent access (5.1): memory(). The threads that miss stay in the group, whose access is under way; the others go
- *   on in a new one (host->split). Both stand behind the access.
- * - AggressSplit: every time. LazySplit: when host->others_wait. ReviveSplit: the same, and at idle() one suspended
- *   group is chosen of whose access some lanes have arrived (5.2).
+ * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is under way; the others
+ *   continue in a new one (host->splits->split). Both have the instruction after the access as their next.
+ * - AggressSplit: every time. LazySplit: when others_wait(). ReviveSplit: the same, and at idle() one suspended group
+ * is divided that has the data of some of its lanes (5.2).
  * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction, since
- *   only there its machine switches groups, and every group that does not run stands at one. Here: when a split comes
- * to an access to memory, and when an access of it has ended. Ready means in no need of data.
+ *   only there its machine switches groups, and every group that does not run is at one. Here: when a split comes to an
+ *   access to memory, and when an access of it has ended. Ready means that it waits for no data.
  * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Then warps are not
- *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop for the stack's top alone.
- * - Waiting for a slot (5.6): splits.c. A split by memory needs a slot at once, because its scoreboard does: without a
- *   free one it is refused, and tried again at the next idle().
+ *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop only at the post-dominator on top of the
+ *   stack.
+ * - Waiting for a slot (5.6): seats.c. A split by memory needs a slot at once, for its scoreboard: without a free one
+ * it is refused, and tried again at the next idle().
  *
- * Where the paper is silent: ReviveSplit goes round the groups, starting behind the one it chose last; stores do not
- * subdivide, as nobody waits for them. Lanes that spin on what others of their warp will write let these go on after a
- * while, as in the model stack; splits run side by side anyway.
+ * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last; stores do not
+ * subdivide, as no thread waits for them. Lanes that spin on what others of their warp will write let these continue
+ * after a while, as in the model stack; splits run side by side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
  * sub-warps, and is subdivided as above.
  *
  * merge=dwf joins it with dynamic warp formation (proposed in Meng 2010, 8; how is ours): groups of different warps
- * that are ready at one pc issue together where their lanes leave room for each other. Nobody is re-formed. What issues
- * together is found anew for every instruction, and each part goes on by its own warp's stack and table; since parts of
- * one instruction have the same next one, they usually stay together until a load or a branch parts them.
+ * that are ready at one pc issue together where their lanes leave room for each other. No group is re-formed: which
+ * groups issue together is decided for every instruction, and each part continues by its own warp's stack and table.
+ * Since parts of one instruction have the same next one, they usually stay together until a load or a branch parts
+ * them.
  * - The scheduler's choice leads; the ready groups of the same scheduler are asked in the order of their slots.
  * - Splits of one warp never issue together: bringing them together is what reconv is for.
  * - Each part's access to memory is one of its own, coalesced, divided and answered as without the others.
- * - Not shared: warp-wide instructions, which need a warp's lanes in their places, and what may go to shared memory,
- *   whose banks are looked at for one row. */
+ * - Not shared: warp-wide instructions, which need a warp's lanes in their places, and accesses that may go to shared
+ *   memory, whose bank conflicts are counted for one row. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,7 +83,7 @@ static const struct config_preset presets[] = {
     {0},
 };
 
-/* The groups that issue together, so far. */
+/* The groups that issue together in this cycle, so far. */
 struct partners {
     uint32_t lanes, n_threads, n_warps;
     const struct divergence_warp *warp[EXEC_LANES];
@@ -90,7 +92,7 @@ struct partners {
 struct dws {
     struct divergence_splits splits; /* first */
     struct options options;
-    uint32_t revived; /* the last one chosen */
+    uint32_t revived; /* the split that idle() chose last: its number in the pool */
     struct partners partners;
 };
 
@@ -147,7 +149,7 @@ static void answered(void *model, struct divergence_group *group, const struct d
     struct divergence_split *split = (struct divergence_split *)group;
     const struct divergence_setup *setup = &dws->splits.setup;
     uint32_t missing[EXEC_MAX_ROWS];
-    bool is_one_of_several = group->row && access->n_others; /* host->split can take one access apart */
+    bool is_one_of_several = group->row && access->n_others; /* split() divides a group by its only access */
     if (!access->is_load || dws->options.mem == MEM_NONE || is_one_of_several)
         return;
     struct divergence_splits_hook hook;
@@ -171,7 +173,8 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
     divergence_splits_leave(&hook);
 }
 
-/* Threads of a suspended split that still wait for data; false when none has come or all have. */
+/* Fills in the threads of a suspended split that still wait for data. False when no thread has its data, or all have.
+ */
 static bool waits_in_part(const struct dws *dws, const struct divergence_split *split, uint32_t *missing) {
     const struct divergence_setup *setup = &dws->splits.setup;
     if (!split->subdivision || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
@@ -254,7 +257,7 @@ static bool follows(void *model, const struct divergence_group *group) {
 
 static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
 
-/* Meng 2010, 5.6. With merge=dwf, ours: beside each slot a pc and a mask that can be compared with those of the group
+/* Meng 2010, 5.6. With merge=dwf, ours: for each slot a pc and a mask that can be compared with those of the group
  * that leads; and, for what each scheduler issues, the warp whose registers each lane reads (in which lane, with
  * lanes=free). */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {

@@ -88,7 +88,7 @@ static void figure_6_subdivides_at_b_and_leaves_the_stack_alone(void **state) {
     splits_expect_table(f, (struct entry[]){{PC_F, RUNS, 0x0c}, {PC_E + 1, RUNS, 0xf0}}, 2);
     step(f, 0); /* F for the first time; then G, the post-dominator on top of the stack */
     splits_expect_table(f, (struct entry[]){{PC_G, WAITS, 0x0c}, {PC_E + 1, RUNS, 0xf0}}, 2);
-    assert_null(f->sm[0].slot[0].group); /* the slot is free for somebody else */
+    assert_null(f->sm[0].slot[0].group); /* the slot is free for another group */
 
     splits_step_to(f, 1, PC_F);
     splits_expect_table(f, (struct entry[]){{PC_G, WAITS, 0x0c}, {PC_F, RUNS, 0xf0}}, 2);
@@ -156,7 +156,7 @@ static void splits_that_meet_at_an_access_are_one_again(void **state) {
     struct fixture *f = open_figure("dws:branch-only", meeting);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
     step(f, 0);
-    splits_step_to(f, 0, PC_MEETING_F + 1); /* has read; waits behind the access */
+    splits_step_to(f, 0, PC_MEETING_F + 1); /* has read; waits after the access */
     splits_step_to(f, 1, PC_MEETING_F);
     splits_expect_table(f, (struct entry[]){{PC_MEETING_F + 1, RUNS, 0x0f}, {PC_MEETING_F, RUNS, 0xf0}}, 2);
     step(f, 1);
@@ -249,7 +249,7 @@ static void a_split_that_runs_ahead_bypasses_the_branch(void **state) {
     splits_step_to(f, 0, PC12_B);
     step(f, 0);
     step(f, 1);
-    step(f, 1); /* the branch: the warp is subdivided, so branch_len does not matter any more */
+    step(f, 1); /* the branch: the warp is subdivided, so branch_len no longer matters */
     splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_D, RUNS, 0x0c}, {PC12_E, RUNS, 0x10}}, 3);
     splits_step_to(f, 1, PC12_G); /* then the third split gets the slot */
     splits_step_to(f, 1, PC12_G);
@@ -277,7 +277,7 @@ static struct fixture *open_two_warps(const char *model) {
 static void lazy_divides_only_when_all_others_wait(void **state) {
     (void)state;
     struct fixture *f = open_two_warps("dws:lazy,branch_len=0");
-    step(f, 0); /* the second warp could go on */
+    step(f, 0); /* the second warp could continue */
     splits_expect_table(f, NULL, 0);
     splits_step_to(f, 1, PC12_B);
     step(f, 1); /* the first one waits */
@@ -307,7 +307,7 @@ static void revive_divides_a_suspended_group_when_nobody_can_go_on(void **state)
             splits_expect_table(f, (struct entry[]){{PC12_B + 1, RUNS, 0xe0}, {PC12_B + 1, RUNS, 0x1c}}, 2);
         else
             splits_expect_table(f, NULL, 0);
-        if (is_revive) { /* lane 5 has come 100 cycles after the access: it may go on by itself */
+        if (is_revive) { /* lane 5 has come 100 cycles after the access: it may continue by itself */
             splits_step_to(f, 2, PC12_G);
             f->cycle += 100;
             fixture_idle(f);

@@ -1,16 +1,18 @@
 /* lwm: large warps (Narasiman et al. 2011, section 4; Narasiman 2014, 4.2). A large warp is several rows of a block
- * with one pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps (subwarp.h),
- * one after the other; what a branch does is known, and the stack changed, when the last of them has gone.
+ * with one pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps
+ * (subwarps.h), one after the other; the outcome of a branch is known, and the stack changes, after the last of them.
  *
  * Where the papers are silent:
  * - A large warp never spans two blocks; the last of a block has the rows that are left. One of a single row is an
  *   ordinary warp and runs as such.
  * - Warp-wide instructions act on rows: all active threads of a row go together.
- * - An instruction whose guard is false for everybody takes one empty sub-warp, as a warp's does.
- * - refetch=first is a rule for pipelines without a scoreboard, whose job the busy bits do; with one it is refused.
- * - A shared-memory access with bank conflicts holds its unit for as long as they last; the busy bit does not wait for
- *   them besides.
- * - Threads of a large warp that spin on what others of it will write let those go on after a while, as in `stack`. */
+ * - An instruction whose guard is false for all threads takes one empty sub-warp, like an ordinary warp's.
+ * - refetch=first is a rule for pipelines without a scoreboard: bits for threads in flight (the paper's busy bits) take
+ *   its place. On a machine with a scoreboard it is refused.
+ * - A shared-memory access with bank conflicts holds its unit for as long as they last; the bits do not wait for them
+ *   too.
+ * - Threads of a large warp that spin on what others of it will write let those continue after a while, as in `stack`.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +57,8 @@ struct large_warp {
     struct divergence_stack *stack;
     struct divergence_watch watch;
     uint32_t number; /* in the block */
-    bool has_begun;  /* subwarps is the instruction at pc */
-    bool has_issued; /* and some of it has gone */
+    bool has_begun;  /* subwarps is about the instruction at pc, */
+    bool has_issued; /* and some of its sub-warps have issued */
     struct divergence_subwarps subwarps;
     struct divergence_in_flight in_flight; /* refetch=first */
 };
@@ -72,7 +74,7 @@ struct model {
     struct divergence_subwarp_rules rules;
     uint32_t size;
     bool refetches_first;
-    uint32_t pipeline_cycles; /* until what has issued has left the pipeline */
+    uint32_t pipeline_cycles; /* from issue until an instruction has left the pipeline */
 };
 
 static uint32_t size_of(const struct options *options) { return 32u << options->size; }
@@ -132,7 +134,7 @@ static void begin(const struct model *model, struct large_warp *warp) {
     warp->has_issued = false;
 }
 
-/* refetch=first: when can the next sub-warp go? */
+/* refetch=first: sets the cycle in which the next sub-warp can issue. */
 static void look_ahead(struct large_warp *warp, uint64_t cycle) {
     uint64_t until = divergence_in_flight_until(&warp->in_flight, &warp->subwarps, !warp->has_issued, cycle);
     warp->group.is_blocked = until == UINT64_MAX;
@@ -144,12 +146,12 @@ static void go_on(const struct model *model, struct large_warp *warp, uint64_t c
     warp->has_begun = false;
     if (!warp->group.overlaps || warp->group.status != DIVERGENCE_RUNS)
         return;
-    warp->group.notify_pc = warp->group.pc + 1; /* to be called after each instruction */
+    warp->group.notify_pc = warp->group.pc + 1; /* reached() is called after each instruction */
     begin(model, warp);
     look_ahead(warp, cycle);
 }
 
-/* The group is what the top of the stack says. */
+/* Shows the SM the top of the stack, in the group. */
 static void show_top(const struct model *model, struct large_warp *warp, uint64_t cycle) {
     struct divergence_stack *stack = warp->stack;
     struct divergence_group *group = &warp->group;
@@ -222,7 +224,7 @@ static void bundle(void *user, struct divergence_group *group, struct divergence
 
 /* --- control flow --- */
 
-/* Other large warps of the block have been set free by this one. */
+/* This large warp has released others of the block. */
 static void set_free(struct model *model, struct block *block, uint64_t which, const struct large_warp *self,
                      uint64_t cycle) {
     for (; which; which &= which - 1) {

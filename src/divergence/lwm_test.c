@@ -166,7 +166,7 @@ static void a_jump_takes_one_sub_warp(void **state) {
     assert_int_equal(count_jumps("lwm:size=64"), 8);
 }
 
-/* A conditional branch asks everybody, whatever the guard. */
+/* All threads take part in a conditional branch, whatever their guard. */
 static void a_conditional_branch_takes_all_sub_warps(void **state) {
     (void)state;
     static struct log log;
@@ -249,7 +249,7 @@ static void slow_row(void *user, const struct divergence_group *group, uint32_t 
         delay[lane] = (mask >> lane & 1) && log->seen[log->n - 1].row[lane] == 2 ? 50 : 0;
 }
 
-static void with_refetch_first_busy_threads_stay_and_the_others_go(void **state) {
+static void with_refetch_first_threads_in_flight_stay_and_the_others_issue(void **state) {
     (void)state;
     static struct log log;
     struct fixture *f = open_logged("lwm:refetch=first", LOAD_TEXT, &(struct fixture_shape){.block = 128}, &log);
@@ -271,7 +271,7 @@ static void with_refetch_first_busy_threads_stay_and_the_others_go(void **state)
 }
 
 /* Row by row, too. */
-static void busy_threads_are_left_out_of_rows(void **state) {
+static void threads_in_flight_are_left_out_of_rows(void **state) {
     (void)state;
     static const char text[] =
         PROGRAM_HEAD PROGRAM_BEGIN "ld.global.u32 %r5, [%rd1]; atom.global.add.u32 %r4, [%rd1], 1;\n" PROGRAM_END;
@@ -289,7 +289,8 @@ static void busy_threads_are_left_out_of_rows(void **state) {
     fixture_close(f);
 }
 
-/* Only row 2 loads; the others are not busy, but nothing is fetched before a sub-warp of the load has come back. */
+/* Only row 2 loads; the others are not in flight, but nothing is fetched before a sub-warp of the load has come back.
+ */
 static void the_next_instruction_waits_for_the_first_sub_warp(void **state) {
     (void)state;
     static const char text[] =
@@ -340,7 +341,7 @@ static void refetch_first_is_refused_with_a_scoreboard(void **state) {
 
 /* --- barriers --- */
 
-/* bar.arrive waits for nobody: as the last instruction of a path it leads to the join like any other. */
+/* bar.arrive does not wait: as the last instruction of a path it leads to the join like any other. */
 static void a_path_may_end_with_an_arrival(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
@@ -353,7 +354,7 @@ static void a_path_may_end_with_an_arrival(void **state) {
         const struct seen *first = NULL;
         fixture_start(f);
         fixture_run(f);
-        assert_int_equal(count_at(&log, pc_of(f, PTX_OP_XOR), &first), 2); /* nobody has gone past the join alone */
+        assert_int_equal(count_at(&log, pc_of(f, PTX_OP_XOR), &first), 2); /* no thread has gone past the join alone */
         assert_int_equal(first[0].mask, ~0u);
         fixture_close(f);
     }
@@ -452,7 +453,7 @@ static void every_program_computes_what_it_should(void **state) {
         programs_check_all(&divergence_lwm, models[i], false);
 }
 
-/* Loads of any length at random: nothing is lost and nobody waits for ever. */
+/* Loads of any length at random: no thread is lost or waits forever. */
 static void any_delay(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
                       uint32_t delay[EXEC_LANES]) {
     (void)group, (void)pc;
@@ -510,8 +511,8 @@ int main(void) {
         cmocka_unit_test(nobodys_guard_takes_one_empty_sub_warp),
         cmocka_unit_test(scalar_instructions_take_one_sub_warp_and_everybody_gets_the_result),
         cmocka_unit_test(a_scalar_load_faults_like_any_other),
-        cmocka_unit_test(with_refetch_first_busy_threads_stay_and_the_others_go),
-        cmocka_unit_test(busy_threads_are_left_out_of_rows),
+        cmocka_unit_test(with_refetch_first_threads_in_flight_stay_and_the_others_issue),
+        cmocka_unit_test(threads_in_flight_are_left_out_of_rows),
         cmocka_unit_test(the_next_instruction_waits_for_the_first_sub_warp),
         cmocka_unit_test(with_refetch_all_everybody_waits_for_the_last),
         cmocka_unit_test(refetch_first_is_refused_with_a_scoreboard),

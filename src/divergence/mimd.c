@@ -4,12 +4,12 @@
  *
  * Source: Malits 2012, 3.2.
  *
- * Ours: threads stay in their group while it is full. When regrouping the incomplete ones gives fewer groups, each of
- * them waits for its results after its next instruction, and then those that wait to be picked are put together. In one
- * cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
+ * Ours: threads stay in their group while it is full. When regrouping the incomplete groups would result in fewer, each
+ * of them waits for its results after its next instruction, and then those that wait to be picked are put together. In
+ * one cycle every lane may use the unit it needs, and only one instruction of a group is looked up in the I-cache.
  *
  * On a scoreboard machine, where that wait would cost time, every lane has a scoreboard of its own: a group issues
- * those of its threads that can go, and other groups theirs in the lanes that are left. Groups stay as they are. */
+ * those of its threads that can, and other groups issue theirs in the lanes that are left. Groups stay as they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +21,12 @@ enum { MOST_REGROUPED = 64 };
 /* Threads of a warp with one pc. */
 struct part {
     uint32_t pc, mask;
-    struct exec_row *row; /* they are lanes of it, each in its own; NULL: not so */
+    struct exec_row *row; /* the row of all of them, each in its own lane; NULL: there is none */
 };
 
-/* In parts, the lowest pc first: they issue in this order, in one cycle. A warp of one part has the pc of its group,
- * which the SM moves. The pcs of single threads (warp.pc) are set where parts may change: after control instructions,
- * and when warps are put together. */
+/* A warp in parts, the lowest pc first: they issue in this order, in one cycle. A warp of one part has the pc of its
+ * group, which the SM moves. The pcs of single threads (warp.pc) are set where parts may change: after control
+ * instructions, and when warps are put together. */
 struct mixed_warp {
     struct divergence_dynamic_warp warp;
     struct part part[EXEC_LANES];
@@ -40,9 +40,9 @@ struct mixed_warp {
 
 struct model {
     struct divergence_warp_pool pool;
-    bool has_scoreboards;  /* one for each lane: threads go on by themselves */
-    bool pays;             /* what regrouping_pays() found last */
-    bool may_have_changed; /* and threads have come, gone or waited since */
+    bool has_scoreboards;  /* one for each lane: threads continue by themselves */
+    bool pays;             /* what regrouping_pays() returned last, */
+    bool may_have_changed; /* unless threads have come, gone or waited since */
 };
 
 static const char *refuses(const void *options, const struct config_machine *machine,
@@ -75,7 +75,7 @@ static bool is_full(const struct model *model, const struct divergence_dynamic_w
 
 /* --- parts --- */
 
-/* Threads with this pc, which are lanes of `row` (NULL: of no one row), join those that have it already. */
+/* Adds threads with this pc, which are lanes of `row` (NULL: of no single row), to the part that has it already. */
 static void add_part(struct mixed_warp *warp, uint32_t pc, uint32_t mask, struct exec_row *row) {
     uint32_t at = warp->n_parts;
     while (at > 0 && warp->part[at - 1].pc > pc)
@@ -116,7 +116,7 @@ static void find_parts_again(struct mixed_warp *warp) {
     }
 }
 
-/* Gives every thread the pc of its part. */
+/* Sets the pc of every thread to that of its part. */
 static void set_pcs(struct mixed_warp *warp) {
     if (warp->n_parts == 1 && !warp->n_issued)
         warp->part[0].pc = warp->warp.group.pc;
@@ -128,8 +128,8 @@ static void set_pcs(struct mixed_warp *warp) {
 
 /* --- what the SM sees --- */
 
-/* The pc of a warp with several: of a memory instruction, if there is one (of several, that of the last thread), since
- * the load/store unit must have room; else the lowest. */
+/* Returns the pc that the SM sees of a warp with several: that of a memory instruction, if there is one (of several,
+ * the last thread's), since the load/store unit must have room; otherwise the lowest. */
 static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_warp *warp) {
     uint32_t pc = warp->part[0].pc;
     int last = -1;
@@ -143,7 +143,7 @@ static uint32_t pc_to_show(const struct exec_insn *code, const struct mixed_warp
     return pc;
 }
 
-/* The warp goes on, with the parts that it has. */
+/* The warp continues, with the parts that it has. */
 static void run_parts(const struct model *model, struct mixed_warp *warp) {
     struct divergence_group *group = &warp->warp.group;
     uint32_t lowest = warp->part[0].pc;
@@ -167,7 +167,7 @@ static void show_parts(const struct model *model, struct mixed_warp *warp) {
     run_parts(model, warp);
 }
 
-/* Those that do not wait go on, with scoreboards of their own. */
+/* Threads that do not wait continue, with scoreboards of their own. */
 static void run_lanes(struct mixed_warp *warp) {
     struct divergence_group *group = &warp->warp.group;
     warp->issued = 0;
@@ -178,7 +178,7 @@ static void run_lanes(struct mixed_warp *warp) {
     group->notify_pc = group->pc + 1;
 }
 
-/* The warp goes on with other threads, whose pcs are set. */
+/* The warp continues with other threads, whose pcs are set. */
 static void set_running(const struct model *model, struct divergence_dynamic_warp *warp) {
     if (model->has_scoreboards) {
         run_lanes(mixed(warp));
@@ -200,7 +200,7 @@ static bool moves_on(const struct exec_insn *insn) {
     return insn->kind < EXEC_KIND_BRANCH && !exec_acts_on_row(insn->kind);
 }
 
-/* Of the threads that are ready, the first and those with the same pc. */
+/* Returns, of the threads that are ready, the first and those with the same pc. */
 static void bundle_ready(struct mixed_warp *warp, struct exec_context *cx, struct divergence_bundle *bundle) {
     struct divergence_dynamic_warp *threads = &warp->warp;
     uint32_t left = threads->mask & bundle->ready & ~(threads->waits | warp->issued);
@@ -247,7 +247,7 @@ static bool is_fewer(const struct model *model, uint32_t n_warps, uint32_t n) {
     return (n + warp_size - 1) / warp_size < n_warps;
 }
 
-/* Whether the incomplete warps would be fewer if they went together. */
+/* Whether there would be fewer incomplete warps if they were put together. */
 static bool regrouping_pays(struct model *model) {
     if (!model->may_have_changed)
         return model->pays;
@@ -333,7 +333,8 @@ static void regroup(struct model *model, struct divergence_dynamic_warp *self, u
     }
 }
 
-/* Threads that barriers have set free, or a new block's: whole rows as they are, the others together. */
+/* Loose pieces (threads that no longer wait, rows of a new block) become warps: whole rows as they are, the others
+ * together. */
 static void take_loose(struct model *model, uint64_t cycle) {
     struct divergence_warp_pool *pool = &model->pool;
     struct divergence_dynamic_warp *shared = NULL;
@@ -375,7 +376,7 @@ static void admit(void *user, struct divergence_block *block, uint64_t cycle) {
     take_loose(model, cycle);
 }
 
-/* Threads that wait stay where they are, and the others go on without them. */
+/* Threads that wait stay where they are, and the others continue without them. */
 static void finish_lanes(struct model *model, struct mixed_warp *warp) {
     if (warp->warp.waits == warp->warp.mask)
         warp->warp.group.status = model->pool.queue_length ? DIVERGENCE_DRAINS : DIVERGENCE_WAITS;
@@ -395,7 +396,7 @@ static void finish(struct model *model, struct mixed_warp *mixed_warp, uint64_t 
         return;
     }
     bool tries = !is_full(model, warp) && regrouping_pays(model);
-    if (!tries && !mixed_warp->controlled) { /* nobody has come or gone */
+    if (!tries && !mixed_warp->controlled) { /* no thread has come or gone */
         run_parts(model, mixed_warp);
         return;
     }
@@ -417,7 +418,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
     if (model->has_scoreboards) {
         divergence_warp_pool_control(&model->pool, &warp->warp, warp->last, mask, pc, cycle);
         take_loose(model, cycle);
-        if (!warp->shares_issue) /* else reached() follows */
+        if (!warp->shares_issue) /* otherwise reached() follows */
             finish(model, warp, cycle);
         return;
     }
@@ -434,7 +435,7 @@ static void control(void *user, struct divergence_group *group, uint32_t pc, uin
 
 static void reached(void *user, struct divergence_group *group, uint64_t cycle) {
     struct mixed_warp *warp = (struct mixed_warp *)group;
-    if (!warp->n_issued) /* with scoreboards of no meaning, like the parts */
+    if (!warp->n_issued) /* unused with scoreboards, like the parts */
         warp->part[0].pc = group->pc;
     finish(user, warp, cycle);
 }

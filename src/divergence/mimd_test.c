@@ -99,7 +99,7 @@ static void incomplete_groups_go_together_when_that_gives_fewer(void **state) {
     steps(f, 0, 6);
     assert_int_equal(warp_in(f, 0)->mask, 0b0111);
     steps(f, 2, 6); /* full */
-    steps(f, 1, 4); /* four instructions behind, and still four threads */
+    steps(f, 1, 4); /* four instructions less, and still four threads */
     assert_int_equal(f->sm[0].counters.merges, 0);
     steps(f, 1, 2);
     assert_int_equal(f->sm[0].counters.merges, 1);

@@ -1,15 +1,15 @@
 /* multi-pc: one program counter for every thread and one for the warp, which follows the lowest of theirs (Diamos et
  * al. 2011 and Intel's GPUs, as described in Narasiman 2014, 2.1.3.2). A thread executes only when its own equals the
- * warp's. Threads that run ahead in the code stand still until the others come there, so that paths meet at the first
+ * warp's. Threads that are ahead in the code wait until the others come there, so that paths meet at the first
  * instruction they have in common (the thread frontier), not only at the post-dominator.
  *
- * Program counters are compared at control instructions and where the next higher one of the warp is reached (the
- * group's `meet`), which is all it takes: in between only the warp's own moves.
+ * Program counters are compared at control instructions and where the warp's reaches the next higher one (the group's
+ * notify_pc). That is enough: in between only the warp's own moves.
  *
- * Ours: lanes at a barrier, or at a warp-wide instruction whose other lanes are not there yet, are out of the way: the
- * warp follows the lowest of the rest. Warp-wide instructions that name no lanes act on those that execute together, as
+ * Ours: lanes that wait at a barrier, or at a warp-wide instruction for other lanes, do not count: the warp follows the
+ * lowest of the rest. Warp-wide instructions that name no lanes act on those that execute together, as
  * with a stack, except cond_acc: it would touch memory in parts, and is refused. A lane that spins on what a lane
- * further ahead in the code will write spins for ever, as on the machines that this models; the SM's watchdog and cycle
+ * further ahead in the code will write spins forever, as on the machines that this models; the SM's watchdog and cycle
  * limit end it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static void set_pcs(struct warp *warp, uint32_t mask, uint32_t pc) {
         warp->pc[__builtin_ctz(left)] = pc;
 }
 
-/* Lanes set free go on behind what they waited at. `self` is the warp whose hook runs. */
+/* Released lanes continue after the instruction that they waited at. `self` is the warp whose hook runs. */
 static void set_free(struct model *model, struct block *block, const struct warp *self, uint64_t cycle) {
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
@@ -156,7 +156,7 @@ static void count_branch(struct model *model, const struct exec_row *row, uint32
         divergence_count_split(&model->setup, row, mask);
 }
 
-/* Names no lanes: it acts on those that are here. */
+/* A warp-wide instruction that names no lanes acts on those that are here. */
 static bool acts_at_once(const struct exec_program *program, uint32_t pc) {
     return exec_acts_on_row(program->code[pc].kind) &&
            !(program->source[pc] && ptx_has(program->source[pc], PTX_MOD_SYNC));

@@ -36,9 +36,9 @@ static void the_warp_follows_the_lowest_pc_and_paths_meet(void **state) {
     struct fixture *f = start(BRANCH, 4, 4);
     expect(f, 0, 0, 0b1111, EXEC_NO_PC);
     steps(f, 0, 3);
-    expect(f, 0, 3, 0b1101, 5); /* B; lane 1 stands at C */
+    expect(f, 0, 3, 0b1101, 5); /* B; lane 1 waits at C */
     steps(f, 0, 2);
-    expect(f, 0, 5, 0b0010, 6); /* C; the others stand at D */
+    expect(f, 0, 5, 0b0010, 6); /* C; the others wait at D */
     steps(f, 0, 1);
     expect(f, 0, 6, 0b1111, EXEC_NO_PC);
     assert_int_equal(f->sm[0].counters.branches, 2);
@@ -68,7 +68,7 @@ static void threads_meet_before_the_post_dominator(void **state) {
     assert_int_equal(n[1] - n[0], 3); /* THEN is one instruction, ELSE is two */
 }
 
-/* Lanes 0 and 1 wait at the barrier, lane 2 is on its way and lane 3 ends: it is its end that opens the barrier. */
+/* Lanes 0 and 1 wait at the barrier, lane 2 is on its way and lane 3 ends, which completes the barrier. */
 #define BARRIER                                                                                                        \
     PROGRAM_HEAD ".visible .entry k() {\n.reg .pred %p<3>; .reg .b32 %r<4>;\n"                                         \
                  "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 2; setp.eq.u32 %p2, %r0, 3; @%p1 bra LATER;\n" /* 0-3 */  \
@@ -88,7 +88,7 @@ static void lanes_at_a_barrier_are_out_of_the_way(void **state) {
     steps(f, 0, 1);
     expect(f, 0, 8, 0b1000, EXEC_NO_PC); /* lanes 0 to 2 wait */
     steps(f, 0, 1);
-    expect(f, 0, 5, 0b0011, 8); /* set free, at the lowest of 5 and 8 */
+    expect(f, 0, 5, 0b0011, 8); /* released, at the lowest of 5 and 8 */
     steps(f, 0, 1);
     expect(f, 0, 8, 0b0111, EXEC_NO_PC);
     assert_int_equal(f->sm[0].counters.barriers, 2);

@@ -1,5 +1,5 @@
-/* The oracle dynamic global scheduler: who takes a free slot, what the options change, and every program's results.
- * Warps have four lanes; threads with an odd number fall through at the branch, the others jump over them. */
+/* The oracle dynamic global scheduler: which warp takes a free slot, what the options change, and every program's
+ * results. Warps have four lanes; threads with an odd number fall through at the branch, the others jump over them. */
 #include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_odgs;
@@ -63,7 +63,7 @@ static void count_thread(void *user, const struct divergence_group *group, const
         census->threads |= 1ull << (row->block->ctaid[0][0] * 8 + row->tid[0][lane]);
 }
 
-/* Who is in the group; NULL: in no group. One byte for each block. */
+/* The threads of the group; NULL: those in no group. One byte for each block. */
 static uint64_t threads_of(struct fixture *f, const struct divergence_group *group) {
     struct census census = {.group = group};
     for (uint32_t i = 0; i < f->n_sms; i++)
@@ -79,7 +79,7 @@ static void expect_results(struct fixture *f) {
         assert_int_equal(fixture_u32(f, f->parameter[0])[i], expected(i % f->grid.block[0]));
 }
 
-/* --- who takes a free slot --- */
+/* --- which warp takes a free slot --- */
 
 /* Three blocks of one warp and one slot: full warps from the pool, then new ones, then what waits at the lowest pc. */
 static void a_free_slot_takes_full_then_new_then_incomplete_warps(void **state) {
@@ -154,7 +154,7 @@ static void a_diverged_warp_leaves_when_nothing_of_it_is_under_way(void **state)
     fixture_close(f);
 }
 
-/* latency=N: slot and threads are given up N cycles later, not one earlier. */
+/* latency=N: slot and threads become free N cycles later, not one earlier. */
 static void latency_keeps_slot_and_threads(void **state) {
     (void)state;
     struct fixture *f = open_model("odgs:latency=10", IF_TEXT,
@@ -225,7 +225,7 @@ static void threads_that_go_on_elsewhere_are_counted(void **state) {
     assert_int_equal(threads_of(f, group_in(f, 0, 0)), 0x0f);
     assert_int_equal(threads_of(f, group_in(f, 1, 0)), 0x0f00);
     diverge(f, 0, 0);
-    assert_int_equal(threads_of(f, group_in(f, 0, 0)), 0x0a); /* goes on where it was */
+    assert_int_equal(threads_of(f, group_in(f, 0, 0)), 0x0a); /* continues where it was */
     assert_int_equal(FIXTURE_COUNTER(f, migrations), 0);
     diverge(f, 1, 0);
     assert_int_equal(threads_of(f, group_in(f, 1, 0)), 0x0505);
@@ -269,7 +269,7 @@ static void a_warp_at_a_barrier_is_recalled(void **state) {
     fixture_close(f);
 }
 
-/* Parts of rows come to the barrier in warps of mixed rows; behind it the rows are whole again. */
+/* Parts of rows come to the barrier in warps of mixed rows; after it the rows are whole again. */
 static void behind_a_barrier_full_rows_are_warps_again(void **state) {
     (void)state;
     struct fixture *f = open_model("odgs", PROGRAM_HEAD PROGRAM_BEGIN BRANCH "bar.sync 0;\n" PROGRAM_END,
@@ -365,7 +365,7 @@ static void shared_memory_decides_where_threads_regroup(void **state) {
     expect_splits("odgs", 0, 0);
     expect_splits("odgs:shared=off", 0, 0);
     expect_splits("odgs:shared=after-last", 0, 2);
-    expect_splits("odgs:shared=on", 2, 0); /* sorted by the first branch, nobody diverges at the second */
+    expect_splits("odgs:shared=on", 2, 0); /* sorted by the first branch, no warp diverges at the second */
 }
 
 /* Without regrouping the branch runs on the warp's own stack and its paths meet. */
@@ -528,7 +528,7 @@ static void what_compaction_leaves_incomplete_goes_to_the_pool(void **state) {
     fixture_close(f);
 }
 
-/* A barrier behind the branch: the block is as under tbc, and comes to it with all its threads. */
+/* A barrier after the branch: the block is as under tbc, and comes to it with all its threads. */
 static void nobody_leaves_while_the_block_may_come_to_a_barrier(void **state) {
     (void)state;
     static const char *const text[] = {
@@ -556,7 +556,7 @@ static void behind_the_last_barrier_threads_leave(void **state) {
     fixture_close(f);
 }
 
-/* What the caller does behind the call counts inside the function. */
+/* What the caller does after the call counts inside the function. */
 static void nobody_leaves_a_function_whose_caller_has_a_barrier(void **state) {
     (void)state;
     static const char text[] =
@@ -616,7 +616,7 @@ static void the_latency_holds_who_leaves_a_block_and_its_slot(void **state) {
     fixture_close(f);
 }
 
-/* A block with a row that is not full: its threads are the pool's at once, and the block does without their slot. */
+/* A block with a row that is not full: its threads go to the pool at once, and the block needs no slot for them. */
 static void incomplete_rows_begin_in_the_pool(void **state) {
     (void)state;
     struct fixture *f = open_model("odgs:local=tbc", IF_TEXT,

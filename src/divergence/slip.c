@@ -1,18 +1,18 @@
 /* slip: adaptive slip (Tarjan, Meng, Skadron 2009) as Meng 2010, 5.7, compares it with dws. Threads that hit the cache
- * go on; those that miss stay behind until the others come back to the same memory instruction, an iteration later, and
- * go on together with them. On splits.c, without a limit to the table: the original has none.
+ * continue; those that miss fall behind until the others come back to the same memory instruction, an iteration later,
+ * and continue together with them. Built on splits/, without a limit to the table: the original has none.
  *
- * As the paper has it: a conditional branch, or whatever else may change the stack, stops those that went ahead, and
- * the others then catch up (branches=limited); or splits as in dws carry them beyond (branches=bypass). How far they
- * may get ahead adapts: every `interval` cycles one step up when the SM waited for memory for more than `up` per cent
- * of them, one down when it issued in more than `down` per cent.
+ * As in the paper: a conditional branch, or any other instruction that may change the stack, stops the threads that are
+ * ahead, and the others catch up (branches=limited); or splits as in dws carry them past it (branches=bypass). How far
+ * threads may get ahead adapts: every `interval` cycles one step up when the SM waited for memory for more than `up`
+ * per cent of them, one down when it issued in more than `down` per cent.
  *
  * Where it is silent:
- * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1; at 0 nobody
- *   goes ahead.
- * - Who has reached it waits behind the access too, until the data of those that fell behind are there.
- * - Threads that fell behind and have their data go on by themselves when nobody of their stack's top can: all have
- *   stopped, joined, ended or wait at a barrier.
+ * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1; at 0 no
+ *   thread gets ahead.
+ * - Threads that would exceed it wait after the access too, until those that fell behind have their data.
+ * - Threads that fell behind and have their data continue by themselves when no other thread of their stack's top can:
+ *   all have stopped, joined or ended, or wait at a barrier.
  * - The step is taken at the first access after an interval. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void adapt(struct slip *slip, uint64_t cycle) {
     if (passed < slip->options.interval)
         return;
     slip->splits.setup.host->splits->activity(slip->splits.setup.sm, &active, &waiting);
-    if (active < slip->was_active || waiting < slip->waited) /* counted anew since */
+    if (active < slip->was_active || waiting < slip->waited) /* the counters have been reset */
         slip->was_active = slip->waited = 0;
     if (100 * (waiting - slip->waited) > slip->options.up * passed)
         slip->most++;
@@ -109,7 +109,7 @@ static void adapt(struct slip *slip, uint64_t cycle) {
 
 /* --- others at the same instruction --- */
 
-/* Splits that wait behind the access that this one stands behind. */
+/* Returns the next split, from `from` on, that waits in this phase at the pc of `split`. */
 static struct divergence_split *next_at(struct divergence_split *from, const struct divergence_split *split,
                                         enum divergence_split_phase phase) {
     while (from && (from == split || from->phase != phase || from->group.pc != split->group.pc))
@@ -177,8 +177,8 @@ static void answered(void *model, struct divergence_group *group, const struct d
     divergence_splits_leave(&hook);
 }
 
-/* The split's data are there. Threads that fell behind wait for the others. Those that went ahead take in who waits
- * here for them, and go on unless they are too far ahead of somebody. */
+/* The split has its data. Threads that fell behind wait for the others. Threads that are ahead take in those that wait
+ * here for them, and continue unless they would get too far ahead of others. */
 static void drained(struct divergence_splits_hook *hook, struct divergence_split *split) {
     const struct slip *slip = (const struct slip *)hook->splits;
     bool fell_behind = split->n_passed > 0;
@@ -209,13 +209,14 @@ static void complete(void *model, struct divergence_group *group, uint32_t tag, 
 
 /* --- what it costs --- */
 
-enum { SLIP_BITS = 8 }; /* ours: the papers do not say how far threads may get ahead at most */
+enum { SLIP_BITS = 8 }; /* ours: the papers set no upper bound */
 
 static uint32_t bits_for(uint32_t n) { return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1); }
 
-/* No paper counts it. An entry is that of the table of dws (Meng 2010, 5.6); nothing limits them, and there may be as
- * many as threads (the same place). Ours: how often those in it have been passed; and, once for an SM, the maximum slip
- * and the counts that it follows: the cycles of the interval, and those in which the SM issued and waited. */
+/* No paper counts it. Entries are those of the table of dws (Meng 2010, 5.6); nothing limits their number, and there
+ * may be as many as threads (same section). Ours: in each entry, how often its threads have been passed; and once for
+ * an SM the maximum slip and the counts that adapt it: the cycles of the interval, and those in which the SM issued and
+ * waited. */
 static uint64_t cost_bits(const void *given, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = given;
     uint32_t lanes = machine->warp_size, warp_bits = bits_for(machine->threads_per_sm / lanes);

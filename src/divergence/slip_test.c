@@ -1,4 +1,4 @@
-/* Adaptive slip: who waits for whom, how far, and what adapts. */
+/* Adaptive slip: which threads wait for which, how far they get ahead, and what adapts. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"
@@ -23,7 +23,7 @@ static void loads_that_miss_in_any_pattern_change_no_result(void **state) {
 
 /* --- a loop with one access --- */
 
-/* Four times around; the pc of the access, the instruction behind it and the branch. */
+/* Four times around; the pc of the access, the instruction after it and the branch. */
 static const char loop[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r5, 4; mov.u32 %r4, 0;\n"
                                                       "LOOP: ld.global.u32 %r6, [%rd1]; add.u32 %r4, %r4, 1;\n"
                                                       "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
@@ -104,7 +104,7 @@ static void those_behind_stay_until_the_others_come_back_to_the_access(void **st
     step(f, 0);
     splits_step_to(f, 1, PC_BRANCH);
     f->cycle += 100;
-    fixture_catch_up(f); /* the data are there, and still they wait, without a slot */
+    fixture_catch_up(f); /* they have their data and still wait, without a slot */
     splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_BRANCH, RUNS, 0x0f}}, 2);
     assert_null(f->sm[0].slot[0].group);
     splits_step_to(f, 1, PC_LOAD);
@@ -140,7 +140,7 @@ static void those_behind_go_on_alone_when_the_others_have_left(void **state) {
         splits_step_to(f, 0, PC_AFTER);
         splits_step_to(f, 0, PC_LOAD);
     }
-    misses = 0xf0; /* the last time around, from where nobody comes back */
+    misses = 0xf0; /* the last time around, from which no thread comes back */
     step(f, 0);
     splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, RUNS, 0x0f}}, 2);
     f->cycle += 100;
@@ -154,7 +154,7 @@ static void those_behind_go_on_alone_when_the_others_have_left(void **state) {
 
 /* --- the maximum slip --- */
 
-/* The access comes `cycles` after the start; does anybody go ahead? */
+/* The access comes `cycles` after the start; do threads get ahead? */
 static bool slips_after(uint64_t cycles, uint64_t active, uint64_t waiting, bool twice) {
     uint32_t misses = 0;
     struct fixture *f = open_loop("slip", &misses);
@@ -178,7 +178,7 @@ static void the_maximum_slip_follows_what_the_sm_did(void **state) {
     assert_true(slips_after(99000, 60000, 0, false));     /* 1 from the start; the interval is not over */
     assert_false(slips_after(100001, 50002, 0, false));   /* more than half: one less, none */
     assert_true(slips_after(100001, 50000, 0, false));    /* not more */
-    assert_true(slips_after(100001, 20000, 71000, true)); /* more of it */
+    assert_true(slips_after(100001, 20000, 71000, true)); /* more slip */
     assert_false(slips_after(100001, 60000, 0, true));    /* never below 0 */
 }
 

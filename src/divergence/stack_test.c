@@ -128,7 +128,7 @@ static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
         step_to(f, 0, skip);
         expect(f, skip, 0x7, EXEC_NO_PC);
         step_to(f, 0, end);
-        expect(f, end, 0x2, skip); /* the second trip: lane 1 ends, and nobody is left in the if */
+        expect(f, end, 0x2, skip); /* the second trip: lane 1 ends, and no lane is left in the if */
         fixture_step(&f->sm[0], 0);
         if (jumps) {
             expect(f, last, 0x2, skip);
@@ -142,7 +142,7 @@ static void lanes_meet_behind_an_if_in_a_loop_where_others_end(void **state) {
     }
 }
 
-/* Lane 0 spins until another lane of its warp has written: without help the others wait at the join for ever. */
+/* Lane 0 spins until another lane of its warp has written: without help the others wait at the join forever. */
 static void a_lane_that_spins_on_its_neighbour_lets_it_go_on(void **state) {
     (void)state;
     static const char text[] =

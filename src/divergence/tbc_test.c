@@ -1,4 +1,4 @@
-/* Thread block compaction: who waits for whom, which warps come out, and every program's results. */
+/* Thread block compaction: which warps wait for which, what is formed, and every program's results. */
 #include "divergence/testing/programs.h"
 
 extern const struct divergence_ops divergence_tbc;
@@ -99,7 +99,7 @@ static void a_divergent_branch_is_compacted_path_by_path(void **state) {
     EXPECT_THREADS(f, group_in(f, 1), -1, -1, 10, -1);
     for (uint32_t s = 0; s < 2; s++) {
         fixture_step(&f->sm[0], s);
-        fixture_step(&f->sm[0], s); /* the jump to the join waits for nobody */
+        fixture_step(&f->sm[0], s); /* the jump to the join does not wait */
     }
     fixture_resume_all(f);
     /* The original arrangement. */
@@ -116,7 +116,7 @@ static void a_divergent_branch_is_compacted_path_by_path(void **state) {
     fixture_close(f);
 }
 
-/* All go the same way, but the analysis could not know: they wait for each other, and nobody is re-formed. */
+/* All go the same way, but the analysis could not know: they wait for each other, and no warp is re-formed. */
 static void a_branch_that_does_not_diverge_leaves_the_warps_alone(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
@@ -158,7 +158,7 @@ static void a_uniform_branch_waits_for_nobody(void **state) {
     fixture_close(f);
 }
 
-/* The other warps of the block go on when the last branch has left the pipeline. */
+/* The other warps of the block continue when the last branch has left the pipeline. */
 static void the_outcome_is_known_when_the_last_branch_is(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN

@@ -5,24 +5,25 @@
  * compacted, lane by lane, the lowest rows first, into as few warps as possible.
  *
  * Meeting places are branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an
- * entry come to the same ones in the same order: branches at which they do not meet are jumps, and those that the
- * analysis calls uniform (ptx/uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do
- * not count as uniform, so that no other warp can change the outcome in between).
+ * entry come to the same ones in the same order. They do not meet at jumps, nor at branches that the analysis calls
+ * uniform (ptx/uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do not count as
+ * uniform, so that no other warp can change the outcome in between).
  *
- * Threads that leave (odgs) are as gone as those that end. They leave only when nobody of the block can come to a
- * barrier or a warp-wide instruction any more: nobody here ever waits for them. From the first of them on there is no
- * original arrangement to come back to, and the block keeps only as many slots as its threads fill.
+ * Threads that leave the block for the pool (odgs) are gone from its stack like those that end. They leave only when no
+ * thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them. After
+ * the first departure there is no original arrangement to come back to, and the block keeps only as many slots as its
+ * threads fill.
  *
  * Where the papers are silent:
- * - A branch at which all go the same way leaves the warps as they are; only to be re-formed must they have no results
- *   under way. The others go on when the last one's branch has left the pipeline.
+ * - A branch at which all go the same way leaves the warps as they are; they drain only to be re-formed. All continue
+ *   when the branch of the last warp has left the pipeline.
  * - The original arrangement, threads in the warps of their rows, is that of entries that no divergent branch has made.
- *   Inner joins get theirs back because packing the same threads gives the same warps.
+ *   Inner joins restore theirs, because packing the same threads results in the same warps.
  * - Threads that end leave holes; they are filled when the warps are formed anew.
  * - Warp-wide instructions act on rows: warps that share one meet there, and it acts on the row's threads in the entry.
  *   cond_acc is refused: it is a memory access of a whole row.
  * - When all warps of an entry wait, some at a barrier, the other side of the branch runs (pdom.h); threads that spin
- *   on what others of the block will write let those go on after a while, as in `stack`. */
+ *   on what others of the block will write let those continue after a while, as in `stack`. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ void divergence_compact_free_block(struct divergence_compact_block *block) {
 
 /* --- meeting --- */
 
-/* The stack has changed. Where the same threads go on in the same warps, they do so at once. */
+/* The stack has changed. Where the same threads continue in the same warps, they do so at once. */
 static void follow_top(const struct divergence_compact *compact, struct divergence_compact_block *block,
                        const struct divergence_compact_warp *self, uint64_t cycle) {
     const struct divergence_entry *top = divergence_stack_top(&block->stack);
@@ -100,7 +101,7 @@ static void follow_top(const struct divergence_compact *compact, struct divergen
     }
 }
 
-/* Everybody is at the warp-wide instruction: each row executes it, and all go on behind it. */
+/* All threads are at the warp-wide instruction: each row executes it, and all continue after it. */
 static void execute_rows(const struct divergence_compact *compact, struct divergence_compact_block *block,
                          uint32_t pc) {
     struct exec_context *cx = compact->setup.cx;
@@ -122,7 +123,7 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
     block->resolved = cycle + compact->branch_cycles;
     top->is_waiting = false;
     if (block->is_at_join) {
-        block->resolved = 0; /* nobody decides anything: they can go on when they have drained */
+        block->resolved = 0; /* no branch to wait for: they continue when they have drained */
         top->pc = pc;
         divergence_stack_pop_finished(stack);
     } else if (exec_acts_on_row(insn->kind)) {
@@ -136,7 +137,7 @@ static void resolve(const struct divergence_compact *compact, struct divergence_
     follow_top(compact, block, self, cycle);
 }
 
-/* Nobody of the top entry can go on, and some wait at a barrier: the other side of the branch runs, if it can. */
+/* No warp of the top entry can continue, and some wait at a barrier: the other side of the branch runs, if it can. */
 static void give_way(const struct divergence_compact *compact, struct divergence_compact_block *block,
                      const struct divergence_compact_warp *self, uint64_t cycle) {
     struct divergence_entry *top = divergence_stack_top(&block->stack);
@@ -159,7 +160,7 @@ static void give_way(const struct divergence_compact *compact, struct divergence
     divergence_compact_drain(compact, block, self, cycle);
 }
 
-/* A warp has stopped or ended: does everybody stand still now? */
+/* A warp has stopped or ended: checks whether all warps of the block wait now. */
 static void settle(const struct divergence_compact *compact, struct divergence_compact_block *block,
                    const struct divergence_compact_warp *self, uint64_t cycle) {
     if (!block->n_warps || block->n_draining || block->n_come + block->n_barred < block->n_warps)
@@ -197,7 +198,7 @@ static bool release_warp(const struct divergence_compact *compact, struct diverg
     return divergence_compacted_release(compacted, compact->setup.cx, &block->place->cta->barrier[number], number);
 }
 
-/* Compacted warps on a saved may run again: so may their entry. */
+/* A barrier releases compacted warps of an entry that gave way: the entry may run again. */
 static void release_saved(const struct divergence_compact *compact, struct divergence_compact_block *block,
                           struct divergence_entry *entry, uint32_t number) {
     struct divergence_compact_saved *saved = &block->saved[entry->label - 1];
@@ -289,7 +290,7 @@ static void end_threads(struct divergence_compact *compact, struct divergence_co
         return;
     }
     warp->group.status = DIVERGENCE_ENDED;
-    if (!cta->n_live_rows) /* nobody has left, or all those have ended too */
+    if (!cta->n_live_rows) /* no thread has left, or those have ended too */
         compact->setup.host->block_ended(compact->setup.sm, block->place);
 }
 

@@ -1,6 +1,6 @@
 /* The compactor of thread block compaction: one post-dominator stack for a block (pdom.h), whose warps meet where it
- * may change and are formed anew when it has. It is what tbc is, and what odgs has below its pool with local=tbc.
- * compact.c has the rules. */
+ * may change and are formed anew when it has. The model tbc, and the lower level of odgs with local=tbc. compact.c has
+ * the rules. */
 #pragma once
 
 #include "divergence/compact/compacted.h"
@@ -9,12 +9,12 @@ struct divergence_compact_block;
 
 struct divergence_compact {
     struct divergence_setup setup;
-    uint32_t branch_cycles; /* until a branch's outcome is known */
-    /* Departures (odgs): when warps are formed anew, and no thread of the block can come any more to where
+    uint32_t branch_cycles; /* until the outcome of a branch is known */
+    /* Departures (odgs): when warps are formed anew, and no thread of the block can still come to a pc where
      * may_leave[pc] is 0, lanes are free and the threads that do not fill a warp leave the block's stack for good.
-     * NULL: nobody leaves. */
+     * NULL: no thread leaves. */
     const uint8_t *may_leave;
-    uint32_t short_length; /* paths of at most so many instructions up to their join keep their incomplete warp */
+    uint32_t short_length; /* paths with at most this many instructions up to their join keep their incomplete warp */
     void (*leave)(void *user, const struct divergence_compacted *compacted, uint64_t cycle);
     void *user;
     uint32_t n_kept; /* slots that blocks do not use now and may need later */
@@ -24,7 +24,7 @@ void divergence_compact_start(struct divergence_compact *compact, const struct d
 /* State of a block's place on the SM. */
 struct divergence_compact_block *divergence_compact_new_block(const struct exec_cta *cta);
 void divergence_compact_free_block(struct divergence_compact_block *block);
-/* A block begins, with these threads (a mask over its rows; may be empty): the others are the caller's. There is a slot
+/* A block begins, with these threads (a mask over its rows; may be empty); the caller runs the others. There is a slot
  * for each row with a thread. */
 void divergence_compact_admit(struct divergence_compact *compact, struct divergence_compact_block *block,
                               struct divergence_block *place, const uint32_t *threads, uint64_t cycle);

@@ -1,6 +1,6 @@
 /* A compacted warp: threads of several rows of a block that run together as a warp. Each keeps its own lane, unless the
- * compacted warp is crossed (odgs, where lanes are free). Lanes of a compacted warp are handled in pieces: those that
- * belong to one row. */
+ * compacted warp is crossed (odgs, where lanes are free). Its lanes are handled in pieces: a piece is the lanes whose
+ * threads belong to one row. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -9,21 +9,21 @@
 struct divergence_compacted {
     uint32_t pc, mask;
     struct exec_threads threads; /* those in mask */
-    uint8_t row[EXEC_LANES];     /* of each, the number of its row in the block */
+    uint8_t row[EXEC_LANES];     /* of each thread, the number of its row in the block */
     uint32_t at_barrier;         /* lanes that wait at the barrier instruction at pc; never crossed */
-    bool has_come;               /* to where all compacted warps meet */
+    bool has_come;               /* it is where all compacted warps of the entry meet */
     bool is_crossed;             /* some thread is not in its own lane */
 };
 
 enum divergence_arrangement {
     DIVERGENCE_IN_ROWS,    /* a compacted warp for each row */
-    DIVERGENCE_IN_COLUMNS, /* as few as possible: a lane takes the thread of the lowest row that is left */
+    DIVERGENCE_IN_COLUMNS, /* as few as possible: a lane takes the thread of the lowest row that has one left */
     DIVERGENCE_IN_ORDER,   /* as few as possible, whatever the lanes: all but the last one are full */
 };
 
-/* Lanes of `mask` (not 0) that belong to the row of its first lane. */
+/* Returns the first piece of `mask` (not 0): its lanes whose threads belong to the row of its first lane. */
 uint32_t divergence_compacted_piece(const struct divergence_compacted *compacted, uint32_t mask);
-/* As lanes of that row. */
+/* Returns the piece as lanes of its row. */
 uint32_t divergence_compacted_lanes(const struct divergence_compacted *compacted, uint32_t piece);
 static inline struct exec_row *divergence_compacted_row(const struct divergence_compacted *compacted, uint32_t piece) {
     return compacted->threads.row[__builtin_ctz(piece)];
@@ -31,21 +31,23 @@ static inline struct exec_row *divergence_compacted_row(const struct divergence_
 /* Adds these lanes' threads to a mask over the rows. */
 void divergence_compacted_add(const struct divergence_compacted *compacted, uint32_t mask, uint32_t *over_rows);
 
-/* Makes compacted warps of at most n_lanes threads of those in `mask`, all at pc. Gives their number. */
+/* Forms compacted warps of at most n_lanes threads out of those in `mask`, all at pc. Returns their number. */
 uint32_t divergence_compacted_form(struct divergence_compacted *compacted, struct exec_row *rows, const uint32_t *mask,
                                    uint32_t n_rows, uint32_t pc, enum divergence_arrangement arrangement,
                                    uint32_t n_lanes);
-/* Threads of one row are in several of the compacted warps that hold the threads `mask`, or not in their lanes. */
+/* Whether threads of one row are in several of the compacted warps that hold the threads `mask`, or not in their own
+ * lanes. */
 bool divergence_compacted_splits_rows(const struct divergence_compacted *compacted, uint32_t n_compacted,
                                       const uint32_t *mask);
 
-/* A warp-wide instruction or a built-in function, piece by piece. */
+/* Executes a warp-wide instruction or a built-in function, piece by piece. */
 void divergence_compacted_execute(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
                                   uint32_t mask);
-/* The branch at pc, with a true guard in the lanes `taken`, sends threads of the compacted warp different ways. */
+/* Whether the branch at pc, whose guard is true in the lanes `taken`, sends threads of the compacted warp different
+ * ways. */
 bool divergence_compacted_diverges(const struct divergence_compacted *compacted, struct exec_context *cx, uint32_t pc,
                                    uint32_t taken);
-/* Sets free the lanes that wait for this barrier; true when nobody of the compacted warp waits any more, and somebody
- * did. */
+/* Releases the lanes that wait for this barrier. True when lanes of the compacted warp waited and none waits any
+ * longer. */
 bool divergence_compacted_release(struct divergence_compacted *compacted, const struct exec_context *cx,
                                   const struct exec_barrier *barrier, uint32_t number);

@@ -1,4 +1,4 @@
-/* Forming the warps of a compacted block, and who leaves it. See compact.h. */
+/* Forming the warps of a compacted block, and which threads leave it. See compact.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "divergence/compact/internal.h"
 
-/* The group is its compacted. */
 void divergence_compact_show(const struct divergence_compact_block *block, struct divergence_compact_warp *warp) {
     struct divergence_group *group = &warp->group;
     struct divergence_compacted *compacted = &warp->compacted;
@@ -35,7 +34,7 @@ struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_
     return &block->saved[i];
 }
 
-/* Entries that a divergent branch made, and calls from them, are packed; where somebody has left, all are. */
+/* Entries that a divergent branch made, and calls from them, are packed; after a thread has left, all are. */
 bool divergence_compact_is_packed(const struct divergence_compact_block *block) {
     const struct divergence_stack *stack = &block->stack;
     if (block->has_left)
@@ -49,7 +48,7 @@ bool divergence_compact_is_packed(const struct divergence_compact_block *block) 
     return false;
 }
 
-/* Takes the compacted warps of the top entry from its saved. */
+/* Restores the compacted warps of the top entry, which gave way before. Returns their number. */
 static uint32_t restore(struct divergence_compact_block *block, struct divergence_compacted *compacted) {
     struct divergence_entry *top = divergence_stack_top(&block->stack);
     struct divergence_compact_saved *saved = &block->saved[top->label - 1];
@@ -57,7 +56,7 @@ static uint32_t restore(struct divergence_compact_block *block, struct divergenc
     memcpy(block->taken, saved->taken, sizeof saved->taken);
     block->sync_pc = saved->sync_pc;
     block->is_at_join = saved->is_at_join;
-    if (saved->is_at_join && saved->sync_pc != top->reconvergence) /* that join has been given up */
+    if (saved->is_at_join && saved->sync_pc != top->reconvergence) /* that join has been broken */
         for (uint32_t i = 0; i < saved->n_compacted; i++)
             compacted[i].has_come = false;
     saved->is_used = false;
@@ -65,7 +64,7 @@ static uint32_t restore(struct divergence_compact_block *block, struct divergenc
     return saved->n_compacted;
 }
 
-/* Slots that the block may need: those of its rows, or, when some have left, as many as the others fill. */
+/* Slots that the block may need: one for each row, or, after threads have left, as many as the others fill. */
 void divergence_compact_keep_slots(struct divergence_compact *compact, struct divergence_compact_block *block) {
     uint32_t n_threads = 0, warp_size = compact->setup.machine->warp_size, needed = block->n_local_rows;
     for (uint32_t r = 0; r < block->n_rows && (block->has_left || !block->stack.depth); r++) {
@@ -80,7 +79,7 @@ void divergence_compact_keep_slots(struct divergence_compact *compact, struct di
     block->n_kept = n_kept;
 }
 
-/* Nobody of the block can come to where threads must not leave before. */
+/* Whether no thread of the block can still come to a place before which threads must not leave. */
 static bool may_depart(const struct divergence_compact *compact, const struct divergence_compact_block *block) {
     if (!compact->may_leave)
         return false;
@@ -108,7 +107,8 @@ static void depart(struct divergence_compact *compact, struct divergence_compact
     compact->leave(compact->user, compacted, cycle);
 }
 
-/* The compacted warps of the top entry; when all its threads leave, of the one below. 0: nobody is left. */
+/* Forms the compacted warps of the top entry or, when all its threads leave, of the one below. Returns their number;
+ * 0: no thread is left. */
 static uint32_t muster(struct divergence_compact *compact, struct divergence_compact_block *block,
                        struct divergence_compacted *compacted, uint64_t cycle) {
     uint32_t n = 0, warp_size = compact->setup.machine->warp_size;
@@ -130,8 +130,7 @@ static uint32_t muster(struct divergence_compact *compact, struct divergence_com
     return n;
 }
 
-/* The warp that gets compacted number i: each its own, but where slots may be scarce, those that have one come first.
- */
+/* Returns the warp for compacted warp number i: warp i, but where slots may be scarce, warps that have a slot first. */
 static void choose_warps(const struct divergence_compact_block *block,
                          struct divergence_compact_warp *warp[EXEC_MAX_ROWS]) {
     uint32_t n = 0;
@@ -158,7 +157,6 @@ static void place_or_wake(const struct divergence_compact *compact, struct diver
     (void)is_placed;
 }
 
-/* All warps have drained: new ones for the top entry. `self` is the one whose hook is running. */
 void divergence_compact_form(struct divergence_compact *compact, struct divergence_compact_block *block,
                              struct divergence_compact_warp *self, uint64_t cycle) {
     struct divergence_compacted compacted[EXEC_MAX_ROWS];

@@ -1,4 +1,4 @@
-/* Busy threads. See busy.h. */
+/* Threads in flight. See in_flight.h. */
 #include "divergence/large_warp/in_flight.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ void divergence_in_flight_complete(struct divergence_in_flight *in_flight, uint3
                 in_flight->at_memory[i] &= ~(left & -left);
 }
 
-/* The earliest and the latest cycle in which one of these threads is free. */
+/* Widens *first to *last to the cycles in which these threads leave the pipeline. */
 static void find_bounds(const struct divergence_in_flight *in_flight, uint32_t row, uint32_t mask, uint64_t *first,
                         uint64_t *last) {
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -92,8 +92,8 @@ static void find_bounds(const struct divergence_in_flight *in_flight, uint32_t r
     }
 }
 
-/* A row has a thread that can go in the next cycle, and all others but those at memory can, too. */
-static bool is_somebody_free(const struct divergence_in_flight *in_flight, const uint32_t *left, uint64_t cycle) {
+/* Whether a row has a thread that can issue in the next cycle, and so can all others but those at memory. */
+static bool has_free_row(const struct divergence_in_flight *in_flight, const uint32_t *left, uint64_t cycle) {
     for (uint32_t i = 0; i < in_flight->n_rows; i++)
         if ((left[i] & ~in_flight->at_memory[i]) && in_flight->row_free_at[i] <= cycle + 1)
             return true;
@@ -108,7 +108,7 @@ uint64_t divergence_in_flight_until(const struct divergence_in_flight *in_flight
         return NEVER;
     if (divergence_masks_are_empty(subwarps->left, in_flight->n_rows))
         return 0;
-    if (!needs_all && is_somebody_free(in_flight, subwarps->left, cycle))
+    if (!needs_all && has_free_row(in_flight, subwarps->left, cycle))
         return 0;
     for (uint32_t i = 0; i < in_flight->n_rows; i++) {
         uint64_t row_last = 0;

@@ -1,8 +1,8 @@
-/* Instructions in sub-warps. See subwarp.h.
+/* Instructions in sub-warps. See subwarps.h.
  *
  * Where the papers are silent:
  * - Global memory is all that goes through the L1: generic and local addresses, atomics, textures and surfaces too.
- * - Unconditional jumps are branches, direct calls, returns and exits without a guard: one new pc for all.
+ * - Unconditional jumps are branches, direct calls, returns and exits without a guard: all threads have one new pc.
  * - A scalar instruction is a pure one or a load (not from local memory, where equal addresses are different places).
  */
 #include "divergence/large_warp/subwarps.h"
@@ -80,8 +80,8 @@ static bool is_scalar(const struct divergence_subwarps *subwarps) {
     return true;
 }
 
-/* Gives the threads that are in no sub-warp the result too. Should a load fault here, that of the sub-warp will fault
- * for the same address, and is the one to be reported. */
+/* Writes the result for the threads that are in no sub-warp too. If a load faults here, the sub-warp's load will fault
+ * for the same address, and that fault is reported. */
 static void execute_rest(struct divergence_subwarps *subwarps, struct exec_context *cx) {
     for (uint32_t i = 0; i < subwarps->n_rows; i++)
         if (subwarps->left[i])
@@ -89,7 +89,7 @@ static void execute_rest(struct divergence_subwarps *subwarps, struct exec_conte
     cx->fault.kind = EXEC_FAULT_NONE;
 }
 
-/* Threads that are in no sub-warp have executed the instruction all the same. */
+/* Counts the threads that are in no sub-warp: they have executed the instruction too. */
 static void count_rest(const struct divergence_subwarps *subwarps, const struct exec_context *cx) {
     for (uint32_t i = 0; cx->grid->profile && i < subwarps->n_rows; i++)
         exec_profile_path(cx->grid->profile, &subwarps->row[i], subwarps->left[i] & subwarps->takes[i]);
@@ -120,7 +120,7 @@ void divergence_subwarps_begin(struct divergence_subwarps *subwarps, const struc
         subwarps->shape = DIVERGENCE_SUBWARP_ROWS;
 }
 
-/* The lowest row with threads that can go. */
+/* Packs the lowest row with threads that can issue. */
 static void pack_row(struct divergence_subwarps *subwarps, const uint32_t *in_flight,
                      struct divergence_packing *packing) {
     bool is_whole = subwarps->shape == DIVERGENCE_SUBWARP_WHOLE;
@@ -145,8 +145,8 @@ static void take(struct divergence_subwarps *subwarps, const uint32_t *in_flight
         divergence_pack_columns(subwarps->left, in_flight, subwarps->n_rows, packing);
 }
 
-/* Threads of a sub-warp, lane by lane. Of control instructions, those whose guard is false do not execute; others were
- * packed by their guard. */
+/* Fills in the threads of a sub-warp, lane by lane. In control instructions, threads whose guard is false do not
+ * execute; in others, only threads whose guard is true were packed. */
 static void scatter(struct divergence_subwarps *subwarps, const struct divergence_packing *packing,
                     struct exec_context *cx, struct divergence_bundle *bundle) {
     struct exec_threads *threads = &subwarps->threads;
@@ -170,7 +170,7 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
     memcpy(packed, subwarps->left, subwarps->n_rows * sizeof *packed);
     bundle->mask = 0;
     bundle->row = subwarps->insn->kind >= EXEC_KIND_BRANCH ? NULL : subwarps->row;
-    if (divergence_masks_are_empty(subwarps->left, subwarps->n_rows)) { /* nobody's guard is true */
+    if (divergence_masks_are_empty(subwarps->left, subwarps->n_rows)) { /* no guard is true */
         bundle->is_last = true;
         return;
     }
@@ -178,7 +178,7 @@ void divergence_subwarps_next(struct divergence_subwarps *subwarps, struct exec_
     assert(packing.mask);
     divergence_masks_remove(packed, subwarps->left, subwarps->n_rows);
     if (packing.is_row && bundle->row) {
-        bundle->mask = packing.mask; /* what is no control instruction was packed by its guard */
+        bundle->mask = packing.mask; /* no control instruction: only true guards were packed */
         bundle->row = &subwarps->row[packing.row[__builtin_ctz(packing.mask)]];
     } else {
         bundle->row = NULL;

@@ -1,4 +1,4 @@
-/* What waits at each pc. See pool.h. */
+/* The warps that wait at each pc. See global_pool.h. */
 #include "divergence/odgs/global_pool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What waits at each pc: the global pool of odgs, of whose warps that are not full there is at most one for each. */
+/* The global pool of odgs: the incomplete warp that waits at each pc, at most one. */
 #pragma once
 
 #include <stddef.h>
@@ -7,25 +7,25 @@
 struct divergence_odgs_warp;
 
 struct divergence_global_pool {
-    struct divergence_odgs_warp **at; /* per pc; NULL: nobody */
-    uint64_t *has_any;                /* bit per pc */
+    struct divergence_odgs_warp **at; /* per pc; NULL: none waits there */
+    uint64_t *has_any;                /* a bit per pc */
     uint32_t n_pcs, n_words;
 };
 
-/* Empty, for a program of n_pcs instructions; what it held before is dropped. */
+/* Empties the pool, for a program of n_pcs instructions. */
 void divergence_global_pool_start(struct divergence_global_pool *pool, uint32_t n_pcs);
 void divergence_global_pool_free(struct divergence_global_pool *pool);
-/* The lowest pc at which somebody waits, or EXEC_NO_PC. */
+/* Returns the lowest pc at which a warp waits, or EXEC_NO_PC. */
 uint32_t divergence_global_pool_lowest(const struct divergence_global_pool *pool);
 
-/* It waits at pc, where nobody does. */
+/* The warp waits at pc, where none does. */
 static inline void divergence_global_pool_put(struct divergence_global_pool *pool, uint32_t pc,
                                               struct divergence_odgs_warp *warp) {
     pool->at[pc] = warp;
     pool->has_any[pc / 64] |= 1ull << pc % 64;
 }
 
-/* What waits at pc, and does not any more. */
+/* Returns the warp that waits at pc, and takes it out. */
 static inline struct divergence_odgs_warp *divergence_global_pool_take(struct divergence_global_pool *pool,
                                                                        uint32_t pc) {
     struct divergence_odgs_warp *warp = pool->at[pc];

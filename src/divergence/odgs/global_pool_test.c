@@ -1,4 +1,4 @@
-/* What waits at each pc: the lowest, starting again. */
+/* The global pool: the lowest pc, and starting again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Warps of the oracle scheduler: lists of them, and threads that become some. See odgs.c. */
+/* Warps of the oracle scheduler, and the pool in which threads form them. See odgs.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,6 @@ void divergence_odgs_give_back(struct divergence_odgs_chip *chip, struct diverge
 
 /* --- warps --- */
 
-/* The group is what the top of the warp's stack says. */
 void divergence_odgs_show_top(struct divergence_odgs_warp *warp) {
     struct divergence_group *group = &warp->group;
     if (!warp->stack.depth) {
@@ -77,7 +76,8 @@ static void put_thread(struct divergence_odgs_warp *warp, uint32_t lane, struct 
     warp->sm[lane] = sm;
 }
 
-/* The threads in `lanes` are the warp, all at pc; of one row, each in its own lane, or `row` is NULL. */
+/* The warp begins with the threads in `lanes`, all at pc. `row`: they belong to it, each in its own lane; NULL: not
+ * so. */
 static void begin(struct divergence_odgs_warp *warp, uint32_t lanes, struct exec_row *row, uint32_t pc) {
     warp->lanes = lanes;
     warp->group.row = row;
@@ -96,7 +96,7 @@ static struct exec_row *only_row(const struct divergence_odgs_warp *warp, uint32
     return warp->threads.row[0];
 }
 
-/* Threads of one row go to their own lanes: they run in place. Gives the lanes. */
+/* Threads of one row go to their own lanes, so that they run in place. Returns the lanes. */
 static uint32_t go_home(const struct divergence_odgs_chip *chip, struct divergence_odgs_warp *warp, uint32_t n,
                         uint32_t pc) {
     struct exec_row *row = warp->threads.row[0];
@@ -143,7 +143,8 @@ uint32_t divergence_odgs_lanes_at(const struct divergence_odgs_warp *warp, uint3
     return there;
 }
 
-/* Threads, all at pc, wait there. Those that fill a warp up: its last one is in *last. */
+/* Puts threads, all at pc, into the pool. Returns the last warp that they fill, and the lane of its last thread in
+ * *last; NULL: they fill none. */
 static struct divergence_odgs_warp *wait_at(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *from,
                                             uint32_t lanes, uint32_t pc, uint32_t *last) {
     struct divergence_odgs_warp *full = NULL;
@@ -165,7 +166,7 @@ static struct divergence_odgs_warp *wait_at(struct divergence_odgs_chip *chip, s
 }
 
 void divergence_odgs_add_threads(struct divergence_odgs_chip *chip, struct divergence_odgs_warp *from, uint32_t lanes) {
-    struct divergence_odgs_warp *full[EXEC_LANES]; /* by the lane whose thread was the last they needed */
+    struct divergence_odgs_warp *full[EXEC_LANES]; /* by the lane of the thread that filled it */
     uint32_t has_full = 0, last = 0;
     for (uint32_t left = lanes, there; left; left &= ~there) {
         uint32_t pc = from->next_pc[__builtin_ctz(left)];
@@ -180,7 +181,6 @@ void divergence_odgs_add_threads(struct divergence_odgs_chip *chip, struct diver
         divergence_odgs_queue_push(&chip->full, full[__builtin_ctz(has_full)]);
 }
 
-/* A row's lanes at pc, which are nowhere else now: a full row is a warp of its own. */
 void divergence_odgs_add_row(struct divergence_odgs_chip *chip, struct exec_row *row, uint32_t mask, uint32_t pc,
                              uint16_t sm, struct divergence_odgs_queue *queue) {
     bool is_full = base_count_bits(mask) == chip->warp_size;

@@ -5,13 +5,13 @@
 #include "exec/exec.h"
 
 struct divergence_packing {
-    uint32_t mask; /* lanes that got a thread */
+    uint32_t mask; /* lanes that have a thread */
     uint8_t row[EXEC_LANES], lane[EXEC_LANES];
-    bool is_row; /* all are lanes of row[first lane], each in its own */
+    bool is_row; /* all threads belong to row[first lane], each in its own lane */
 };
 
-/* Takes at most one thread out of every column of `left`, from the lowest row that has one there; threads in `busy`
- * (may be NULL) stay. */
+/* Takes at most one thread out of every column of `left`, from the lowest row that has one there; threads in
+ * `in_flight` (may be NULL) stay. */
 void divergence_pack_columns(uint32_t *left, const uint32_t *in_flight, uint32_t n_rows,
                              struct divergence_packing *packing);
 /* Takes the first n_lanes threads, row by row, whatever their columns. */

@@ -39,7 +39,7 @@ static void the_papers_mask_gives_the_papers_sub_warps(void **state) {
         assert_int_equal(left[i], 0);
 }
 
-static void busy_threads_stay_for_later(void **state) {
+static void threads_in_flight_stay_for_later(void **state) {
     (void)state;
     static const uint32_t in_flight[N_ROWS] = {0b0001, 0, 0b0110, 0, 0b0110};
     static const int first[] = {1, 3, 1, 0}, second[] = {6, 7, 5, 2};
@@ -105,7 +105,7 @@ static void a_column_that_all_use_gains_by_a_perfect_register_file(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_mask_gives_the_papers_sub_warps),
-        cmocka_unit_test(busy_threads_stay_for_later),
+        cmocka_unit_test(threads_in_flight_stay_for_later),
         cmocka_unit_test(threads_of_one_row_are_a_row),
         cmocka_unit_test(without_columns_sub_warps_are_full),
         cmocka_unit_test(a_column_that_all_use_gains_by_a_perfect_register_file),

@@ -63,7 +63,7 @@ static void release_barrier(struct divergence_sync *sync, const struct exec_cont
 
 /* --- warp-wide instructions --- */
 
-/* Where the instruction's member mask is; NULL: it names none. */
+/* Returns the operand with the instruction's member mask; NULL: it names no lanes. */
 static const struct exec_operand *members_of(const struct exec_insn *insn) {
     unsigned at;
     switch ((enum ptx_opcode)insn->opcode) {
@@ -86,7 +86,7 @@ static const struct exec_operand *members_of(const struct exec_insn *insn) {
     return insn->n_src > at ? &insn->operand[insn->n_dst + at] : NULL;
 }
 
-/* The lanes that must be there before the one in `lane` goes on. */
+/* Returns the lanes that must have come before the one in `lane` continues. */
 static uint32_t named_lanes(const struct exec_row *row, const struct exec_insn *insn, uint32_t lane) {
     const struct exec_operand *members = members_of(insn);
     if (!members)
@@ -103,7 +103,7 @@ static uint32_t waiting_at(const struct divergence_sync *sync, uint32_t row, uin
     return there;
 }
 
-/* Executes the instruction for the lanes at pc whose named lanes are all there. */
+/* Executes the instruction for the lanes at pc whose named lanes have all come. */
 static bool try_row(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint32_t there = waiting_at(sync, row->index, pc), going = 0;

@@ -6,25 +6,25 @@
 
 struct divergence_sync {
     uint32_t n_rows;
-    bool has_any;               /* somebody has come since the block began */
+    bool has_any;               /* a thread has arrived since the block began */
     uint32_t *waiting;          /* per row: lanes that wait */
-    uint32_t *released;         /* per row: lanes set free and not yet taken */
-    uint32_t (*pc)[EXEC_LANES]; /* per row and lane: the instruction that it waits at, or was set free from */
+    uint32_t *released;         /* per row: lanes that no longer wait and have not been taken */
+    uint32_t (*pc)[EXEC_LANES]; /* per row and lane: the instruction that it waits at, or was released from */
 };
 
 struct divergence_sync *divergence_sync_new(uint32_t n_rows);
 void divergence_sync_free(struct divergence_sync *sync);
-void divergence_sync_start(struct divergence_sync *sync); /* a new block: nobody waits */
+void divergence_sync_start(struct divergence_sync *sync); /* a new block: no thread waits */
 
-/* Lanes of a row (guard true, mask not 0) come to the barrier or warp-wide instruction at pc. When that completes it,
- * the instruction takes effect and all who waited are in released[]; so are lanes that need not wait (bar.arrive).
- * True: somebody was released, in any row. Faults are left in cx->fault. */
+/* Lanes of a row (guard true, mask not 0) come to the barrier or warp-wide instruction at pc. When they complete it,
+ * the instruction takes effect and all lanes that waited are in released[]; so are lanes that need not wait
+ * (bar.arrive). Returns whether lanes were released, in any row. Faults are left in cx->fault. */
 bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,
                             uint32_t mask);
-/* Threads have ended: what waited for them only is complete. True: somebody was released. */
+/* Threads have ended: completes what waited for them only. Returns whether lanes were released. */
 bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_context *cx, struct exec_cta *cta);
-/* Takes the released lanes of a row that go on at one and the same pc: the mask (0: none left) and the pc to go on at.
- */
+/* Takes released lanes of a row that continue at one and the same pc. Returns their mask (0: none is left), and that pc
+ * in *next_pc. */
 uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32_t *next_pc);
 /* The rule of models that let the lanes of a row run apart: a program with a warp-wide instruction that names no lanes
  * (activemask, vote and shfl without .sync, cond_acc, tree_traverse) cannot run. NULL: it has none. For refuses(). */

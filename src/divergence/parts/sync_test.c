@@ -1,4 +1,5 @@
-/* Barriers and warp-wide instructions of threads that run apart: who waits, who is set free, with which result. */
+/* Barriers and warp-wide instructions of threads that run apart: which lanes wait, which are released, with which
+ * result. */
 #include "divergence/parts/sync.h"
 
 #include "divergence/testing/programs.h"
@@ -43,7 +44,7 @@ static bool arrive(struct place *place, uint32_t row, uint32_t pc, uint32_t mask
     return divergence_sync_arrive(place->sync, place->cx, &place->cta->row[row], pc, mask);
 }
 
-/* The next of the row's released lanes are these, and go on there. */
+/* The next of the row's released lanes are these, and continue there. */
 static void expect_taken(struct place *place, uint32_t row, uint32_t mask, uint32_t next_pc) {
     uint32_t pc = 0;
     assert_int_equal(divergence_sync_take(place->sync, row, &pc), mask);
@@ -193,7 +194,7 @@ static void ended_lanes_are_not_waited_for(void **state) {
     close_block(&place);
 }
 
-/* --- what was set free --- */
+/* --- released lanes --- */
 
 static void lanes_that_go_on_at_different_places_are_taken_one_place_at_a_time(void **state) {
     (void)state;

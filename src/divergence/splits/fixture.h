@@ -27,8 +27,8 @@ static inline void splits_count_subdivision(const struct divergence_warp *warp,
     }
 }
 
-/* The splits and children of a subdivision share the threads of its stack's top out among them; the table holds the
- * splits of divided warps and nobody else; whoever can go on has a slot or is in the queue. */
+/* The splits and children of a subdivision partition the threads of its stack's top; the table holds the splits of
+ * subdivided warps and no others; every split that can continue has a slot or is in the queue. */
 static inline void splits_check_state(struct fixture *f) {
     const struct divergence_splits *splits = f->sm[0].model;
     uint32_t n_entries = 0;

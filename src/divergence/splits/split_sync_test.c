@@ -1,4 +1,4 @@
-/* Splits at barriers while other paths wait on the stack below: whoever waits lets these run. */
+/* Splits at barriers while other paths wait on the stack below: splits that wait let these run. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"
@@ -181,7 +181,7 @@ static void a_split_alone_on_a_stack_of_its_own_lets_the_paths_below_run(void **
     }
 }
 
-/* Thread 6 waits for 7 where their paths meet, at N; and 7 for the barrier, to which 6 comes only behind N. */
+/* Thread 6 waits for 7 where their paths meet, at N; and 7 for the barrier, to which 6 comes only after N. */
 static void who_waits_for_one_at_a_barrier_goes_on(void **state) {
     (void)state;
     static const char text[] = TWO_PATHS "setp.eq.u32 %p4, %r0, 6;\n"

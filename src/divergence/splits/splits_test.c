@@ -1,5 +1,5 @@
-/* Splits on stacks: who spins, who goes straight to a join, and who gets a slot. The machinery of dws and slip, by way
- * of dws. */
+/* Splits on stacks: threads that spin or go straight to a join, and which split takes a slot. The machinery of dws and
+ * slip, by way of dws. */
 #include "divergence/splits/fixture.h"
 #include "divergence/splits/splits.h"
 #include "divergence/testing/programs.h"
@@ -16,7 +16,7 @@ static struct fixture *open_warp(const char *model, const char *text, uint32_t n
 }
 
 /* Thread 0 waits at J, so that the table is full; of the others 4 to 7 go there straight. */
-static void who_goes_straight_to_the_join_is_not_waited_for_twice(void **state) {
+static void threads_that_go_straight_to_the_join_are_not_waited_for_twice(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
         "mov.u32 %r4, 1; setp.eq.u32 %p1, %r0, 0; setp.gt.u32 %p2, %r0, 3; setp.gt.u32 %p3, %r0, 5;\n"
@@ -73,7 +73,7 @@ static void indexed_branches_are_counted_as_branches_are(void **state) {
         "X: add.u32 %r4, %r4, 3; bra K;\n"
         "Y: add.u32 %r4, %r4, 5;\n"
         "K: add.u32 %r4, %r4, 7;\n" PROGRAM_END;
-    enum { PC_NOBODY = 12, PC_ALL, PC_PARTS, PC_J = 18, PC_C = 21 };
+    enum { PC_NONE = 12, PC_ALL, PC_PARTS, PC_J = 18, PC_C = 21 };
     static const struct {
         const struct divergence_ops *ops;
         const char *model;
@@ -91,7 +91,7 @@ static void indexed_branches_are_counted_as_branches_are(void **state) {
         f->grid.profile = profile;
         fixture_start(f);
         fixture_run(f);
-        static const uint32_t at[] = {PC_NOBODY, PC_ALL, PC_PARTS, PC_J, PC_C}, diverged[] = {0, 0, 1, 1, 1};
+        static const uint32_t at[] = {PC_NONE, PC_ALL, PC_PARTS, PC_J, PC_C}, diverged[] = {0, 0, 1, 1, 1};
         for (uint32_t k = 0; k < 5; k++) {
             assert_int_equal(profile->executed[at[k]], 1);
             assert_int_equal(profile->diverged[at[k]], diverged[k]);
@@ -172,7 +172,7 @@ static void lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again(void *
 }
 
 /* 2 to 5 spin on what 0 and 1 will write, while 6 and 7 wait at M: three paths after that, and all are looked at. */
-static void a_broken_join_loses_nobody(void **state) {
+static void a_broken_join_loses_no_thread(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
         "ld.param.u64 %rd3, [out]; add.u32 %r5, %r0, 2; shr.u32 %r5, %r5, 2; mov.u32 %r4, 1;\n"
@@ -189,12 +189,12 @@ static void a_broken_join_loses_nobody(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_goes_straight_to_the_join_is_not_waited_for_twice),
+        cmocka_unit_test(threads_that_go_straight_to_the_join_are_not_waited_for_twice),
         cmocka_unit_test(splits_get_slots_in_the_order_in_which_they_asked),
         cmocka_unit_test(indexed_branches_are_counted_as_branches_are),
         cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
         cmocka_unit_test(lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again),
-        cmocka_unit_test(a_broken_join_loses_nobody),
+        cmocka_unit_test(a_broken_join_loses_no_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

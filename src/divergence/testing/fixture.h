@@ -1,6 +1,6 @@
 /* For the tests of this folder: a device without time. It parses PTX text, links its kernel `k`, and executes the
- * groups of a model one instruction at a time, in the order that a test gives, round robin or at random. Results are
- * there at once; only loads may be made to wait (the callback `outcome`). After every step the invariants hold: each
+ * groups of a model one instruction at a time, in the order that a test says, round robin or at random. Results are
+ * there at once; only loads may have to wait (the callback `outcome`). After every step the invariants hold: each
  * live thread is in one place of the model, and a group that changed outside its own hooks has been woken.
  *
  *     struct fixture *f = fixture_open(&divergence_dwf, "dwf:lanes=free", TEXT, &(struct fixture_shape){.block = 64});
@@ -49,7 +49,7 @@ struct fixture_shape {
 /* A load that waits for some of its lanes. */
 struct fixture_access {
     uint32_t tag, pc;
-    uint32_t lanes;               /* those that belong to it still */
+    uint32_t lanes;               /* lanes that still belong to it */
     uint64_t arrives[EXEC_LANES]; /* the cycle in which each lane has its data */
 };
 
@@ -57,7 +57,7 @@ struct fixture_slot {
     struct divergence_group *group; /* NULL: free */
     struct fixture_access *access;  /* FIXTURE_ACCESSES of them, apart: every step looks at all slots, few have any */
     uint32_t n_accesses;
-    /* As the SM knows the group: a change behind its back is a mistake of the model. */
+    /* What the SM knows of the group: a change without a call is a mistake of the model. */
     uint32_t pc, mask;
     enum divergence_status status;
     uint64_t n_issued; /* instructions since the group came here */
@@ -103,10 +103,11 @@ struct fixture {
     /* For tests to set after fixture_open(): */
     bool is_lane_aware; /* no group has two threads of one lane */
     bool checks_nothing;
-    bool runs_ahead;    /* groups go on while loads are under way, as if nobody read them; else they wait */
+    bool
+        runs_ahead; /* groups continue while loads are under way, as if no instruction read them; otherwise they wait */
     bool expects_fault; /* running ends at a fault instead of failing the test */
     uint64_t most_steps;
-    uint64_t active_cycles, waiting_cycles; /* what models that adapt are told */
+    uint64_t active_cycles, waiting_cycles; /* what activity() returns */
     const char *label;                      /* for messages; may be NULL */
     /* How many cycles each lane of a load or atomic waits; delay[] is zeroed: all hit. May be NULL. */
     void (*outcome)(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
@@ -585,7 +586,7 @@ static inline void fixture_catch_up(struct fixture *f) {
     }
 }
 
-/* Nobody can take a step: time passes until somebody can. */
+/* No group can take a step: time passes until one can. */
 static inline void fixture_idle(struct fixture *f) {
     bool is_something_ahead = false;
     for (uint32_t k = 0; k < f->n_sms; k++) {
@@ -642,7 +643,7 @@ static inline uint32_t fixture_random(uint64_t *seed) {
     return (uint32_t)(*seed >> 33);
 }
 
-/* Any group that can, until the grid ends; the same order for the same seed. */
+/* Steps groups that can in random order until the grid ends; the same order for the same seed. */
 static inline void fixture_run_random(struct fixture *f, uint64_t seed) {
     while (!fixture_is_done(f)) {
         uint32_t n = 0, of_sm = 0, of_slot = 0;
@@ -704,7 +705,7 @@ static inline uint64_t fixture_symbol_address(void *user, const struct ptx_varia
     return f->symbol_address[i];
 }
 
-/* Where a module's variable lies; 0: the kernel does not use it. */
+/* Returns the address of a module's variable; 0: the kernel does not use it. */
 static inline uint64_t fixture_variable(const struct fixture *f, const char *name) {
     for (uint32_t i = 0; f->symbol[i]; i++)
         if (strcmp(f->symbol[i]->name, name) == 0)

@@ -1,4 +1,4 @@
-/* Threads of an SM in warps. See pool.h. */
+/* Threads of an SM in dynamic warps. See warp_pool.h. */
 #include "divergence/warp_pool/warp_pool.h"
 
 #include <assert.h>
@@ -100,7 +100,7 @@ static void end_block(struct divergence_warp_pool *pool, struct divergence_block
     pool->setup.host->block_ended(pool->setup.sm, block);
 }
 
-/* Of these lanes of a row, those whose threads are in warps go on there; the others are given back. */
+/* Of these lanes of a row, those whose threads are in warps continue there. Returns the others. */
 static uint32_t go_on_in_warps(struct divergence_warp_pool *pool, const struct exec_row *row, uint32_t mask,
                                uint32_t pc, uint64_t cycle) {
     for (uint32_t i = 0; i < pool->n_live && mask; i++) {
@@ -124,7 +124,7 @@ static uint32_t go_on_in_warps(struct divergence_warp_pool *pool, const struct e
     return mask;
 }
 
-/* Threads that need not wait any more. */
+/* Threads that no longer wait continue, in their warps or as loose pieces. */
 static void take_released(struct divergence_warp_pool *pool, struct divergence_block *block, uint64_t cycle) {
     struct divergence_warp_pool_block *state = block->state;
     for (uint32_t i = 0; i < block->cta->n_rows; i++) {
@@ -156,7 +156,7 @@ static void make_room(struct divergence_warp_pool *pool) {
 
 struct divergence_dynamic_warp *divergence_warp_pool_new_warp(struct divergence_warp_pool *pool) {
     struct divergence_dynamic_warp *warp = NULL;
-    /* One that has ended in its own hook is in its slot until the SM looks. */
+    /* A warp that has ended in its own hook is in its slot until the hook returns. */
     for (uint32_t i = pool->n_spare; i-- > 0 && !warp;)
         if (pool->spare[i]->group.slot == DIVERGENCE_NO_SLOT && !pool->spare[i]->is_queued) {
             warp = pool->spare[i];
@@ -209,7 +209,7 @@ void divergence_warp_pool_leave(struct divergence_warp_pool *pool, struct diverg
         pool->setup.host->evict(pool->setup.sm, &warp->group, cycle);
 }
 
-/* A slot for the warp: where there is none, that of a warp all of whose threads wait. */
+/* Places the warp in a free slot, otherwise in that of a warp all of whose threads wait. */
 static bool place(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, uint64_t cycle) {
     const struct divergence_setup *setup = &pool->setup;
     warp->group.home = block_of(pool, warp->threads.row[__builtin_ctz(warp->mask)]);
@@ -335,8 +335,8 @@ uint32_t divergence_dynamic_warp_lowest(const struct divergence_dynamic_warp *wa
     return lowest;
 }
 
-/* The first of these threads and all others of its row: where they are in the warp, by their lanes, and which lanes
- * they are. They are taken out of *left. */
+/* Takes the first of the threads in *left, and all others of its row, out of *left. Returns that row, its lanes in
+ * *lanes, and in at[], by lane, where they are in the warp. */
 static struct exec_row *next_row(const struct divergence_dynamic_warp *warp, uint32_t *left, uint8_t at[EXEC_LANES],
                                  uint32_t *lanes) {
     struct exec_row *row = warp->threads.row[__builtin_ctz(*left)];
@@ -369,7 +369,7 @@ static void arrive(struct divergence_warp_pool *pool, struct divergence_dynamic_
         take_released(pool, block, cycle);
 }
 
-/* For the lanes of one row, which are at at[] in the warp. */
+/* Executes the instruction for lanes of one row, which are at at[] in the warp. */
 static void control_row(struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, struct exec_row *row,
                         uint32_t pc, uint32_t lanes, const uint8_t at[EXEC_LANES], uint64_t cycle) {
     struct exec_context *cx = pool->setup.cx;
@@ -388,7 +388,7 @@ static void control_row(struct divergence_warp_pool *pool, struct divergence_dyn
         after_exit(pool, block_of(pool, row), cycle);
 }
 
-/* Threads have executed a branch: they have their next pcs. */
+/* Counts a branch of threads that have their next pcs. */
 static void count_branch(const struct divergence_warp_pool *pool, const struct divergence_dynamic_warp *warp,
                          uint32_t mask, uint32_t pc, bool is_divergent) {
     divergence_count_branch(&pool->setup, pc, is_divergent);
@@ -398,7 +398,7 @@ static void count_branch(const struct divergence_warp_pool *pool, const struct d
     }
 }
 
-/* The guard says it all, whatever the rows. */
+/* A branch: the guard decides, whatever the rows. */
 static void branch(const struct divergence_warp_pool *pool, struct divergence_dynamic_warp *warp, uint32_t mask,
                    uint32_t taken, uint32_t pc) {
     uint32_t target = pool->setup.cx->grid->program->code[pc].target;
