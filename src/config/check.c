@@ -104,7 +104,7 @@ static bool check_coherence(const struct config_machine *machine, struct report 
     if (!machine->l2.is_present || machine->l2.is_perfect)
         return FAIL(report, "memory.coherence is mesi, but its directory is in the L2: l2.present must be true and "
                             "l2.perfect false");
-    if (machine->l1.write != CONFIG_WRITE_BACK || !machine->l1.allocates_on_write)
+    if (machine->l1_writes.policy != CONFIG_WRITE_BACK || !machine->l1_writes.allocates)
         return FAIL(report,
                     "memory.coherence is mesi, but its L1 caches own what they write: l1.write must be back and "
                     "l1.write_allocate true");
@@ -134,29 +134,4 @@ bool config_check(const struct config_machine *machine, char *error, size_t erro
     return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
            check_cache("l1", &machine->l1, 1, report) && check_cache("l2", &machine->l2, machine->l2.banks, report) &&
            check_lines(machine, report) && check_coherence(machine, report) && check_dram(machine, report);
-}
-
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
-
-/* Registers are allocated to whole warps. */
-bool config_check_block(const struct config_machine *machine, uint32_t threads, uint32_t registers_per_thread,
-                        uint32_t shared_bytes, char *error, size_t error_bytes) {
-    struct report report = {error, error_bytes};
-    uint64_t warp = machine->warp_size, rounded = (threads + warp - 1) / warp * warp;
-    uint64_t registers = rounded * registers_per_thread;
-    if (threads > machine->threads_per_block)
-        return FAIL(report, "a block has %" PRIu32 " threads, but sm.threads_per_block is %" PRIu32, threads,
-                    machine->threads_per_block);
-    if (rounded > machine->threads_per_sm)
-        return FAIL(report, "a block needs %" PRIu64 " threads in whole warps, but sm.threads is %" PRIu32, rounded,
-                    machine->threads_per_sm);
-    if (registers > machine->registers_per_sm)
-        return FAIL(report,
-                    "a block needs %" PRIu64 " registers (%" PRIu64 " threads x %" PRIu32
-                    "), but sm.registers is %" PRIu32,
-                    registers, rounded, registers_per_thread, machine->registers_per_sm);
-    if (shared_bytes > machine->shared_bytes)
-        return FAIL(report, "a block needs %" PRIu32 " bytes of shared memory, but shared.size is %" PRIu32,
-                    shared_bytes, machine->shared_bytes);
-    return true;
 }

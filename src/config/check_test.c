@@ -102,20 +102,6 @@ static void rows_of_dram_hold_lines(void **state) {
     expect_invalid("dram.row_conflict=108", "dram.row_conflict is 108, but must not be below dram.row_hit, 109");
 }
 
-static void a_block_that_does_not_fit_is_refused(void **state) {
-    (void)state;
-    struct config_machine machine;
-    char error[CONFIG_ERROR_BYTES];
-    config_defaults(&machine);
-    assert_true(config_check_block(&machine, 1024, 32, 49152, error, sizeof error));
-    assert_false(config_check_block(&machine, 1025, 1, 0, error, sizeof error));
-    assert_string_equal(error, "a block has 1025 threads, but sm.threads_per_block is 1024");
-    assert_false(config_check_block(&machine, 1000, 33, 0, error, sizeof error));
-    assert_string_equal(error, "a block needs 33792 registers (1024 threads x 33), but sm.registers is 32768");
-    assert_false(config_check_block(&machine, 1, 1, 49153, error, sizeof error));
-    assert_string_equal(error, "a block needs 49153 bytes of shared memory, but shared.size is 49152");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_fit_the_lanes_and_the_sm),
@@ -124,7 +110,6 @@ int main(void) {
         cmocka_unit_test(lines_do_not_shrink_on_the_way_down),
         cmocka_unit_test(coherence_needs_caches_that_can_keep_it),
         cmocka_unit_test(rows_of_dram_hold_lines),
-        cmocka_unit_test(a_block_that_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,6 @@ bool config_load_text(struct config_machine *machine, const char *text, const ch
 bool config_set(struct config_machine *machine, const char *assignment, char *error, size_t error_bytes);
 /* Checks the rules between options; call it once everything is set. */
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes);
-/* Checks that an SM can hold one block of a kernel. */
-bool config_check_block(const struct config_machine *machine, uint32_t threads, uint32_t registers_per_thread,
-                        uint32_t shared_bytes, char *error, size_t error_bytes);
 /* Writes every option as YAML; loading that restores the same machine. */
 void config_dump(const struct config_machine *machine, FILE *file);
 

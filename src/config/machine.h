@@ -12,7 +12,8 @@ enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
-enum { CONFIG_MAX_WARP_SIZE = 32, CONFIG_MAX_WARPS = 128 /* of an SM */ };
+/* An SM has at most this many warps, groups that its schedulers see, and schedulers. */
+enum { CONFIG_MAX_WARP_SIZE = 32, CONFIG_MAX_WARPS = 128, CONFIG_MAX_SLOTS = 128, CONFIG_MAX_SCHEDULERS = 8 };
 
 struct config_cache {
     bool is_present; /* if absent, every access goes to the next level */
@@ -21,8 +22,12 @@ struct config_cache {
     uint32_t latency_cycles;
     uint32_t banks;              /* L1: accesses per cycle to different banks; 1 = one port. L2: slices */
     uint32_t mshrs, mshr_merges; /* outstanding lines (L2: of all slices together), requests per line */
-    enum config_write write;
-    bool allocates_on_write;
+};
+
+/* What a data cache does with writes. */
+struct config_writes {
+    enum config_write policy;
+    bool allocates; /* a write that misses fetches its line */
 };
 
 struct config_dram {
@@ -59,6 +64,7 @@ struct config_machine {
     uint32_t multiply_width;                                   /* lanes of the multiplier; 0: the ALU lanes multiply */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;
+    struct config_writes l1_writes, l2_writes;
     uint32_t shared_banks, shared_cycles;
     uint32_t crossbar_cycles;        /* one way */
     double crossbar_bytes_per_cycle; /* per SM and direction */
@@ -68,5 +74,5 @@ struct config_machine {
     struct config_energy energy;
     char scheduler[128], divergence[64]; /* unless the command line names others */
     uint64_t max_cycles;                 /* 0: none */
-    uint64_t watchdog_cycles;            /* cycles without an instruction that count as a deadlock */
+    uint64_t watchdog_cycles;            /* without an effect until a livelock is looked for; 0: never */
 };

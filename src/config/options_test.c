@@ -83,7 +83,7 @@ static void every_kind_of_value_is_stored(void **state) {
     assert_int_equal(machine.l1.size_bytes, 65536);
     assert_int_equal(machine.l2.size_bytes, 3 * 1024 * 1024);
     assert_int_equal(machine.l2.line_bytes, 256);
-    assert_int_equal(machine.l1.write, CONFIG_WRITE_BACK);
+    assert_int_equal(machine.l1_writes.policy, CONFIG_WRITE_BACK);
     assert_int_equal(machine.dram.policy, CONFIG_DRAM_FCFS);
     assert_int_equal(machine.pipeline, CONFIG_PIPELINE_SWITCH_ON_ACCESS);
     assert_int_equal(machine.coherence, CONFIG_COHERENCE_MESI);

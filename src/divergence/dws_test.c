@@ -457,6 +457,20 @@ static void the_table_costs_what_the_paper_says(void **state) {
     free(options);
 }
 
+static void more_slots_than_an_sm_has_are_refused(void **state) {
+    (void)state;
+    struct config_plugin plugin = {"dws", "", divergence_dws.option, divergence_dws.preset,
+                                   divergence_dws.options_bytes};
+    void *options;
+    size_t which;
+    char error[256] = "";
+    assert_true(config_plugin_parse("model", &plugin, 1, "dws:slots=128", &which, &options, error, sizeof error));
+    free(options);
+    assert_false(config_plugin_parse("model", &plugin, 1, "dws:slots=129", &which, &options, error, sizeof error));
+    assert_non_null(strstr(error, "slots"));
+    assert_non_null(strstr(error, "128"));
+}
+
 static void what_cannot_run_is_refused_with_its_rule(void **state) {
     (void)state;
     struct fixture *f = open_figure("dws:mem=none,branches=limited", figure_6);
@@ -688,6 +702,7 @@ int main(void) {
         cmocka_unit_test(what_needs_a_rows_lanes_or_its_banks_is_not_shared),
         cmocka_unit_test(one_warp_shares_nothing_with_itself),
         cmocka_unit_test(the_table_costs_what_the_paper_says),
+        cmocka_unit_test(more_slots_than_an_sm_has_are_refused),
         cmocka_unit_test(what_cannot_run_is_refused_with_its_rule),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),
         cmocka_unit_test(loads_that_miss_in_any_pattern_change_no_result),

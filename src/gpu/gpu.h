@@ -39,7 +39,7 @@ struct gpu_config {
     uint32_t check_every; /* timed, for tests: groups are looked through after so many ticks of SMs; 0: never */
 };
 
-/* What a plain Fermi-to-Hopper-neutral device offers; the machine files will say more. */
+/* A device without a machine, with room for programs that were written for any GPU. */
 struct gpu_config gpu_default_config(void);
 
 enum gpu_status {
@@ -53,7 +53,7 @@ enum gpu_status {
     GPU_MISALIGNED_ADDRESS,
     GPU_ASSERT,
     GPU_TRAP,           /* CUDA_ERROR_LAUNCH_FAILED */
-    GPU_LAUNCH_TIMEOUT, /* barrier deadlock */
+    GPU_LAUNCH_TIMEOUT, /* deadlock, livelock */
     GPU_TIME_LIMIT,     /* these four are CUDA_ERROR_LAUNCH_TIMEOUT too */
     GPU_INSTRUCTION_LIMIT,
     GPU_CYCLE_LIMIT,

@@ -12,9 +12,8 @@
 #include <string.h>
 
 enum {
-    SUSPECT_AFTER = 500000, /* cycles without a change */
-    LOOK_EVERY = 4096,      /* cycles: more than an SM runs ahead of the others, so that all have gone on meanwhile */
-    N_STATES = 16,          /* states remembered of each group: those it is in when looked at */
+    LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all have gone on meanwhile */
+    N_STATES = 16,     /* states remembered of each group: those it is in when looked at */
 };
 
 struct watched {
@@ -81,11 +80,12 @@ static bool is_looping(struct watched *watched, const struct divergence_group *g
     return watched->is_looping;
 }
 
-bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t cycle) {
+bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles,
+                        uint64_t cycle) {
     uint64_t last_change = 0;
     for (uint32_t i = 0; i < n_sms; i++)
         last_change = sm_last_change(sm[i]) > last_change ? sm_last_change(sm[i]) : last_change;
-    if (cycle < last_change + SUSPECT_AFTER)
+    if (quiet_cycles == 0 || cycle < last_change || cycle - last_change < quiet_cycles)
         return false;
     if (!*livelock || (*livelock)->last_change != last_change)
         start(livelock, sm, n_sms, last_change);

@@ -7,5 +7,7 @@ struct gpu_livelock;
 
 /* NULL is an empty one: made at the first suspicion, so that most launches never have it. */
 void gpu_livelock_free(struct gpu_livelock *livelock);
-/* Looks at the SMs now and then; true when no group can ever do anything new. */
-bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t cycle);
+/* Looks at the SMs now and then, once nothing has changed for quiet_cycles (0: never); true when no group can ever do
+ * anything new. */
+bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles,
+                        uint64_t cycle);

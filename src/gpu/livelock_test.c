@@ -9,13 +9,14 @@
 #include "config/config.h"
 #include "gpu/gpu.h"
 
-/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM. */
-static struct gpu_error run(const char *body) {
+/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM and this setting. */
+static struct gpu_error run_with(const char *setting, const char *body) {
     static struct config_machine machine;
     char text[2048], message[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
     assert_true(config_set(&machine, "sm.count=1", message, sizeof message));
     assert_true(config_set(&machine, "limits.max_cycles=4000000", message, sizeof message));
+    assert_true(config_set(&machine, setting, message, sizeof message));
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     struct gpu_error error = {.status = GPU_OK};
@@ -42,15 +43,31 @@ static struct gpu_error run(const char *body) {
     return error;
 }
 
+static struct gpu_error run(const char *body) { return run_with("sm.count=1", body); }
+
 static void assert_livelock(const char *body) {
     struct gpu_error error = run(body);
     assert_int_equal(error.status, GPU_LAUNCH_TIMEOUT);
     assert_non_null(strstr(error.message, "livelock in kernel 'k'"));
 }
 
+#define WAIT_FOR_FLAG "again: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra again;"
+
 static void waiting_for_a_flag_that_nobody_sets_is_found(void **state) {
     (void)state;
-    assert_livelock("again: ld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra again;");
+    assert_livelock(WAIT_FOR_FLAG);
+}
+
+static void it_is_looked_for_when_the_machine_says(void **state) {
+    (void)state;
+    unsigned long long soon, late;
+    struct gpu_error error = run_with("limits.watchdog=200000", WAIT_FOR_FLAG);
+    assert_int_equal(sscanf(error.message, "livelock in kernel 'k' at cycle %llu", &soon), 1);
+    assert_in_range(soon, 200000, 499999);
+    error = run_with("limits.watchdog=2000000", WAIT_FOR_FLAG);
+    assert_int_equal(sscanf(error.message, "livelock in kernel 'k' at cycle %llu", &late), 1);
+    assert_in_range(late, 2000000, 3999999);
+    assert_int_equal(run_with("limits.watchdog=0", WAIT_FOR_FLAG).status, GPU_CYCLE_LIMIT);
 }
 
 static void waiting_for_a_lock_that_nobody_gives_back_is_found(void **state) {
@@ -82,6 +99,7 @@ static void a_loop_that_changes_memory_is_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waiting_for_a_flag_that_nobody_sets_is_found),
+        cmocka_unit_test(it_is_looked_for_when_the_machine_says),
         cmocka_unit_test(waiting_for_a_lock_that_nobody_gives_back_is_found),
         cmocka_unit_test(those_who_wait_at_a_barrier_for_one_that_spins_do_not_hide_it),
         cmocka_unit_test(a_long_loop_without_stores_is_none),

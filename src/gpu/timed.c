@@ -288,7 +288,9 @@ static bool may_go_on(struct run *run) {
                           (double)(run->timed->cycle - run->first_cycle) * 1e-3, "K cycles");
     if (config->timeout_seconds > 0 && (double)(now - run->gpu->start_ns) * 1e-9 > config->timeout_seconds)
         return stop(run, GPU_TIME_LIMIT, "time limit reached");
-    if (gpu_livelock_found(&run->livelock, run->timed->sm, run->timed->machine.n_sms, run->timed->cycle)) {
+    const struct config_machine *machine = &run->timed->machine;
+    if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->n_sms, machine->watchdog_cycles,
+                           run->timed->cycle)) {
         report_standstill(run, "livelock", "every group repeats itself and nothing changes");
         return false;
     }

@@ -139,8 +139,8 @@ static void small_writes_take_a_burst(void **state) {
     struct fixture f;
     uint64_t ready;
     struct config_machine machine = fixture_narasiman();
-    machine.l1.write = CONFIG_WRITE_THROUGH;
-    machine.l1.allocates_on_write = false;
+    machine.l1_writes.policy = CONFIG_WRITE_THROUGH;
+    machine.l1_writes.allocates = false;
     fixture_start(&f, machine);
     assert_int_equal(mem_access(f.mem, 0, 100, MEM_WRITE, 0, 4, 0, &ready), MEM_HIT);
     assert_int_equal(mem_access(f.mem, 0, 101, MEM_WRITE, 128, 33, 0, &ready), MEM_HIT);

@@ -47,8 +47,7 @@ static inline struct config_machine fixture_machine(void) {
                .latency_cycles = 10,
                .banks = 1,
                .mshrs = 4,
-               .mshr_merges = 3,
-               .write = CONFIG_WRITE_THROUGH},
+               .mshr_merges = 3},
         .l2 = {.is_present = true,
                .size_bytes = 16384,
                .ways = 4,
@@ -56,9 +55,9 @@ static inline struct config_machine fixture_machine(void) {
                .latency_cycles = 20,
                .banks = 2,
                .mshrs = 16,
-               .mshr_merges = 8,
-               .write = CONFIG_WRITE_BACK,
-               .allocates_on_write = true},
+               .mshr_merges = 8},
+        .l1_writes = {.policy = CONFIG_WRITE_THROUGH},
+        .l2_writes = {.policy = CONFIG_WRITE_BACK, .allocates = true},
         .crossbar_cycles = 5,
         .crossbar_bytes_per_cycle = 32,
         .dram = {.channels = 1,
@@ -85,9 +84,8 @@ static inline struct config_machine fixture_narasiman(void) {
                                        .latency_cycles = 1,
                                        .banks = 1,
                                        .mshrs = 32,
-                                       .mshr_merges = 32,
-                                       .write = CONFIG_WRITE_BACK,
-                                       .allocates_on_write = true};
+                                       .mshr_merges = 32};
+    machine.l1_writes = (struct config_writes){.policy = CONFIG_WRITE_BACK, .allocates = true};
     machine.l2.is_present = false;
     machine.crossbar_cycles = 0;
     machine.crossbar_bytes_per_cycle = 0;
@@ -104,8 +102,8 @@ static inline struct config_machine fixture_narasiman(void) {
 
 static inline struct config_machine fixture_mesi(void) {
     struct config_machine machine = fixture_machine();
-    machine.l1.write = CONFIG_WRITE_BACK;
-    machine.l1.allocates_on_write = true;
+    machine.l1_writes.policy = CONFIG_WRITE_BACK;
+    machine.l1_writes.allocates = true;
     machine.coherence = CONFIG_COHERENCE_MESI;
     return machine;
 }

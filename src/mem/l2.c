@@ -198,7 +198,7 @@ static bool write_around(struct mem *mem, struct mem_bank *bank, const struct me
 
 static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     bool is_write = message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT;
-    if (is_write && !mem->machine->l2.allocates_on_write)
+    if (is_write && !mem->machine->l2_writes.allocates)
         return write_around(mem, bank, message, cycle);
     if (!is_write || message->bytes != mem->line_bytes)
         return fetch(mem, bank, message, cycle);

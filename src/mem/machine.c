@@ -48,7 +48,8 @@ static bool check_coherence(const struct report *report, const struct config_mac
     const struct config_cache *l1 = &machine->l1, *l2 = &machine->l2;
     if (machine->coherence == CONFIG_COHERENCE_NONE)
         return true;
-    if (!l1->is_present || l1->is_perfect || l1->write != CONFIG_WRITE_BACK || !l1->allocates_on_write)
+    if (!l1->is_present || l1->is_perfect || machine->l1_writes.policy != CONFIG_WRITE_BACK ||
+        !machine->l1_writes.allocates)
         return wrong(report, "memory.coherence is mesi, but needs l1.write back and l1.write_allocate true");
     if (!l2->is_present || l2->is_perfect)
         return wrong(report, "memory.coherence is mesi, but needs an L2 for its directory");
@@ -92,9 +93,9 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
                      line_bytes);
     if (icache->is_present && icache->line_bytes > line_bytes)
         return wrong(&report, "icache.line is %u, but must not be above l2.line, %u", icache->line_bytes, line_bytes);
-    if (l1->is_present && l1->write == CONFIG_WRITE_THROUGH && l1->allocates_on_write)
+    if (l1->is_present && machine->l1_writes.policy == CONFIG_WRITE_THROUGH && machine->l1_writes.allocates)
         return wrong(&report, "l1.write_allocate is true, but needs l1.write back");
-    if (l2->is_present && !l2->is_perfect && l2->write != CONFIG_WRITE_BACK)
+    if (l2->is_present && !l2->is_perfect && machine->l2_writes.policy != CONFIG_WRITE_BACK)
         return wrong(&report, "l2.write is through, but only an L2 that writes back can be built");
     return check_coherence(&report, machine) && check_dram(&report, &machine->dram, line_bytes);
 }

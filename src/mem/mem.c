@@ -24,7 +24,7 @@ static struct limits limits_of(const struct mem *mem) {
     uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
     struct limits limits = {.requests = data + code + MEM_SM_CREDITS,
-                            .puts = machine->l1.write == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
+                            .puts = machine->l1_writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (!mem->has_l2)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
     else if (!mem->is_l2_perfect)
@@ -32,13 +32,15 @@ static struct limits limits_of(const struct mem *mem) {
     return limits;
 }
 
-static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cache *config, bool is_code) {
+/* writes: NULL for a cache of instructions */
+static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cache *config,
+                    const struct config_writes *writes) {
     uint32_t banks = config->banks > 0 ? config->banks : 1;
     l1->is_present = config->is_present;
     l1->is_perfect = config->is_present && config->is_perfect;
-    l1->is_write_back = config->write == CONFIG_WRITE_BACK;
-    l1->allocates_on_write = config->allocates_on_write;
-    l1->is_code = is_code;
+    l1->is_code = writes == NULL;
+    l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
+    l1->allocates_on_write = writes && writes->allocates;
     l1->banks = banks;
     l1->bank_mask = (banks & (banks - 1)) == 0 ? banks - 1 : 0;
     l1->port_cycle = MEM_NEVER;
@@ -60,8 +62,8 @@ static void init_sms(struct mem *mem) {
         sm->id = i;
         sm->credits = MEM_SM_CREDITS;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
-        init_l1(mem, &sm->data, &machine->l1, false);
-        init_l1(mem, &sm->code, &machine->icache, true);
+        init_l1(mem, &sm->data, &machine->l1, &machine->l1_writes);
+        init_l1(mem, &sm->code, &machine->icache, NULL);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
     }
 }

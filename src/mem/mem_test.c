@@ -287,8 +287,8 @@ static void shorter_l1_lines_lie_in_memory_lines(void **state) {
     machine.n_sms = 1;
     machine.l1.line_bytes = 32;
     machine.l1.size_bytes = 256; /* 2 sets */
-    machine.l1.write = CONFIG_WRITE_BACK;
-    machine.l1.allocates_on_write = true;
+    machine.l1_writes.policy = CONFIG_WRITE_BACK;
+    machine.l1_writes.allocates = true;
     fixture_start(&f, machine);
     assert_int_equal(mem_access(f.mem, 0, 100, MEM_READ, 96, 4, 1, &ready), MEM_MISS);
     fixture_answer(&f, 0, 1, 297); /* 290, 295, 296.25 */
@@ -480,10 +480,10 @@ static void impossible_machines_are_named(void **state) {
     machine.l1.line_bytes = 256;
     expect_impossible(machine, "l1.line is 256, but must be a power of two from 16 to a memory line's 128");
     machine = fixture_machine();
-    machine.l1.allocates_on_write = true;
+    machine.l1_writes.allocates = true;
     expect_impossible(machine, "l1.write_allocate is true, but needs l1.write back");
     machine = fixture_machine();
-    machine.l2.write = CONFIG_WRITE_THROUGH;
+    machine.l2_writes.policy = CONFIG_WRITE_THROUGH;
     expect_impossible(machine, "l2.write is through, but only an L2 that writes back can be built");
     machine = fixture_machine();
     machine.dram.row_conflict_cycles = 49;

@@ -199,7 +199,7 @@ static void a_single_write_back_cache_answers_everything(void **state) {
     machine.l2 = fixture_machine().l2; /* as narasiman2014-db */
     machine.l2.size_bytes = 2048;
     press(machine, NULL);
-    machine.l2.allocates_on_write = false;
+    machine.l2_writes.allocates = false;
     press(machine, NULL);
 }
 

@@ -11,13 +11,16 @@ enum {
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
-    SM_MAX_SCHEDULERS = 4,
+    SM_MAX_SCHEDULERS = CONFIG_MAX_SCHEDULERS,
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
     SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
     SM_NO_SLOT = -1,
     SM_NO_REQUEST = 0xffff,
     SM_NO_TRAITS = 0xff,
 };
+
+_Static_assert(CONFIG_MAX_WARPS <= (int)SCHED_MAX_SLOTS && CONFIG_MAX_SLOTS == (int)SCHED_MAX_SLOTS,
+               "what config_check() and models allow has a slot");
 
 enum sm_state {
     SM_SLOT_FREE,

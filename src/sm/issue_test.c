@@ -64,11 +64,13 @@ static void a_unit_takes_warps_at_its_width(void **state) {
     assert_int_equal(fixture_cycles(NULL, "sin.approx.f32 %f1, 0f00000000;\nret;", 64), 6);
 }
 
-/* Two schedulers issue both warps in the same cycle. */
-static void two_schedulers_issue_two_warps(void **state) {
+/* Two schedulers issue both warps in the same cycle, eight issue eight; the ninth shares a scheduler with the first. */
+static void each_scheduler_issues_a_warp(void **state) {
     (void)state;
-    static const char *const two[] = {"sm.schedulers=2", NULL};
+    static const char *const two[] = {"sm.schedulers=2", NULL}, *const eight[] = {"sm.schedulers=8", NULL};
     assert_int_equal(fixture_cycles(two, "add.u32 %r1, 1, 2;\nret;", 64), 2);
+    assert_int_equal(fixture_cycles(eight, "add.u32 %r1, 1, 2;\nret;", 256), 2);
+    assert_int_equal(fixture_cycles(eight, "add.u32 %r1, 1, 2;\nret;", 288), 4);
 }
 
 /* One unit for the SM: the second scheduler's warp multiplies in 2, and both end in 3. Without the unit both multiply
@@ -172,7 +174,7 @@ int main(void) {
         cmocka_unit_test(after_a_branch_fetching_takes_longer),
         cmocka_unit_test(with_mimd_each_lane_waits_for_its_own_results),
         cmocka_unit_test(a_unit_takes_warps_at_its_width),
-        cmocka_unit_test(two_schedulers_issue_two_warps),
+        cmocka_unit_test(each_scheduler_issues_a_warp),
         cmocka_unit_test(one_unit_multiplies_for_all_schedulers),
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),

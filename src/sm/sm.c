@@ -1,6 +1,7 @@
 /* The life of an SM: slots, blocks that come and go, the clock's accounting. */
 #include "sm/sm.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,11 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->dispatcher = setup->dispatcher;
     sm->checks = setup->checks;
     sm->n_warps = machine->threads_per_sm / machine->warp_size;
-    if (sm->n_warps > SCHED_MAX_SLOTS)
-        sm->n_warps = SCHED_MAX_SLOTS;
     sm->n_slots = sm->n_warps;
     if (sm->divergence->n_slots)
         sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
-    sm->n_schedulers = machine->schedulers < SM_MAX_SCHEDULERS ? machine->schedulers : SM_MAX_SCHEDULERS;
+    assert(sm->n_warps <= CONFIG_MAX_WARPS && sm->n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
+    sm->n_schedulers = machine->schedulers;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
     sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
