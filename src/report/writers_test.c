@@ -26,7 +26,10 @@ static struct report_kernel launches[] = {
       .blocks = 4,
       .threads = 256},
      NULL,
-     NULL},
+     NULL,
+     0,
+     false,
+     false},
     {"say \"hi\", all",
      {1, 2, 3},
      {8, 1, 1},
@@ -40,7 +43,10 @@ static struct report_kernel launches[] = {
       .blocks = 6,
       .threads = 48},
      NULL,
-     NULL},
+     NULL,
+     0,
+     false,
+     false},
 };
 
 static struct report_run sample(void) {
@@ -60,7 +66,10 @@ static struct report_run sample(void) {
                                         .blocks = 10,
                                         .threads = 304},
                                        NULL,
-                                       NULL};
+                                       NULL,
+                                       0,
+                                       false,
+                                       false};
     run.host_seconds = 0.75;
     return run;
 }
