@@ -48,6 +48,10 @@ echo 'int twice_on_device(int); int main(void) { return twice_on_device(21) == 4
 "${CC:-cc}" "$work/main.c" -o "$work/main" -L"$work" -ltwice -Wl,-rpath,"$work"
 expect 0 "" "$heddle" run --functional "$work/main"
 
+# The same with a sanitizer in the program.
+"${CC:-cc}" -fsanitize=address "$work/main.c" -o "$work/sanitized" -L"$work" -ltwice -Wl,-rpath,"$work"
+ASAN_OPTIONS=detect_leaks=0 expect 0 "" "$heddle" run --functional "$work/sanitized"
+
 # A program that fails on its own, one whose kernel fails, and one whose kernels no machine here can run.
 cat >"$work/fails.cu" <<'END'
 #include <stdio.h>

@@ -44,8 +44,13 @@ static bool lead(const char *variable, const char *first) {
     return is_set;
 }
 
+/* AddressSanitizer wants to be first in a program's list of libraries, and works as well when it is not. */
+static bool set_preload(const char *library) {
+    return lead("LD_PRELOAD", library) && lead("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
 static bool set_environment(const struct cli_child *child) {
-    return lead("LD_LIBRARY_PATH", child->cuda) && (!child->preload || lead("LD_PRELOAD", child->preload)) &&
+    return lead("LD_LIBRARY_PATH", child->cuda) && (!child->preload || set_preload(child->preload)) &&
            setenv("HEDDLE_CONFIG", child->config, 1) == 0 && setenv("HEDDLE_RESULTS", child->results, 1) == 0;
 }
 
