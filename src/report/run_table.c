@@ -8,9 +8,21 @@ enum { LONGEST_NAME = 40 };
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
+/* The function's own name, after its namespaces, where that leaves something to cut. */
+static const char *without_namespaces(const char *name) {
+    const char *own = name;
+    for (const char *c = name; *c && *c != '<' && *c != '('; c++)
+        if (c[0] == ':' && c[1] == ':')
+            own = c + 2;
+    return own;
+}
+
 static void add_name(struct report_table *table, const struct report_kernel *kernel) {
     struct base_arena arena = {0};
-    const char *name = base_demangle(kernel->name, &arena), *cut = strlen(name) > LONGEST_NAME ? "..." : "";
+    const char *name = base_demangle(kernel->name, &arena);
+    if (strlen(name) > LONGEST_NAME)
+        name = without_namespaces(name);
+    const char *cut = strlen(name) > LONGEST_NAME ? "..." : "";
     report_table_cell(table, "%.*s%s", LONGEST_NAME - (int)strlen(cut), name, cut);
     base_arena_free(&arena);
     if (kernel->n_untimed)

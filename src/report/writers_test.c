@@ -108,6 +108,17 @@ static void the_table_is_aligned_and_ends_with_a_total(void **state) {
     free(text);
 }
 
+static void a_long_name_loses_its_namespaces_first(void **state) {
+    (void)state;
+    struct report_run run = sample();
+    run.kernels[0].name = "library::v300::detail::radix_sort::Onesweep<library::v300::Policy, int>";
+    run.kernels[1].name = "short::name";
+    char *text = written(write_table, &run);
+    assert_non_null(strstr(text, "\nOnesweep<library::v300::Policy, int>  "));
+    assert_non_null(strstr(text, "\nshort::name "));
+    free(text);
+}
+
 static void a_run_without_launches_is_reported(void **state) {
     (void)state;
     struct report_run run = {.program = "bfs"};
@@ -325,6 +336,7 @@ static void a_failed_write_is_reported(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_aligned_and_ends_with_a_total),
+        cmocka_unit_test(a_long_name_loses_its_namespaces_first),
         cmocka_unit_test(a_run_without_launches_is_reported),
         cmocka_unit_test(the_json_object_names_the_run),
         cmocka_unit_test(the_json_object_has_the_reason_of_a_stopped_run),
