@@ -111,8 +111,10 @@ static void the_table_is_aligned_and_ends_with_a_total(void **state) {
 static void a_long_name_loses_its_namespaces_first(void **state) {
     (void)state;
     struct report_run run = sample();
-    run.kernels[0].name = "library::v300::detail::radix_sort::Onesweep<library::v300::Policy, int>";
-    run.kernels[1].name = "short::name";
+    struct report_kernel renamed[2] = {launches[0], launches[1]};
+    run.launch = renamed;
+    renamed[0].name = "library::v300::detail::radix_sort::Onesweep<library::v300::Policy, int>";
+    renamed[1].name = "short::name";
     char *text = written(write_table, &run);
     assert_non_null(strstr(text, "\nOnesweep<library::v300::Policy, int>  "));
     assert_non_null(strstr(text, "\nshort::name "));
