@@ -29,7 +29,6 @@ static const char loop[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r5, 4; mov.u32 %
                                                       "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
                                                       "@%p1 bra LOOP;\n" PROGRAM_END;
 enum { PC_LOAD = 9, PC_AFTER = 10, PC_BRANCH = 13, PC_END = 14 };
-enum { RUNS, WAITS };
 
 /* The lanes in *user miss for 100 cycles, once. */
 static void miss_once(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
@@ -52,12 +51,6 @@ static struct fixture *open_loop(const char *model, uint32_t *misses) {
     return f;
 }
 
-static void step(struct fixture *f, uint32_t slot) {
-    fixture_catch_up(f);
-    fixture_step(&f->sm[0], slot);
-    splits_check_state(f);
-}
-
 static void finish(struct fixture *f) {
     fixture_run(f);
     for (uint32_t i = 0; i < 8; i++)
@@ -69,13 +62,13 @@ static void those_ahead_stop_at_the_branch_and_the_others_catch_up(void **state)
     (void)state;
     uint32_t misses = 0xf0;
     struct fixture *f = open_loop("slip", &misses);
-    step(f, 0);
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, RUNS, 0x0f}}, 2);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_AFTER, SPLITS_RUNS, 0x0f}}, 2);
     splits_step_to(f, 1, PC_BRANCH);
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_BRANCH, WAITS, 0x0f}}, 2);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_BRANCH, SPLITS_WAITS, 0x0f}}, 2);
     f->cycle += 100;
     fixture_catch_up(f);
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, RUNS, 0xf0}, {PC_BRANCH, WAITS, 0x0f}}, 2);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_RUNS, 0xf0}, {PC_BRANCH, SPLITS_WAITS, 0x0f}}, 2);
     splits_step_to(f, 0, PC_BRANCH);
     splits_expect_table(f, NULL, 0);
     assert_int_equal(f->sm[0].slot[0].group->mask, 0xff);
@@ -87,7 +80,7 @@ static void those_behind_wait_even_when_nobody_needs_the_data_yet(void **state) 
     uint32_t misses = 0xf0;
     struct fixture *f = open_loop("slip", &misses);
     f->runs_ahead = true;
-    step(f, 0);
+    splits_step(f, 0);
     assert_false(fixture_can_step(&f->sm[0], 0));
     assert_true(fixture_can_step(&f->sm[0], 1));
     splits_step_to(f, 1, PC_BRANCH);
@@ -101,15 +94,15 @@ static void those_behind_stay_until_the_others_come_back_to_the_access(void **st
     (void)state;
     uint32_t misses = 0xf0;
     struct fixture *f = open_loop("slip:bypass", &misses);
-    step(f, 0);
+    splits_step(f, 0);
     splits_step_to(f, 1, PC_BRANCH);
     f->cycle += 100;
     fixture_catch_up(f); /* they have their data and still wait, without a slot */
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_BRANCH, RUNS, 0x0f}}, 2);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_BRANCH, SPLITS_RUNS, 0x0f}}, 2);
     assert_null(f->sm[0].slot[0].group);
     splits_step_to(f, 1, PC_LOAD);
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_LOAD, RUNS, 0x0f}}, 2);
-    step(f, 1);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_LOAD, SPLITS_RUNS, 0x0f}}, 2);
+    splits_step(f, 1);
     splits_expect_table(f, NULL, 0);
     assert_int_equal(f->sm[0].slot[1].group->pc, PC_AFTER);
     assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
@@ -121,10 +114,10 @@ static void nobody_runs_past_more_often_than_the_maximum_slip(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
     struct fixture *f = open_loop("slip:bypass", &misses);
-    step(f, 0);
+    splits_step(f, 0);
     splits_step_to(f, 1, PC_LOAD);
-    step(f, 1); /* a second time, and the others have no data: they wait with them */
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, WAITS, 0x0f}}, 2);
+    splits_step(f, 1); /* a second time, and the others have no data: they wait with them */
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_AFTER, SPLITS_WAITS, 0x0f}}, 2);
     f->cycle += 100;
     fixture_catch_up(f);
     splits_expect_table(f, NULL, 0);
@@ -141,12 +134,12 @@ static void those_behind_go_on_alone_when_the_others_have_left(void **state) {
         splits_step_to(f, 0, PC_LOAD);
     }
     misses = 0xf0; /* the last time around, from which no thread comes back */
-    step(f, 0);
-    splits_expect_table(f, (struct entry[]){{PC_AFTER, WAITS, 0xf0}, {PC_AFTER, RUNS, 0x0f}}, 2);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_AFTER, SPLITS_RUNS, 0x0f}}, 2);
     f->cycle += 100;
     fixture_catch_up(f);
     splits_step_to(f, 1, PC_END + 1);
-    step(f, 1);
+    splits_step(f, 1);
     splits_expect_table(f, NULL, 0);
     assert_int_equal(f->sm[0].slot[0].group->mask, 0xf0);
     finish(f);
@@ -164,7 +157,7 @@ static bool slips_after(uint64_t cycles, uint64_t active, uint64_t waiting, bool
         f->active_cycles = i * active;
         f->waiting_cycles = i * waiting;
         misses = i == n ? 0xf0 : 0;
-        step(f, 0);
+        splits_step(f, 0);
         if (i < n)
             splits_step_to(f, 0, PC_LOAD);
     }

@@ -55,6 +55,8 @@ struct entry {
     uint32_t pc, reconvergence, mask;
 };
 
+enum { SPLITS_RUNS, SPLITS_WAITS }; /* entry.reconvergence, in the table */
+
 /* The table's used entries, in their order: {pc, 0 or 1 for one that waits for other splits, mask}. */
 static inline void splits_expect_table(struct fixture *f, const struct entry *expected, uint32_t n) {
     const struct divergence_splits *splits = f->sm[0].model;
@@ -87,19 +89,42 @@ static inline void splits_expect_stack(struct fixture *f, const struct entry *ex
     }
 }
 
+/* Starts a block of n_warps warps of eight threads; the kernel's first parameter is a word for each thread. */
+static inline struct fixture *splits_open(const struct divergence_ops *ops, const char *model, const char *text,
+                                          uint32_t n_warps) {
+    const struct fixture_shape shape = {.block = 8 * n_warps, .warp_size = 8};
+    struct fixture *f = fixture_open(ops, model, text, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 32 * n_warps));
+    fixture_start(f);
+    return f;
+}
+
+static inline void splits_step(struct fixture *f, uint32_t slot) {
+    fixture_catch_up(f);
+    fixture_step(&f->sm[0], slot);
+    splits_check_state(f);
+}
+
 /* Steps the group in the slot until its pc is `pc`, or it leaves or waits. */
 static inline void splits_step_to(struct fixture *f, uint32_t slot, uint32_t pc) {
     const struct divergence_group *group = f->sm[0].slot[slot].group;
     assert_non_null(group);
     for (uint32_t i = 0; f->sm[0].slot[slot].group == group && group->pc != pc; i++) {
         assert_true(i < 100);
-        fixture_catch_up(f);
-        fixture_step(&f->sm[0], slot);
-        splits_check_state(f);
+        splits_step(f, slot);
     }
 }
 
 /* --- loads --- */
+
+/* Lanes 5 to 7 miss, each for a time of its own. */
+static inline void splits_miss_above_4(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
+                                       uint32_t delay[EXEC_LANES]) {
+    (void)user, (void)group, (void)pc;
+    for (uint32_t lane = 5; lane < 8; lane++)
+        if (mask >> lane & 1)
+            delay[lane] = 100 * (lane - 4);
+}
 
 /* Every thread follows a chain through memory, as long as its own number says, with a branch on the way. */
 #define SPLITS_CHASE                                                                                                   \

@@ -18,7 +18,6 @@ extern const struct divergence_ops divergence_dws, divergence_slip;
 #define TWO_PATHS PROGRAM_HEAD PUSH_PATHS A_AND_B
 #define BOTH_MEET "M: add.u32 %r4, %r4, 1000;\n" PROGRAM_END
 enum { PC_A = 13, PC_B = 16, PC_D = 17 };
-enum { RUNS, WAITS };
 
 static struct fixture *open_paths(const struct divergence_ops *ops, const char *model, const char *text) {
     const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 4};
@@ -29,19 +28,13 @@ static struct fixture *open_paths(const struct divergence_ops *ops, const char *
     return f;
 }
 
-static void step(struct fixture *f, uint32_t slot) {
-    fixture_catch_up(f);
-    fixture_step(&f->sm[0], slot);
-    splits_check_state(f);
-}
-
 /* Steps the group in the slot until it leaves, waits, or runs other threads. */
 static void step_while(struct fixture *f, uint32_t slot, uint32_t mask) {
     for (uint32_t i = 0; f->sm[0].slot[slot].group && f->sm[0].slot[slot].group->mask == mask; i++) {
         assert_true(i < 100);
         if (!fixture_can_step(&f->sm[0], slot))
             return;
-        step(f, slot);
+        splits_step(f, slot);
     }
 }
 
@@ -73,10 +66,10 @@ static void when_all_splits_of_a_path_wait_the_other_paths_run(void **state) {
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_C = PC_D + 4, PC_M = PC_C + 3 };
     struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-    step(f, 0);
-    splits_expect_table(f, (struct entry[]){{PC_C, RUNS, 0x30}, {PC_D, RUNS, 0xc0}}, 2);
-    step(f, 0);
-    splits_expect_table(f, (struct entry[]){{PC_C + 1, WAITS, 0x30}, {PC_D, RUNS, 0xc0}}, 2);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_C, SPLITS_RUNS, 0x30}, {PC_D, SPLITS_RUNS, 0xc0}}, 2);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_C + 1, SPLITS_WAITS, 0x30}, {PC_D, SPLITS_RUNS, 0xc0}}, 2);
     step_while(f, 1, 0xc0);
     const struct entry stack[] = {
         {PC_M, EXEC_NO_PC, 0xff}, {PC_C + 1, PC_M, 0x30}, {PC_D + 2, PC_M, 0xc0}, {PC_A, PC_M, 0x0f}};
@@ -93,8 +86,8 @@ static void splits_that_wait_at_the_same_instruction_are_one_path(void **state) 
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_C = PC_D + 1, PC_M = PC_C + 3 };
     struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-    step(f, 0);
-    step(f, 0);
+    splits_step(f, 0);
+    splits_step(f, 0);
     step_while(f, 1, 0xc0);
     const struct entry stack[] = {{PC_M, EXEC_NO_PC, 0xff}, {PC_C + 1, PC_M, 0xf0}, {PC_A, PC_M, 0x0f}};
     splits_expect_stack(f, stack, 3);
@@ -112,9 +105,9 @@ static void who_waits_at_the_end_of_the_path_stays_there(void **state) {
                                                        "W: vote.sync.ballot.b32 %r4, %p3, 0x3f;\n" BOTH_MEET;
     enum { PC_C = PC_D + 2, PC_W = PC_C + 1, PC_M = PC_W + 1 };
     struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-    step(f, 0);
+    splits_step(f, 0);
     step_while(f, 1, 0xc0);
-    splits_expect_table(f, (struct entry[]){{PC_C, RUNS, 0x30}, {PC_M, WAITS, 0xc0}}, 2);
+    splits_expect_table(f, (struct entry[]){{PC_C, SPLITS_RUNS, 0x30}, {PC_M, SPLITS_WAITS, 0xc0}}, 2);
     step_while(f, 0, 0x30);
     const struct entry stack[] = {{PC_M, EXEC_NO_PC, 0xff}, {PC_W + 1, PC_M, 0x30}, {PC_A, PC_M, 0x0f}};
     splits_expect_stack(f, stack, 3);
@@ -138,16 +131,16 @@ static void the_paths_of_a_split_that_waits_become_paths_of_the_warp(void **stat
     enum { PC_C = PC_AFTER_G, PC_M = PC_C + 3 };
     for (int is_last = 0; is_last < 2; is_last++) {
         struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-        step(f, 0);
-        step(f, 1); /* a stack of its own */
+        splits_step(f, 0);
+        splits_step(f, 1); /* a stack of its own */
         if (!is_last)
-            step(f, 0);
+            splits_step(f, 0);
         splits_step_to(f, 1, PC_G);
-        step(f, 1);
+        splits_step(f, 1);
         assert_int_equal(f->sm[0].slot[1].group->pc, PC_E); /* a sibling path runs while G waits */
-        step(f, 1);
+        splits_step(f, 1);
         if (is_last)
-            step(f, 0);
+            splits_step(f, 0);
         const struct entry stack[] = {{PC_M, EXEC_NO_PC, 0xff},
                                       {PC_C + 1, PC_M, 0x30},
                                       {PC_E + 1, PC_M, 0x40},
@@ -167,15 +160,15 @@ static void a_split_alone_on_a_stack_of_its_own_lets_the_paths_below_run(void **
     static const char text[] = TWO_PATHS CHILD_WAITS "C: exit;\n" BOTH_MEET;
     for (int ends_last = 0; ends_last < 2; ends_last++) {
         struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-        step(f, 0);
-        step(f, 1);
+        splits_step(f, 0);
+        splits_step(f, 1);
         if (!ends_last)
-            step(f, 0); /* 4 and 5 end: the warp is undivided, and the split is not on its stack */
+            splits_step(f, 0); /* 4 and 5 end: the warp is undivided, and the split is not on its stack */
         splits_step_to(f, 1, PC_G);
-        step(f, 1);
-        step(f, 1);
+        splits_step(f, 1);
+        splits_step(f, 1);
         if (ends_last)
-            step(f, 0);
+            splits_step(f, 0);
         expect_running(f, PC_A, 0x0f);
         finish(f, (const uint32_t[]){1001, 1001, 1001, 1001, 0, 0, 1010, 1020});
     }
@@ -192,10 +185,10 @@ static void who_waits_for_one_at_a_barrier_goes_on(void **state) {
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_N = PC_D + 4, PC_C = PC_N + 3, PC_M = PC_C + 3 };
     struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-    step(f, 0);
-    step(f, 0);
+    splits_step(f, 0);
+    splits_step(f, 0);
     splits_step_to(f, 1, PC_D + 2);
-    step(f, 1);
+    splits_step(f, 1);
     const struct entry stack[] = {{PC_M, EXEC_NO_PC, 0xff},
                                   {PC_A, PC_M, 0x0f},
                                   {PC_C + 1, PC_M, 0x30},
@@ -213,8 +206,8 @@ static void nobody_overtakes_a_call(void **state) {
                                             "call wait; add.u32 %r4, %r4, 10; bra M;\n"
                                             "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
-    step(f, 0);
-    step(f, 0);
+    splits_step(f, 0);
+    splits_step(f, 0);
     step_while(f, 1, 0xc0);
     for (uint32_t s = 0; s < f->n_slots; s++)
         assert_false(fixture_can_step(&f->sm[0], s));
