@@ -93,6 +93,7 @@ static json_t *samples(const struct gpu_series *series) {
                         table(series->thread_instructions, series->n_samples, series->n_sms));
     json_object_set_new(object, "channel_busy_cycles",
                         table(series->channel_busy, series->n_samples, series->n_channels));
+    json_object_set_new(object, "resident_blocks", table(series->resident_blocks, series->n_samples, series->n_sms));
     json_object_set_new(object, "active_lanes", table(series->active_lanes[0], series->n_samples, EXEC_LANES + 1));
     return object;
 }
@@ -191,6 +192,7 @@ static bool write_threads(const char *path, const struct cuda_state *state) {
     for (uint32_t i = 0; i < count; i++) {
         fwrite(profile[i].path, sizeof(*profile[i].path), profile[i].n_threads, file);
         fwrite(profile[i].split, sizeof(*profile[i].split), profile[i].n_threads, file);
+        fwrite(profile[i].miss, sizeof(*profile[i].miss), profile[i].n_threads, file);
     }
     bool is_good = !ferror(file);
     return fclose(file) == 0 && is_good;

@@ -10,6 +10,7 @@ struct exec_profile *exec_profile_new(const struct exec_program *program, uint32
     profile->threads_per_block = threads_per_block;
     profile->path = base_allocate(n_threads, sizeof *profile->path);
     profile->split = base_allocate(n_threads, sizeof *profile->split);
+    profile->miss = base_allocate(n_threads, sizeof *profile->miss);
     profile->executed = base_allocate(program->n_insns, sizeof *profile->executed);
     profile->diverged = base_allocate(program->n_insns, sizeof *profile->diverged);
     return profile;
@@ -20,6 +21,7 @@ void exec_profile_free(struct exec_profile *profile) {
         return;
     free(profile->path);
     free(profile->split);
+    free(profile->miss);
     free(profile->executed);
     free(profile->diverged);
     free(profile);

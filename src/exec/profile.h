@@ -1,5 +1,5 @@
 /* The optional profile of a launch: how many instructions each thread executes, how often a branch splits the thread's
- * group, how often each branch executes and splits its group. */
+ * group, how often the thread misses the L1, how often each branch executes and splits its group. */
 #pragma once
 
 #include "exec/exec.h"
@@ -9,6 +9,7 @@ struct exec_profile {
     /* Per thread of the grid, block after block: */
     uint32_t *path;  /* instructions executed with a true guard */
     uint32_t *split; /* branches that split the thread's group */
+    uint32_t *miss;  /* timed: accesses that missed the L1; not counted for groups without a row */
     /* Per pc, for branches: */
     uint64_t *executed, *diverged; /* counted once per group */
 };
@@ -41,6 +42,11 @@ static inline void exec_profile_path(struct exec_profile *profile, const struct 
 /* A branch has split the group of these lanes of a row. */
 static inline void exec_profile_split(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
     exec_profile_add(profile->split + exec_profile_thread(profile, row), mask);
+}
+
+/* Lanes of a row have missed the L1. */
+static inline void exec_profile_miss(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
+    exec_profile_add(profile->miss + exec_profile_thread(profile, row), mask);
 }
 
 /* A group has executed the branch at pc. */

@@ -73,6 +73,7 @@ struct gpu_series {
     uint32_t n_sms, n_channels;
     uint32_t *thread_instructions;            /* n_samples x n_sms */
     uint32_t *channel_busy;                   /* n_samples x n_channels: cycles in which the DRAM channel moved data */
+    uint32_t *resident_blocks;                /* n_samples x n_sms: blocks on the SM at that time */
     uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by active lanes */
 };
 
@@ -97,6 +98,7 @@ struct gpu_profile {
     } * branch;
     uint64_t n_threads;     /* block after block, as they are numbered in it: */
     uint32_t *path, *split; /* instructions executed with a true guard; branches that split the thread's group */
+    uint32_t *miss;         /* timed: accesses whose line was not in the L1 */
 };
 
 struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error);

@@ -45,6 +45,7 @@ static struct gpu_profile *new_profile(struct gpu *gpu, const struct exec_grid *
     }
     profile->path = base_allocate(profile->n_threads, sizeof *profile->path);
     profile->split = base_allocate(profile->n_threads, sizeof *profile->split);
+    profile->miss = base_allocate(profile->n_threads, sizeof *profile->miss);
     profile->branch = base_allocate(program->n_insns, sizeof *profile->branch);
     for (uint32_t pc = 0; pc < program->n_insns; pc++)
         if (is_branch(&program->code[pc]))
@@ -63,6 +64,7 @@ void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *
     for (uint64_t i = 0; i < to->n_threads; i++) {
         to->path[i] += from->path[i];
         to->split[i] += from->split[i];
+        to->miss[i] += from->miss[i];
     }
     struct gpu_branch *branch = to->branch;
     for (uint32_t pc = 0; pc < grid->program->n_insns; pc++)
@@ -81,6 +83,7 @@ void gpu_profiles_free(struct gpu *gpu) {
     for (uint32_t i = 0; i < gpu->n_profiles; i++) {
         free(gpu->profile[i].path);
         free(gpu->profile[i].split);
+        free(gpu->profile[i].miss);
         free(gpu->profile[i].branch);
     }
     free(gpu->profile);

@@ -31,6 +31,7 @@ static void take_sample(struct gpu_sampler *sampler) {
         series->thread_instructions =
             grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
         series->channel_busy = grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
+        series->resident_blocks = grow(series->resident_blocks, series->capacity * series->n_sms, sizeof(uint32_t));
         series->active_lanes = grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
     }
     uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
@@ -39,6 +40,8 @@ static void take_sample(struct gpu_sampler *sampler) {
     for (uint32_t i = 0; i < series->n_sms; i++)
         series->thread_instructions[at * series->n_sms + i] =
             since(sm_counters(sampler->sm[i])->thread_instructions, &sampler->thread_instructions[i]);
+    for (uint32_t i = 0; i < series->n_sms; i++)
+        series->resident_blocks[at * series->n_sms + i] = sm_count_blocks(sampler->sm[i]);
     for (uint32_t i = 0; i < series->n_channels; i++)
         series->channel_busy[at * series->n_channels + i] = since(busy[i], &sampler->channel_busy[i]);
     gpu_add_active_lanes(sampler->sm, series->n_sms, lanes);
@@ -80,5 +83,6 @@ void gpu_sampler_end(struct gpu_sampler *sampler) {
 void gpu_series_free(struct gpu_series *series) {
     free(series->thread_instructions);
     free(series->channel_busy);
+    free(series->resident_blocks);
     free(series->active_lanes);
 }

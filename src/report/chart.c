@@ -155,7 +155,8 @@ static void draw_places(struct report_svg *svg, const struct frame *frame, const
                         chart->place[p]);
     }
     if (chart->x_title)
-        report_svg_text(svg, frame->x + frame->width / 2, y + LABELS - 8, 11, REPORT_MIDDLE, 0, chart->x_title);
+        report_svg_text(svg, frame->x + frame->width / 2, y + (is_turned ? LABELS - 14 : 34), 11, REPORT_MIDDLE, 0,
+                        chart->x_title);
 }
 
 static void draw_legend(struct report_svg *svg, const struct frame *frame, const struct report_chart *chart,

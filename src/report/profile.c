@@ -25,13 +25,15 @@ static void read_branches(struct report_profile *profile, const json_t *array, s
     }
 }
 
-/* Reads two numbers per thread; the file has one profile after the other. */
+/* Reads three numbers per thread; the file has one profile after the other. */
 static bool read_threads(struct report_profile *profile, FILE *file, struct base_arena *arena) {
     size_t n = (size_t)profile->n_threads;
     profile->path = BASE_ARENA_ARRAY(arena, uint32_t, n);
     profile->split = BASE_ARENA_ARRAY(arena, uint32_t, n);
+    profile->miss = BASE_ARENA_ARRAY(arena, uint32_t, n);
     return fread(profile->path, sizeof *profile->path, n, file) == n &&
-           fread(profile->split, sizeof *profile->split, n, file) == n;
+           fread(profile->split, sizeof *profile->split, n, file) == n &&
+           fread(profile->miss, sizeof *profile->miss, n, file) == n;
 }
 
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,

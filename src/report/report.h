@@ -46,6 +46,7 @@ struct report_profile {
     } * branch;
     uint64_t n_threads;
     uint32_t *path, *split; /* per thread: instructions executed; branches at which its group diverged */
+    uint32_t *miss;         /* per thread: accesses that missed the L1 */
 };
 
 struct report_run {

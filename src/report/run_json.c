@@ -160,10 +160,11 @@ static json_t *threads_json(const struct report_run *run) {
     json_t *array = json_array();
     for (unsigned i = 0; i < run->n_profiles; i++) {
         const struct report_profile *profile = &run->profile[i];
-        json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", profile->kernel, "grid",
+        json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "kernel", profile->kernel, "grid",
                                                shape_json(profile->grid), "block", shape_json(profile->block), "path",
                                                counts_json(profile->path, profile->n_threads), "split",
-                                               counts_json(profile->split, profile->n_threads)));
+                                               counts_json(profile->split, profile->n_threads), "miss",
+                                               counts_json(profile->miss, profile->n_threads)));
     }
     return array;
 }

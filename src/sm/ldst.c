@@ -3,6 +3,8 @@
  * when the last line is there. */
 #include "sm/internal.h"
 
+#include "exec/profile.h"
+
 /* Threads' local memory is interleaved by words, as the hardware does it: the
  * same offset of 32 threads is one line. */
 #define LOCAL_MEMORY 0x0000400000000000ull
@@ -212,6 +214,8 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
         return;
     sm->counters.missing_memory_instructions++;
     sm->counters.divergent_misses += request->missed != request->lanes;
+    if (sm->grid->profile && request->row && has_owner(sm, request))
+        exec_profile_miss(sm->grid->profile, request->row, request->missed);
 }
 
 void sm_memory_changed(struct sm *sm) { sm->ldst_is_refused = false; }

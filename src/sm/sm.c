@@ -218,6 +218,8 @@ uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
+
+uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }
 const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
 const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
 

@@ -58,6 +58,8 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
                    size_t size);
 void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
+/* Blocks that are on it now. */
+uint32_t sm_count_blocks(const struct sm *sm);
 /* Models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -170,6 +171,46 @@ static void mistakes_are_named(void **state) {
     refused(2, "list schedulers gto", "list schedulers takes no 'gto'");
 }
 
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void a_users_own_experiment_is_a_file_too(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/mine.yaml", scratch());
+    write_file(path,
+               "title: mine\nrun: {machine: gtx480, size: small}\nprograms: [vecadd]\n"
+               "axes: [{axis: L1, values: [16K, 32K], with: {set: {l1.size: $}}}]\n"
+               "variations: [{}, {arguments: --seed 7}]\n"
+               "measures: {hits: {of: 100 * (1 - l1_misses / l1_accesses), places: 1}, c: {of: cycles, places: 0}}\n"
+               "claims: [{says: a larger cache does no harm., check: 'c[vecadd, 32K] <= c[vecadd, 16K]'}]\n");
+    struct outcome outcome = heddle("sweep %s --store %s/s.db", path, scratch());
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "mine: mine\nsize small, first on gtx480\n");
+    expect_text(outcome.out, " ("); /* the spread */
+    expect_text(outcome.out, "  holds      a larger cache does no harm.\n");
+    outcome_free(&outcome);
+
+    write_file(path, "title: mine\nprograms: [vecad]\nmeasures: {c: cycles}\n");
+    outcome = heddle("sweep %s", path);
+    expect_status(&outcome, 1);
+    assert_string_equal(outcome.out, "");
+    expect_text(outcome.err, "mine.yaml:2:12: error: no workload 'vecad'; did you mean 'vecadd'?\n");
+    expect_text(outcome.err, "\n    programs: [vecad]\n               ^\n");
+    outcome_free(&outcome);
+    refused(2, "sweep", "sweep needs a file: heddle sweep FILE.yaml");
+    refused(1, "sweep /nowhere.yaml", "/nowhere.yaml");
+}
+
+static void a_store_that_cannot_grow_is_told_in_one_line(void **state) {
+    (void)state;
+    refused(1, "paper liu2023-fig1 --store /dev/full", "the store of results '/dev/full'");
+}
+
 static int clean_up(void **state) {
     (void)state;
     scratch_remove();
@@ -187,6 +228,8 @@ int main(void) {
         cmocka_unit_test(figures_are_svg),
         cmocka_unit_test(a_page_has_all_results),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(a_users_own_experiment_is_a_file_too),
+        cmocka_unit_test(a_store_that_cannot_grow_is_told_in_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

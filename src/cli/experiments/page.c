@@ -11,6 +11,15 @@ static void count_states(const struct cli_grid *grid, unsigned count[4]) {
         count[cli_judge(grid, &grid->experiment->claim[i]).state]++;
 }
 
+/* How a heading is named in a link: without its dots. */
+static void write_link(FILE *file, const char *name) {
+    fprintf(file, "[%s](#", name);
+    for (; *name; name++)
+        if (*name != '.')
+            fputc(*name, file);
+    fputc(')', file);
+}
+
 static void write_summary(FILE *file, const struct cli_grid *grids, unsigned n) {
     unsigned all[4] = {0};
     fputs("| experiment | what it shows | claims that hold | explained | open |\n|---|---|---|---|---|\n", file);
@@ -18,8 +27,10 @@ static void write_summary(FILE *file, const struct cli_grid *grids, unsigned n) 
         const struct cli_experiment *experiment = grids[i].experiment;
         unsigned count[4] = {0};
         count_states(&grids[i], count);
-        fprintf(file, "| [%s](#%s) | %s | %u | %u | %u |\n", experiment->name, experiment->name, experiment->title,
-                count[CLI_HOLDS], count[CLI_EXPLAINED], count[CLI_OPEN] + count[CLI_UNKNOWN]);
+        fputs("| ", file);
+        write_link(file, experiment->name);
+        fprintf(file, " | %s | %u | %u | %u |\n", experiment->title, count[CLI_HOLDS], count[CLI_EXPLAINED],
+                count[CLI_OPEN] + count[CLI_UNKNOWN]);
         for (unsigned k = 0; k < 4; k++)
             all[k] += count[k];
     }
@@ -94,7 +105,7 @@ static void write_experiment(FILE *file, const struct cli_grid *grid, struct bas
         fprintf(file, " Always at size %s.", experiment->common.size);
     fputs("\n\n", file);
     for (unsigned i = 0; i < experiment->n_ours; i++)
-        fprintf(file, "%sOurs: %s\n", i ? "" : "", experiment->ours[i]);
+        fprintf(file, "- Ours: %s\n", experiment->ours[i]);
     if (experiment->n_ours)
         fputc('\n', file);
     if (experiment->n_claims)

@@ -197,9 +197,10 @@ int cli_plan_start(struct cli_plan *plan, const char *size, struct base_arena *a
     *plan = (struct cli_plan){.size = size, .arena = arena};
     if (!cli_find_place(&plan->place, arena))
         return CLI_ERROR;
-    const char *library = base_arena_printf(arena, "%s/libcuda.so.1", plan->place.cuda);
-    plan->version = cli_hash_file(library, arena);
-    return plan->version ? CLI_DONE : cli_fail(CLI_ERROR, "cannot read '%s': %s", library, strerror(errno));
+    plan->library = base_arena_printf(arena, "%s/libcuda.so.1", plan->place.cuda);
+    if (stat(plan->library, &plan->built) == 0)
+        plan->version = cli_hash_file(plan->library, arena);
+    return plan->version ? CLI_DONE : cli_fail(CLI_ERROR, "cannot read '%s': %s", plan->library, strerror(errno));
 }
 
 void cli_plan_end(struct cli_plan *plan) {

@@ -1,6 +1,8 @@
 /* The runs that experiments ask for, each once, however many of their cells show it. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include <jansson.h>
 
 #include "cli/experiments/experiment.h"
@@ -25,8 +27,9 @@ struct cli_plan {
     const char *size; /* where an experiment does not name one */
     struct cli_trial **trial;
     unsigned n_trials, room;
-    unsigned *bucket, n_buckets; /* trials by hash, 1 more than the number; 0: none */
-    const char *version;
+    unsigned *bucket, n_buckets;   /* trials by hash, 1 more than the number; 0: none */
+    const char *library, *version; /* of the simulator: its file, and a hash of it */
+    struct stat built;             /* when it was hashed */
     struct base_arena *arena;
 };
 

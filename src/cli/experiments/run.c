@@ -34,6 +34,7 @@ static int run_example(struct cli_trial *trial) {
 /* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 struct runner {
+    const struct cli_plan *plan;
     struct cli_store *store;
     struct cli_trial **trial; /* of each job */
     struct cli_job *job;
@@ -69,12 +70,23 @@ static char *statistics_text(const struct report_run *run) {
     return text;
 }
 
+/* A simulator that is built anew while runs are under way makes results of which nobody knows whose they are. */
+static bool is_rebuilt(const struct cli_plan *plan) {
+    struct stat now;
+    return stat(plan->library, &now) != 0 || now.st_ino != plan->built.st_ino ||
+           now.st_mtim.tv_sec != plan->built.st_mtim.tv_sec || now.st_mtim.tv_nsec != plan->built.st_mtim.tv_nsec;
+}
+
 /* A run without a fault goes to the store; a run that failed may do better the next time. */
 static bool keep(void *context, struct cli_job *job) {
     struct runner *runner = context;
     struct cli_trial *trial = runner->trial[job - runner->job];
     if (!cli_is_finished(job))
         return true;
+    if (is_rebuilt(runner->plan)) {
+        cli_fail(CLI_ERROR, "the simulator was built anew meanwhile; this run is not kept, start again");
+        return false;
+    }
     if (job->status != CLI_DONE || !job->run.has_results) {
         trial->failure = job->run.error ? job->run.error : "the program never called the CUDA driver";
         return true;
@@ -82,7 +94,7 @@ static bool keep(void *context, struct cli_job *job) {
     job->run.is_checked = job->execution.program.kind == CLI_PROGRAM_WORKLOAD;
     char *text = statistics_text(&job->run);
     trial->stored.statistics = text;
-    trial->stored.seconds = job->seconds;
+    trial->stored.seconds = job->cpu_seconds;
     bool is_kept = cli_store_add(runner->store, &trial->stored);
     trial->stored.statistics = NULL;
     trial->result = json_loads(text, 0, NULL);
@@ -110,6 +122,21 @@ static bool is_wanted(const struct cli_trial *trial) {
     return !trial->result && !trial->refusal && !trial->settings.example;
 }
 
+static void find_result(struct cli_trial *trial, struct cli_store *store) {
+    struct base_arena scratch = {0};
+    const char *text = cli_store_find(store, &trial->stored, &scratch);
+    trial->result = text ? json_loads(text, 0, NULL) : NULL;
+    base_arena_free(&scratch);
+}
+
+/* Another process may have done it meanwhile. */
+static bool is_still_needed(void *context, struct cli_job *job) {
+    struct runner *runner = context;
+    struct cli_trial *trial = runner->trial[job - runner->job];
+    find_result(trial, runner->store);
+    return !trial->result;
+}
+
 static int find_results(struct cli_plan *plan, struct cli_store *store, bool is_forced) {
     for (unsigned i = 0; i < plan->n_trials; i++) {
         struct cli_trial *trial = plan->trial[i];
@@ -118,10 +145,7 @@ static int find_results(struct cli_plan *plan, struct cli_store *store, bool is_
             if (status != CLI_DONE)
                 return status;
         } else if (!trial->refusal && !is_forced) {
-            struct base_arena scratch = {0};
-            const char *text = cli_store_find(store, &trial->stored, &scratch);
-            trial->result = text ? json_loads(text, 0, NULL) : NULL;
-            base_arena_free(&scratch);
+            find_result(trial, store);
         }
     }
     return CLI_DONE;
@@ -132,13 +156,18 @@ int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cl
     if (status != CLI_DONE)
         return status;
     struct runner runner = {
+        .plan = plan,
         .store = store,
         .trial = BASE_ARENA_ARRAY(plan->arena, struct cli_trial *, plan->n_trials),
         .job = BASE_ARENA_ARRAY(plan->arena, struct cli_job, plan->n_trials),
         .arena = plan->arena,
     };
-    struct cli_jobs jobs = {
-        .job = runner.job, .at_once = options->at_once, .ended = keep, .ended_context = &runner, .arena = plan->arena};
+    struct cli_jobs jobs = {.job = runner.job,
+                            .at_once = options->at_once,
+                            .is_needed = options->is_forced ? NULL : is_still_needed,
+                            .ended = keep,
+                            .keeper = &runner,
+                            .arena = plan->arena};
     for (unsigned i = 0; i < plan->n_trials; i++)
         if (is_wanted(plan->trial[i])) {
             runner.trial[jobs.count] = plan->trial[i];

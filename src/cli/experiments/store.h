@@ -16,8 +16,8 @@ struct cli_stored_run {
     const char *machine, *scheduler, *divergence;
     const char *configuration; /* the whole machine as YAML */
     const char *records;       /* time series and the like that it was asked for, as text */
-    double seconds;
-    const char *statistics; /* JSON */
+    double seconds;            /* of the host's processors */
+    const char *statistics;    /* JSON */
 };
 
 struct cli_stored_claim {

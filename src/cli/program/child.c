@@ -198,6 +198,8 @@ static bool collect(struct crew *crew) {
         if (!running->pid || !reap(running, &usage))
             continue;
         running->end.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+        running->end.cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                                   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
         running->pid = 0;
         crew->n_running--;
         has_ended = true;

@@ -28,6 +28,7 @@ struct cli_end {
     int interrupt;       /* the signal that this process got meanwhile; 0: none */
     bool is_timed_out;   /* it had to be ended from outside */
     uint64_t peak_bytes; /* the most memory it had at once */
+    double cpu_seconds;  /* that it and its own children used */
 };
 
 /* Several of them, at most `at_once` at a time, started in order. */

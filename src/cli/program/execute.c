@@ -209,6 +209,11 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     if (jobs->is_cancelled)
         return false;
     job->run.program = execution->program.name;
+    if (jobs->is_needed && !jobs->is_needed(jobs->keeper, job)) {
+        job->has_ended = true;
+        jobs->n_ended++;
+        return false;
+    }
     job->started = cli_now_seconds();
     if (!make_folder(job, jobs)) {
         job->has_ended = true;
@@ -246,6 +251,7 @@ static void end_job(void *context, unsigned i, const struct cli_end *end) {
     struct cli_jobs *jobs = context;
     struct cli_job *job = &jobs->job[i];
     job->run.peak_bytes = end->peak_bytes;
+    job->cpu_seconds = end->cpu_seconds;
     job->status = read_and_judge(job, end, jobs->arena);
     if (job->execution.keeps_errors)
         quote_program(job, jobs->arena);
@@ -253,7 +259,7 @@ static void end_job(void *context, unsigned i, const struct cli_end *end) {
     job->seconds = cli_now_seconds() - job->started;
     job->has_ended = true;
     jobs->n_ended++;
-    if (jobs->ended && !jobs->ended(jobs->ended_context, job))
+    if (jobs->ended && !jobs->ended(jobs->keeper, job))
         jobs->is_cancelled = true;
 }
 

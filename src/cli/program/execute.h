@@ -55,6 +55,7 @@ struct cli_job {
     struct report_run run; /* program, size and target are filled in before, the rest when it ends */
     bool has_ended;        /* false: an interrupt came before */
     int status;            /* as cli_execute gives it, once it has ended */
+    double cpu_seconds;    /* that it used, once it has ended */
     bool is_said;
     double started, seconds; /* by cli_now_seconds(), 0: not yet; how long it took, once it has ended */
     const char *folder;      /* private */
@@ -65,9 +66,11 @@ struct cli_jobs {
     unsigned count, at_once;                                      /* 0: one for each processor, which is filled in */
     void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
     void *context;
-    /* A run has ended and `job` is complete; NULL: nobody wants to know. False: start no other. */
-    bool (*ended)(void *ended_context, struct cli_job *job);
-    void *ended_context;
+    /* A run is about to start; false: it need not, and counts as ended. NULL: all must. */
+    bool (*is_needed)(void *keeper, struct cli_job *job);
+    /* A run has ended and `job` is complete; false: start no other. NULL: go on. */
+    bool (*ended)(void *keeper, struct cli_job *job);
+    void *keeper;
     bool is_cancelled; /* by `ended` */
     struct base_arena *arena;
     unsigned n_ended;

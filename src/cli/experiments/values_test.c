@@ -1,0 +1,142 @@
+/* Values, means, variations and claims, from results that stand in for runs. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/experiments/values.h"
+
+/* Two programs under two systems, in two variations: cycles in this order, the variation fastest. */
+static const char text[] = "title: t\n"
+                           "programs: [bfs, mum]\n"
+                           "axes: [{axis: s, points: {a: {}, b: {}}}]\n"
+                           "variations: [{}, {arguments: --seed 1}]\n"
+                           "measures:\n"
+                           "  cycles: cycles\n"
+                           "  speed: {of: base.cycles / cycles, base: {s: a}}\n"
+                           "  some: 'lanes(1, 2)'\n"
+                           "means: {geometric: geometric, harmonic: harmonic, arithmetic: arithmetic}\n"
+                           "claims:\n"
+                           "  - {says: 0, check: 'speed[*, b] > 1'}\n"
+                           "  - {says: 1, check: 'speed[bfs, b] > 2.2'}\n"
+                           "  - {says: 2, check: 'speed[mum, b] > 2 or speed[mum, b] < 0', reason: known}\n"
+                           "  - {says: 3, check: 'speed[mum, a] < speed[mum, b] < speed[bfs, b]'}\n"
+                           "  - {says: 4, check: 'falling(cycles[mum|bfs, a]) and not rising(cycles[mum|bfs, a])'}\n"
+                           "  - {says: 5, check: 'min(cycles[*, *]) = 40 and max(cycles[*, *]) = 300'}\n"
+                           "  - {says: 6, check: 'abs(1 - speed[mum, b]) < 1 / 3 + 0.01'}\n";
+static const double cycles[] = {100, 100, 50, 40, 300, 300, 200, 250};
+
+struct fixture {
+    struct base_arena arena;
+    struct cli_experiment experiment;
+    struct cli_plan plan;
+    struct cli_trial trial[8], *pointer[8];
+    int index[8];
+    struct cli_grid grid;
+};
+
+static int set_up(void **state) {
+    static struct fixture fixture;
+    fixture = (struct fixture){0};
+    char path[] = "/tmp/heddle-values-XXXXXX";
+    int file = mkstemp(path);
+    if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
+        return -1;
+    close(file);
+    struct base_diag diag = {0};
+    bool is_good = cli_load_experiment(&fixture.experiment, path, &fixture.arena, &diag);
+    unlink(path);
+    if (!is_good)
+        return -1;
+    for (int i = 0; i < 8; i++) {
+        fixture.trial[i].result =
+            json_pack("{s:{s:f}, s:[i,i,i,i]}", "total", "cycles", cycles[i], "active_lanes", 1, 2, 3, 4);
+        fixture.pointer[i] = &fixture.trial[i];
+        fixture.index[i] = i;
+    }
+    fixture.plan.trial = fixture.pointer;
+    fixture.grid = (struct cli_grid){&fixture.experiment, &fixture.plan, 1, fixture.index};
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 8; i++)
+        json_decref(fixture->trial[i].result);
+    base_arena_free(&fixture->arena);
+    return 0;
+}
+
+static void expect_near(double value, double expected) {
+    if (!(fabs(value - expected) < 1e-9))
+        fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static void measures_are_means_over_variations_with_their_spread(void **state) {
+    struct fixture *fixture = *state;
+    struct cli_value value = cli_value_of(&fixture->grid, 1, &(struct cli_cell){{0, 1}});
+    expect_near(value.mean, (100 / 50.0 + 100 / 40.0) / 2);
+    expect_near(value.low, 2);
+    expect_near(value.high, 2.5);
+    expect_near(cli_value_of(&fixture->grid, 2, &(struct cli_cell){{0, 0}}).mean, 0.5);
+}
+
+static void means_are_of_their_kind(void **state) {
+    struct fixture *fixture = *state;
+    expect_near(cli_value_in(&fixture->grid, 1, &(struct cli_cell){{2, 1}}, 0), sqrt(2 * 1.5));
+    expect_near(cli_value_in(&fixture->grid, 1, &(struct cli_cell){{3, 1}}, 0), 2 / (1 / 2.0 + 1 / 1.5));
+    expect_near(cli_value_in(&fixture->grid, 1, &(struct cli_cell){{4, 1}}, 0), (2 + 1.5) / 2);
+}
+
+static void claims_are_judged_on_means_and_count_who_disagrees(void **state) {
+    struct fixture *fixture = *state;
+    static const struct cli_verdict expected[] = {
+        {CLI_HOLDS, 0}, {CLI_HOLDS, 1}, {CLI_EXPLAINED, 0}, {CLI_HOLDS, 0},
+        {CLI_HOLDS, 0}, {CLI_OPEN, 0},  {CLI_OPEN, 1},
+    };
+    for (unsigned i = 0; i < fixture->experiment.n_claims; i++) {
+        struct cli_verdict verdict = cli_judge(&fixture->grid, &fixture->experiment.claim[i]);
+        if (i == 5)
+            continue; /* below */
+        assert_int_equal(verdict.state, expected[i].state);
+        assert_int_equal(verdict.n_against, expected[i].n_against);
+    }
+    assert_int_equal(cli_check_in(&fixture->grid, fixture->experiment.claim[5].check, 1), 1);
+    assert_int_equal(cli_check_in(&fixture->grid, fixture->experiment.claim[5].check, 0), 0);
+}
+
+static void a_run_that_is_missing_leaves_a_claim_unknown(void **state) {
+    struct fixture *fixture = *state;
+    fixture->index[7] = -1;
+    assert_true(isnan(cli_value_of(&fixture->grid, 1, &(struct cli_cell){{1, 1}}).mean));
+    assert_int_equal(cli_judge(&fixture->grid, &fixture->experiment.claim[3]).state, CLI_UNKNOWN);
+    assert_int_equal(cli_judge(&fixture->grid, &fixture->experiment.claim[1]).state, CLI_HOLDS);
+    fixture->index[7] = 7;
+}
+
+static void a_check_names_the_runs_that_it_needs(void **state) {
+    struct fixture *fixture = *state;
+    bool is_needed[4] = {0};
+    cli_mark_needed(&fixture->experiment, fixture->experiment.claim[1].check, is_needed);
+    assert_true(is_needed[0] && is_needed[1]); /* bfs under b, and under a, which it is compared with */
+    assert_false(is_needed[2] || is_needed[3]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_are_means_over_variations_with_their_spread),
+        cmocka_unit_test(means_are_of_their_kind),
+        cmocka_unit_test(claims_are_judged_on_means_and_count_who_disagrees),
+        cmocka_unit_test(a_run_that_is_missing_leaves_a_claim_unknown),
+        cmocka_unit_test(a_check_names_the_runs_that_it_needs),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
