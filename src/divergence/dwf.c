@@ -6,7 +6,7 @@
  * threads to other lanes, is the one in Malits 2012, 3.2.
  *
  * Ours:
- * - The pool is the warps that could issue: those with results under way are not in it.
+ * - The pool is the warps that could issue: those with results in flight are not in it.
  * - On barrel and switch-on-access machines a warp retires after every instruction. On a scoreboard machine, where
  *   instructions overlap, it would have to wait for its results each time: there warps are compared where basic blocks
  *   begin, and a warp waits only when there is one that it may join.
@@ -109,7 +109,7 @@ static struct divergence_dynamic_warp *youngest_at(const struct model *model, ui
     const struct divergence_setup *setup = &model->pool.setup;
     for (struct divergence_dynamic_warp *warp = model->youngest[pc]; warp; warp = warp->older)
         if (warp->group.pc == pc && warp != self && warp->mask && warp->group.status == DIVERGENCE_RUNS &&
-            !setup->host->is_under_way(setup->sm, &warp->group, cycle))
+            !setup->host->is_in_flight(setup->sm, &warp->group, cycle))
             return warp;
     return NULL;
 }

@@ -119,7 +119,7 @@ static void waits_ten(void *user, const struct divergence_group *group, uint32_t
         delay[__builtin_ctz(left)] = 10;
 }
 
-static void a_warp_with_a_load_under_way_is_not_joined(void **state) {
+static void a_warp_with_a_load_in_flight_is_not_joined(void **state) {
     (void)state;
     struct fixture *f = fixture_open(divergence_find("dwf"), "dwf", LOADS,
                                      &(struct fixture_shape){.block = 8, .warp_size = 4, .n_slots = 8});
@@ -190,7 +190,7 @@ static void on_a_scoreboard_machine_a_warp_does_not_wait_in_vain(void **state) {
                  "exit;\n"                                                                                             \
                  "ld.global.u32 %r1, [%d]; bra NEXT; NEXT: add.u32 %r2, %r1, 1; ret; }\n" /* 5 6, 7 8 */
 
-static void on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined(void **state) {
+static void on_a_scoreboard_machine_a_warp_with_a_load_in_flight_is_not_joined(void **state) {
     (void)state;
     struct fixture *f =
         fixture_open(divergence_find("dwf"), "dwf", LOADS_AND_JOINS,
@@ -289,10 +289,10 @@ int main(void) {
         cmocka_unit_test(with_free_lanes_the_same_gives_1111),
         cmocka_unit_test(only_the_youngest_warp_is_tried),
         cmocka_unit_test(both_ways_of_a_branch_join_what_they_find),
-        cmocka_unit_test(a_warp_with_a_load_under_way_is_not_joined),
+        cmocka_unit_test(a_warp_with_a_load_in_flight_is_not_joined),
         cmocka_unit_test(on_a_scoreboard_machine_warps_are_compared_where_blocks_begin),
         cmocka_unit_test(on_a_scoreboard_machine_a_warp_does_not_wait_in_vain),
-        cmocka_unit_test(on_a_scoreboard_machine_a_warp_with_a_load_under_way_is_not_joined),
+        cmocka_unit_test(on_a_scoreboard_machine_a_warp_with_a_load_in_flight_is_not_joined),
         cmocka_unit_test(warps_at_a_barrier_are_not_in_the_pool),
         cmocka_unit_test(a_warp_that_waits_gives_its_slot_to_one_that_can_run),
         cmocka_unit_test(results_do_not_depend_on_order_or_shape),

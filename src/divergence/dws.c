@@ -3,7 +3,7 @@
  * missed. The folder splits/ has what is the same for both; this file has the options, and when memory subdivides.
  *
  * How the paper maps onto the SM's hooks:
- * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is under way; the others
+ * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is in flight; the others
  *   continue in a new one (host->splits->split). Both have the instruction after the access as their next.
  * - AggressSplit: every time. LazySplit: when others_wait(). ReviveSplit: the same, and at idle() one suspended group
  * is divided that has the data of some of its lanes (5.2).

@@ -280,7 +280,7 @@ static void move_threads(const struct model *model, struct divergence_dynamic_wa
     from->mask &= ~moving;
 }
 
-/* Incomplete warps of which nothing is under way, the largest first; `self` is one of them. */
+/* Incomplete warps of which nothing is in flight, the largest first; `self` is one of them. */
 static uint32_t find_at_rest(const struct model *model, struct divergence_dynamic_warp *self, uint64_t cycle,
                              struct divergence_dynamic_warp *found[MOST_REGROUPED]) {
     const struct divergence_setup *setup = &model->pool.setup;
@@ -289,7 +289,7 @@ static uint32_t find_at_rest(const struct model *model, struct divergence_dynami
     for (uint32_t i = 0; i < model->pool.n_live && n < MOST_REGROUPED; i++) {
         struct divergence_dynamic_warp *warp = model->pool.live[i];
         if (warp == self || is_full(model, warp) || warp->group.status != DIVERGENCE_RUNS ||
-            setup->host->is_under_way(setup->sm, &warp->group, cycle))
+            setup->host->is_in_flight(setup->sm, &warp->group, cycle))
             continue;
         uint32_t at = n++;
         for (; at > 0 && n_threads(found[at - 1]) < n_threads(warp); at--)

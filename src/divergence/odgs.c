@@ -164,7 +164,7 @@ static void reached(void *user, struct divergence_group *group, uint64_t cycle) 
     divergence_odgs_end_path((struct divergence_odgs_warp *)group);
 }
 
-/* Nothing of a diverged warp is under way: it leaves, after the latency. */
+/* Nothing of a diverged warp is in flight: it leaves, after the latency. */
 static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     struct divergence_odgs_sm *model = user;
     if (divergence_compact_owns(group)) {

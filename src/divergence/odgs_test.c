@@ -61,7 +61,7 @@ static void full_warps_go_before_those_that_are_new(void **state) {
 }
 
 /* Loads of a diverged warp come back first: until then it keeps slot and threads. */
-static void a_diverged_warp_leaves_when_nothing_of_it_is_under_way(void **state) {
+static void a_diverged_warp_leaves_when_nothing_of_it_is_in_flight(void **state) {
     (void)state;
     struct fixture *f =
         odgs_open("odgs", ODGS_IF_TEXT, &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 1});
@@ -318,7 +318,7 @@ static void short_branches_stay_on_the_warps_own_stack(void **state) {
     fixture_close(f);
 }
 
-/* local=dwf: threads first fill up a warp of their SM that is at their pc and has nothing under way. */
+/* local=dwf: threads first fill up a warp of their SM that is at their pc and has nothing in flight. */
 static void threads_join_incomplete_warps_of_their_own_sm_first(void **state) {
     (void)state;
     static const struct fixture_shape shape = {.block = 4, .warp_size = 4, .grid = 2, .n_slots = 2};
@@ -350,7 +350,7 @@ static void a_warp_that_has_moved_on_takes_no_thread_in(void **state) {
     fixture_close(f);
 }
 
-static void a_warp_with_results_under_way_takes_no_thread_in(void **state) {
+static void a_warp_with_results_in_flight_takes_no_thread_in(void **state) {
     (void)state;
     struct fixture *f = odgs_open("odgs:local=dwf", ODGS_IF_TEXT,
                                   &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 2});
@@ -403,7 +403,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_slot_takes_full_then_new_then_incomplete_warps),
         cmocka_unit_test(full_warps_go_before_those_that_are_new),
-        cmocka_unit_test(a_diverged_warp_leaves_when_nothing_of_it_is_under_way),
+        cmocka_unit_test(a_diverged_warp_leaves_when_nothing_of_it_is_in_flight),
         cmocka_unit_test(latency_keeps_slot_and_threads),
         cmocka_unit_test(latency_counts_for_each_warp_of_its_own),
         cmocka_unit_test(blocks_of_one_thread_are_put_together),
@@ -418,7 +418,7 @@ int main(void) {
         cmocka_unit_test(short_branches_stay_on_the_warps_own_stack),
         cmocka_unit_test(threads_join_incomplete_warps_of_their_own_sm_first),
         cmocka_unit_test(a_warp_that_has_moved_on_takes_no_thread_in),
-        cmocka_unit_test(a_warp_with_results_under_way_takes_no_thread_in),
+        cmocka_unit_test(a_warp_with_results_in_flight_takes_no_thread_in),
         cmocka_unit_test(every_program_computes_the_same_in_every_variant),
         cmocka_unit_test(every_program_computes_the_same_on_several_sms),
     };

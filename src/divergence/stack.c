@@ -1,7 +1,7 @@
-/* stack: one post-dominator stack for each warp (Fung 2007; "POD" in Malits 2012, "Conv" in Meng 2010). The stack
- * itself is in pdom.c, what instructions do to it in control.c; the functional engine uses both too.
+/* stack: one post-dominator stack for each warp (Fung 2007; "POD" in Malits 2012, "Conv" in Meng 2010). pdom.c has the
+ * stack, control.c what instructions do to it; the functional engine uses both too.
  *
- * Ours: lanes that spin on what other lanes of their warp will write let those go on after a while (pdom.h,
+ * Ours: lanes that spin on a value that other lanes of their warp will write let those go on after a while (pdom.h,
  * break_join), as hardware does since compute capability 7.0. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "divergence/parts/count.h"
 
 struct warp {
-    _Alignas(64) struct divergence_group group; /* the SM looks at it with every instruction */
+    _Alignas(64) struct divergence_group group; /* the SM reads it with every instruction */
     struct divergence_stack *stack;
     struct divergence_watch watch;
 };
 
 struct block {
     struct warp *warp;
-    struct divergence_stack *stack; /* of each row */
+    struct divergence_stack *stack; /* one per row */
     uint32_t n_rows;
 };
 
@@ -55,7 +55,7 @@ static void free_block(void *user, void *state) {
     free(block);
 }
 
-/* The group is what the top of the stack says. */
+/* Sets the group to the top of the stack. */
 static void show_top(struct warp *warp) {
     struct divergence_stack *stack = warp->stack;
     struct divergence_group *group = &warp->group;
@@ -91,7 +91,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     }
 }
 
-/* Other warps of the block have been set free by this one. */
+/* This warp has released other warps of the block. */
 static void set_free(struct model *model, struct block *block, uint64_t rows, const struct warp *self, uint64_t cycle) {
     for (; rows; rows &= rows - 1) {
         struct warp *warp = &block->warp[__builtin_ctzll(rows)];
@@ -149,7 +149,7 @@ static void visit(const void *user, const struct divergence_block *place,
     const struct block *block = place->state;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         const struct divergence_stack *stack = &block->stack[i];
-        uint32_t lanes = 0; /* after a broken join the lowest entry does not have them all */
+        uint32_t lanes = 0; /* after a broken join the lowest entry does not have all lanes */
         for (uint32_t d = 0; d < stack->depth; d++)
             lanes |= divergence_stack_at(stack, d)->mask[0];
         for (uint32_t left = lanes; left; left &= left - 1)
@@ -157,7 +157,7 @@ static void visit(const void *user, const struct divergence_block *place,
     }
 }
 
-/* A stack entry is {pc, reconvergence pc, mask}; as deep as the warp is wide at most. */
+/* A stack entry is {pc, reconvergence pc, mask}; a stack is at most as deep as the warp is wide. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
     uint32_t warps = machine->threads_per_sm / machine->warp_size;

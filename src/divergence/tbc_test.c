@@ -250,7 +250,7 @@ static void any_delay(void *user, const struct divergence_group *group, uint32_t
         delay[__builtin_ctz(left)] = cycles;
 }
 
-/* Warps with loads under way are re-formed only when those have come. */
+/* Warps with loads in flight are re-formed only when those have come. */
 static void loads_may_take_any_time(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN

@@ -128,8 +128,7 @@ static void a_refused_access_leaves_the_port_free(void **state) {
 /* Two SMs request two lines of one bank, both in the L2, in the same cycle. Their headers take the bank's port one
  * after the other, 115.0 to 115.25 to 115.5, and both have arrived at 116. The bank looks up one per cycle: answers
  * leave at 136 and 137, over the bank's one link: 136.0 to 140.25, 140.25 to 144.5. Crossing 5: they arrive at 145.25
- * and 149.5.
- */
+ * and 149.5. */
 static void a_bank_and_its_link_serve_one_after_the_other(void **state) {
     (void)state;
     struct fixture f;
@@ -212,7 +211,7 @@ static void part_of_a_line_is_fetched_into_the_l2_before_it_is_written(void **st
 }
 
 /* 136 bytes each over the SM's link of 32 per cycle: the bank takes a store every 4 1/4 cycles at best. */
-static void stores_are_refused_when_too_many_are_under_way(void **state) {
+static void stores_are_refused_when_too_many_are_in_flight(void **state) {
     (void)state;
     struct fixture f;
     uint64_t ready;
@@ -530,7 +529,7 @@ int main(void) {
         cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
-        cmocka_unit_test(stores_are_refused_when_too_many_are_under_way),
+        cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),
         cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
         cmocka_unit_test(instructions_come_through_their_own_cache),
         cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),

@@ -1,5 +1,5 @@
-/* Looks at an SM from outside: what its bundles did for each thread (exec/profile.h), and whether groups, slots and
- * threads agree, for tests. */
+/* Observes an SM: records what its bundles execute for each thread (exec/profile.h), and checks for tests that groups,
+ * slots and threads agree. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void count_scattered(const struct sm *sm, uint32_t mask) {
     }
 }
 
-/* Every thread once, alive, and on this machine's lanes. */
+/* Every thread appears once, is live, and is on one of the machine's lanes. */
 static bool check_bundle(const struct sm *sm, const struct divergence_bundle *bundle, char *text, size_t size) {
     if (sm->machine->warp_size < EXEC_LANES && bundle->mask >> sm->machine->warp_size)
         return broken(text, size, "pc %u: a bundle has lanes %08" PRIx32 " of %u", bundle->pc, bundle->mask,
@@ -59,7 +59,7 @@ void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle) {
 
 /* --- groups --- */
 
-/* The threads of one block as the model names them. */
+/* The threads of one block as the model reports them. */
 struct census {
     const struct sm *sm;
     const struct exec_cta *cta;
@@ -70,7 +70,7 @@ struct census {
     bool is_broken;
 };
 
-static void see(void *user, const struct divergence_group *group, const struct exec_row *row, uint32_t lane) {
+static void visit_thread(void *user, const struct divergence_group *group, const struct exec_row *row, uint32_t lane) {
     struct census *census = user;
     uint32_t index = row->index;
     if (census->is_broken)
@@ -94,7 +94,7 @@ static bool check_block(struct census *census, const struct divergence_block *bl
     const struct sm *sm = census->sm;
     memset(census->seen, 0, sizeof census->seen);
     census->cta = block->cta;
-    sm->divergence->visit(sm->model, block, see, census);
+    sm->divergence->visit(sm->model, block, visit_thread, census);
     for (uint32_t i = 0; i < block->cta->n_rows && !census->is_broken; i++)
         if (census->seen[i] != block->cta->row[i].live) {
             broken(census->text, census->size, "block %u row %u: live %08" PRIx32 ", named %08" PRIx32,
@@ -104,7 +104,7 @@ static bool check_block(struct census *census, const struct divergence_block *bl
     return !census->is_broken;
 }
 
-/* A group that is lanes of a row of the census' block: those lanes are its threads. */
+/* If a group consists of lanes of a row of this block, those lanes are its threads. */
 static bool check_lanes(const struct census *census, const struct divergence_group *group) {
     if (!group->row || group->row->block != &census->cta->block || group->status != DIVERGENCE_RUNS)
         return true;

@@ -1,16 +1,16 @@
-/* One cycle of an SM: wake, load/store, pick, issue; and which cycle is the next. */
+/* One cycle of an SM: wake, load/store, pick, issue; then the choice of the next cycle. */
 #include <assert.h>
 #include <string.h>
 
 #include "divergence/parts/threads.h"
 #include "sm/internal.h"
 
-/* A group that had to sleep until now. */
+/* The slot slept until this cycle. */
 static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
-        return;               /* waits for something else by now */
-    if (slot->wake > cycle) { /* further ahead than the wheel reaches, or put off since */
+        return;               /* it now waits for something else */
+    if (slot->wake > cycle) { /* beyond the wheel's reach, or put off since */
         sm_sleep_until(sm, s, cycle, slot->wake);
         return;
     }
@@ -33,8 +33,8 @@ static bool is_wheel_used(const struct sm *sm, uint64_t cycle) {
     return sm->wheel_used[at / 64] >> at % 64 & 1;
 }
 
-/* What is woken may place or wake groups that go in this very cycle: until nobody is left. `refused` ask again, in
- * their turn among the others, until the I-cache's port is taken. */
+/* Wakes slots until none is due: a woken group may place or wake others that go in the same cycle. The `refused` ask
+ * again, in turn among the others, until the I-cache's port is taken. */
 static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
     uint32_t at = (uint32_t)(cycle % SM_WHEEL);
     while (is_wheel_used(sm, cycle) || !sched_is_empty(&refused)) {
@@ -70,7 +70,7 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     return set;
 }
 
-/* The slot whose turn it is; SM_NO_SLOT: nobody's. */
+/* Returns the slot to issue, or SM_NO_SLOT. */
 static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
     int continued = sm->continued[scheduler];
@@ -83,8 +83,8 @@ static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     return picked == SCHED_NONE ? SM_NO_SLOT : picked;
 }
 
-/* Whether a block may end when the threads of the group do: with its last row, or, where they are of several rows, with
- * any of these. */
+/* The block may end with the threads of the group: they are in its only live row, or all live threads of one of its
+ * rows. Without a row or threads: not known. */
 static bool may_end_block(const struct divergence_group *group) {
     if (group->row)
         return divergence_cta(group->row)->n_live_rows == 1;
@@ -102,16 +102,16 @@ static bool may_end_block(const struct divergence_group *group) {
     return false;
 }
 
-/* What the group will do, others can notice. */
-static bool is_noticed(const struct sm *sm, uint32_t s) {
-    if (!sched_has(&sm->next_shared, s))
+/* Other SMs may notice the group's next instruction. */
+static bool is_visible_to_others(const struct sm *sm, uint32_t s) {
+    if (!sched_has(&sm->next_visible, s))
         return false;
     const struct divergence_group *group = sm->slot[s].group;
     return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
 }
 
-/* Every scheduler in its turn. False: it is that of a group which does what others can notice, and is to go on when
- * this cycle is everybody's. */
+/* Gives every scheduler its turn. Returns false at a group that other SMs may notice, if is_alone: schedule() then
+ * continues there when all SMs have reached this cycle. */
 static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
     struct sm_turn turn = sm->turn;
     for (; turn.scheduler < sm->n_schedulers && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
@@ -120,7 +120,7 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
         if (turn.picked == SM_NO_SLOT)
             continue;
         turn.has_picked = true;
-        if (is_alone && is_noticed(sm, (uint32_t)turn.picked)) {
+        if (is_alone && is_visible_to_others(sm, (uint32_t)turn.picked)) {
             sm->turn = turn;
             return false;
         }
@@ -131,9 +131,8 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
     return true;
 }
 
-/* Ready groups that cannot issue wait for a unit; or, when all of them are stopped by a full load/store queue, for the
- * memory behind it. */
-static enum sm_stall why_not_issued(const struct sm *sm) {
+/* Ready groups that cannot issue wait for a unit or, when a full load/store queue stops all of them, for memory. */
+static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
     if (sm_ldst_has_room(sm))
         return SM_STALL_STRUCTURAL;
     for (uint32_t word = 0; word < sm->n_words; word++)
@@ -145,7 +144,7 @@ static enum sm_stall why_not_issued(const struct sm *sm) {
 static enum sm_stall why_idle(const struct sm *sm) {
     static const enum sm_stall by_state[] = {SM_STALL_MEMORY, SM_STALL_DEPENDENCY, SM_STALL_FETCH, SM_STALL_BARRIER};
     if (sm->n_in_state[SM_SLOT_READY])
-        return why_not_issued(sm);
+        return why_ready_groups_wait(sm);
     for (int state = SM_SLOT_MEMORY; state < SM_N_STATES; state++)
         if (sm->n_in_state[state])
             return by_state[state - SM_SLOT_MEMORY];
@@ -191,7 +190,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
     return sm->model_wake < next ? sm->model_wake : next;
 }
 
-/* Slots have become free, or the model wanted to be asked now. */
+/* Slots have become free, or the time that the model asked for has come. */
 static bool is_refill_due(const struct sm *sm, uint64_t cycle) { return sm->has_freed_slot || sm->model_wake <= cycle; }
 
 static void refill(struct sm *sm, uint64_t cycle) {
@@ -202,7 +201,7 @@ static void refill(struct sm *sm, uint64_t cycle) {
         sm->divergence->refill(sm->model, cycle);
 }
 
-/* Everybody waits for memory or for others: the model may have a use for the time. */
+/* Every group waits for memory or for others: the model may use the time. */
 static void use_idle_time(struct sm *sm, uint64_t cycle) {
     if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->n_in_state[SM_SLOT_READY] ||
         sm->n_in_state[SM_SLOT_DEPENDENCY] || sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
@@ -210,7 +209,7 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
     sm->divergence->memory->idle(sm->model, cycle);
 }
 
-/* What comes before the schedulers. */
+/* The stages before the schedulers. */
 static void begin_cycle(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
@@ -221,14 +220,14 @@ static void begin_cycle(struct sm *sm, uint64_t cycle) {
     wake_slots(sm, sm->refused, cycle);
     if (is_refill_due(sm, cycle)) {
         refill(sm, cycle);
-        wake_slots(sm, (struct sched_set){{0}}, cycle); /* whom it has placed */
+        wake_slots(sm, (struct sched_set){{0}}, cycle); /* those that refill() placed */
     }
     sm->is_waking = false;
     if (sm->queue_length)
         sm_ldst_tick(sm, cycle);
 }
 
-/* And after them: gives the next cycle. */
+/* The stages after the schedulers. Returns the next cycle. */
 static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     bool has_issued = sm->turn.has_issued;
     if (is_refill_due(sm, cycle))
@@ -248,8 +247,8 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 }
 
 __attribute__((noinline)) static bool tick(struct sm *sm, bool is_alone, uint64_t cycle, uint64_t *next) {
-    assert(cycle > sm->last_cycle); /* or a scheduler would issue twice in a cycle */
-    if (sm->turn.cycle != cycle)    /* else it was begun alone */
+    assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
+    if (sm->turn.cycle != cycle)    /* otherwise sm_tick_alone() began the cycle */
         begin_cycle(sm, cycle);
     if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, is_alone, cycle))
         return false;

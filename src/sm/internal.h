@@ -6,8 +6,7 @@
 #include "sm/sm.h"
 
 enum {
-    SM_WHEEL = 128,    /* cycles that a wake-up can lie ahead; later ones are looked
-                          at again */
+    SM_WHEEL = 128, /* cycles that a wake-up can lie ahead; a later one is checked again when the wheel comes round */
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
@@ -35,92 +34,94 @@ enum sm_state {
 /* A group's place on the SM: one cache line, many are looked at every cycle. */
 struct sm_slot {
     struct divergence_group *group; /* NULL: free */
-    uint64_t fetch_ready;           /* not before this cycle */
-    uint64_t result_ready;          /* the latest result that is under way, memory apart */
-    uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is under way */
-    uint64_t wake;                  /* on the wheel until then */
-    uint64_t age;                   /* which group this is: a request may outlive the one that made it */
+    uint64_t fetch_ready;           /* it does not issue before this cycle */
+    uint64_t result_ready;          /* latest result in flight, memory apart */
+    uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is in flight */
+    uint64_t wake;                  /* the cycle in which the wheel wakes it */
+    uint64_t age;                   /* identifies the group: a request may outlive the one that made it */
     uint32_t fetch_line;            /* of the last instruction */
-    uint16_t n_accesses, n_loads;   /* memory instructions that have not ended; those with a result */
+    uint16_t n_accesses, n_loads;   /* memory instructions in flight; those of them with a result */
     uint8_t state;                  /* enum sm_state */
     uint8_t unit, traits;           /* of the next instruction */
-    bool is_stalled;                /* its scheduler has been told */
+    bool is_stalled;                /* the scheduler knows */
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some bundles of its instruction have issued, not all */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
-/* A memory instruction (a bundle of it) on its way through the L1. */
+/* A memory instruction, or one bundle of it, on its way through the L1. */
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
-    uint64_t outstanding; /* bit per line: missed, not yet there */
+    uint64_t outstanding; /* a bit per line: missed and not yet arrived */
     uint64_t ready;
     uint32_t slot, pc, tag;
     uint32_t next_free;
-    uint32_t lanes, missed; /* missed: those whose lines were not in the L1 */
-    uint64_t age;           /* of the group that asked */
+    /* missed: lanes whose lines were not in the L1 */
+    uint32_t lanes, missed;
+    uint64_t age; /* of the group that asked */
     struct exec_row *row;
     enum mem_kind kind;
     bool is_used;
 };
 
-/* What lanes with scoreboards of their own can do. */
+/* The lanes of a slot, where each has its own scoreboard. */
 struct sm_lanes {
-    uint64_t when[EXEC_LANES];    /* they can issue */
-    uint64_t at, next;            /* `ready` is right from cycle `at` until before `next` */
-    uint32_t ready;               /* those that can */
-    uint32_t of_unit[SM_N_UNITS]; /* by their instruction's unit */
-    uint32_t changed;             /* for which all this is to be found out again */
+    uint64_t ready_cycle[EXEC_LANES]; /* when the lane can issue */
+    uint64_t valid_from, valid_until; /* `ready` holds from cycle valid_from until before valid_until */
+    uint32_t ready;                   /* lanes that can issue */
+    uint32_t of_unit[SM_N_UNITS];     /* lanes by their instruction's unit */
+    uint32_t changed;                 /* lanes for which all of this must be worked out again */
 };
 
-/* How far a cycle has come that has begun. */
+/* Progress within a cycle. */
 struct sm_turn {
     uint64_t cycle;
     uint32_t scheduler; /* whose turn it is */
-    int picked;         /* what it has picked, if it has */
+    int picked;         /* the slot it picked, if has_picked */
     bool has_picked, has_issued;
 };
 
 struct sm_resident {
-    struct divergence_block block; /* first: the model hands it back */
+    struct divergence_block block; /* first member: the model hands it back */
     bool is_in_flight;
 };
 
-/* What every cycle looks at comes first, in few cache lines: with many SMs in step, the host has forgotten them by the
- * next one. */
+/* What every cycle reads comes first, in few cache lines: with many SMs in step, the host's cache has lost them by the
+ * next cycle. */
 struct sm {
-    uint64_t last_cycle; /* the last one accounted */
-    struct sm_turn turn; /* in the cycle under way, or the last one */
-    uint64_t model_wake; /* refill() is due; SM_NEVER: not asked for */
+    uint64_t last_cycle; /* the last cycle that was accounted */
+    struct sm_turn turn; /* of the current cycle, or the last one */
+    uint64_t model_wake; /* when refill() is due; SM_NEVER: not requested */
     uint64_t wheel_used[SM_WHEEL / 64];
     struct sched_set *wheel;  /* SM_WHEEL sets of slots to wake */
-    struct sched_set refused; /* slots for which the I-cache took no request: they ask again in the next cycle */
+    struct sched_set refused; /* slots that the I-cache refused: they ask again in the next cycle */
     uint32_t n_in_state[SM_N_STATES];
     uint32_t n_schedulers;
-    uint32_t n_words;         /* of a set that are in use */
-    uint32_t done, last_done; /* a list of accesses that memory has answered since the last tick */
+    uint32_t n_words;         /* words of a set that are in use */
+    uint32_t done, last_done; /* list of accesses that memory has answered since the last tick */
     uint32_t queue_head, queue_length;
-    uint32_t n_requests, n_free_requests, free_request; /* the free ones are a list */
-    bool ldst_is_refused; /* memory has no room for the first of the queue, and will say when it has */
-    bool is_waking;       /* what is placed or woken now may issue in this very cycle */
+    uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
+    bool ldst_is_refused; /* memory has no room for the queue's first access, and calls sm_memory_changed() when it has
+                           */
+    bool is_waking;       /* a group placed or woken now may issue in this cycle */
     bool has_freed_slot;  /* refill() is due at the end of the cycle */
-    /* Its model has nothing to do with other SMs or the grid's blocks, and groups have one pc; and its instructions do
-     * not share the way to the L2 with answers to others, as those of coherent caches are. */
+    /* The model does not depend on other SMs or on the grid's blocks, groups have one pc, and instruction fetches do
+     * not share the way to the L2 with answers to other SMs, as they do with coherent caches. */
     bool is_separate;
     bool is_scoreboard;
     bool has_lane_pcs; /* every lane fetches its own instruction (mimd) */
-    bool has_icache;   /* one that can miss */
+    bool has_icache;   /* an I-cache that can miss */
     bool policy_sees_waits;
-    bool checks, is_watched; /* for tests; or the grid records what its threads execute */
+    bool checks, is_watched; /* checks: for tests. is_watched: checks, or the grid records what its threads execute */
 
-    struct sched_set ready, next_shared; /* next_shared: slots whose next instruction others may notice */
+    struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may notice */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
     uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; the others share entry 0 */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
-    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see, besides `ready` */
-    struct sched_view view;                                               /* those sets, by address */
+    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
+    struct sched_view view;                                               /* those sets by address */
     const struct sched_ops *policy;
     void *policy_state[SM_MAX_SCHEDULERS];
 
@@ -131,12 +132,12 @@ struct sm {
     void *model;
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
     uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
-    uint64_t *lane_ready;            /* scoreboards of single lanes (lanes.c); NULL: the slots have theirs */
-    enum exec_kind first_model_kind; /* instructions from this kind on are the model's: control() */
+    uint64_t *lane_ready;            /* scoreboards of single lanes (lanes.c); NULL: each slot has one */
+    enum exec_kind first_model_kind; /* instructions of this kind and above go to the model: control() */
     enum sm_stall sleeps_for;
-    uint32_t line_shift;  /* from a pc to its line in the I-cache */
-    uint32_t n_fetches;   /* that missed and have no answer yet */
-    uint64_t fetch_cycle; /* in this one, the I-cache's only port is taken */
+    uint32_t line_shift;  /* from a pc to its I-cache line */
+    uint32_t n_fetches;   /* fetches that missed and are in flight */
+    uint64_t fetch_cycle; /* the I-cache's only port is taken in this cycle */
     uint64_t last_change; /* sm.h */
     struct stats_sm counters;
     struct stats_divergence divergence_counters;
@@ -150,29 +151,29 @@ struct sm {
     uint32_t index;
     const struct exec_grid *grid;
     uint32_t n_warps, n_slots; /* warps of threads; slots for groups */
-    uint32_t n_usable_slots;   /* by models that pull blocks: as many warps as the registers of the kernel allow */
+    uint32_t n_usable_slots;   /* for models that pull blocks: as many warps as the kernel's registers allow */
     uint64_t n_arrived;
     struct sm_request *request;
     uint32_t queue[SM_LDST_RING];
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
-    struct sm_lanes *lanes; /* with lane_ready, by slot */
+    struct sm_lanes *lanes; /* by slot, where lane_ready is not NULL */
     uint64_t fault_pc;
     struct exec_row *fault_row;
-    char broken[160]; /* what a check has found; empty: nothing */
+    char broken[160]; /* what a check found; empty: nothing */
 };
 
 /* prepare.c */
-/* Finds the group's next instruction and when it may issue, from the cycle after `cycle` on. */
+/* Finds the group's next instruction and the cycle from which it may issue, after `cycle`. */
 void sm_prepare(struct sm *sm, uint32_t slot, uint64_t cycle);
 void sm_sleep_until(struct sm *sm, uint32_t slot, uint64_t cycle, uint64_t wake);
 /* issue.c */
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
-/* The parts of it that joint_issue.c combines. Each returns the lanes that executed. */
+/* Parts of sm_issue() that joint_issue.c combines. Each returns the number of lanes that executed. */
 uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
-/* The model says who executes. *is_last: the instruction has no bundles left. */
+/* The model names the threads. *is_last: the instruction has no bundles left. */
 uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t slot, uint32_t ready, bool *is_last,
                           uint64_t cycle);
 void sm_count_issue(struct sm *sm, uint32_t lanes);
@@ -191,7 +192,7 @@ static inline void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) 
         sched_remove(&sm->ready, s);
 }
 
-/* Calls of the model that may place, wake or end groups leave a fault behind like instructions do. */
+/* An instruction, or a call of the model that may place, wake or end groups, has set a fault. */
 static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
 
 static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
@@ -206,27 +207,28 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
 }
 
-/* Where unit_free has a scheduler's unit. */
+/* The index of a scheduler's unit in unit_free. */
 static inline uint32_t sm_unit_owner(int unit, uint32_t scheduler) { return unit == SM_UNIT_ALU ? scheduler : 0; }
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
 /* check.c */
-void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* when is_watched */
+void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* if is_watched */
 /* slots.c */
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
-/* lanes.c: when sm->lane_ready is there. Of the lanes in mask: */
+/* lanes.c: only where sm->lane_ready is not NULL */
 void sm_lanes_clear(struct sm *sm, uint32_t slot);
 void sm_lanes_changed(struct sm *sm, uint32_t slot); /* they may have other instructions now */
 void sm_lanes_set_results(struct sm *sm, uint32_t slot, const struct sm_timing *timing, uint32_t mask, uint64_t cycle);
 void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cycle);
-/* When the first lane has what its instruction needs, not before `cycle`, and that instruction: of several, rather one
- * that does not need the load/store unit. SM_NEVER: memory has to answer first, or nobody has an instruction. */
+/* Returns the cycle, not before `cycle`, in which the first lane can issue, and sets *pc to its instruction; of
+ * several, it prefers one that does not need the load/store unit. SM_NEVER: memory has to answer first, or no lane has
+ * an instruction. */
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t slot, uint64_t cycle, uint32_t *pc);
-/* Those in mask that have it by now, and whose unit is in `units` (bits by enum sm_unit). */
+/* Returns the lanes of `mask` that can issue now, and whose unit is in `units` (a bit per enum sm_unit). */
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t slot, uint32_t units, uint32_t mask, uint64_t cycle);
-/* How long the bundle's unit takes nothing else: where lanes go by themselves, as long as these few need. */
+/* Cycles for which the bundle occupies its unit. Where lanes issue by themselves: in proportion to their number. */
 static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_timing *timing, uint32_t mask) {
     if (!sm->lane_ready)
         return timing->occupancy_cycles;
@@ -234,13 +236,13 @@ static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_
     return (timing->occupancy_cycles * n + all - 1) / all;
 }
 /* ldst.c */
-/* An instruction that finds room may bring a request for every lane (mimd). */
+/* An instruction may need a request for every lane (mimd). */
 static inline bool sm_ldst_has_room(const struct sm *sm) {
     return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;
 }
 void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
-/* Ends the accesses that memory has answered: not in sm_memory_done(), which is no time to ask memory for more. */
+/* Ends the accesses that memory has answered. Not part of sm_memory_done(), during which memory takes no requests. */
 void sm_ldst_collect(struct sm *sm, uint64_t cycle);
-/* Lanes of a request whose data are there. */
+/* Lanes of a request whose data have arrived. */
 uint32_t sm_ldst_arrived(const struct sm_request *request);

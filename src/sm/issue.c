@@ -1,6 +1,6 @@
 /* A scheduler has picked a group: executes its instruction, occupies its unit, and sets the time of its results. A
- * group that names its threads issues by issue_own(); otherwise the model names them, bundle by bundle. Models that
- * issue several groups or instructions in one cycle go through joint_issue.c. */
+ * group that names its threads issues through issue_own(); for others the model names them, bundle by bundle. Models
+ * that issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
 #include "sm/internal.h"
 
@@ -17,7 +17,7 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     sm->cx.fault.lane = bundle->row ? lane : exec_lane_at(&sm->cx, lane);
 }
 
-/* Units and results of a bundle. */
+/* Occupies the bundle's unit and sets when its results are ready. */
 static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
                            uint32_t mask, uint64_t cycle) {
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
@@ -37,7 +37,7 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
         slot->register_ready[timing->reg[i]] = result;
 }
 
-/* Of several rows: the least. */
+/* The scheduler sees the least progress of the bundle's rows. */
 static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle) {
     struct sched_slot *view = &sm->view_slot[s];
     view->progress = bundle->row ? bundle->row->progress : UINT32_MAX;
@@ -47,7 +47,7 @@ static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bun
     }
 }
 
-/* What an instruction with a context leaves behind besides values. */
+/* What an instruction with a context does besides computing values. */
 static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
@@ -89,7 +89,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
         follow_up(sm, s, bundle, cycle);
 }
 
-/* The last bundle of an instruction has been executed. */
+/* The last bundle of an instruction has executed. */
 static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                      bool is_mixed, uint64_t cycle) {
     group->passed += sm->program->timing[bundle->pc].is_reconvergence;
@@ -131,8 +131,8 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
     return divergence_guard(row, insn, group->mask);
 }
 
-/* A group that names its threads: lanes of its row or, without one, of group->threads. Returns the lanes that execute.
- */
+/* A group that names its threads: lanes of its row or, without one, of group->threads. Returns the number of lanes that
+ * execute. */
 static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, struct exec_row *row, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
@@ -188,7 +188,7 @@ uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t
     slot->is_continued = !is_last;
     bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;
     sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;
-    if (!goes_on) /* otherwise it stays ready, and its scheduler picks no other */
+    if (!goes_on) /* otherwise the group stays ready, and its scheduler picks no other */
         sm_prepare(sm, s, cycle);
     return lanes;
 }

@@ -27,8 +27,7 @@ static void a_dependent_instruction_waits_for_the_latency(void **state) {
                      1 + 11 + 13 + 1);
 }
 
-/* A write to a register that another instruction is still to write waits too.
- */
+/* A write to a register also waits for an earlier write to it. */
 static void a_second_write_waits_for_the_first(void **state) {
     (void)state;
     assert_int_equal(fixture_cycles(NULL, "add.u32 %r1, 1, 2;\nadd.u32 %r1, 3, 4;\nret;", 32), 1 + 9 + 1);
@@ -40,9 +39,9 @@ static void after_a_branch_fetching_takes_longer(void **state) {
     assert_int_equal(fixture_cycles(NULL, "bra L;\nL:\nret;", 32), 1 + 5);
 }
 
-/* The branch issues in 19, both sides follow in 24. Their instructions wait for their own results alone: the upper half
- * issues in 24, 33, 42 and ends in 43, the lower one in 24, 41 and 42. One side after the other, the second begins 5
- * cycles after the first has ended: 24, 33, 42, 43, 48, 65, 66 (or 24, 41, 42, 47, 56, 65, 66). */
+/* The branch issues in 19, both sides follow in 24. Each side waits for its own results alone: the upper half issues in
+ * 24, 33, 42 and ends in 43, the lower one in 24, 41 and 42. With one side after the other, the second begins 5 cycles
+ * after the first has ended: 24, 33, 42, 43, 48, 65, 66 (or 24, 41, 42, 47, 56, 65, 66). */
 static void with_mimd_each_lane_waits_for_its_own_results(void **state) {
     (void)state;
     const char *body = "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 16;\n@%p0 bra L;\n"
@@ -52,15 +51,14 @@ static void with_mimd_each_lane_waits_for_its_own_results(void **state) {
     assert_int_equal(fixture_cycles((const char *[]){"divergence=stack", NULL}, body, 32), 66);
 }
 
-/* Two warps on one scheduler: w0 in 1, w1 in 2, then 3, 4 (ret); the ALU takes
- * a warp per cycle. With 16 lanes it takes one every two cycles: 1, 3, 5, 7. */
+/* Two warps on one scheduler: w0 in 1, w1 in 2, then 3, 4 (ret); the ALU takes a warp per cycle. With 16 lanes it takes
+ * one every two cycles: 1, 3, 5, 7. */
 static void a_unit_takes_warps_at_its_width(void **state) {
     (void)state;
     static const char *const narrow[] = {"sm.simd_width=16", NULL};
     assert_int_equal(fixture_cycles(NULL, "add.u32 %r1, 1, 2;\nret;", 64), 4);
     assert_int_equal(fixture_cycles(narrow, "add.u32 %r1, 1, 2;\nret;", 64), 7);
-    /* sin: 8 lanes, 4 cycles a warp. w0 in 1, w1 in 5; ret of w0 in 2, of w1
-     * in 6. */
+    /* sin: 8 lanes, 4 cycles a warp. w0 in 1, w1 in 5; ret of w0 in 2, of w1 in 6. */
     assert_int_equal(fixture_cycles(NULL, "sin.approx.f32 %f1, 0f00000000;\nret;", 64), 6);
 }
 
@@ -85,8 +83,8 @@ static void one_unit_multiplies_for_all_schedulers(void **state) {
     assert_int_equal(fixture_cycles(shared, "add.u32 %r1, 3, 4;\nret;", 64), 2);
 }
 
-/* With one bank, three different sources are read in three cycles: the result comes two later. Equal ones are read
- * once. */
+/* With one bank, three different sources are read in three cycles, so the result is two cycles later. Equal sources are
+ * read once. */
 static void source_registers_of_one_bank_are_read_in_turn(void **state) {
     (void)state;
     static const char *const one_bank[] = {"sm.register_banks=1", NULL};
@@ -99,9 +97,8 @@ static void source_registers_of_one_bank_are_read_in_turn(void **state) {
     assert_int_equal(fixture_cycles(one_bank, same, 32), 1 + 9 + 9 + 1);
 }
 
-/* Barrel: a warp is fetched again 7 cycles after its last instruction: 1, 8,
- * 15, ret 22; eight warps share the cycles: the last one's instructions are in
- * 8, 16, 24, 32 since the seventh slot comes round every 8 cycles. */
+/* Barrel: a warp is fetched again 7 cycles after its last instruction: 1, 8, 15, ret 22. Eight warps share the cycles:
+ * the last one issues in 8, 16, 24, 32, since its turn comes every 8 cycles. */
 static void the_barrel_turns(void **state) {
     (void)state;
     static const char *const barrel[] = {"sm.pipeline=barrel", "sm.stages=7", NULL};
@@ -111,9 +108,8 @@ static void the_barrel_turns(void **state) {
     assert_int_equal(fixture_cycles(barrel, body, 8 * 32), 32);
 }
 
-/* Switch on access: one instruction per cycle whatever it needs; a load sends
- * the warp away until its data is there: mov, ld in 2 (asked in 3, there in
- * 43), add 43, ret 44. */
+/* Switch on access: one instruction per cycle whatever it needs; a warp that loads waits until its data arrive: mov, ld
+ * in 2 (requested in 3, arrives in 43), add 43, ret 44. */
 static void a_warp_switches_on_an_access(void **state) {
     (void)state;
     static const char *const switching[] = {"sm.pipeline=switch-on-access", NULL};
@@ -129,9 +125,8 @@ static void a_warp_switches_on_an_access(void **state) {
                      44);
 }
 
-/* Two warps: w0 arrives in 1, w1 in 2; both go on behind the barrier: it is
- * control flow, so 5 cycles: w1's ret in 7, w0's, free since cycle 2 and
- * fetched long ago, in 6. */
+/* Two warps: w0 arrives in 1, w1 in 2. Both go on after the barrier. It is control flow, so w1's ret follows 5 cycles
+ * later, in 7; w0's, fetched long ago, in 6. */
 static void a_barrier_frees_everyone_when_the_last_arrives(void **state) {
     (void)state;
     struct stats_counters counters = fixture_run(NULL, "bar.sync 0;\nret;", 1, 64);
@@ -139,8 +134,8 @@ static void a_barrier_frees_everyone_when_the_last_arrives(void **state) {
     assert_int_equal(counters.barriers, 2);
 }
 
-/* Both sides of a branch run one after the other: the divergent kernel issues 1
- * more instruction than either side alone. */
+/* Both sides of a branch run one after the other: the divergent kernel issues 1 more instruction than either side
+ * alone. */
 static void divergent_paths_run_one_after_the_other(void **state) {
     (void)state;
     struct stats_counters counters = fixture_run(NULL,
@@ -150,13 +145,11 @@ static void divergent_paths_run_one_after_the_other(void **state) {
     assert_int_equal(counters.warp_instructions, 7);
     assert_int_equal(counters.thread_instructions, 32 + 32 + 16 + 16 + 16 + 16 + 32);
     assert_int_equal(counters.divergent_branches, 1);
-    /* mov 1, setp 10, bra 19, A's add 24, then (reconvergence of that path) the
-     * other side: add 25, bra 26, ret 31 */
+    /* mov 1, setp 10, bra 19, A's add 24, then (reconvergence of that path) the other side: add 25, bra 26, ret 31 */
     assert_int_equal(counters.cycles, 31);
 }
 
-/* Ten blocks of 1024 threads on an SM that holds one: each takes as long as the
- * first. */
+/* Ten blocks of 1024 threads on an SM that holds one: each takes as long as the first. */
 static void blocks_wait_for_room(void **state) {
     (void)state;
     static const char *const small[] = {"sm.threads=1024", NULL};

@@ -2,8 +2,8 @@
  * struct divergence_joint_ops. The scoreboards of single lanes are in lanes.c. */
 #include "sm/internal.h"
 
-/* Issues the groups that go together with the one that was picked, as parts of its instruction; the policy does not
- * hear of them. What a part does may change or end the groups after it. */
+/* Issues the groups that join the picked one, as parts of its instruction; the policy is not told about them. A part
+ * may change or end the groups after it. */
 static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
     uint32_t lanes = 0;
     for (uint32_t word = 0; word < sm->n_words; word++)
@@ -38,8 +38,8 @@ static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cyc
     return units;
 }
 
-/* With a scoreboard for each lane: issues the lanes of the picked group that are ready, and fills the lanes that are
- * left from the other ready groups. The policy hears of the picked one. */
+/* With a scoreboard for each lane: issues the ready lanes of the picked group, and fills the remaining lanes from the
+ * other ready groups. The policy is told about the picked one only. */
 static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
     uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
     struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
@@ -47,7 +47,7 @@ static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint
         bool is_last;
         uint32_t ready = 0;
         sched_remove(&groups, (uint32_t)s);
-        if (sm->slot[s].state == SM_SLOT_READY) /* what others do may change that */
+        if (sm->slot[s].state == SM_SLOT_READY) /* the groups before it may have changed that */
             ready = sm_lanes_ready(sm, (uint32_t)s, units, left, cycle);
         if (!ready)
             continue;

@@ -1,12 +1,10 @@
-/* The load/store unit: a memory instruction becomes line accesses (or bank
- * conflicts), goes through the L1 in order, and frees its destination registers
- * when the last line is there. */
+/* The load/store unit: a memory instruction becomes line accesses (or bank conflicts), goes through the L1 in order,
+ * and frees its destination registers when its last line arrives. */
 #include "sm/internal.h"
 
 #include "exec/profile.h"
 
-/* Threads' local memory is interleaved by words, as the hardware does it: the
- * same offset of 32 threads is one line. */
+/* Local memory is interleaved by words, as in hardware: the same offset of 32 threads is one line. */
 #define LOCAL_MEMORY 0x0000400000000000ull
 
 static void local_addresses(const struct sm *sm, const struct exec_row *row, uint32_t mask,
@@ -24,7 +22,7 @@ static void local_addresses(const struct sm *sm, const struct exec_row *row, uin
     }
 }
 
-/* A generic access goes where its lanes point; mixed ones count as global. */
+/* A generic access goes where its first lane points; one that mixes spaces counts as an access to that space. */
 static enum sm_access resolve(const struct sm *sm, const struct sm_timing *timing, const struct exec_insn *insn,
                               uint32_t mask) {
     if (timing->access != SM_ACCESS_GLOBAL || insn->access.space != PTX_SPACE_GENERIC)
@@ -75,7 +73,7 @@ static uint32_t take_request(struct sm *sm) {
     return number;
 }
 
-static void give_back_request(struct sm *sm, struct sm_request *request) {
+static void release_request(struct sm *sm, struct sm_request *request) {
     request->is_used = false;
     request->next_free = sm->free_request;
     sm->free_request = (uint32_t)(request - sm->request);
@@ -133,7 +131,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
 }
 
-/* The group that asked is still there: a store, or a load nobody waited for, may outlive it. */
+/* The group that asked is still in its slot. A store, or a load whose result is unused, may outlive it. */
 static bool has_owner(const struct sm *sm, const struct sm_request *request) {
     const struct sm_slot *slot = &sm->slot[request->slot];
     return slot->age == request->age && slot->state != SM_SLOT_FREE;
@@ -159,7 +157,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     const struct sm_timing *timing = &sm->program->timing[request->pc];
     bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
-    give_back_request(sm, request);
+    release_request(sm, request);
     if (!has_owner(sm, request))
         return;
     slot->n_accesses--;
@@ -208,7 +206,7 @@ static bool is_over(const struct sm_request *request) {
     return request->next == request->n_transactions && !request->outstanding;
 }
 
-/* Atomics never ask the L1. */
+/* Atomics bypass the L1. */
 static void count_misses(struct sm *sm, const struct sm_request *request) {
     if (!request->missed || request->kind == MEM_ATOMIC)
         return;
@@ -230,7 +228,7 @@ void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
             enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
                                                 transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
             if (answer == MEM_REFUSED) {
-                sm->ldst_is_refused = ready == MEM_NEVER; /* until memory says that there is room */
+                sm->ldst_is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
                 return;
             }
             if (answer == MEM_MISS) {

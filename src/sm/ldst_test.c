@@ -1,8 +1,7 @@
 /* Loads and shared memory in time. */
 #include "sm/fixture.h"
 
-/* ld.param in 1 (constant: 9), the load in 10, asked for in 11, there in 51:
- * the add issues in 51, ret in 52. */
+/* ld.param in 1 (constant: 9), the load in 10, requested in 11, arrives in 51: the add issues in 51, ret in 52. */
 static void a_load_waits_for_memory(void **state) {
     (void)state;
     assert_int_equal(fixture_cycles(NULL,
@@ -10,12 +9,11 @@ static void a_load_waits_for_memory(void **state) {
                                     "[%d1];\nadd.u32 %r2, %r1, 1;\nret;",
                                     32),
                      52);
-    /* Nobody needs the value: ret in 11, and the launch ends. */
+    /* The value is unused: ret in 11, and the launch ends. */
     assert_int_equal(fixture_cycles(NULL, "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nret;", 32), 11);
 }
 
-/* Shared memory: 15 cycles; with all 32 lanes in one bank the access takes 32
- * passes, 31 more. */
+/* Shared memory: 15 cycles; with all 32 lanes in one bank the access takes 32 passes, 31 more. */
 static void bank_conflicts_take_passes(void **state) {
     (void)state;
     static const char no_conflict[] = ".shared .b32 s[1024];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\n"

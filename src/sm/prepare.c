@@ -1,16 +1,16 @@
-/* From when a group may issue. That is worked out once, when its next instruction becomes known: the latest of its
- * fetch and of the registers it needs. A group sleeps on the wheel until then, or off it while a load has no answer.
+/* When a group may issue. This is worked out once, when its next instruction becomes known: the latest of its fetch and
+ * of the registers it needs. The group sleeps on the wheel until then, or off it while a load has no answer.
  *
- * The three pipelines differ only in that rule. barrel: a group may be fetched again when its instruction has left the
+ * The three pipelines differ only in that rule. barrel: a group is fetched again when its instruction has left the
  * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow.
- * switch-on-access: every result is there in the next cycle, except memory's, for which the group waits (Meng). */
+ * switch-on-access: every result is ready in the next cycle except memory's, for which the group waits (Meng). */
 #include <assert.h>
 
 #include "sm/internal.h"
 
 void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
     uint64_t at = wake - cycle < SM_WHEEL ? wake : cycle + SM_WHEEL - 1;
-    assert(wake > sm->last_cycle); /* or it would sleep until the wheel has turned */
+    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel has turned */
     sm->slot[s].wake = wake;
     sched_add(&sm->wheel[at % SM_WHEEL], s);
     sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;
@@ -26,7 +26,7 @@ static void tell_stall(struct sm *sm, uint32_t s, uint64_t cycle, bool is_long, 
     sm->policy->stall(sm->policy_state[s % sm->n_schedulers], &sm->view, s, is_long);
 }
 
-/* What the schedulers and units see of the slot: its next instruction. */
+/* Tells the schedulers and units about the slot's next instruction. */
 static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
@@ -38,16 +38,16 @@ static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
         sched_remove(&sm->of_unit[slot->unit], s);
         sched_add(&sm->of_unit[timing->unit], s);
         slot->unit = timing->unit;
-        sched_put(&sm->next_long, s, timing->is_far);
-        sched_put(&sm->next_load, s, timing->is_far && timing->is_load);
-        sched_put(&sm->next_shared, s, timing->is_shared);
+        sched_put(&sm->next_long, s, timing->is_long);
+        sched_put(&sm->next_load, s, timing->is_long && timing->is_load);
+        sched_put(&sm->next_visible, s, timing->is_visible_to_others);
     }
     view->active_lanes = group->row ? sm_lanes_in(group->mask) : group->n_threads;
     view->passed = group->passed;
 }
 
-/* The instruction is known: from when may it issue? `lanes`: not before the first of its lanes, where these have
- * scoreboards of their own. */
+/* Finds the cycle from which the known instruction may issue: where lanes have their own scoreboards, not before
+ * `lanes`, the first lane's. */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
@@ -65,7 +65,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
         tell_stall(sm, s, cycle, true, timing->is_fence);
         return;
     }
-    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle fetched for all */
+    uint64_t fetched = slot->is_continued ? 0 : slot->fetch_ready; /* the first bundle was fetched for all */
     uint64_t wake = operands > fetched ? operands : fetched;
     if (wake <= cycle)
         wake = cycle + 1;
@@ -75,7 +75,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     sm_sleep_until(sm, s, cycle, wake);
 }
 
-/* True when the instruction is at hand or on its way at a known time. */
+/* Returns true if the instruction is there or arrives at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint32_t line = slot->group->pc >> sm->line_shift;
@@ -84,7 +84,7 @@ static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
     uint64_t now =
-        cycle < sm->turn.cycle ? sm->turn.cycle : cycle; /* before the schedulers pick, it is the one before */
+        cycle < sm->turn.cycle ? sm->turn.cycle : cycle; /* before the schedulers pick, `cycle` is the one before */
     enum mem_answer answer = MEM_REFUSED;
     if (sm->fetch_cycle != now)
         answer = mem_access(sm->mem, sm->index, now, MEM_FETCH, address, line_bytes, SM_FETCH_TOKEN | s, &ready);
@@ -113,7 +113,7 @@ static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
     tell_stall(sm, s, cycle, false, true);
 }
 
-/* To be re-formed: sleeps until its last result is there; wake_slots() then calls resume(). */
+/* The group is to be re-formed: it sleeps until its last result is ready, and wake_slots() then calls resume(). */
 static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool waits_for_all = !sm->is_scoreboard;
@@ -128,8 +128,8 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (wake > cycle + 1)
         tell_stall(sm, s, cycle, false, false);
     slot->is_draining = true;
-    sched_remove(&sm->next_shared, s);
-    slot->traits = SM_NO_TRAITS; /* what it will do is not known */
+    sched_remove(&sm->next_visible, s);
+    slot->traits = SM_NO_TRAITS; /* its next instruction is not known */
     sm_set_state(sm, s, SM_SLOT_DEPENDENCY);
     sm_sleep_until(sm, s, cycle, wake);
 }

@@ -3,16 +3,17 @@
 
 #include "sm/internal.h"
 
-/* From which cycle on what changes now may issue: before the schedulers have picked, in this one. */
+/* A group that changes now may issue from the cycle after this one on: from the current cycle on, before the schedulers
+ * have picked. */
 static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
 
-/* The cycles before this one are over; this one is accounted by its own tick, or when the SM wakes. */
+/* Accounts the cycles before this one. Its own tick accounts this one, or the SM does when it wakes. */
 static void settle(struct sm *sm, uint64_t cycle) {
     if (cycle)
         sm_catch_up(sm, cycle - 1);
 }
 
-/* The SM may be asleep; unless it is waking others, in the cycle under way. */
+/* Wakes the SM, which may be asleep, unless it is waking slots in the current cycle. */
 static void ask_for_tick(const struct sm *sm, uint64_t cycle) {
     if (!sm->is_waking)
         sm->dispatcher.wake(sm->dispatcher.user, sm->index, cycle + 1);
@@ -23,7 +24,7 @@ static uint32_t free_slots(const void *user) {
     return sm->n_usable_slots - (sm->n_slots - sm->n_in_state[SM_SLOT_FREE]);
 }
 
-/* A free slot of the wanted scheduler, or else of any; SM_NO_SLOT: none. */
+/* Returns a free slot of the wanted scheduler, otherwise of any; SM_NO_SLOT: none. */
 static int free_slot(const struct sm *sm, uint32_t scheduler) {
     int other = SM_NO_SLOT;
     if (free_slots(sm) == 0)
@@ -116,7 +117,7 @@ static void evict(void *user, struct divergence_group *group, uint64_t cycle) {
     sm->has_freed_slot = has_freed_slot;
 }
 
-static bool is_under_way(void *user, const struct divergence_group *group, uint64_t cycle) {
+static bool is_in_flight(void *user, const struct divergence_group *group, uint64_t cycle) {
     const struct sm *sm = user;
     if (group->slot == DIVERGENCE_NO_SLOT)
         return false;
@@ -127,7 +128,7 @@ static bool is_under_way(void *user, const struct divergence_group *group, uint6
            (!waits_for_all && slot->result_ready > next);
 }
 
-/* The group's only access that has not ended; NULL: none, or several. */
+/* The group's only access in flight; NULL: none, or several. */
 static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
     if (group->slot == DIVERGENCE_NO_SLOT || sm->slot[group->slot].n_accesses != 1)
         return NULL;
@@ -154,8 +155,8 @@ static bool split(void *user, struct divergence_group *from, struct divergence_g
     settle(sm, cycle);
     occupy(sm, (uint32_t)s, to, cycle_before(sm, cycle));
     for (uint32_t i = 0; i <= sm->program->n_registers; i++) {
-        bool is_under_way = old->register_ready[i] == SM_NEVER;
-        slot->register_ready[i] = is_under_way ? request->ready : old->register_ready[i];
+        bool is_in_flight = old->register_ready[i] == SM_NEVER;
+        slot->register_ready[i] = is_in_flight ? request->ready : old->register_ready[i];
     }
     slot->fetch_line = old->fetch_line;
     slot->result_ready = old->result_ready > request->ready ? old->result_ready : request->ready;
@@ -205,7 +206,7 @@ const struct divergence_host sm_divergence_host = {
     .place = place,
     .wake = wake,
     .evict = evict,
-    .is_under_way = is_under_way,
+    .is_in_flight = is_in_flight,
     .free_slots = free_slots,
     .block_ended = block_ended,
     .splits =

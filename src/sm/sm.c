@@ -1,4 +1,4 @@
-/* The life of an SM: slots, blocks that come and go, the clock's accounting. */
+/* The life of an SM: its slots, the blocks it holds, the accounting of cycles. */
 #include "sm/sm.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     assert(sm->n_warps <= CONFIG_MAX_WARPS && sm->n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
     sm->n_schedulers = machine->schedulers;
     sm->line_shift =
-        (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* lines are powers of two */
+        (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */
     sm->slot = base_allocate_aligned(sm->n_slots * sizeof *sm->slot);
     sm->view_slot = base_allocate(sm->n_slots, sizeof *sm->view_slot);
     sm->wheel = base_allocate(SM_WHEEL, sizeof *sm->wheel);
@@ -104,8 +104,7 @@ void sm_free(struct sm *sm) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* How many blocks the SM holds at once; 0 with a line that names what is short.
- */
+/* How many blocks the SM holds at once; if 0, error names the resource that is short. */
 static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *grid, char *error, size_t size) {
     const struct config_machine *machine = sm->machine;
     uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
@@ -177,7 +176,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     return true;
 }
 
-/* What the executed instructions did, all at once. */
+/* Counts the work of the executed instructions, all at once. */
 static void count_work(struct sm *sm) {
     for (uint32_t pc = 0; sm->lanes_at && pc < sm->grid->program->n_insns; pc++) {
         const struct sm_timing *timing = &sm->program->timing[pc];
@@ -228,7 +227,7 @@ void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
     stats_add_divergence(sum, &sm->divergence_counters);
 }
 
-/* A place for a block; there are as many as blocks have been resident at once. */
+/* Returns a place for a block; there are as many as blocks were ever resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
     for (uint32_t i = 0; i < sm->n_resident_places; i++)
         if (!sm->resident[i]->is_in_flight)
@@ -279,7 +278,7 @@ const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row *
     if (sm->fault_row) {
         *row = sm->fault_row;
         *pc = (uint32_t)sm->fault_pc;
-    } else { /* in a hook, when nothing issued: at a barrier or a warp-wide instruction */
+    } else { /* in a hook while nothing issued: at a barrier or a warp-wide instruction */
         *row = sm->cx.row;
         *pc = (uint32_t)(sm->cx.insn - sm->program->exec->code);
     }
@@ -302,7 +301,7 @@ void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text)
             snprintf(who, sizeof who, "block %u warp %u", group->row->block->index, group->row->index);
         else
             snprintf(who, sizeof who, "%u threads", group->n_threads);
-        snprintf(text, sizeof text, "SM %u slot %u: %s %s%s, next line %u (%s), %u accesses under way", sm->index, s,
+        snprintf(text, sizeof text, "SM %u slot %u: %s %s%s, next line %u (%s), %u accesses in flight", sm->index, s,
                  who, slot->state == SM_SLOT_READY ? "" : "waits for ", states[slot->state], insn ? insn->at.line : 0,
                  name, slot->n_accesses);
         line(user, text);

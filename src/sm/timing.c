@@ -1,9 +1,7 @@
-/* The cost of instructions. Units and latencies are the machine's; which
- * instruction goes where follows the families of PTX: transcendental and
- * division go to the SFU, 64-bit floating point to its own unit, addresses to
- * the load/store unit, everything else to the ALU lanes. PTX is not machine
- * code: a division or an IEEE square root stands for a sequence, counted here
- * as SEQUENCE passes through the SFU. */
+/* The cost of instructions. Units and latencies are the machine's; the PTX family of an instruction decides its unit:
+ * transcendental functions and division go to the SFU, 64-bit floating point to its own unit, memory accesses to the
+ * load/store unit, everything else to the ALU lanes. PTX is not machine code: a division or an IEEE square root stands
+ * for a sequence, counted here as SEQUENCE passes through the SFU. */
 #include "sm/timing.h"
 
 #include <stdlib.h>
@@ -34,9 +32,9 @@ static bool is_sequence(const struct ptx_instruction *insn) {
            (!is_approximate && (insn->opcode == PTX_OP_SQRT || insn->opcode == PTX_OP_RCP));
 }
 
-/* What Fermi does at half the rate of an addition (CUDA C Programming Guide 4.2, 5.4.1: 16 per clock and SM in compute
- * capability 2.0, and 16 in 2.1 too, which has half as many lanes again: so one unit does them for the whole SM).
- * Conversions among integers of 32 and 64 bits are moves there. */
+/* Instructions that Fermi executes at half the rate of an addition (CUDA C Programming Guide 4.2, 5.4.1: 16 per clock
+ * and SM in compute capability 2.0, and also in 2.1, which has 1.5 times as many lanes: so one unit serves the whole
+ * SM). There, conversions among integers of 32 and 64 bits are moves. */
 static bool is_multiplication(const struct ptx_instruction *insn) {
     enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32, from = insn->n_types > 1 ? insn->type[1] : type;
     bool is_float = ptx_type_kind(type) == PTX_KIND_F;
@@ -128,8 +126,8 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     }
 }
 
-/* The adders over a row's predicates stand before the pipeline's own work: cond_acc then adds and stores like any
- * store, tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
+/* The adders over a row's predicates precede the pipeline's own work: cond_acc then adds and stores like any store,
+ * tree_traverse adds like any addition (Narasiman 2014, 7.1 and 7.2.1). */
 static uint16_t prefix_cycles(const struct config_machine *machine, const struct exec_insn *insn) {
     bool sums_predicates = insn->opcode == PTX_OP_COND_ACC || insn->opcode == PTX_OP_TREE_TRAVERSE;
     return (uint16_t)(sums_predicates ? machine->prefix_cycles : 0);
@@ -151,13 +149,12 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
         timing->latency_cycles = (uint16_t)machine->alu_cycles;
     }
     timing->latency_cycles = (uint16_t)(timing->latency_cycles + prefix_cycles(machine, insn));
-    timing->is_shared = timing->access == SM_ACCESS_GLOBAL || insn->kind == EXEC_KIND_EXIT ||
-                        insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
+    timing->is_visible_to_others = timing->access == SM_ACCESS_GLOBAL || insn->kind == EXEC_KIND_EXIT ||
+                                   insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
 }
 
-/* Source registers that lie in one bank are read one after the other. Operand collectors keep the unit busy with other
- * warps meanwhile, so a conflict delays the result, not the next issue. Registers are spread over the banks by their
- * place. */
+/* Source registers in one bank are read one after the other. Operand collectors keep the unit busy with other warps
+ * meanwhile, so a conflict delays the result, not the next issue. A register's place decides its bank. */
 static uint16_t bank_conflicts(const struct config_machine *machine, const struct exec_insn *insn) {
     enum { MOST_BANKS = 64, PLACE_BYTES = EXEC_LANES * 4 };
     uint8_t n_in_bank[MOST_BANKS] = {0};
@@ -179,9 +176,8 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
     return (uint16_t)(most - 1);
 }
 
-/* The scoreboard watches virtual registers: slots are shared by registers that
- * never reconvergence, which would make independent instructions wait for each other.
- * Each function has its own range of numbers. */
+/* The scoreboard tracks virtual registers. Registers that are never live at the same time share a place; tracking
+ * places would make independent instructions wait for each other. Each function has its own range of numbers. */
 struct collector {
     struct sm_timing *timing;
     uint32_t first;
@@ -204,9 +200,9 @@ static void collect_registers(const struct ptx_instruction *insn, uint32_t first
 }
 
 static void set_traits(struct sm_timing *timing) {
-    enum { FAR = SM_N_UNITS, LOAD = 2 * FAR, SHARED = 4 * FAR };
-    timing->traits =
-        (uint8_t)(timing->unit + timing->is_far * FAR + timing->is_load * LOAD + timing->is_shared * SHARED);
+    enum { LONG = SM_N_UNITS, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
+    timing->traits = (uint8_t)(timing->unit + timing->is_long * LONG + timing->is_load * LOAD +
+                               timing->is_visible_to_others * VISIBLE);
 }
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
@@ -221,7 +217,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
             program->timing[pc].latency_cycles =
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
-            program->timing[pc].is_far =
+            program->timing[pc].is_long =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
             set_traits(&program->timing[pc]);
             uint32_t reconvergence = exec->code[pc].reconvergence;

@@ -1,6 +1,5 @@
-/* What an instruction costs on a machine: its unit, latency, occupancy, and the
- * registers it must wait for. Worked out once per kernel and machine, one
- * record per program counter. */
+/* The cost of an instruction on a machine: its unit, latency, occupancy, and the registers it waits for. Worked out
+ * once per kernel and machine, one record per program counter. */
 #pragma once
 
 #include "config/machine.h"
@@ -9,7 +8,7 @@
 
 enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
 
-/* What a lane does, for statistics and energy: the counter of that. */
+/* The kind of work a lane does, for statistics and energy: the index of its counter. */
 enum sm_work {
     SM_WORK_INTEGER = STATS_SM_AT_integer_thread_instructions,
     SM_WORK_FLOAT = STATS_SM_AT_float_thread_instructions,
@@ -21,8 +20,7 @@ _Static_assert(STATS_N_SM <= 256, "sm_timing keeps its kind of work in a byte");
 
 enum sm_access {
     SM_ACCESS_NONE,
-    SM_ACCESS_CONSTANT, /* parameters and constants: a cache of their own that
-                           always hits */
+    SM_ACCESS_CONSTANT, /* parameters and constants: have their own cache, which always hits */
     SM_ACCESS_SHARED,
     SM_ACCESS_LOCAL,
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
@@ -35,17 +33,17 @@ struct sm_timing {
                                        destinations first */
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
-    uint8_t traits;            /* unit, is_far, is_load, is_shared in one: equal for most instructions that follow */
+    uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one: often the same for consecutive
+                                  instructions */
     uint8_t access;            /* enum sm_access */
     uint8_t work;              /* enum sm_work */
-    uint16_t latency_cycles;   /* until a dependent instruction can issue; memory:
-                                  added by the access */
-    uint16_t occupancy_cycles; /* the unit takes nothing else for so long */
+    uint16_t latency_cycles;   /* until a dependent instruction can issue; the access adds the memory's */
+    uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
     bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
-    bool holds_row;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
-    bool is_far;           /* to global, local or texture space: long-latency */
-    bool is_shared;        /* touches what other SMs see: global memory, the dispatcher of blocks, the host */
-    bool is_reconvergence; /* a post-dominator of some branch */
+    bool holds_row;            /* a load whose DRAM row should stay open: MEM_READ_HOLD */
+    bool is_long;              /* a long operation: accesses global, local or texture space */
+    bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
+    bool is_reconvergence;     /* the post-dominator of some branch */
     uint8_t reserved[4];
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");

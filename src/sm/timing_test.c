@@ -1,4 +1,4 @@
-/* What instructions cost, and which registers they wait for. */
+/* The cost of instructions, and the registers they wait for. */
 #include "sm/timing.h"
 
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
     return 0;
 }
 
-/* A kernel and what it costs. */
+/* A kernel and its costs. */
 struct costs {
     struct ptx_module *module;
     struct exec_program *exec;
@@ -130,7 +130,7 @@ static void every_instruction_has_its_unit_latency_and_registers(void **state) {
     costs_free(&costs);
 }
 
-/* The count is there after the adders and an addition; the stores behind it are the memory system's. */
+/* The count is ready after the adders and an addition; the memory system times the stores that follow. */
 static void extensions_cost_their_adders(void **state) {
     (void)state;
     struct costs costs = costs_of(extensions);
@@ -174,7 +174,7 @@ static void every_instruction_is_some_kind_of_work(void **state) {
     assert_int_equal(costs.program->timing[0].work, SM_WORK_INTEGER);
     assert_int_equal(costs.program->timing[5].work, SM_WORK_FLOAT);
     assert_int_equal(costs.program->timing[11].work, SM_WORK_FLOAT);
-    assert_int_equal(costs.program->timing[12].work, SM_WORK_INTEGER); /* a move has no arithmetic */
+    assert_int_equal(costs.program->timing[12].work, SM_WORK_INTEGER); /* a move is not arithmetic */
     costs_free(&costs);
 }
 

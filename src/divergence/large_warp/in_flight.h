@@ -1,5 +1,5 @@
 /* Threads in flight: a bit for each thread of a large warp (the paper's busy bit) holds it while its last instruction
- * is under way, so that the next instruction may start with the others (Narasiman 2014, 4.2.2). */
+ * is in flight, so that the next instruction may start with the others (Narasiman 2014, 4.2.2). */
 #pragma once
 
 #include "divergence/large_warp/subwarps.h"

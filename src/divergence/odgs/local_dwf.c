@@ -26,7 +26,7 @@ static void join_at(struct divergence_odgs_sm *model, struct divergence_odgs_war
         struct divergence_odgs_warp *to = model->here[i];
         bool is_open = to->group.pc == pc && to->lanes != all_lanes && to->group.status == DIVERGENCE_RUNS &&
                        to != from && is_here(model, to) && to->stack.depth == 1;
-        if (!is_open || setup->host->is_under_way(setup->sm, &to->group, cycle))
+        if (!is_open || setup->host->is_in_flight(setup->sm, &to->group, cycle))
             continue;
         uint32_t room = all_lanes & ~to->lanes;
         uint32_t came = divergence_odgs_take_threads(model->chip, to, room, from, lanes, pc);

@@ -41,7 +41,7 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
     uint32_t lane = (uint32_t)__builtin_ctz(mask), number = divergence_barrier_number(row, insn, lane);
     bool reduces = insn->reconvergence >= EXEC_BARRIER_POPC;
     uint32_t expected = 0, predicate = 0;
-    cx->insn = insn; /* what a fault is told of */
+    cx->insn = insn; /* for a fault's report */
     cx->row = row;
     if (insn->n_src > 1u + reduces) {
         expected = ((const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst + 1]))[lane];

@@ -1,11 +1,11 @@
-/* Barriers of a block (bar.sync, bar.arrive, bar.red): arrivals of a row's lanes, completion, results. Who waits, and
- * who continues when a barrier is complete, is up to the caller: stacks (control.h) or single threads (sync.h). */
+/* Barriers of a block (bar.sync, bar.arrive, bar.red): arrivals of a row's lanes, completion, results. The caller keeps
+ * the threads that wait and resumes them when a barrier is complete: stacks (control.h) or single threads (sync.h). */
 #pragma once
 
 #include "divergence/divergence.h"
 
-/* A row's lanes arrive at the barrier instruction at pc. Returns the number of the barrier when that completes it, or
- * DIVERGENCE_NO_BARRIER. The caller releases the threads that wait and calls exec_barrier_reset(). */
+/* A row's lanes arrive at the barrier instruction at pc. Returns the number of the barrier if that completes it,
+ * otherwise DIVERGENCE_NO_BARRIER. The caller releases the threads that wait and calls exec_barrier_reset(). */
 int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask);
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number);

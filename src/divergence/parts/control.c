@@ -6,7 +6,8 @@
 #include "divergence/parts/barrier.h"
 #include "divergence/parts/threads.h"
 
-/* The threads that go where the first of those in `left` goes; takes them out of `left`. False when none is left. */
+/* Finds the threads that have the same target as the first one in `left`, and takes them out of `left`. Returns false
+ * if `left` is empty. */
 static bool next_target(uint64_t (*target_of)[EXEC_LANES], uint32_t *left, uint32_t n_rows, uint64_t *target,
                         uint32_t *same) {
     uint32_t first = 0;
@@ -32,7 +33,7 @@ static void call(struct divergence_stack *stack, struct exec_context *cx, uint32
     divergence_stack_push_call(stack, cx->grid->program->function[callee].first_pc, mask);
 }
 
-/* Threads may call different functions: one entry for each. */
+/* Threads may call different functions: pushes one entry for each. */
 static void call_indirect(struct divergence_stack *stack, struct exec_context *cx, uint32_t pc, const uint32_t *mask) {
     const struct exec_program *program = cx->grid->program;
     const struct exec_call_site *site = &program->call_site[program->code[pc].imm];
@@ -55,7 +56,7 @@ static void call_indirect(struct divergence_stack *stack, struct exec_context *c
     }
 }
 
-/* brx.idx: one path for each distinct target. True when there is more than one. */
+/* brx.idx: pushes one path for each distinct target. Returns true if there is more than one. */
 static bool branch_indexed(struct divergence_stack *stack, const struct exec_context *cx, uint32_t pc,
                            const uint32_t *mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
@@ -66,7 +67,7 @@ static bool branch_indexed(struct divergence_stack *stack, const struct exec_con
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             next[i][lane] = divergence_branch_target(cx, &stack->row[i], pc, lane);
         }
-        stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* the guard is false: falls through */
+        stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* guard false: falls through */
     }
     memcpy(left, mask, stack->n_rows * sizeof *left);
     divergence_stack_make_join(stack, insn->reconvergence);
@@ -106,7 +107,7 @@ static void end_threads(struct divergence_stack *stack, const uint32_t *mask) {
     divergence_stack_remove(stack, mask, false);
 }
 
-/* Instructions that each row executes for itself. */
+/* Executes an instruction row by row. */
 static void each_row(const struct divergence_stack *stack, struct exec_context *cx, const struct exec_insn *insn,
                      const uint32_t *mask) {
     for (uint32_t i = 0; i < stack->n_rows && !cx->fault.kind; i++) {
@@ -172,7 +173,7 @@ struct divergence_outcome divergence_control(struct divergence_stack *stack, str
 
 /* --- barriers --- */
 
-/* Releases the rows of an entry that wait for this barrier; true when the entry may continue. */
+/* Releases the rows of an entry that wait for this barrier. Returns true if the entry may continue. */
 static bool release_entry(const struct divergence_stack *stack, struct divergence_entry *entry,
                           const struct exec_context *cx, const struct exec_barrier *barrier, uint32_t number) {
     const struct exec_insn *insn = &cx->grid->program->code[entry->wait_pc];
@@ -189,7 +190,7 @@ static bool release_entry(const struct divergence_stack *stack, struct divergenc
     return !entry->is_waiting;
 }
 
-/* Releases all that wait for this barrier. Entries that are finished then stay until pop_all(). */
+/* Releases all threads that wait for this barrier. Finished entries stay until pop_all(). */
 static uint64_t release(struct divergence_stack *stack, uint32_t n_stacks, const struct exec_context *cx,
                         struct exec_cta *cta, uint32_t number) {
     uint64_t released = 0;

@@ -1,4 +1,4 @@
-/* How models count branches: in their statistics, and, when the launch records them, for each branch and thread. */
+/* How models count branches: in their statistics and, if the launch records them, for each branch and thread. */
 #pragma once
 
 #include "divergence/divergence.h"

@@ -1,5 +1,5 @@
-/* Packing threads of several rows into what the SIMD lanes take at once: the sub-warps of large warps (Narasiman 2011,
- * 4.1) and compacted warps (Fung and Aamodt 2011). Masks have one word of lanes for each row. */
+/* Packs threads of several rows into one bundle for the SIMD lanes: the sub-warps of large warps (Narasiman 2011, 4.1)
+ * and compacted warps (Fung and Aamodt 2011). Masks have one word of lanes for each row. */
 #pragma once
 
 #include "exec/exec.h"

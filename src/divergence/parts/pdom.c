@@ -1,5 +1,5 @@
-/* The post-dominator stack. See pdom.h. What runs at every branch is compiled twice, for one row and for any number:
- * with one row the loops over masks vanish. */
+/* The post-dominator stack. See pdom.h. The code that runs at every branch is compiled twice, for one row and for any
+ * number: with one row the loops over masks vanish. */
 #include "divergence/parts/pdom.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ ALWAYS_INLINE void pop_finished(struct divergence_stack *stack, uint32_t n_rows)
         struct divergence_entry *top = at(stack, stack->depth - 1, n_rows);
         bool is_running = top->pc != top->reconvergence || top->is_waiting;
         if (is_running && !divergence_masks_are_empty(top->mask, n_rows)) {
-            top->is_join = false; /* all its paths have met again */
+            top->is_join = false; /* all its paths have reconverged */
             return;
         }
         stack->depth--;
@@ -102,7 +102,7 @@ void divergence_stack_add_bottom(struct divergence_stack *stack) {
     push(stack, 0, divergence_stack_at(stack, 0)->mask);
     memmove(divergence_stack_at(stack, 1), divergence_stack_at(stack, 0),
             (stack->depth - 1) * divergence_entry_bytes(stack->n_rows));
-    struct divergence_entry *bottom = divergence_stack_at(stack, 0); /* still what it was */
+    struct divergence_entry *bottom = divergence_stack_at(stack, 0); /* it has not changed */
     bottom->pc = bottom->reconvergence;
     bottom->is_path = false;
     bottom->is_join = true;
@@ -122,7 +122,7 @@ ALWAYS_INLINE void diverge(struct divergence_stack *stack, uint32_t n_rows, uint
         return;
     }
     divergence_stack_make_join(stack, reconvergence);
-    if (!is_second_there) /* threads that go straight to the reconvergence pc just wait there */
+    if (!is_second_there) /* threads that go straight to the reconvergence pc wait in the join */
         divergence_stack_push_path(stack, second_pc, reconvergence, second);
     if (!is_first_there)
         divergence_stack_push_path(stack, first_pc, reconvergence, first);
@@ -138,7 +138,7 @@ void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconverg
 
 /* --- paths that wait or spin --- */
 
-/* The lowest of the paths that the top one has as siblings; the top itself when it has none. */
+/* Index of the lowest sibling of the top path; of the top itself if it has none. */
 static uint32_t first_sibling(const struct divergence_stack *stack) {
     uint32_t index = stack->depth - 1;
     for (; index > 0; index--) {
@@ -151,7 +151,7 @@ static uint32_t first_sibling(const struct divergence_stack *stack) {
     return index;
 }
 
-/* The top goes below its siblings. */
+/* Moves the top below its siblings. */
 static void rotate(struct divergence_stack *stack, uint32_t lowest) {
     size_t size = divergence_entry_bytes(stack->n_rows);
     _Alignas(struct divergence_entry) unsigned char
@@ -162,14 +162,15 @@ static void rotate(struct divergence_stack *stack, uint32_t lowest) {
     memcpy(divergence_stack_at(stack, lowest), top, size);
 }
 
-/* Those above it move down. */
+/* Removes an entry; those above it move down. */
 static void drop(struct divergence_stack *stack, uint32_t index) {
     stack->depth--;
     memmove(divergence_stack_at(stack, index), divergence_stack_at(stack, index + 1),
             (stack->depth - index) * divergence_entry_bytes(stack->n_rows));
 }
 
-/* Paths that never meet (threads end on the way) need no join of their own: they become siblings of its siblings. */
+/* Paths that never reconverge (threads end on the way) need no join of their own: they become siblings of the join's
+ * siblings. */
 static bool drop_join(struct divergence_stack *stack, uint32_t lowest) {
     if (lowest == 0)
         return false;
@@ -206,7 +207,7 @@ void divergence_stack_break_join(struct divergence_stack *stack) {
         }
         join->is_join = false;
         join->is_path = true;
-        /* No thread waits there, or those that do wait at the next join already. */
+        /* No thread waits there, or those that do wait already at the next join. */
         if (divergence_masks_are_empty(join->mask, stack->n_rows) || join->pc == outer)
             drop(stack, lowest - 1);
         lowest = first_sibling(stack);

@@ -19,8 +19,8 @@ struct divergence_entry {
     bool is_join;    /* paths above it still run */
     bool is_waiting; /* at a barrier: the instruction at wait_pc, with the threads in divergence_wait_mask() */
     uint32_t wait_pc;
-    uint32_t label;  /* the model's own; moves with the entry and is 0 in a new one */
-    uint32_t mask[]; /* a word for each row; as many words for the wait mask follow */
+    uint32_t label;  /* the model's own; moves with the entry, 0 in a new one */
+    uint32_t mask[]; /* a word for each row, followed by as many words for the wait mask */
 };
 
 struct divergence_stack {
@@ -47,31 +47,33 @@ static inline uint32_t *divergence_wait_mask(const struct divergence_stack *stac
     return (uint32_t *)entry->mask + stack->n_rows;
 }
 
-/* The stack's only entry: all threads of n_rows consecutive rows, at pc. */
+/* Starts with one entry: all threads of n_rows consecutive rows, at pc. */
 void divergence_stack_start(struct divergence_stack *stack, struct exec_row *rows, uint32_t n_rows, uint32_t pc);
-/* The same for lanes that hold threads of any rows. Control instructions are then the model's own business. */
+/* The same for lanes that hold threads of any rows. The model then handles control instructions itself. */
 void divergence_stack_start_lanes(struct divergence_stack *stack, uint32_t mask, uint32_t pc);
 void divergence_stack_free(struct divergence_stack *stack);
-/* Drops entries that have no threads left or have reached their reconvergence pc. */
+/* Pops entries that have no threads left or have reached their reconvergence pc. */
 void divergence_stack_pop_finished(struct divergence_stack *stack);
-/* Takes threads out of every entry, or (a return) out of every entry of the running call. */
+/* Removes threads from every entry or, for a return, from every entry of the running call. */
 void divergence_stack_remove(struct divergence_stack *stack, const uint32_t *mask, bool stops_at_call);
 /* Functions that push copy the mask first: it may lie in the stack. */
 void divergence_stack_push_path(struct divergence_stack *stack, uint32_t pc, uint32_t reconvergence,
                                 const uint32_t *mask);
 void divergence_stack_push_call(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask);
-/* The running entry becomes the join of paths that the caller pushes next. */
+/* Turns the running entry into the join of the paths that the caller pushes next. */
 void divergence_stack_make_join(struct divergence_stack *stack, uint32_t reconvergence);
-/* A new entry below all others: a join at the reconvergence pc of the one that was lowest. */
+/* Adds an entry below all others: a join at the reconvergence pc of the lowest one. */
 void divergence_stack_add_bottom(struct divergence_stack *stack);
-/* The running entry splits: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
+/* Splits the running entry: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
 void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                               const uint32_t *first, uint32_t second_pc);
-/* The running path waits at a barrier: a sibling that does not wait runs instead. False when there is none. */
+/* The running path waits at a barrier: runs a sibling that does not wait. Returns false if there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
-/* The running path makes no progress alone (it spins on what other threads will write): threads that wait at its join
- * continue without it, and siblings take turns. This gives up reconvergence there; results do not depend on it. */
+/* The running path makes no progress alone (it spins on a value that other threads will write): threads that wait at
+ * its join continue without it, and siblings take turns. This gives up reconvergence there; results do not depend on
+ * it. */
 void divergence_stack_break_join(struct divergence_stack *stack);
-/* To be asked at each control instruction, at pc: true when the running path has stayed in a short piece of code so
- * long that it probably waits for what other threads of the stack will write. Break the join then. */
+/* Called at each control instruction, at pc: returns true if the running path has stayed in a short piece of code so
+ * long that it probably waits for a value that other threads of the stack will write. The caller then breaks the
+ * join. */
 bool divergence_stack_spins(struct divergence_watch *watch, const struct divergence_stack *stack, uint32_t pc);

@@ -1,5 +1,5 @@
-/* The stack over several rows: its states with two rows of two lanes, and the paths for one row and for several held
- * against each other. */
+/* The stack over several rows: its states with two rows of two lanes, and the code for one row compared with the code
+ * for several. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,9 +190,9 @@ static void a_short_loop_of_some_threads_spins_after_a_while(void **state) {
     assert_in_range(n, 20000, 20002);
     for (n = 1; !divergence_stack_spins(&watch, &stack, B + (uint32_t)n % 8);)
         n++;
-    assert_in_range(n, 200, 202); /* it is not the first time */
+    assert_in_range(n, 200, 202); /* it has spun before */
     for (int i = 0; i < 30000; i++)
-        assert_false(divergence_stack_spins(&watch, &stack, B + (uint32_t)i % 100)); /* a long way round */
+        assert_false(divergence_stack_spins(&watch, &stack, B + (uint32_t)i % 100)); /* a long loop */
     divergence_stack_free(&stack);
 }
 

@@ -24,7 +24,7 @@ static void reach(struct divergence_stack *stack, uint32_t pc) {
     divergence_stack_pop_finished(stack);
 }
 
-/* Narasiman 2011, figure 3: four threads run A; three go to B, one to C; all meet at D. */
+/* Narasiman 2011, figure 3: four threads run A; three go to B, one to C; all reconverge at D. */
 static void the_papers_example_has_the_papers_states(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -36,7 +36,7 @@ static void the_papers_example_has_the_papers_states(void **state) {
     expect(&stack, 0, D, EXEC_NO_PC, 0xf);
     expect(&stack, 1, C, D, 0x4);
     expect(&stack, 2, B, D, 0xb);
-    reach(&stack, D); /* (d) B has come to D: C runs */
+    reach(&stack, D); /* (d) B has reached D: C runs */
     assert_int_equal(stack.depth, 2);
     expect(&stack, 1, C, D, 0x4);
     reach(&stack, D); /* (e) all four run D */
@@ -45,7 +45,7 @@ static void the_papers_example_has_the_papers_states(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Lanes that jump to the meeting point wait in the join and need no path of their own. */
+/* Lanes that jump to the reconvergence pc wait in the join and need no path of their own. */
 static void a_side_without_code_has_no_entry(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -72,12 +72,12 @@ static void a_divergent_loop_does_not_grow_the_stack(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Two lanes return from inside a branch of the callee; the others later; then the caller goes on with all. */
+/* Two lanes return from inside a branch of the callee, the others later; then the caller goes on with all. */
 static void returns_leave_the_call_and_nothing_else(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
     divergence_stack_start_lanes(&stack, 0xf, A);
-    divergence_stack_top(&stack)->pc = B; /* behind the call */
+    divergence_stack_top(&stack)->pc = B; /* after the call */
     divergence_stack_push_call(&stack, C, LANES(0xf));
     divergence_stack_diverge(&stack, EXEC_NO_PC, D, LANES(0x3), E);
     divergence_stack_remove(&stack, LANES(0x3), true);
@@ -126,7 +126,7 @@ static void ends_empty_every_entry_down_to_the_join_that_still_has_lanes(void **
     divergence_stack_free(&stack);
 }
 
-/* Lanes end on their way to a join that others wait at, and those end there. */
+/* Lanes end on their way to a join, then the lanes that wait there end too. */
 static void a_join_that_ends_empty_it_leaves_nothing(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -155,7 +155,7 @@ static void a_waiting_path_gives_way_to_its_sibling(void **state) {
     divergence_stack_free(&stack);
 }
 
-/* Threads may end on the way, so the paths of two branches never meet: whoever waits, all others may run. */
+/* Threads may end on the way, so the paths of two branches never reconverge: whichever waits, all others may run. */
 static void paths_that_never_meet_give_way_to_each_other_however_nested(void **state) {
     (void)state;
     struct divergence_stack stack = {0};
@@ -174,7 +174,7 @@ static void paths_that_never_meet_give_way_to_each_other_however_nested(void **s
     divergence_stack_free(&stack);
 }
 
-/* Lanes 2 and 3 spin at B for what lanes 0 and 1 do behind D: those go on, and the spinning ones come back later. */
+/* Lanes 2 and 3 spin at B on a value that lanes 0 and 1 write after D: those go on, and the spinning ones run later. */
 static void lanes_that_wait_for_a_spinning_path_can_go_on(void **state) {
     (void)state;
     struct divergence_stack stack = {0};

@@ -1,25 +1,26 @@
-/* Paths that make no progress but spin on what other threads of their warp will write: since compute capability 7.0
- * those get their turn, and a stack must give it to them (pdom.h: break_join). A path is taken to spin that has
- * stayed in a short piece of code for long; a warp that has spun is likely to again (a lock goes from lane to lane),
- * and is not waited for as long. */
+/* Detects paths that spin on a value that other threads of their warp will write. Since compute capability 7.0 those
+ * other threads make progress, so a stack must run them (pdom.h: break_join). A path counts as spinning if it has
+ * stayed in a short piece of code for long; a warp that has spun is likely to spin again (a lock goes from lane to
+ * lane), so the limit is lower for it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum {
-    DIVERGENCE_SPIN_AFTER = 20000, /* control instructions in diverged state, in so many instructions of code */
-    DIVERGENCE_SPIN_AGAIN = 200,   /* the same, of a warp that has spun */
-    DIVERGENCE_SPIN_LOOP = 64,
+    DIVERGENCE_SPIN_AFTER = 20000, /* control instructions while diverged, all within a short piece of code */
+    DIVERGENCE_SPIN_AGAIN = 200,   /* the same for a warp that has spun */
+    DIVERGENCE_SPIN_LOOP = 64,     /* length of that code in instructions, at most */
 };
 
 struct divergence_watch {
-    uint32_t n_diverged;            /* control instructions since all threads last ran together, */
-    uint32_t lowest_pc, highest_pc; /* and the code they were in */
+    uint32_t n_diverged;            /* control instructions since all threads last ran together */
+    uint32_t lowest_pc, highest_pc; /* the range of code they were in */
     bool has_spun;
 };
 
-/* To be asked at each control instruction, at pc: whether the running path, which does not wait at a barrier, spins. */
+/* Called at each control instruction, at pc: returns true if the running path, which does not wait at a barrier,
+ * spins. */
 static inline bool divergence_spins(struct divergence_watch *watch, bool is_diverged, bool is_waiting, uint32_t pc) {
     if (!is_diverged || watch->n_diverged == 0) {
         watch->n_diverged = is_diverged;

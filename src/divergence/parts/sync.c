@@ -121,7 +121,7 @@ static bool try_row(struct divergence_sync *sync, struct exec_context *cx, struc
     return true;
 }
 
-/* --- what models call --- */
+/* --- the interface --- */
 
 bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *cx, struct exec_row *row, uint32_t pc,
                             uint32_t mask) {

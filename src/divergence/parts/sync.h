@@ -1,5 +1,5 @@
 /* Threads of a block that wait for each other: at barriers, and at warp-wide instructions that name lanes of their row
- * (shfl.sync and the like), when a model lets the lanes of a row run apart. One for each block in execution. */
+ * (shfl.sync and the like), for models that let the lanes of a row run apart. One for each resident block. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -26,6 +26,6 @@ bool divergence_sync_after_exit(struct divergence_sync *sync, struct exec_contex
 /* Takes released lanes of a row that continue at one and the same pc. Returns their mask (0: none is left), and that pc
  * in *next_pc. */
 uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32_t *next_pc);
-/* The rule of models that let the lanes of a row run apart: a program with a warp-wide instruction that names no lanes
- * (activemask, vote and shfl without .sync, cond_acc, tree_traverse) cannot run. NULL: it has none. For refuses(). */
+/* For refuses() of models that let the lanes of a row run apart: they cannot run a program with a warp-wide instruction
+ * that names no lanes (activemask, vote and shfl without .sync, cond_acc, tree_traverse). NULL: it has none. */
 const char *divergence_refuse_unsynced(const struct exec_program *program, const char *model, char *text, size_t size);

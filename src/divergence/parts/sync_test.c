@@ -7,7 +7,7 @@
 extern const struct divergence_ops divergence_stack;
 
 struct place {
-    struct fixture *f; /* only there to make a block */
+    struct fixture *f; /* only makes the block */
     struct divergence_sync *sync;
     struct exec_cta *cta;
     struct exec_context *cx;
@@ -34,7 +34,7 @@ static uint32_t pc_of(const struct place *place, enum ptx_opcode opcode, unsigne
             return pc;
 }
 
-/* Executes [from, to) for all lanes of a row; there must be no control instruction among it. */
+/* Executes [from, to) for all lanes of a row; the range must not contain a control instruction. */
 static void execute(struct place *place, uint32_t row, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++)
         exec_row_insn(place->cx, &place->cta->row[row], &place->f->program->code[i], ~0u);
@@ -88,7 +88,7 @@ static void barriers_of_different_numbers_are_apart(void **state) {
         open_block(PROGRAM_HEAD PROGRAM_BEGIN "bar.sync 1, 64; bar.sync 2, 32; mov.u32 %r4, 1;\n" PROGRAM_END, 64);
     uint32_t first = pc_of(&place, PTX_OP_BAR, 0), second = first + 1;
     assert_false(arrive(&place, 0, first, ~0u));
-    assert_true(arrive(&place, 1, second, ~0u)); /* 32 threads are enough there */
+    assert_true(arrive(&place, 1, second, ~0u)); /* 32 threads complete it */
     expect_taken(&place, 1, ~0u, second + 1);
     expect_taken(&place, 0, 0, 0);
     assert_int_equal(place.sync->waiting[0], ~0u);
@@ -220,7 +220,7 @@ static void a_new_block_finds_nobody_waiting(void **state) {
     close_block(&place);
 }
 
-/* --- what cannot run --- */
+/* --- programs that are refused --- */
 
 static void expect_refusal(const char *instruction, const char *name) {
     char source[2048], text[400], expected[400];
@@ -249,7 +249,7 @@ static void warp_wide_instructions_without_named_lanes_are_refused(void **state)
     expect_refusal("shfl.sync.idx.b32 %r4, %r0, 0, 31, -1;", NULL);
     expect_refusal("bar.sync 0;", NULL);
     char text[8];
-    assert_null(divergence_refuse_unsynced(NULL, "odgs", text, sizeof text)); /* asked before there is a program */
+    assert_null(divergence_refuse_unsynced(NULL, "odgs", text, sizeof text)); /* before a program is loaded */
 }
 
 int main(void) {

@@ -55,7 +55,7 @@ void divergence_next_pcs(struct exec_context *cx, struct exec_row *row, uint32_t
                          uint32_t next[EXEC_LANES], uint32_t *waits) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
     uint32_t taken = divergence_guard(row, insn, mask);
-    cx->row = row; /* whose lanes a fault is told of */
+    cx->row = row; /* a fault reports its lanes */
     *waits = 0;
     set_lanes(next, mask, pc + 1);
     if (!taken)

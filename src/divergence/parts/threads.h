@@ -1,6 +1,6 @@
-/* What control instructions do to single threads: for models in which every thread has its own pc. Apart from control.h
- * because there is no stack to change: the outcome is a pc for each lane, and a return reads the pc from the thread's
- * frame instead of finding it on a stack. */
+/* What control instructions do to single threads: for models in which every thread has its own pc. Separate from
+ * control.h because there is no stack to change: the outcome is a pc for each lane, and a return reads the pc from the
+ * thread's frame, not from a stack. */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -35,13 +35,13 @@ static inline uint32_t divergence_branch_target(const struct exec_context *cx, c
     return index < table[0] ? table[1 + index] : pc + 1;
 }
 
-/* A warp-wide instruction or barrier (bar.warp.sync): it needs lanes of its own row to be there. */
+/* A warp-wide instruction or barrier (bar.warp.sync): other lanes of its row must arrive too. */
 bool divergence_is_row_sync(const struct exec_insn *insn);
 
 /* Executes the control instruction at pc for the lanes `mask` of a row (all its threads in the group, the guard not
- * applied) and gives each lane's next pc in next[]; EXEC_NO_PC: the thread has ended (it is no longer in row->live, and
- * the block's count of live rows is kept). Branches, calls, returns, exits, traps, builtins and what does nothing; for
- * barriers and warp-wide instructions lanes whose guard is false get pc + 1 and the others are left in *waits: sync.h
- * is next for those. Faults are left in cx->fault. */
+ * applied) and sets next[] to each lane's next pc; EXEC_NO_PC: the thread has ended, is no longer in row->live, and the
+ * block's count of live rows is up to date. Handles branches, calls, returns, exits, traps, builtins and instructions
+ * without effect. At barriers and warp-wide instructions, lanes whose guard is false get pc + 1 and the others are set
+ * in *waits: pass those to sync.h. Faults are left in cx->fault. */
 void divergence_next_pcs(struct exec_context *cx, struct exec_row *row, uint32_t pc, uint32_t mask,
                          uint32_t next[EXEC_LANES], uint32_t *waits);

@@ -7,7 +7,7 @@ extern const struct divergence_ops divergence_stack;
 
 enum { UNTOUCHED = 12345 };
 
-/* One row of four threads in front of instruction 0; the model is only there to make it. */
+/* One row of four threads at instruction 0; the model is needed only to make it. */
 static struct fixture *open_row(const char *text) {
     struct fixture *f =
         fixture_open(&divergence_stack, "stack", text, &(struct fixture_shape){.block = 4, .warp_size = 4});
@@ -24,7 +24,7 @@ static uint32_t pc_of(const struct fixture *f, enum ptx_opcode opcode, unsigned 
             return pc;
 }
 
-/* Executes everything before pc for all four lanes; there must be no control instruction among it. */
+/* Executes all instructions before pc for all four lanes; the range must not contain a control instruction. */
 static void execute_to(struct fixture *f, uint32_t pc) {
     for (uint32_t i = 0; i < pc; i++)
         exec_row_insn(&f->sm[0].cx, row_of(f), &f->program->code[i], 0xf);
@@ -55,7 +55,7 @@ static void a_branch_sends_each_lane_its_way(void **state) {
     struct outcome outcome = control(f, pc, 0xf);
     EXPECT_NEXT(outcome, target, target, pc + 1, pc + 1);
     assert_int_equal(outcome.waits, 0);
-    outcome = control(f, pc, 0x6); /* lanes that are not in the group are not touched */
+    outcome = control(f, pc, 0x6); /* lanes outside the group do not change */
     EXPECT_NEXT(outcome, UNTOUCHED, target, pc + 1, UNTOUCHED);
     fixture_close(f);
 }
@@ -164,7 +164,7 @@ static void what_does_nothing_moves_on_and_a_trap_is_a_fault(void **state) {
     struct outcome outcome = control(f, fence, 0x3);
     EXPECT_NEXT(outcome, fence + 1, fence + 1, UNTOUCHED, UNTOUCHED);
     assert_int_equal(outcome.waits, 0);
-    outcome = control(f, trap, 0xf); /* nobody's guard holds */
+    outcome = control(f, trap, 0xf); /* no lane's guard holds */
     EXPECT_NEXT(outcome, trap + 1, trap + 1, trap + 1, trap + 1);
     assert_int_equal(f->sm[0].cx.fault.kind, EXEC_FAULT_NONE);
     exec_row_insn(&f->sm[0].cx, row_of(f), &f->program->code[trap + 1], 0xf);

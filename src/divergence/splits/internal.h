@@ -62,8 +62,8 @@ void divergence_splits_settle(struct divergence_splits_hook *hook);
 
 /* --- seats.c: where splits live --- */
 
-/* A new split of the subdivision, without threads; it counts to the warp and in the table as `like` does, another
- * split of the warp (NULL: it is the warp's first). */
+/* A new split of the subdivision, without threads; it counts to the warp and in the table as `like` does, another split
+ * of the warp (NULL: it is the warp's first). */
 struct divergence_split *divergence_split_new(struct divergence_splits_hook *hook,
                                               struct divergence_subdivision *subdivision,
                                               struct divergence_split *like);
@@ -81,7 +81,7 @@ void divergence_subdivision_drop(struct divergence_splits *splits, struct diverg
 
 /* The split runs: it stays in its slot, takes a free one, or queues. */
 void divergence_split_seat(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* The split waits for others, and nothing of it is under way: it leaves its slot. */
+/* The split waits for others, and nothing of it is in flight: it leaves its slot. */
 void divergence_split_unseat(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* Seats those in the queue while there are slots. */
 void divergence_splits_seat_queue(struct divergence_splits_hook *hook);
@@ -99,8 +99,8 @@ void divergence_split_merge(struct divergence_splits_hook *hook, struct divergen
                             struct divergence_split *other);
 /* The same with all that have its pc and are ready. True when the split has to drain before that. */
 bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* The same with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one
- * of them. */
+/* The same with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one of
+ * them. */
 struct divergence_split *divergence_split_merge_waiting(struct divergence_splits_hook *hook,
                                                         struct divergence_split *split);
 /* Drops all splits of the subdivision but one, which is returned: `wanted` if that is not NULL, otherwise the hook's
@@ -110,7 +110,7 @@ struct divergence_split *divergence_subdivision_keep_one(struct divergence_split
                                                          struct divergence_split *wanted);
 /* The threads of the stack's top have different pcs from now on. */
 void divergence_subdivision_mark_apart(struct divergence_subdivision *subdivision);
-/* The split enters a phase in which it drains; it acts now if nothing of it is under way, otherwise at resume(). */
+/* The split enters a phase in which it drains; it acts now if nothing of it is in flight, otherwise at resume(). */
 void divergence_split_begin(struct divergence_splits_hook *hook, struct divergence_split *split,
                             enum divergence_split_phase phase);
 
@@ -126,7 +126,7 @@ void divergence_splits_after_exit(struct divergence_splits_hook *hook, struct di
 /* The threads in `taken` have come to the barrier or warp-wide instruction at pc. */
 void divergence_split_synchronise(struct divergence_splits_hook *hook, struct divergence_split *split,
                                   const uint32_t *taken);
-/* The threads in split->part arrive there. If its warp is subdivided, nothing of the split is under way. */
+/* The threads in split->part arrive there. If its warp is subdivided, nothing of the split is in flight. */
 void divergence_split_arrive(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* Whether all that the subdivision's children do is to wait at barriers. */
 bool divergence_subdivision_waits(const struct divergence_subdivision *subdivision);

@@ -3,7 +3,7 @@
  *
  * A large warp's accesses go row by row, each an access of its own to the SM, which can copy a scoreboard for one of
  * them alone. So the split that runs ahead of a large warp starts with an empty scoreboard, and that is right only when
- * nothing but these accesses was under way: always on barrel and switch-on-access machines. */
+ * nothing but these accesses was in flight: always on barrel and switch-on-access machines. */
 #include "divergence/splits/internal.h"
 
 void divergence_splits_bundle(void *model, struct divergence_group *group, struct divergence_bundle *bundle,
@@ -17,7 +17,7 @@ void divergence_splits_bundle(void *model, struct divergence_group *group, struc
         divergence_subwarps_begin(&split->subwarps, &rules, &splits->program->code[group->pc], warp->row, warp->n_rows,
                                   split->mask);
         if (split->subwarps.shape == DIVERGENCE_SUBWARP_ROWS) {
-            split->was_idle = !splits->setup.host->is_under_way(splits->setup.sm, group, cycle);
+            split->was_idle = !splits->setup.host->is_in_flight(splits->setup.sm, group, cycle);
             split->memory_pc = group->pc;
             split->is_answered = false;
             for (uint32_t i = 0; i < warp->n_rows; i++) {

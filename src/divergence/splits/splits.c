@@ -1,7 +1,7 @@
 /* The phases of a split, and how one leads to the next. See splits.h.
  *
  * What a split does at an event, and its phase after that. "Drains" stands for the six phases PARTS to ASKS: the split
- * enters them when it has something to do for which nothing of it may be under way, and does that at once if nothing
+ * enters them when it has something to do for which nothing of it may be in flight, and does that at once if nothing
  * is.
  *
  *   phase      event                                       action                                       next phase
@@ -59,8 +59,8 @@ void divergence_split_show(struct divergence_split *split) {
         split->group.n_threads = divergence_masks_count(split->mask, divergence_split_rows(split));
 }
 
-static bool is_under_way(const struct divergence_splits_hook *hook, const struct divergence_split *split) {
-    return hook->splits->setup.host->is_under_way(hook->splits->setup.sm, &split->group, hook->cycle);
+static bool is_in_flight(const struct divergence_splits_hook *hook, const struct divergence_split *split) {
+    return hook->splits->setup.host->is_in_flight(hook->splits->setup.sm, &split->group, hook->cycle);
 }
 
 void divergence_subdivision_mark_apart(struct divergence_subdivision *subdivision) {
@@ -74,7 +74,7 @@ static struct divergence_split *find_equal(const struct divergence_splits_hook *
                                            const struct divergence_split *split) {
     for (struct divergence_split *other = split->subdivision->split; other; other = other->next)
         if (other != split && other != hook->self && other->group.pc == split->group.pc &&
-            other->phase == DIVERGENCE_SPLIT_RUNS && !other->is_issuing && !is_under_way(hook, other))
+            other->phase == DIVERGENCE_SPLIT_RUNS && !other->is_issuing && !is_in_flight(hook, other))
             return other;
     return NULL;
 }
@@ -99,7 +99,7 @@ static void drain(struct divergence_splits_hook *hook, struct divergence_split *
 
 bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split) {
     for (struct divergence_split *other; (other = find_equal(hook, split));) {
-        if (is_under_way(hook, split)) {
+        if (is_in_flight(hook, split)) {
             drain(hook, split, DIVERGENCE_SPLIT_MERGES);
             return true;
         }
@@ -195,7 +195,7 @@ static void act(struct divergence_splits_hook *hook, struct divergence_split *sp
 
 void divergence_split_begin(struct divergence_splits_hook *hook, struct divergence_split *split,
                             enum divergence_split_phase phase) {
-    if (is_under_way(hook, split))
+    if (is_in_flight(hook, split))
         drain(hook, split, phase);
     else
         act(hook, split, phase);

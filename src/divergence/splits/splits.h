@@ -28,7 +28,7 @@
 /* splits.c has the table of what happens in each. */
 enum divergence_split_phase {
     DIVERGENCE_SPLIT_RUNS, /* in a slot, or in the queue for one */
-    /* It drains: nothing of it may be under way when it */
+    /* It drains: nothing of it may be in flight when it */
     DIVERGENCE_SPLIT_PARTS,   /* parts at the branch at pc: the threads in `part` take it */
     DIVERGENCE_SPLIT_ARRIVES, /* arrives with the threads in `part` at the barrier or warp-wide instruction at pc */
     DIVERGENCE_SPLIT_JOINS,   /* waits at the post-dominator on top of the stack */
@@ -59,7 +59,7 @@ struct divergence_split {
     /* Of a large warp, whose memory instructions go row by row: */
     struct divergence_subwarps subwarps;
     bool is_issuing;                 /* some bundles of its instruction have issued, not all */
-    bool was_idle;                   /* nothing else was under way when its last memory instruction began */
+    bool was_idle;                   /* nothing else was in flight when its last memory instruction began */
     bool is_answered;                /* the L1 has been asked for all rows of that instruction */
     uint32_t memory_pc, last_row;    /* that instruction, and the last row that takes part */
     uint32_t missing[EXEC_MAX_ROWS]; /* threads that wait for data from it */
@@ -128,12 +128,12 @@ struct divergence_splits {
     const struct exec_program *program;
     uint32_t *next_memory, *next_stop; /* per pc: the first such instruction from there on, or EXEC_NO_PC */
     bool *is_short;                    /* per pc: a branch at which an undivided warp is subdivided */
-    /* (slip) Called after divergence_splits_ask(), when nothing of the split is under way; may be NULL. */
+    /* (slip) Called after divergence_splits_ask(), when nothing of the split is in flight; may be NULL. */
     void (*drained)(struct divergence_splits_hook *hook, struct divergence_split *split);
 };
 
-/* A hook of the model, while it runs. What it does to one split often decides about others: such consequences are
- * noted as steps, and divergence_splits_leave() takes them until none is left (splits.c). */
+/* A hook of the model, while it runs. What it does to one split often decides about others: such consequences are noted
+ * as steps, and divergence_splits_leave() takes them until none is left (splits.c). */
 struct divergence_splits_hook {
     struct divergence_splits *splits;
     struct divergence_split *self; /* the split that the SM calls the hook for, whose slot is the SM's until the hook
@@ -183,9 +183,9 @@ bool divergence_splits_note_memory(struct divergence_split *split, const struct 
                                    uint32_t *missing);
 /* Merges the split with those of its subdivision that have its pc and are ready. */
 void divergence_splits_reunite(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is under way. */
+/* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is in flight. */
 void divergence_splits_ask(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* (slip) The split, whose hook runs and which has nothing under way, waits without a slot until its subdivision's other
+/* (slip) The split, whose hook runs and which has nothing in flight, waits without a slot until its subdivision's other
  * splits cannot continue or come to its pc. */
 void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) Merges the held split into `split`, at the same pc. */

@@ -32,7 +32,7 @@ enum {
     FIXTURE_SLOTS = 128,
     FIXTURE_BLOCKS = 16, /* in execution on an SM */
     FIXTURE_SMS = 4,
-    FIXTURE_ACCESSES = 16, /* under way in one group */
+    FIXTURE_ACCESSES = 16, /* in flight in one group */
     FIXTURE_MOST_STEPS = 1 << 20,
 };
 
@@ -104,7 +104,7 @@ struct fixture {
     bool is_lane_aware; /* no group has two threads of one lane */
     bool checks_nothing;
     bool
-        runs_ahead; /* groups continue while loads are under way, as if no instruction read them; otherwise they wait */
+        runs_ahead; /* groups continue while loads are in flight, as if no instruction read them; otherwise they wait */
     bool expects_fault; /* running ends at a fault instead of failing the test */
     uint64_t most_steps;
     uint64_t active_cycles, waiting_cycles; /* what activity() returns */
@@ -168,7 +168,7 @@ static inline void fixture_evict(void *handle, struct divergence_group *group, u
     fixture_vacate(slot);
 }
 
-static inline bool fixture_is_under_way(void *handle, const struct divergence_group *group, uint64_t cycle) {
+static inline bool fixture_is_in_flight(void *handle, const struct divergence_group *group, uint64_t cycle) {
     (void)cycle;
     return group->slot != DIVERGENCE_NO_SLOT && fixture_slot_of(handle, group)->n_accesses > 0;
 }
@@ -425,9 +425,9 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
                                          const struct divergence_bundle *bundle) {
     struct fixture *f = sm->f;
     const struct exec_insn *insn = &f->program->code[bundle->pc];
-    bool is_far = insn->access.space == PTX_SPACE_GLOBAL || insn->access.space == PTX_SPACE_GENERIC ||
-                  insn->access.space == PTX_SPACE_LOCAL;
-    if (insn->kind != EXEC_KIND_CONTEXT || !is_far || !bundle->mask || group->status == DIVERGENCE_ENDED)
+    bool is_long = insn->access.space == PTX_SPACE_GLOBAL || insn->access.space == PTX_SPACE_GENERIC ||
+                   insn->access.space == PTX_SPACE_LOCAL;
+    if (insn->kind != EXEC_KIND_CONTEXT || !is_long || !bundle->mask || group->status == DIVERGENCE_ENDED)
         return;
     struct fixture_slot *slot = fixture_slot_of(sm, group);
     uint32_t delay[EXEC_LANES] = {0};
@@ -521,9 +521,9 @@ static inline void fixture_step(struct fixture_sm *sm, uint32_t s) {
         fail_msg("slot %u cannot take a step: %s", s,
                  !group                               ? "no group"
                  : group->status == DIVERGENCE_WAITS  ? "waits"
-                 : group->status == DIVERGENCE_DRAINS ? "drains with loads under way"
+                 : group->status == DIVERGENCE_DRAINS ? "drains with loads in flight"
                  : group->ready_cycle > f->cycle      ? "not ready yet"
-                                                      : "loads under way");
+                                                      : "loads in flight");
     f->cycle++;
     sm->cx.time = f->cycle;
     if (group->status == DIVERGENCE_DRAINS) {
@@ -811,7 +811,7 @@ static inline void fixture_start_sm(struct fixture *f, uint32_t index) {
         .place = fixture_place,
         .wake = fixture_wake,
         .evict = fixture_evict,
-        .is_under_way = fixture_is_under_way,
+        .is_in_flight = fixture_is_in_flight,
         .free_slots = fixture_free_slots,
         .block_ended = fixture_block_ended,
         .splits = &splits,

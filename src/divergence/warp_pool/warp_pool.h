@@ -13,7 +13,7 @@ struct divergence_dynamic_warp {
     uint32_t mask; /* lanes that have a thread */
     /* Lanes that wait for other threads (sync.h). A warp in which all lanes wait keeps its slot and has the status
      * WAITS; when a barrier releases it, it drains. Where only some wait, they leave the warp when nothing of it is
-     * under way, or stay in it (keeps_waiting). */
+     * in flight, or stay in it (keeps_waiting). */
     uint32_t waits;
     struct exec_threads threads;
     uint32_t pc[EXEC_LANES];               /* of each thread, when they may differ: after control instructions */
