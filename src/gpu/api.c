@@ -1,6 +1,5 @@
-/* The public C API (include/heddle/heddle.h) over the device. It checks what a stranger may get wrong and turns
- * messages into heddle_last_error(); it adds no behaviour of its own. A module handle of the API is a struct
- * gpu_module. */
+/* The public C API (include/heddle/heddle.h) over the device. It checks a caller's arguments and turns messages into
+ * heddle_last_error(); it adds no behaviour of its own. A module handle of the API is a struct gpu_module. */
 #include "heddle/heddle.h"
 
 #include <inttypes.h>
@@ -74,7 +73,7 @@ const char *heddle_last_error(const struct heddle_device *device) {
 const char *heddle_version(void) { return HEDDLE_VERSION; }
 unsigned heddle_api_version(void) { return HEDDLE_API_VERSION; }
 
-/* A program that was compiled against an older header knows fewer fields. */
+/* A program compiled against an older header knows fewer fields. */
 static struct gpu_config config_of(const struct heddle_settings *settings) {
     struct gpu_config config = gpu_default_config();
     struct heddle_settings known = {0};
@@ -155,7 +154,7 @@ enum heddle_status heddle_copy_from(struct heddle_device *device, void *to, uint
 
 static struct gpu_module *inner(struct heddle_module *module) { return (struct gpu_module *)(void *)module; }
 
-/* Keeps what the messages say and frees them. */
+/* Keeps the text of the messages and frees them. */
 static enum heddle_status fail_with(struct heddle_device *device, enum heddle_status status,
                                     struct ptx_messages *messages) {
     fail(device, status, "%s", messages->text ? messages->text : out_of_memory);
@@ -187,7 +186,7 @@ enum heddle_status heddle_module_variable(struct heddle_device *device, struct h
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* The parameter block of a kernel, to be freed; NULL after a failure. */
+/* Returns the parameter block of a kernel, for the caller to free; NULL after a failure. */
 static unsigned char *pack_arguments(struct heddle_device *device, const struct ptx_function *function,
                                      const struct heddle_launch *launch) {
     if (launch->n_arguments != function->n_parameters) {

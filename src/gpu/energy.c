@@ -1,6 +1,6 @@
-/* Energy of a launch: events that were counted, times what each costs on the machine (Meng 2010, section 3.3: dynamic
- * energy is accumulated each time a unit is accessed, clock and leakage pass with time). Nothing here has a part in
- * timing. Left out: shared memory, constants, textures, and DRAM refresh. */
+/* Energy of a launch: the number of events times the energy of each on the machine (Meng 2010, section 3.3: dynamic
+ * energy is accumulated each time a unit is accessed, clock and leakage energy with time). It does not affect timing.
+ * Left out: shared memory, constants, textures, and DRAM refresh. */
 #include "gpu/timed.h"
 
 static uint64_t to_nj(double pj) { return (uint64_t)(pj / 1000 + 0.5); }

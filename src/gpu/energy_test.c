@@ -1,4 +1,4 @@
-/* Energy from counters, against sums made by hand. */
+/* Energy from counters, compared with sums made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "gpu/timed.h"
 
-/* Every event has a number and a price of its own, so that no two can be exchanged. */
+/* Every event has its own number and energy, so that no two can be swapped unnoticed. */
 static const struct stats_counters events = {
     .cycles = 90,
     .sm_cycles = 350,
@@ -59,7 +59,7 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.energy_clock_nj, 35);     /* 350 x 100 */
     assert_int_equal(counters.energy_leakage_nj, 195);  /* 350 x 300 + 90 x 1000 */
     assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 350 + 68 + 276 + 300 + 192 + 9020 + 35 + 195);
-    assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events are as they were */
+    assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events do not change */
 }
 
 static void parts_are_rounded_and_add_up(void **state) {

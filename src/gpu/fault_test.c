@@ -1,5 +1,5 @@
-/* What a fault is told of: the same thread and instruction under every divergence model, whose groups may be threads of
- * several rows, and who come to barriers and warp-wide instructions when they are re-formed. */
+/* What a fault reports: the same thread and instruction under every divergence model, although groups may have threads
+ * of several rows and reach barriers and warp-wide instructions when they are re-formed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
-/* Thread 37 of block 1 comes to line 15 with three in eight of the others gone another way. */
+/* Thread 37 of block 1 reaches line 15 after three in eight of the others went another way. */
 static const char kernel[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
                              ".reg .b32 %%r<9>; .reg .pred %%p<4>; .reg .b64 %%d<4>;\n"
                              "mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; and.b32 %%r2, %%r0, 7;\n"
@@ -51,7 +51,7 @@ static void open_bench(struct bench *bench, const char *machine, const char *div
         .kernel = gpu_module_kernel(module, "k", &messages), .grid = {3, 1, 1}, .block = {64, 1, 1}};
 }
 
-/* One block, in which nothing is wrong. */
+/* Runs one block, without a fault. */
 static struct stats_counters launch_one_block(struct bench *bench) {
     uint32_t count;
     bench->launch.grid[0] = 1;
@@ -69,7 +69,7 @@ static void expect(const char *machine, const char *divergence, const char *inst
     snprintf(expected, sizeof expected, "in kernel 'k', block (1,0,0), thread (37,0,0), k.ptx:15 (%s)", what);
     if (!strstr(bench.error.message, expected))
         fail_msg("%s with %s: '%s', not '%s'", machine, divergence, bench.error.message, expected);
-    /* The next launch finds nothing of this one. */
+    /* The fault leaves nothing for the next launch to find. */
     open_bench(&fresh, machine, divergence, instruction);
     struct stats_counters after = launch_one_block(&bench), first = launch_one_block(&fresh);
     assert_int_equal(after.cycles, first.cycles);

@@ -2,8 +2,9 @@
  * other, the rows of a block take turns at barriers. A block that does not end within its turn (it may wait for another
  * one) makes room for the next, so that as many blocks are in flight as the device would hold, and no more.
  *
- * Lanes that spin on what other lanes of their row will write make progress as they do on hardware since compute
- * capability 7.0: a row that has been diverged for long inside a small loop lets the lanes go on that wait for it. */
+ * Lanes that spin on a value that other lanes of their row will write make progress as they do on hardware since
+ * compute capability 7.0: a row that has been diverged for long inside a small loop lets the lanes that wait for it go
+ * on. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,22 +22,22 @@ enum {
     BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
     SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then has one round at a time */
     TIME_CHECK_BLOCKS = 16,
-    SPIN_AFTER = 200000, /* instructions in diverged state before a small loop counts as spinning; */
-    SPIN_TURN = 500,     /* the turn of a row that has been seen to spin, and how soon it counts as spinning again */
-    SPIN_LOOP = 64,      /* instructions a spinning loop covers at most */
+    SPIN_AFTER = 200000, /* instructions while diverged before a small loop counts as spinning */
+    SPIN_TURN = 500,     /* a spinning row's turn, and the instructions after which it counts as spinning again */
+    SPIN_LOOP = 64,      /* instructions in a spinning loop, at most */
 };
 
-/* What the engine keeps of a row besides its stack. */
+/* The engine's state of a row besides its stack. */
 struct warp {
     uint64_t n_executed;
-    uint64_t n_diverged; /* executed since all lanes last ran together */
+    uint64_t n_diverged; /* instructions executed since all lanes last ran together */
     bool is_blocked;     /* at a barrier */
-    bool has_spun;       /* a join has been broken: look again soon */
+    bool has_spun;       /* a join has been broken: check again soon */
 };
 
 struct resident {
     struct exec_cta *cta;
-    struct divergence_stack *stack; /* of each row */
+    struct divergence_stack *stack; /* one per row */
     struct warp *warp;
     bool is_busy;
 };
@@ -92,7 +93,7 @@ static void set_free(struct resident *resident, uint64_t rows) {
 
 /* --- instructions --- */
 
-/* A control instruction of row number `index`. */
+/* Executes a control instruction of row number `index`. */
 static void control(struct engine *engine, struct resident *resident, uint32_t index, uint32_t pc, uint32_t mask) {
     struct exec_cta *cta = resident->cta;
     struct exec_row *row = &cta->row[index];
@@ -112,7 +113,7 @@ static void control(struct engine *engine, struct resident *resident, uint32_t i
         set_free(resident, divergence_after_exit(resident->stack, engine->n_rows, &engine->cx, cta));
 }
 
-/* After a turn of n instructions that covered `range` of code. */
+/* Called after a turn of n instructions that covered `range` of code. */
 static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack, uint64_t n, uint32_t range) {
     warp->n_diverged = stack->depth > 1 ? warp->n_diverged + n : 0;
     bool is_long = warp->n_diverged > (warp->has_spun ? SPIN_TURN : SPIN_AFTER);
@@ -123,7 +124,7 @@ static void watch_for_spinning(struct warp *warp, struct divergence_stack *stack
     warp->n_diverged = 0;
 }
 
-/* Parameters and constants come from a cache of their own, no memory: as in timed runs. */
+/* Parameters and constants have their own cache and do not count as memory, as in timed runs. */
 static void count_access(struct stats_counters *counters, const struct exec_context *cx, const struct exec_insn *insn,
                          uint32_t mask) {
     uint32_t lanes;
@@ -159,7 +160,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
         pc = top->pc;
         lowest_pc = pc < lowest_pc ? pc : lowest_pc;
         uint32_t active = top->mask[0], reconvergence = top->reconvergence;
-        /* Straight-line instructions keep pc in a register; only control flow looks at the stack. */
+        /* Straight-line instructions keep pc in a register; only control flow reads the stack. */
         for (;; pc++) {
             if (pc == reconvergence) {
                 stack->depth--;
@@ -221,7 +222,7 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
         if (barrier->expected)
             snprintf(expected, sizeof expected, "%" PRIu32 " threads", barrier->expected);
         snprintf(detail, sizeof detail,
-                 "deadlock: barrier %" PRIu32 " waits for %s, %" PRIu32 " arrived and nobody else can", number,
+                 "deadlock: barrier %" PRIu32 " waits for %s, %" PRIu32 " arrived and no other thread can", number,
                  expected, barrier->n_arrived);
         exec_fault_set(&engine->cx, EXEC_FAULT_BARRIER, lane, 0, 0, "%s", detail);
         gpu_describe_fault(&engine->cx, row, top->wait_pc, engine->error);
@@ -229,7 +230,7 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
     }
 }
 
-/* Gives every row of the block its turns. False when the launch has failed. */
+/* Gives every row of the block its turns. Returns false if the launch has failed. */
 static bool run_block(struct engine *engine, struct resident *resident) {
     int n_turns = engine->n_residents > 1 ? 1 : BLOCK_TURNS;
     for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn++) {

@@ -1,7 +1,7 @@
-/* The GPU as its driver sees it: memory, modules, launches, and what they measured. No CUDA types here.
+/* The GPU as its driver sees it: memory, modules, launches, and their measurements. No CUDA types here.
  *
  * A device runs one launch at a time, in the order given, each to its end before gpu_launch() returns. Errors of the
- * simulated program come back as struct gpu_error; the first one is sticky for the driver to handle as CUDA does. */
+ * simulated program are returned as struct gpu_error; the driver makes the first one sticky, as CUDA does. */
 #pragma once
 
 #include <signal.h>
@@ -30,13 +30,13 @@ struct gpu_config {
     uint64_t heap_bytes;               /* device-side malloc (CU_LIMIT_MALLOC_HEAP_SIZE) */
     uint64_t max_instructions;         /* per thread row and launch; 0: no limit. Ends runaway loops. */
     double timeout_seconds;            /* wall clock of the whole run; 0: none */
-    const volatile sig_atomic_t *stop; /* not 0: end the running launch with GPU_INTERRUPTED; may be NULL */
+    const volatile sig_atomic_t *stop; /* end the running launch with GPU_INTERRUPTED when this is not 0; may be NULL */
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
-    uint32_t check_every; /* timed, for tests: groups are looked through after so many ticks of SMs; 0: never */
+    uint32_t check_every;              /* timed, for tests: check groups every so many ticks of SMs; 0: never */
 };
 
 /* A device without a machine, with room for programs that were written for any GPU. */
@@ -67,36 +67,36 @@ struct gpu_error {
     char message[1024]; /* one line: what, kernel, block, thread, PTX line, address */
 };
 
-/* A time series of a launch: one sample every so many cycles, each what happened since the one before. */
+/* A time series of a launch: one sample every so many cycles, each of what happened since the last. */
 struct gpu_series {
     uint64_t every_cycles, n_samples, capacity;
     uint32_t n_sms, n_channels;
     uint32_t *thread_instructions;            /* n_samples x n_sms */
     uint32_t *channel_busy;                   /* n_samples x n_channels: cycles in which the DRAM channel moved data */
     uint32_t *resident_blocks;                /* n_samples x n_sms: blocks on the SM at that time */
-    uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by active lanes */
+    uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by number of active lanes */
 };
 
 struct gpu_launch_record {
     const char *kernel; /* lives as long as the device */
     uint32_t grid[3], block[3];
     struct stats_counters counters;
-    uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions issued by active lanes; [0]: guard false for all */
+    uint64_t active_lanes[EXEC_LANES + 1]; /* timed: instructions by number of active lanes; [0]: guard false for all */
     struct gpu_series series;              /* timed, with sample_cycles */
     double host_seconds;
     bool is_timed;
 };
 
-/* With records_threads: all launches of a kernel with one shape together. */
+/* With records_threads: the sum over all launches of a kernel with one shape. */
 struct gpu_profile {
     const char *kernel; /* lives as long as the device */
     uint32_t grid[3], block[3];
     uint32_t n_launches, n_branches;
     struct gpu_branch {
-        uint32_t line;               /* of the PTX */
-        uint64_t executed, diverged; /* by groups of threads */
+        uint32_t line;               /* in the PTX */
+        uint64_t executed, diverged; /* counted for groups of threads */
     } * branch;
-    uint64_t n_threads;     /* block after block, as they are numbered in it: */
+    uint64_t n_threads;     /* block after block, in the order of their numbers: */
     uint32_t *path, *split; /* instructions executed with a true guard; branches that split the thread's group */
     uint32_t *miss;         /* timed: accesses whose line was not in the L1 */
 };
@@ -108,33 +108,33 @@ const struct gpu_config *gpu_config(const struct gpu *gpu);
 void gpu_set_stack_bytes(struct gpu *gpu, uint32_t bytes);
 void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes);
 
-/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). 0 when it does not fit. Contents start
- * zeroed. */
+/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). Contents start zeroed. Returns 0 if it
+ * does not fit. */
 uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
 bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation starts there */
-/* Host memory behind [address, address + bytes), or NULL when it is not inside one allocation. Stays valid until
- * release. The arena is mapped so that a device address is the host address too whenever gpu_is_unified(). */
+/* Returns the host memory of [address, address + bytes), or NULL if that is not inside one allocation. Valid until
+ * release. If gpu_is_unified(), a device address is the host address too. */
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);
-/* The allocation that contains address; false when none does. */
+/* Finds the allocation that contains address; false if none does. */
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);
-/* Whether address lies in the range that allocations come from, live or not. */
+/* Returns true if address lies in the range that allocations come from, live or not. */
 bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
 uint64_t gpu_memory_used(const struct gpu *gpu);
-/* Addresses without memory, at a multiple of `alignment`; 0 when there is no room. */
+/* Reserves addresses without memory, at a multiple of `alignment`; 0 if there is no room. */
 uint64_t gpu_range_reserve(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
-/* Memory without addresses, as a file; -1 when there is none left. */
+/* Allocates memory without addresses, as a file; -1 if none is left. */
 int gpu_pages_new(struct gpu *gpu, uint64_t bytes);
 void gpu_pages_free(struct gpu *gpu, int pages, uint64_t bytes);
-/* Both together: the reserved addresses show `bytes` of the pages from `offset` on. All are multiples of a host page.
- * False when something is mapped there, or nothing is. */
+/* Maps `bytes` of the pages, from `offset` on, at reserved addresses; unmap undoes it. All numbers are multiples of a
+ * host page. False if something is already mapped there; for unmap, if nothing is. */
 bool gpu_range_map(struct gpu *gpu, uint64_t address, uint64_t bytes, int pages, uint64_t offset);
 bool gpu_range_unmap(struct gpu *gpu, uint64_t address, uint64_t bytes);
 
-/* Modules. name is used in messages. On errors NULL; messages then hold all of them. */
+/* Modules. name is used in messages. Returns NULL on errors; messages then holds all of them. */
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
                                    struct ptx_messages *messages);
-/* The same of several texts that were compiled apart, linked into one module. */
+/* The same for several texts that were compiled separately, linked into one module. */
 struct gpu_text {
     const char *name, *text;
     size_t length;
@@ -142,7 +142,7 @@ struct gpu_text {
 struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, const struct gpu_text *part,
                                           uint32_t n_parts, struct ptx_messages *messages);
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
-/* NULL when the module has no such kernel, or (with messages) when it cannot be linked. */
+/* NULL if the module has no such kernel or (with messages) it cannot be linked. */
 struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages);
 bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes);
 const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
@@ -160,7 +160,7 @@ struct gpu_launch {
     uint32_t dynamic_shared_bytes;
     const void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
-    bool is_cooperative; /* all blocks are to be resident at once: the caller has checked that they fit */
+    bool is_cooperative; /* all blocks must be resident at once: the caller has checked that they fit */
     bool is_untimed;     /* runs functionally even on a machine with timing */
 };
 
@@ -177,10 +177,10 @@ struct stats_counters gpu_totals(const struct gpu *gpu);
 /* With records_threads, in the order of their first launch. */
 const struct gpu_profile *gpu_profiles(const struct gpu *gpu, uint32_t *count);
 
-/* Textures and surfaces: handles never are 0. */
+/* Textures and surfaces. A handle is never 0. */
 uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);
 bool gpu_texture_set(struct gpu *gpu, uint64_t handle, const struct exec_texture *texture);
 const struct exec_texture *gpu_texture_get(const struct gpu *gpu, uint64_t handle);
 bool gpu_texture_free(struct gpu *gpu, uint64_t handle);
-/* The handle behind a module's .texref/.surfref variable; 0 when there is none. */
+/* The handle of a module's .texref/.surfref variable; 0 if there is none. */
 uint64_t gpu_module_texture(struct gpu_module *module, const char *name);

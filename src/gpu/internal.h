@@ -5,13 +5,13 @@
 
 #include "gpu/gpu.h"
 
-/* memory.c: one reserved range of host memory, allocations in it, never reused before the range has been gone through
- * once. */
+/* memory.c: one reserved range of host memory with allocations in it. No address is reused before the whole range has
+ * been used once. */
 struct gpu_memory {
     struct exec_memory view; /* what exec reads; .allocation is `live` */
     struct exec_allocation *live;
     uint32_t n_live, live_capacity;
-    struct exec_allocation *freed; /* a ring of the latest, for messages */
+    struct exec_allocation *freed; /* a ring of the last ones freed, for messages */
     uint32_t n_freed;
     uint64_t next, next_heap, heap_base; /* the heap of device-side malloc lies at [heap_base, limit) */
     uint64_t range_base;                 /* ranges of range.c lie at [range_base, heap_base) */
@@ -25,13 +25,13 @@ bool gpu_memory_release(struct gpu_memory *memory, uint64_t address);
 const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, uint64_t address);
 /* The first live allocation at or above address, or NULL. */
 const struct exec_allocation *gpu_memory_next(const struct gpu_memory *memory, uint64_t address);
-/* Into and out of the list of live allocations, without a change to memory itself. */
+/* Adds to and removes from the list of live allocations; memory itself does not change. */
 bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes);
 bool gpu_memory_remove(struct gpu_memory *memory, uint64_t address);
 uint64_t gpu_heap_alloc(struct gpu_memory *memory, uint64_t bytes);
 bool gpu_heap_release(struct gpu_memory *memory, uint64_t address);
 
-/* Instructions have addresses of their own, far from data. */
+/* Instructions have their own addresses, far from data. */
 #define GPU_CODE_ADDRESS 0x0000300000000000ull
 
 struct gpu_texture_slot {
@@ -42,11 +42,11 @@ struct gpu_texture_slot {
 struct gpu {
     struct gpu_config config;
     struct gpu_memory memory;
-    struct gpu_texture_slot *texture; /* handle = place + 1 */
+    struct gpu_texture_slot *texture; /* handle = index + 1 */
     uint32_t n_textures, texture_capacity;
     struct gpu_launch_record *launch;
     uint32_t n_launches, launch_capacity;
-    char **kernel_name; /* all different ones launched: records outlive modules */
+    char **kernel_name; /* every kernel launched, once: records outlive modules */
     uint32_t n_kernel_names;
     struct gpu_profile *profile;
     uint32_t n_profiles;
@@ -56,7 +56,7 @@ struct gpu {
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
     uint64_t next_code_address; /* for the next program linked */
-    uint64_t workspace;         /* of cooperative grids; 0 before the first */
+    uint64_t workspace;         /* for cooperative grids; 0 before the first */
 };
 
 struct gpu_kernel {
@@ -69,10 +69,10 @@ struct gpu_kernel {
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error);
 
-/* profile.c: what a launch recorded of its threads and branches goes to the device's profiles. */
+/* profile.c: adds what a launch recorded about its threads and branches to the device's profiles. */
 void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
 void gpu_profiles_free(struct gpu *gpu);
 
-/* fault.c: a fault as the one line that users see. */
+/* fault.c: describes a fault in the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,
                         struct gpu_error *error);

@@ -1,4 +1,4 @@
-/* A launch: checked against the device and the kernel, run to its end, recorded. */
+/* A launch: checks it against the device and the kernel, runs it to its end, records it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool check_shape(const struct gpu *gpu, const struct gpu_launch *launch, 
     return true;
 }
 
-/* Code that sees the 32 threads of a warp means nothing where warps are narrower. */
+/* Code that relies on warps of 32 threads is wrong on a machine with narrower warps. */
 static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     const struct config_machine *machine = gpu->config.machine;
     const struct exec_program *program = launch->kernel->program;
@@ -122,7 +122,7 @@ static uint64_t n_threads(const struct exec_grid *grid) {
     return n;
 }
 
-/* What a cooperative grid's threads find behind %envreg1 and %envreg2, in the layout that cooperative_groups expects:
+/* The memory that %envreg1 and %envreg2 of a cooperative grid point to, in the layout that cooperative_groups expects:
  * its size in bytes, then the word that grid barriers count in, which starts at 0. */
 static uint64_t prepare_workspace(struct gpu *gpu) {
     enum { WORKSPACE_BYTES = 256 };

@@ -1,4 +1,4 @@
-/* Launches: what is refused and how, what is counted, where faults are said to be. */
+/* Launches: which are refused and how, what is counted, where faults are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Livelock. See livelock.h.
  *
- * While memory does not change, no thread ends and no barrier is reached, what a group does next depends on its
- * registers and its place in the program alone. So a group that comes back to a state it has been in since the last
- * such change goes round for ever; and when all groups do, or wait for one that does, so does the kernel. States are
- * compared by a 64-bit hash. The clock needs no exception: a loop that reads it never comes back to the same registers.
- * Groups that are not all live lanes of one row are not followed (others of the row may yet get their turn): then
- * nothing is found, and --max-cycles remains. */
+ * While memory does not change, no thread ends and no barrier is reached, a group's next steps depend only on its
+ * registers and its pc. So a group that returns to a state it has been in since the last such change loops for ever;
+ * and if all groups do, or wait for one that does, so does the kernel. States are compared by a 64-bit hash. The clock
+ * needs no exception: a loop that reads it never returns to the same registers. A group that is not all live lanes of
+ * one row is not followed (other lanes of the row may still get their turn): then no livelock is found, and only
+ * --max-cycles ends the launch. */
 #include "gpu/livelock.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct watched {
 
 struct gpu_livelock {
     uint64_t last_change, next_look;
-    uint32_t n_slots; /* of each SM */
+    uint32_t n_slots; /* per SM */
     struct watched watched[];
 };
 
@@ -46,7 +46,7 @@ static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t
 /* FNV-1a, by words. */
 static uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001b3ull; }
 
-/* Where all threads of a group, which are those of its row, have their registers; NULL: some here and some there. */
+/* The registers of the group's threads, which are those of its row; NULL: they are in two places. */
 static const void *registers_of(const struct divergence_group *group) {
     if (divergence_is_in_row(group))
         return group->row->base[EXEC_BASE_REGISTERS];
@@ -64,7 +64,7 @@ static uint64_t state_of(const struct divergence_group *group) {
     return hash;
 }
 
-/* Has the group been in its present state before? */
+/* Returns true if the group has been in its present state before. */
 static bool is_looping(struct watched *watched, const struct divergence_group *group) {
     if (watched->row != group->row)
         *watched = (struct watched){.row = group->row};

@@ -1,11 +1,11 @@
-/* Finds kernels that run for ever without an effect: every group spins on memory that nobody will write. */
+/* Finds kernels that run for ever without effect: every group spins on memory that no thread will write. */
 #pragma once
 
 #include "sm/sm.h"
 
 struct gpu_livelock;
 
-/* NULL is an empty one: made at the first suspicion, so that most launches never have it. */
+/* May be NULL: it is made when a livelock is first suspected, so that most launches never need it. */
 void gpu_livelock_free(struct gpu_livelock *livelock);
 /* Looks at the SMs now and then, once nothing has changed for quiet_cycles (0: never); true when no group can ever do
  * anything new. */

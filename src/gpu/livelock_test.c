@@ -1,4 +1,4 @@
-/* Kernels that can never end are stopped; those that only take long are not. */
+/* Kernels that can never end are stopped; slow ones are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static void a_long_loop_without_stores_is_none(void **state) {
         GPU_OK);
 }
 
-/* An atomic that changes something every time round, and registers that come back: runs into the limit of cycles. */
+/* An atomic that changes memory in every iteration, and registers that repeat: reaches the limit of cycles. */
 static void a_loop_that_changes_memory_is_none(void **state) {
     (void)state;
     struct gpu_error error = run("again: red.global.add.u32 [%d1], 1;\nbra again;");

@@ -1,7 +1,7 @@
 /* Device memory: one reserved range of host memory. Addresses are handed out upwards and reused only after the whole
- * range has been gone through, and allocations never touch, so that a stray access hits no other allocation and a freed
- * one is recognised. The range begins at the same address in every run where the host allows it: addresses are part of
- * what a simulation sees. */
+ * range has been used, and allocations never touch, so that a stray access hits no other allocation and a freed one is
+ * recognised. The range begins at the same address in every run if the host allows it: a simulated program can see
+ * addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ void gpu_memory_close(struct gpu_memory *memory) {
     *memory = (struct gpu_memory){.next = 0};
 }
 
-/* The first live allocation at or above address. */
+/* Index of the first live allocation at or above address. */
 static uint32_t lower_bound(const struct gpu_memory *memory, uint64_t address) {
     uint32_t low = 0, high = memory->n_live;
     while (low < high) {
@@ -105,7 +105,7 @@ bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t byt
     return true;
 }
 
-/* A gap of `bytes` in [from, limit), with guards; 0 when there is none. */
+/* Finds a gap of `bytes` in [from, limit), with guards; 0 if there is none. */
 static uint64_t find_gap(const struct gpu_memory *memory, uint64_t from, uint64_t limit, uint64_t bytes,
                          uint64_t alignment) {
     uint64_t at = (from + alignment - 1) & ~(alignment - 1);
@@ -141,7 +141,7 @@ uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t al
     return address;
 }
 
-/* Gives whole pages back to the host and zeroes the rest, so that memory is zero when it is handed out again. */
+/* Returns whole pages to the host and zeroes the rest, so that memory is zero when it is handed out again. */
 static void scrub(struct gpu_memory *memory, uint64_t address, uint64_t bytes) {
     uint64_t first = (address + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1), end = address + bytes;
     uint64_t last = end & ~(uint64_t)(PAGE_BYTES - 1);
@@ -207,7 +207,7 @@ static bool device_free(void *user, uint64_t address) {
     return gpu_heap_release(&((struct gpu *)user)->memory, address);
 }
 
-/* What lies at or near a bad address. */
+/* Says what lies at or near a bad address. */
 static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes, char *text, size_t size) {
     const struct gpu_memory *memory = &((struct gpu *)user)->memory;
     if (address < PAGE_BYTES) {

@@ -1,4 +1,4 @@
-/* Device memory: addresses, guards, reuse, and what is said about a bad address. */
+/* Device memory: addresses, guards, reuse, and messages about bad addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void freed_memory_is_not_reused_at_once_and_is_zero_when_it_is(void **sta
     assert_true(gpu_release(gpu, a));
     assert_false(gpu_release(gpu, a));
     assert_int_not_equal(gpu_malloc(gpu, 10000, 256), a);
-    gpu->memory.next = gpu->memory.view.base; /* as if the range had been gone through */
+    gpu->memory.next = gpu->memory.view.base; /* as if the whole range had been used */
     assert_int_equal(gpu_malloc(gpu, 10000, 256), a);
     for (int i = 0; i < 10000; i++)
         assert_int_equal(gpu_host(gpu, a, 10000)[i], 0);

@@ -1,5 +1,5 @@
-/* Modules on a device: variables get addresses and their initial values, texture references get handles, kernels are
- * linked when they are first asked for. */
+/* Modules on a device: variables get addresses and initial values, texture references get handles, kernels are linked
+ * at first use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 struct symbol {
     const struct ptx_variable *variable;
-    uint64_t address; /* texture references: their handle */
+    uint64_t address; /* of a texture reference: its handle */
 };
 
 struct gpu_module {
@@ -16,7 +16,7 @@ struct gpu_module {
     struct ptx_module *ptx;
     struct symbol *symbol; /* sorted by variable */
     uint32_t n_symbols;
-    struct gpu_kernel *kernel; /* by ptx_function.index; function NULL where it is no kernel */
+    struct gpu_kernel *kernel; /* by ptx_function.index; function is NULL if it is no kernel */
     struct gpu_module *next;
 };
 
@@ -96,7 +96,7 @@ static void relocate_variable(void *user, const struct ptx_variable *variable) {
     }
 }
 
-/* Puts a parsed module, which becomes its own, on the device. */
+/* Puts a parsed module on the device. Takes ownership of it. */
 static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, struct ptx_messages *messages) {
     if (exec_find_unsupported(ptx, messages)) {
         ptx_module_free(ptx);
@@ -175,7 +175,7 @@ struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name
     if (!kernel->program) {
         enum { INSTRUCTION_BYTES = 8, CODE_ALIGNMENT = 4096 };
         kernel->program = exec_link(module->ptx, function, symbol_address, module, messages);
-        if (kernel->program) { /* programs do not share lines of instruction caches */
+        if (kernel->program) { /* programs do not share I-cache lines */
             kernel->program->code_address = GPU_CODE_ADDRESS + module->gpu->next_code_address;
             module->gpu->next_code_address +=
                 (kernel->program->n_insns * INSTRUCTION_BYTES / CODE_ALIGNMENT + 1) * CODE_ALIGNMENT;

@@ -1,4 +1,4 @@
-/* Counts per thread and per branch, against what was counted on paper. */
+/* Counts per thread and per branch, compared with counts made on paper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
-/* Threads below 8 of a block go one way, 3 instructions long, the others take the branch of line 12 to another. */
+/* Threads below 8 of a block go one way, 3 instructions long; the others take the branch of line 12. */
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" /* 1 to 3 */
                            ".visible .entry k()\n{\n"                        /* 4, 5 */
                            ".reg .b32 %r<4>;\n.reg .pred %p;\n"              /* 6, 7 */
@@ -23,7 +23,7 @@ static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" /* 
                            "add.u32 %r1, %r0, 2;\n"
                            "bra END;\n" /* 15 */
                            "OTHER:\n"
-                           "@!%p add.u32 %r1, %r0, 4;\n" /* executed by nobody */
+                           "@!%p add.u32 %r1, %r0, 4;\n" /* executed by no thread */
                            "add.u32 %r1, %r0, 3;\n"
                            "add.u32 %r1, %r0, 3;\n"
                            "add.u32 %r1, %r0, 3;\n"
@@ -49,7 +49,7 @@ static void launch(struct gpu *gpu, uint32_t blocks, uint32_t height) {
         fail_msg("%s", error.message);
 }
 
-/* Four instructions, the branch for those that take it, the way, ret. */
+/* Four instructions, the branch for those that take it, the path, ret. */
 static void expect_paths(const struct gpu_profile *profile, uint32_t launches, bool has_splits) {
     uint32_t per_block = profile->block[0] * profile->block[1];
     for (uint64_t i = 0; i < profile->n_threads; i++) {
@@ -96,8 +96,8 @@ static void in_time_the_stack_counts_the_same(void **state) {
     expect_profile(&config);
 }
 
-/* Who shares a group with whom is the model's affair: paths are the same, and where a branch was counted as divergent,
- * threads were. */
+/* The model decides which threads share a group: paths are the same, and threads diverged if and only if a branch was
+ * counted as divergent. */
 static void every_model_counts_paths_and_splits(void **state) {
     (void)state;
     size_t n_models;

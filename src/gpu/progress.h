@@ -1,4 +1,4 @@
-/* The line that shows how far a long launch is, on standard error of a terminal. */
+/* The progress line of a long launch, on standard error of a terminal. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@ struct gpu_progress {
 };
 
 void gpu_progress_start(struct gpu_progress *progress);
-/* Shows the line when the launch has run for a while and the last one is old enough. `amount` of `unit` has been done
- * so far. */
+/* Shows the line if the launch has run for a while and the last line is old enough. `n_done` of `unit` has been done so
+ * far. */
 void gpu_progress_show(struct gpu_progress *progress, const char *kernel, uint64_t n_done, uint64_t n_blocks,
                        double amount, const char *unit);
-/* Wipes the line. */
+/* Clears the line. */
 void gpu_progress_end(struct gpu_progress *progress);

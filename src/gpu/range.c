@@ -1,6 +1,6 @@
-/* Address ranges that a program lays out itself: reserved first, and memory mapped into them later.
+/* Address ranges that a program lays out itself: reserved first, with memory mapped into them later.
  *
- * Ranges come from below the heap, downwards, and are not handed out again. Neighbouring pieces of memory are one
+ * Ranges are taken downwards from below the heap, and are not handed out again. Neighbouring pieces of memory are one
  * allocation to kernels and copies, as they are to the program. */
 #define _GNU_SOURCE
 #include <sys/mman.h>

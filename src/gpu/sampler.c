@@ -1,4 +1,4 @@
-/* Samples are differences of what SMs and channels count. */
+/* Samples are differences of the counters of SMs and channels. */
 #include "gpu/sampler.h"
 
 #include <stdlib.h>

@@ -1,11 +1,10 @@
-/* Executes a grid in time: blocks go to SMs that have room, SMs are ticked in
- * the cycles they ask for, the memory system in those between. When everybody
- * sleeps, time jumps to the next event. The order is fixed (memory first, then
- * SMs by number), so every run is the same.
+/* Executes a grid in time: blocks go to SMs that have room, SMs are ticked in the cycles they ask for, the memory
+ * system in those between. When all SMs sleep, time jumps to the next event. The order is fixed (memory first, then SMs
+ * by number), so every run is the same.
  *
- * An SM that has nothing to do with the others for a while (sm_is_alone) runs ahead of them: its registers and
- * slots then stay in the host's caches. That is no other order for anybody who could tell, and several may do it at
- * once, on as many host threads as config.n_threads says. */
+ * An SM that does not depend on the others for a while (sm_is_alone) runs ahead of them: its registers and slots then
+ * stay in the host's caches. No simulated component can observe the difference. Several SMs may run ahead at once, on
+ * config.n_threads host threads. */
 #include "gpu/timed.h"
 
 #include <inttypes.h>
@@ -37,8 +36,8 @@ struct gpu_timed {
 };
 
 enum {
-    CHECK_EVERY = 16384, /* ticks of SMs between looks at the host's clock */
-    MOST_AHEAD = 2048,   /* cycles that an SM runs ahead of the others, at most */
+    CHECK_EVERY = 16384, /* ticks of SMs between checks of the host's clock */
+    MOST_AHEAD = 2048,   /* cycles that an SM may run ahead of the others */
     WORTH_WORKERS = 32,  /* ticks ahead that take longer than handing them to another thread */
 };
 
@@ -54,11 +53,11 @@ struct run {
     const struct exec_grid *grid;
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
-    uint64_t n_ticks;    /* of all SMs, those ahead apart */
-    uint64_t n_checked;  /* when they are checked */
+    uint64_t n_ticks;    /* of all SMs, without those that run ahead */
+    uint64_t n_checked;  /* the tick of the next check */
     struct ahead *ahead; /* the SMs that run ahead in this cycle */
-    uint64_t last_ahead; /* until then */
-    uint64_t mean_ahead; /* ticks ahead of an SM, lately */
+    uint64_t last_ahead; /* they stop at this cycle */
+    uint64_t mean_ahead; /* mean ticks per SM in the last run ahead */
     struct gpu_progress progress;
     struct gpu_livelock *livelock;
     struct gpu_sampler *sampler; /* NULL: no samples */
@@ -154,7 +153,8 @@ static void tear_down(struct gpu_timed *timed) {
     free(timed->wake);
 }
 
-/* After a launch that did not end: groups and accesses are left everywhere. Time goes on. */
+/* After a launch that did not end, groups and accesses are left over: makes new SMs and a new memory system. Time goes
+ * on. */
 static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
@@ -186,7 +186,7 @@ static void start_block(struct run *run, uint32_t i) {
     timed->wake[i] = timed->cycle + 1;
 }
 
-/* One block to each SM in turn while there is room; models that pull blocks are asked to. */
+/* Starts one block on each SM in turn while there is room; models that pull blocks do so. */
 static void fill(struct run *run) {
     struct gpu_timed *timed = run->timed;
     if (timed->divergence->chip) {
@@ -221,7 +221,7 @@ static void block_ended(void *user) {
 
 /* --- limits, faults --- */
 
-/* What is broken is our own mistake, not the program's: the launch ends with it. */
+/* A broken invariant is a bug in Heddle, not in the program: it ends the launch. */
 static bool check(struct run *run, const struct sm *sm) {
     uint32_t every = run->gpu->config.check_every;
     char text[200];
@@ -243,7 +243,7 @@ static bool report_fault(struct run *run, const struct sm *sm) {
     return true;
 }
 
-/* The first lines of a dump; the rest only counted. */
+/* Prints the first lines of a dump and counts the others. */
 struct dump {
     unsigned n_lines;
 };
@@ -256,12 +256,12 @@ static void print_line(void *user, const char *text) {
         fprintf(stderr, "heddle: %s\n", text);
 }
 
-/* what: "deadlock", why: the rest of the sentence. */
-static void report_standstill(struct run *run, const char *what, const char *why) {
+/* what: "deadlock" or "livelock"; why: the rest of the sentence. */
+static void report_no_progress(struct run *run, const char *what, const char *why) {
     struct dump dump = {0};
     run->error->status = GPU_LAUNCH_TIMEOUT;
     snprintf(run->error->message, sizeof run->error->message,
-             "%s in kernel '%s' at cycle %" PRIu64 ": %s (who waits for what is listed above)", what,
+             "%s in kernel '%s' at cycle %" PRIu64 ": %s (the waiting groups are listed above)", what,
              run->grid->program->name, run->timed->cycle, why);
     for (uint32_t i = 0; i < run->timed->machine.n_sms; i++)
         sm_describe(run->timed->sm[i], print_line, &dump);
@@ -306,15 +306,15 @@ static uint64_t next_cycle(const struct gpu_timed *timed) {
     return next;
 }
 
-/* An SM has been ticked in this cycle and wants to be in `next`. What calls during the tick asked for counts, too, but
- * nobody has two ticks in a cycle. */
+/* An SM has been ticked in this cycle and next has work in cycle `next`. Wake-ups requested during the tick count too,
+ * but no SM is ticked twice in a cycle. */
 static void wake_after(struct gpu_timed *timed, uint32_t i, uint64_t cycle, uint64_t next) {
     if (timed->wake[i] <= cycle)
         timed->wake[i] = cycle + 1;
     wake_by(timed, i, next);
 }
 
-/* Ticks an SM in the common cycle; gives it a new block for each that has ended. False on a fault. */
+/* Ticks an SM in the common cycle; starts a new block for each that has ended. Returns false on a fault. */
 static bool tick_together(struct run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
     uint64_t before = run->n_finished;
@@ -329,18 +329,18 @@ static bool tick_together(struct run *run, uint32_t i) {
     return true;
 }
 
-static bool may_go_ahead(const struct run *run, uint32_t i) {
+static bool may_run_ahead(const struct run *run, uint32_t i) {
     uint64_t wake = run->timed->wake[i];
     return wake <= run->last_ahead && sm_is_alone(run->timed->sm[i], wake);
 }
 
-/* Ticks an SM in the cycles that are its own affair. */
-static void go_ahead(void *user, uint32_t k) {
+/* Ticks an SM in the cycles in which it is alone. */
+static void run_ahead(void *user, uint32_t k) {
     struct run *run = user;
     struct gpu_timed *timed = run->timed;
     uint32_t i = run->ahead[k].sm;
     uint64_t n_ticks = 0, next = 0;
-    for (bool is_alone = true; is_alone && may_go_ahead(run, i); n_ticks += is_alone) {
+    for (bool is_alone = true; is_alone && may_run_ahead(run, i); n_ticks += is_alone) {
         uint64_t cycle = timed->wake[i];
         timed->wake[i] = SM_NEVER;
         is_alone = sm_tick_alone(timed->sm[i], cycle, &next);
@@ -354,7 +354,7 @@ static void go_ahead(void *user, uint32_t k) {
     run->ahead[k].n_ticks = n_ticks;
 }
 
-/* Not with what SMs share only in tests and profiles. */
+/* Tests and profiles share data among SMs: they use one thread. */
 static bool has_workers(struct run *run) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
@@ -367,14 +367,14 @@ static bool has_workers(struct run *run) {
     return true;
 }
 
-/* The first n_ahead SMs of run->ahead. False on a fault. */
-static bool go_ahead_all(struct run *run, uint32_t n_ahead) {
+/* Runs the first n_ahead SMs of run->ahead. Returns false on a fault. */
+static bool run_all_ahead(struct run *run, uint32_t n_ahead) {
     uint64_t n_ticks = 0;
     if (n_ahead > 1 && run->mean_ahead >= WORTH_WORKERS && has_workers(run))
-        gpu_workers_run(run->timed->workers, go_ahead, run, n_ahead);
+        gpu_workers_run(run->timed->workers, run_ahead, run, n_ahead);
     else
         for (uint32_t k = 0; k < n_ahead; k++)
-            go_ahead(run, k);
+            run_ahead(run, k);
     for (uint32_t k = 0; k < n_ahead; k++) {
         if (run->error->status != GPU_OK || report_fault(run, run->timed->sm[run->ahead[k].sm]))
             return false;
@@ -385,8 +385,8 @@ static bool go_ahead_all(struct run *run, uint32_t n_ahead) {
     return true;
 }
 
-/* One cycle of all who want it. Those who may go ahead do so then; when the window in which they may has just moved on,
- * the others too, so that many do at once. False on a fault. */
+/* Ticks the SMs that are due in this cycle. Those that may run ahead then do so; if the window for that has just moved,
+ * the others may too, so that many run at once. Returns false on a fault. */
 static bool tick_all(struct run *run, bool is_new_window) {
     struct gpu_timed *timed = run->timed;
     uint32_t n_ahead = 0;
@@ -394,10 +394,10 @@ static bool tick_all(struct run *run, bool is_new_window) {
         bool is_due = timed->wake[i] <= timed->cycle;
         if (is_due && !tick_together(run, i))
             return false;
-        if ((is_due || is_new_window) && may_go_ahead(run, i))
+        if ((is_due || is_new_window) && may_run_ahead(run, i))
             run->ahead[n_ahead++].sm = i;
     }
-    return n_ahead == 0 || go_ahead_all(run, n_ahead);
+    return n_ahead == 0 || run_all_ahead(run, n_ahead);
 }
 
 /* No SM runs ahead beyond this cycle. */
@@ -414,7 +414,7 @@ static bool run_clock(struct run *run) {
     while (run->n_finished < run->n_blocks) {
         uint64_t next = next_cycle(timed);
         if (next == MEM_NEVER) {
-            report_standstill(run, "deadlock", "no group can issue");
+            report_no_progress(run, "deadlock", "no group can issue");
             return false;
         }
         if (next - run->first_cycle > most_cycles) {
@@ -449,7 +449,7 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     sum->cycles += timed->cycle;
 }
 
-/* The model has a rule against this program. */
+/* The model refuses this program. */
 static bool is_refused(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error) {
     char rule[400];
     if (!timed->divergence->refuses)
@@ -492,7 +492,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     gpu_progress_end(&run.progress);
     gpu_livelock_free(run.livelock);
     fflush(stdout);                                     /* device printf */
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) /* of a launch that did not end, some may be ahead */
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++) /* in a launch that did not end, some may be ahead */
         if (sm_last_cycle(timed->sm[i]) > timed->cycle)
             timed->cycle = sm_last_cycle(timed->sm[i]);
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {

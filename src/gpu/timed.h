@@ -6,8 +6,8 @@
 
 struct gpu_timed;
 
-/* scheduler: "name:key=value,..." or empty for the machine's own; checks: as in gpu_config. NULL and a line in error
- * when it names none. */
+/* scheduler: "name:key=value,..." or empty for the machine's own; checks: see gpu_config. Returns NULL and a line in
+ * error if it does not exist. */
 struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, bool checks, char *error,
                                 size_t size);
 void gpu_timed_free(struct gpu_timed *timed);

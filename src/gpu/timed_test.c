@@ -1,5 +1,5 @@
-/* Launches in time: what is counted and paid for, time series, spinning lanes, equal runs. The cycles of single
- * mechanisms are tested in src/sm. */
+/* Launches in time: counters, energy, time series, spinning lanes, equal runs. src/sm tests the cycles of single
+ * mechanisms. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void work_and_registers_are_counted_and_paid_for(void **state) {
     assert_int_equal(run_on(NULL, "lrr", body, 1, 48).energy_nj, 0);
 }
 
-/* Three samples of 10 cycles and what was left: together everything, each what issued in its cycles. */
+/* Three samples of 10 cycles and the rest: each counts what issued in its cycles, and together everything. */
 static void samples_add_up(void **state) {
     (void)state;
     static struct config_machine machine;
@@ -117,7 +117,7 @@ static void samples_add_up(void **state) {
     gpu_free(gpu);
 }
 
-/* Lanes 1 to 31 wait for a flag that lane 0 sets behind the loop: it must get there without them. */
+/* Lanes 1 to 31 wait for a flag that lane 0 sets after the loop: it must get there without them. */
 static void lanes_that_spin_let_the_others_go_on(void **state) {
     (void)state;
     static const char body[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\n"

@@ -1,4 +1,4 @@
-/* The pieces are microseconds long, so who waits looks for a while before it sleeps. */
+/* A pool of host threads. See workers.h. A piece takes microseconds, so a thread polls for a while before it sleeps. */
 #include "gpu/workers.h"
 
 #include <pthread.h>
@@ -9,17 +9,17 @@
 
 #include "base/memory.h"
 
-enum { LOOKS = 4000 }; /* before sleeping: some ten microseconds */
+enum { POLLS = 4000 }; /* before it sleeps: about ten microseconds */
 
 struct gpu_workers {
     void (*work)(void *user, uint32_t i);
     void *user;
     uint32_t count, n_workers;
-    atomic_uint next;   /* piece that nobody has taken */
+    atomic_uint next;   /* first piece not yet taken */
     atomic_uint n_busy; /* workers that may still take pieces of this round */
     atomic_uint round;
     bool is_over;
-    pthread_mutex_t lock; /* for those who sleep until the next round */
+    pthread_mutex_t lock; /* for threads that sleep until the next round */
     pthread_cond_t begins;
     pthread_t worker[];
 };
@@ -31,7 +31,7 @@ static void take_pieces(struct gpu_workers *workers) {
 }
 
 static void wait_for_round(struct gpu_workers *workers, uint32_t last) {
-    for (int i = 0; i < LOOKS; i++)
+    for (int i = 0; i < POLLS; i++)
         if (atomic_load(&workers->round) != last)
             return;
     pthread_mutex_lock(&workers->lock);
@@ -57,7 +57,7 @@ struct gpu_workers *gpu_workers_new(uint32_t n_threads) {
     pthread_cond_init(&workers->begins, NULL);
     while (workers->n_workers + 1 < n_threads &&
            pthread_create(&workers->worker[workers->n_workers], NULL, work_until_over, workers) == 0)
-        workers->n_workers++; /* a host that allows fewer gets fewer */
+        workers->n_workers++; /* fewer if the host allows no more */
     return workers;
 }
 
@@ -89,6 +89,6 @@ void gpu_workers_run(struct gpu_workers *workers, void (*work)(void *user, uint3
     begin_round(workers);
     take_pieces(workers);
     for (int i = 0; atomic_load(&workers->n_busy); i++)
-        if (i > LOOKS)
+        if (i > POLLS)
             sched_yield();
 }

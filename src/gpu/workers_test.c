@@ -1,4 +1,4 @@
-/* The workers itself; and that launches give the same statistics on several host threads as on one. */
+/* The pool of workers, and that launches have the same statistics on several host threads as on one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
