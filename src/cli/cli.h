@@ -1,19 +1,19 @@
-/* The `heddle` command: its subcommands, and what they share. Their tables of options are in options.h. */
+/* The `heddle` command: its subcommands, and what they share. options.h has their tables of options. */
 #pragma once
 
-/* What the process says to its caller. */
+/* Exit status of the process. */
 enum cli_status {
     CLI_DONE = 0,
-    CLI_ERROR = 1, /* the user's or the program's */
+    CLI_ERROR = 1, /* of the user or the program */
     CLI_USAGE = 2,
-    CLI_CHECK_FAILED = 3, /* against the CPU reference */
+    CLI_CHECK_FAILED = 3, /* the result differs from the CPU reference */
     CLI_STOPPED = 4,      /* by a limit or an interrupt */
 };
 
-/* The whole command line, argv[0] being the command itself. */
+/* Runs the whole command line; argv[0] is the command itself. */
 int cli_main(int argc, char **argv);
 
-/* One subcommand each; argv[0] is its name. They give the exit status. */
+/* One subcommand each; argv[0] is its name. Returns the exit status. */
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_characterize(int argc, char **argv);
@@ -26,37 +26,38 @@ int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
-/* One line on standard error, `heddle: ...`; gives `status` back, so that a caller can `return cli_fail(...)`. */
+/* Prints one line on standard error, `heddle: ...`, and returns `status`, so that a caller can `return
+ * cli_fail(...)`. */
 __attribute__((format(printf, 2, 3))) int cli_fail(enum cli_status status, const char *format, ...);
 
-/* The workloads of workloads.def and what stands there. */
+/* A workload of workloads.def. */
 struct cli_workload {
     const char *name, *summary, *papers, *shape;
 };
 extern const struct cli_workload cli_workloads[];
 extern const unsigned cli_n_workloads;
 
-/* What was measured of a workload at size small and is kept in workload_facts.def; tools/facts writes and checks it. */
+/* Measurements of a workload at size small, kept in workload_facts.def; tools/facts writes and checks it. */
 struct cli_workload_facts {
     const char *workload;
-    unsigned branches;      /* conditional ones in the text of its kernels */
-    double long_percent;    /* thread instructions that go to global or local memory or to a texture */
-    const char *divergence; /* its class by Narasiman 2011 */
+    unsigned branches;      /* conditional branches in its kernels */
+    double long_percent;    /* thread instructions that access global or local memory or a texture */
+    const char *divergence; /* its class in Narasiman 2011 */
 };
-/* NULL: nobody has measured it yet. */
+/* NULL: not yet measured. */
 const struct cli_workload_facts *cli_find_facts(const struct cli_workload *workload);
 
 /* A paper's own name for a workload with that paper's input. */
 struct cli_alias {
     const char *name, *workload;
-    const char *arguments; /* what the workload is given at size paper, with spaces between; "" when that is its own */
+    const char *arguments; /* the workload's arguments at size paper, separated by spaces; "": its own */
     const char *papers;
 };
 extern const struct cli_alias cli_aliases[];
 extern const unsigned cli_n_aliases;
 
-/* The workload of that name or alias, and the alias of that name; NULL when there is none. */
+/* Finds the workload of that name or alias, and the alias of that name; NULL if there is none. */
 const struct cli_workload *cli_find_workload(const char *name);
 const struct cli_alias *cli_find_alias(const char *name);
-/* The name or alias that is nearest to a misspelt one, or NULL. */
+/* The name or alias nearest to a misspelt one, or NULL. */
 const char *cli_nearest_workload(const char *name);

@@ -1,5 +1,5 @@
-/* `heddle bench`: how many instructions a second are executed without timing, by workload and by kind of instruction,
- * how many with it, and what that costs. The kernels and what is expected of them are in bench/. */
+/* `heddle bench`: how many instructions per second are executed without timing, by workload and by kind of instruction,
+ * how many with timing, and how much slower that is. bench/ has the kernels and the expected rates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +26,11 @@ static const struct cli_option options[] = {
     CLI_MACHINE_ROW(FIELD(machine)),
     {"--set", 0, CLI_LIST, "KEY=VALUE[,VALUE...]", "change a machine's option; several values: measure each",
      FIELD(machine.set), 0, 0},
-    {"--functional", 0, CLI_FLAG, NULL, "measure only what executes without timing", FIELD(is_functional), 0, 0},
+    {"--functional", 0, CLI_FLAG, NULL, "measure only runs without timing", FIELD(is_functional), 0, 0},
     {"--size", 0, CLI_CHOICE, "small|medium|paper", "how much work, default medium", FIELD(size), 0, 0},
     {"--repeat", 0, CLI_NUMBER, "N", "run everything N times and show the best, default 3", FIELD(repeat), 1, 1000},
     {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
-    {"--names", 0, CLI_FLAG, NULL, "run nothing: print what there is to measure", FIELD(names), 0, 0},
+    {"--names", 0, CLI_FLAG, NULL, "print the names of what can be measured, and run nothing", FIELD(names), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the numbers as a JSON array", FIELD(json), 0, 0},
 };
 
@@ -40,7 +40,7 @@ const struct cli_command cli_bench_command = {
     .usage = "bench [NAME...] [options]",
     .text = "NAME is a workload, or one of the kernels fma, integer, mixed (arithmetic), copy, gather (memory);\n"
             "without one, all are run, first without timing, then timed. Results are not checked. Targets\n"
-            "without timing: arithmetic 20, memory 5 million warp instructions a second.\n"
+            "without timing: arithmetic 20, memory 5 million warp instructions per second.\n"
             "\n"
             "tax: how many times slower the timed run is. GPGPU-Sim: how many times faster the timed run is\n"
             "than GPGPU-Sim 4 was measured to be; see bench/README.md.\n",
@@ -52,11 +52,11 @@ const struct cli_command cli_bench_command = {
     .main = cli_bench,
 };
 
-/* ---- What there is to measure ------------------------------------------------------------------------------------ */
+/* ---- Subjects ---------------------------------------------------------------------------------------------------- */
 
 enum kind { WORKLOADS, ARITHMETIC, MEMORY };
 static const char *const kind_names[] = {"workload", "arithmetic", "memory"};
-static const double targets[] = {0, 20e6, 5e6}; /* warp instructions a second; 0: none */
+static const double targets[] = {0, 20e6, 5e6}; /* warp instructions per second; 0: none */
 static const unsigned round_factors[] = {1, 10, 50};
 
 struct subject {
@@ -73,7 +73,7 @@ static const struct subject kernels[] = {
 };
 enum { N_KERNELS = sizeof kernels / sizeof kernels[0], MOST_ARGUMENTS = 10 };
 
-/* Warp instructions a second of GPGPU-Sim 4. */
+/* Warp instructions per second of GPGPU-Sim 4. */
 static const struct {
     const char *name;
     double rate;
@@ -86,7 +86,7 @@ static const struct {
 /* The best of the repetitions. */
 struct measure {
     struct stats_counters counters;
-    double seconds; /* in launches; 0: never ended well */
+    double seconds; /* in launches; 0: no run succeeded */
     uint64_t peak_bytes;
 };
 
@@ -132,9 +132,10 @@ static int refuse_subject(const char *name) {
     for (unsigned i = 0; i < cli_n_aliases; i++)
         base_nearest_offer(&nearest, cli_aliases[i].name);
     if (nearest.best)
-        return cli_fail(CLI_USAGE, "bench knows no '%s'; did you mean '%s'?", name, nearest.best);
+        return cli_fail(CLI_USAGE, "no workload or kernel '%s'; did you mean '%s'?", name, nearest.best);
     return cli_fail(CLI_USAGE,
-                    "bench knows no '%s'; 'heddle help bench' names the kernels, 'heddle list' the workloads", name);
+                    "no workload or kernel '%s'; 'heddle help bench' names the kernels, 'heddle list' the workloads",
+                    name);
 }
 
 static int choose_subjects(struct bench *bench, const struct cli_words *words) {
@@ -151,7 +152,7 @@ static int choose_subjects(struct bench *bench, const struct cli_words *words) {
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
-/* The place of the --set with several values; the number of all when there is none. */
+/* Finds the --set with several values and sets *place to its index; to the number of all if there is none. */
 static int find_sweep(const struct cli_words *set, unsigned *place) {
     *place = set->count;
     for (unsigned i = 0; i < set->count; i++) {
@@ -199,8 +200,8 @@ static int make_variants(struct bench *bench) {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Timed, a loop takes as few rounds as at size small: its rate is about the same, and gather alone would take minutes.
- */
+/* A timed loop takes as few iterations as at size small: its rate is about the same, and gather alone would take
+ * minutes. */
 static struct cli_words kernel_arguments(struct bench *bench, const struct subject *subject, bool is_timed,
                                          const char *path) {
     struct base_arena *arena = &bench->arena;
@@ -260,7 +261,7 @@ static int measure_best(struct bench *bench, const struct subject *subject, cons
     return status;
 }
 
-/* Everything, however the runs before ended, unless the user stops it; the first status that is not good. */
+/* Measures everything, however earlier runs ended, unless the user stops it. Returns the first bad status. */
 static int measure(struct bench *bench) {
     int first_failure = CLI_DONE;
     for (unsigned i = 0; i < bench->n_results && first_failure != CLI_STOPPED; i++) {
@@ -275,7 +276,7 @@ static int measure(struct bench *bench) {
     return first_failure;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static void print_names(const struct bench *bench) {
     for (unsigned i = 0; i < bench->n_results; i++)
@@ -426,7 +427,7 @@ static int run_all(struct bench *bench) {
 
 static int check_options(const struct bench_options *given) {
     if (given->is_functional && (given->machine.machine || given->machine.set.count))
-        return cli_fail(CLI_USAGE, "%s is about timing, which --functional leaves out",
+        return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional",
                         given->machine.machine ? "--machine" : "--set");
     return CLI_DONE;
 }

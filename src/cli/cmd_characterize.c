@@ -1,6 +1,6 @@
-/* `heddle characterize [PROGRAM...]`: what the papers' tables say about their programs, measured of ours and shown
- * beside it. A program runs once for each machine that the tables ask for. What differs from a paper is no error;
- * docs/workloads.md says why it does. */
+/* `heddle characterize [PROGRAM...]`: the measures in the papers' tables, for our programs and beside the papers'
+ * values. A program runs once for each machine that the tables need. A difference from a paper is no error;
+ * docs/workloads.md explains it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_characterize_command = {
     .name = "characterize",
-    .summary = "what papers say about their programs, measured of ours",
+    .summary = "measure what papers report about their programs",
     .usage = "characterize [PROGRAM...] [options] [-- program arguments]",
     .text = "PROGRAM is as for 'heddle run'; without one, all bundled workloads are measured, at size paper their\n"
             "aliases too. The tables, each with the paper's value beside ours where the paper has one:\n"
@@ -61,7 +61,7 @@ const struct cli_command cli_characterize_command = {
             "A paper's program has the input of --size paper. A workload under several names there is shown beside\n"
             "the first.\n"
             "\n"
-            "Exit status: as that of 'heddle run'; what cannot run on meng2010 is no error.\n",
+            "Exit status: as that of 'heddle run'; a program that cannot run on meng2010 is no error.\n",
     .examples = "  heddle characterize bfs sort\n"
                 "  heddle characterize --size paper --table liu2023\n"
                 "  heddle characterize bfs_1 bfs_2 --size paper --json -\n",
@@ -79,16 +79,16 @@ struct characterize {
     struct cli_program *program;
     unsigned n_programs;
     bool has_table[CLI_N_PAPER_TABLES];
-    /* What the programs run on: */
+    /* The targets that the programs run on: */
     struct cli_target target[CLI_N_PAPER_TABLES];
     struct report_target shown[CLI_N_PAPER_TABLES];
     const char *machine[CLI_N_PAPER_TABLES]; /* NULL: without timing */
     unsigned n_machines;
-    struct cli_jobs jobs; /* the machines of the first program, of the second... */
+    struct cli_jobs jobs; /* all machines of the first program, then of the second... */
     FILE *json, *csv;
 };
 
-/* ---- What is asked for ------------------------------------------------------------------------------------------- */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 static int refuse_table(const char *name, struct base_arena *arena) {
     struct base_nearest nearest = base_nearest_to(name);
@@ -125,7 +125,7 @@ static const char *machine_of(const struct characterize *c, unsigned table) {
 
 static bool is_same_machine(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-/* Which of the machines a table's runs are on. */
+/* Index of the machine that a table's runs use. */
 static unsigned machine_number(const struct characterize *c, unsigned table) {
     unsigned m = 0;
     while (m < c->n_machines && !is_same_machine(c->machine[m], machine_of(c, table)))
@@ -150,7 +150,7 @@ static int choose_machines(struct characterize *c) {
     return CLI_DONE;
 }
 
-/* Those that are named, or all. */
+/* The programs named on the command line, or all. */
 static struct cli_words program_names(struct characterize *c) {
     struct cli_words names = {.item = c->words.item, .count = c->words.n_before};
     if (names.count)
@@ -205,13 +205,13 @@ static void make_jobs(struct characterize *c) {
     c->jobs = (struct cli_jobs){.job = job, .count = count, .at_once = (unsigned)given->threads, .arena = &c->arena};
 }
 
-/* ---- What was measured ------------------------------------------------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------------------------------------------------ */
 
 static const struct cli_job *job_of(const struct characterize *c, unsigned program, unsigned table) {
     return &c->jobs.job[program * c->n_machines + machine_number(c, table)];
 }
 
-/* The PTX that the program's kernels are in; NULL: only the program knows. */
+/* The PTX file of the program's kernels; NULL: not known outside the program. */
 static const char *ptx_of(const struct characterize *c, const struct cli_program *program, struct base_arena *arena) {
     const struct cli_workload *workload = cli_find_workload(program->name);
     if (program->kind == CLI_PROGRAM_PTX)
@@ -221,7 +221,7 @@ static const char *ptx_of(const struct characterize *c, const struct cli_program
     return base_arena_printf(arena, "%s/%s.ptx", c->place.workloads, workload->name);
 }
 
-/* The measures of a table for a program; false when it was not done. */
+/* Computes the measures of a table for a program; false if it was not measured. */
 static bool measure(struct characterize *c, unsigned program, unsigned table, double value[CLI_MOST_MEASURES]) {
     const struct cli_characterization *about = &cli_characterizations[table];
     const struct cli_job *job = job_of(c, program, table);
@@ -371,7 +371,7 @@ static void print_value(FILE *file, enum cli_measure_kind kind, double value) {
         fprintf(file, kind == CLI_MEASURE_COUNT ? "%.0f" : "%.9g", value);
 }
 
-/* Names of programs may be paths, which may hold quotes. */
+/* A program's name may be a path, which may contain quotes. */
 static void print_name(FILE *file, const char *name) {
     fputc('"', file);
     for (; *name; name++)
@@ -416,7 +416,7 @@ static bool write_csv(FILE *file, struct characterize *c) {
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-/* A program that does not fit meng2010 has said so in its row. */
+/* The row of a program that does not fit meng2010 says so. */
 static bool is_excused(const struct characterize *c, unsigned job) {
     const char *machine = c->machine[job % c->n_machines];
     return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == CLI_ERROR;

@@ -1,5 +1,5 @@
-/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. Rows have
- * a fixed order whatever ends first, and everything but host times is the same from run to run. */
+/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. The rows'
+ * order is fixed whichever run ends first, and everything but host times is the same from run to run. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct compare_options {
     struct cli_words machines, schedulers, divergence;
-    struct cli_machine_options machine; /* what holds for all machines */
+    struct cli_machine_options machine; /* the options for all machines */
     struct cli_program_options program;
     bool is_quiet, is_verbose;
     unsigned color;
@@ -49,9 +49,9 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_compare_command = {
     .name = "compare",
-    .summary = "the same under several schedulers, divergence models or machines, one table",
+    .summary = "run programs under several schedulers, divergence models or machines, in one table",
     .usage = "compare PROGRAM... [options] [-- program arguments]",
-    .text = "PROGRAM is as for 'heddle run'; what stands after -- goes to each of them. Every combination of the\n"
+    .text = "PROGRAM is as for 'heddle run'; the words after -- go to each of them. Every combination of the\n"
             "schedulers, divergence models and machines that are given is run, and the first row of a program\n"
             "is what its other rows are compared with. When nothing is given that makes more than one row,\n"
             "all schedulers are compared, the machine's own first. A result that differs from the CPU\n"
@@ -85,15 +85,15 @@ struct compare {
     struct cli_program *program;
     unsigned n_programs;
     struct cli_target *target;
-    struct report_target *shown; /* the same as the report names them */
+    struct report_target *shown; /* the targets as the report names them */
     unsigned n_targets;
-    struct cli_jobs jobs; /* the targets of the first program, of the second... */
+    struct cli_jobs jobs; /* all targets of the first program, then of the second... */
     FILE *json, *csv;
 };
 
 /* ---- Targets ----------------------------------------------------------------------------------------------------- */
 
-/* The words of all values; without a value one NULL, which stands for the default. */
+/* The words of all values; without a value one NULL, for the default. */
 static struct cli_words split(const struct cli_words *values, struct base_arena *arena) {
     size_t most = 1;
     for (unsigned i = 0; i < values->count; i++)
@@ -107,7 +107,7 @@ static struct cli_words split(const struct cli_words *values, struct base_arena 
     return words;
 }
 
-/* The machine's own scheduler, which is what the others are compared with, then the rest of the list. */
+/* The machine's own scheduler, with which the others are compared, then the rest of the list. */
 static int all_schedulers(struct compare *compare, const struct cli_machine_options *machine, struct cli_words *words) {
     struct cli_target target;
     int status = cli_make_target(&target, machine, NULL, NULL, 0, &compare->arena);
@@ -133,7 +133,7 @@ static int choose_targets(struct compare *compare) {
     machine.machine = machines.item[0];
     int status = CLI_DONE;
     if (!machines.count || !schedulers.count || !divergence.count)
-        return cli_fail(CLI_USAGE, "--%s has nothing but blanks",
+        return cli_fail(CLI_USAGE, "--%s names nothing",
                         !machines.count     ? "machine"
                         : !schedulers.count ? "scheduler"
                                             : "divergence");
@@ -221,7 +221,7 @@ static struct report_comparison collect(struct compare *compare) {
     return comparison;
 }
 
-/* Blocks where the terminal, or whatever reads the output, takes UTF-8. */
+/* Blocks are drawn if the locale is UTF-8. */
 static bool has_blocks(void) {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -255,7 +255,7 @@ static bool write_files(struct compare *compare, const struct report_comparison 
     return is_good;
 }
 
-/* How bad it is that a run ended so; what is worst decides the status of all. */
+/* How bad an exit status is; the worst one decides the status of all. */
 static unsigned severity(int status) {
     static const int order[] = {CLI_DONE, CLI_STOPPED, CLI_ERROR, CLI_USAGE, CLI_CHECK_FAILED};
     unsigned i = 0;
@@ -264,7 +264,7 @@ static unsigned severity(int status) {
     return i;
 }
 
-/* The models are named where there are several. */
+/* The rows name the models if there are several. */
 static bool has_several_models(const struct compare *compare) {
     for (unsigned i = 1; i < compare->n_targets; i++)
         if (strcmp(compare->shown[i].divergence, compare->shown[0].divergence) != 0)
@@ -272,7 +272,7 @@ static bool has_several_models(const struct compare *compare) {
     return false;
 }
 
-/* A line for each executable that runs as if there were no GPU: its rows are empty. */
+/* Prints a line for each executable that never called the driver: its rows are empty. */
 static void print_notes(const struct compare *compare) {
     for (unsigned i = 0; i < compare->jobs.count; i += compare->n_targets) {
         const struct cli_job *job = &compare->jobs.job[i];
@@ -282,7 +282,7 @@ static void print_notes(const struct compare *compare) {
     }
 }
 
-/* One line for each run that failed; the exit status of the worst. */
+/* Prints one line for each failed run. Returns the worst exit status. */
 static int print_failures(const struct compare *compare) {
     int worst = CLI_DONE;
     bool names_models = has_several_models(compare);

@@ -1,5 +1,5 @@
 /* `heddle cost [MODEL|SCHEDULER...]`: the storage that a mechanism adds to an SM, as its paper counts it. The numbers
- * are those of the mechanisms' own tables of operations (cost_bits); what no paper counts has none. */
+ * come from the mechanisms' operations tables (cost_bits); a mechanism that no paper counts has none. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ struct cost {
     const char *name, *kind; /* "divergence" or "scheduler" */
     bool is_known;
     uint64_t bits;
-    const char *how, *area; /* how it was counted, or why it was not; may be NULL */
+    const char *how, *area; /* how it is counted, or why it is not; may be NULL */
 };
 
 struct table {
@@ -146,7 +146,7 @@ static int fill(struct table *table, const struct cli_words *words) {
     return status;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t bytes_of(const struct cost *cost) { return (cost->bits + 7) / 8; }
 

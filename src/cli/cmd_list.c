@@ -1,4 +1,4 @@
-/* `heddle list [WHAT]`: what comes with Heddle. A kind of thing is one row of `kinds`. */
+/* `heddle list [WHAT]`: lists what Heddle includes. Each kind is one row of `kinds`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,14 +29,14 @@ static const struct cli_option options[] = {
 
 const struct cli_command cli_list_command = {
     .name = "list",
-    .summary = "list what comes with Heddle: workloads, machines, schedulers, experiments, statistics",
+    .summary = "list what Heddle includes: workloads, machines, schedulers, experiments, statistics",
     .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
              "                    stats|commands] [options]",
     .text = "Without a word it lists the workloads, as they are at size small: grid and block of the first launch,\n"
             "conditional branches in the kernels, the share of instructions that go to global or local memory or\n"
             "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a paper's own\n"
-            "name for a workload: at size paper it has that paper's input, else the workload's own.\n"
-            "One machine is shown as YAML that can be changed and used as a machine of one's own.\n",
+            "name for a workload: at size paper it has that paper's input, otherwise the workload's own.\n"
+            "One machine is shown as YAML that can be changed and used as a your own machine.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
                 "  heddle list schedulers\n"
@@ -46,14 +46,14 @@ const struct cli_command cli_list_command = {
     .main = cli_list,
 };
 
-/* What is being listed. */
+/* One list. */
 struct list {
     const struct list_options *given;
-    const char *subject; /* the word behind that of the list, or NULL */
+    const char *subject; /* the word after the list's name, or NULL */
     struct base_arena *arena;
-    struct config_machine *machines; /* of the list of machines */
+    struct config_machine *machines; /* for the list of machines */
     unsigned n_machines;
-    const struct cli_experiment *experiment;      /* of the list of experiments; NULL: only their names */
+    const struct cli_experiment *experiment;      /* for the list of experiments; NULL: only their names */
     const char **experiment_name, ***claim_state; /* claim_state[experiment][claim]; NULL: never judged */
     unsigned n_experiments;
 };
@@ -154,7 +154,7 @@ struct statistic {
     const char *name, *meaning;
 };
 
-/* The counters that results have, then what follows from them; the name is NULL after the last. */
+/* The counters in results, then the statistics computed from them; the name is NULL after the last. */
 static struct statistic statistic(unsigned i) {
     for (unsigned k = 0; k < STATS_N_COUNTERS; k++)
         if (stats_is_shown(&stats_list[k], true) && i-- == 0)
@@ -210,7 +210,7 @@ static json_t *command_json(const struct list *list, unsigned i) {
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
-/* All that are bundled, or the one that is asked for. */
+/* Loads all bundled machines, or the one named. */
 static int load_machines(struct list *list) {
     const char *folder = cli_find_machines(list->arena);
     if (!folder)
@@ -315,7 +315,7 @@ static const char *scheduler_name(const struct list *list, unsigned i) {
     return i < count ? schedulers[i]->name : NULL;
 }
 
-/* A policy's options and presets stand below it, each with its default. */
+/* Adds a row for each option and preset of a policy, with its default. */
 static void plugin_rows(const struct list *list, struct report_table *table, const struct config_plugin *plugin) {
     report_table_cell(table, "%s", plugin->name);
     report_table_cell(table, "%s", "");
@@ -430,13 +430,13 @@ static const char *state_of(const struct list *list, unsigned i, unsigned k) {
     return list->claim_state[i][k] ? list->claim_state[i][k] : "not run";
 }
 
-/* A paper's name is what stands before the first dash. */
+/* A paper's name is the part before the first dash. */
 static bool is_of_same_paper(const char *a, const char *b) {
     size_t length = strcspn(a, "-");
     return length == strcspn(b, "-") && strncmp(a, b, length) == 0;
 }
 
-/* Each with its claims below it, and what became of them the last time. */
+/* Each experiment with its claims, and their last results. */
 static void experiment_rows(const struct list *list, struct report_table *table) {
     table->n_columns = 3;
     report_table_cell(table, "experiment");
@@ -478,9 +478,9 @@ static json_t *experiment_json(const struct list *list, unsigned i) {
 
 struct list_kind {
     const char *name;
-    int (*start)(struct list *list); /* gets what the list is about, or says why not; NULL: nothing to get */
+    int (*start)(struct list *list); /* loads the list's data, or prints why it cannot; NULL: none needed */
     void (*rows)(const struct list *list, struct report_table *table);
-    const char *(*item_name)(const struct list *list, unsigned i); /* NULL behind the last */
+    const char *(*item_name)(const struct list *list, unsigned i); /* NULL after the last */
     json_t *(*item_json)(const struct list *list, unsigned i);
 };
 

@@ -1,4 +1,4 @@
-/* `heddle ptx FILE`: checks a PTX file and shows what is in it, before anything runs. */
+/* `heddle ptx FILE`: checks a PTX file and shows its contents, without running it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,13 +95,13 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
     return CLI_PTX_OTHER;
 }
 
-/* Nothing runs, so any address does that is aligned for every type. */
+/* Nothing runs, so any address will do that is aligned for every type. */
 static uint64_t any_address(void *user, const struct ptx_variable *variable) {
     (void)user, (void)variable;
     return 1u << 20;
 }
 
-/* What cannot be linked has been reported with the instructions that are not supported. */
+/* If the program cannot be linked, the report on unsupported instructions says why. */
 static struct exec_program *try_to_link(const struct ptx_module *module, const struct ptx_function *function) {
     struct ptx_messages messages = {0};
     struct exec_program *program =

@@ -1,4 +1,4 @@
-/* `heddle ptx` on small files: exit statuses, and what the JSON says. */
+/* `heddle ptx` on small files: exit statuses, and the contents of the JSON. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -33,7 +33,7 @@ static const char loop_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n
                                 "END:\n"
                                 "ret;\n}\n"; /* line 22 */
 
-/* A file in a place of its own, given back to the caller to unlink. */
+/* Writes a temporary file; the caller unlinks it. */
 static void write_temporary(char *path, const char *text) {
     strcpy(path, "/tmp/heddle-ptx-XXXXXX");
     int descriptor = mkstemp(path);
@@ -42,7 +42,7 @@ static void write_temporary(char *path, const char *text) {
     close(descriptor);
 }
 
-/* The exit status of `heddle ptx FILE WORDS...` with its JSON, if json is not NULL. */
+/* Runs `heddle ptx FILE WORDS...`, with its JSON if json is not NULL. Returns the exit status. */
 static int run_ptx(const char *text, const char *word, const char *word_value, json_t **json) {
     char path[64], output[64];
     write_temporary(path, text);

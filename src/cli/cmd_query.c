@@ -1,5 +1,5 @@
 /* `heddle query SQL FILE.csv`: a query over a table on the simulated GPU. The bundled program `query` reads both, runs
- * the kernels and prints the rows; here it is started, and what it took is said. */
+ * the kernels and prints the rows; this command starts it and reports the cycles. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ struct query {
     struct report_target shown;
 };
 
-/* One line: all cycles, and those of each kernel. */
+/* Prints one line: all cycles, and those of each kernel. */
 static void print_cycles(struct query *query, const struct report_run *run) {
     unsigned n;
     const struct report_kernel *kernel = report_by_name(run, &query->arena, &n);

@@ -17,7 +17,7 @@ struct run_options {
     struct cli_program_options program;
     bool is_functional, is_quiet, is_verbose, has_branches, keeps_going;
     const char *launches;
-    uint64_t first_launch, last_launch; /* of `launches` */
+    uint64_t first_launch, last_launch; /* read from `launches` */
     unsigned color;
     uint64_t threads, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
@@ -38,8 +38,7 @@ static const struct cli_option options[] = {
     CLI_PROGRAM_ROWS(FIELD(program)),
     {"--launch", 0, CLI_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
      FIELD(launches), 0, 0},
-    {"--keep-going", 0, CLI_FLAG, NULL, "a program that ends well is done, whatever CUDA calls failed in it",
-     FIELD(keeps_going), 0, 0},
+    {"--keep-going", 0, CLI_FLAG, NULL, "accept exit status 0 even if CUDA calls failed", FIELD(keeps_going), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
@@ -51,11 +50,12 @@ static const struct cli_option options[] = {
      FIELD(thread_map), 0, 0},
     {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
      FIELD(threads), 1, CLI_MOST_THREADS},
-    {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds, with what there is", FIELD(timeout_seconds), 0, 0},
+    {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds), 0,
+     0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
      FIELD(max_instructions), 1, INT64_MAX},
     {"--quiet", 'q', CLI_FLAG, NULL, "no table: only the program's own output, and errors", FIELD(is_quiet), 0, 0},
-    {"--verbose", 'v', CLI_FLAG, NULL, "say what is run, and why the driver refuses a call", FIELD(is_verbose), 0, 0},
+    {"--verbose", 'v', CLI_FLAG, NULL, "print what is run, and why the driver rejects a call", FIELD(is_verbose), 0, 0},
     CLI_COLOR_ROW(FIELD(color)),
 };
 
@@ -64,7 +64,7 @@ const struct cli_command cli_run_command = {
     .summary = "simulate one program on one machine",
     .usage = "run PROGRAM [program arguments] [options]",
     .text = "PROGRAM is the name of a bundled workload ('heddle list workloads'), the path of a CUDA\n"
-            "executable, or a .ptx file. Options may stand before or after it; other words, and everything\n"
+            "executable, or a .ptx file. Options may come before or after it; other words, and everything\n"
             "after --, go to the program. FILE - is standard output; the program's own output then goes\n"
             "to standard error.\n"
             "\n"
@@ -94,21 +94,21 @@ const struct cli_command cli_run_command = {
     .main = cli_run,
 };
 
-/* One run and all that it needs. */
+/* One run and its data. */
 struct run {
     struct run_options given;
     struct cli_words words;
     struct cli_place place;
     struct cli_target target;
-    struct report_target shown; /* the same as the report names it */
+    struct report_target shown; /* the target as the report names it */
     struct cli_execution execution;
     struct base_arena arena;
     FILE *json, *csv;
 };
 
-/* ---- Mistakes ---------------------------------------------------------------------------------------------------- */
+/* ---- Wrong usage ------------------------------------------------------------------------------------------------- */
 
-/* What only a timed run has. */
+/* Rejects options that only a timed run has. */
 static int check_functional(const struct run_options *given) {
     const char *timed = given->machine.machine     ? "--machine"
                         : given->scheduler         ? "--scheduler"
@@ -120,7 +120,7 @@ static int check_functional(const struct run_options *given) {
                         : given->sample_cycles     ? "--sample"
                                                    : NULL;
     if (given->is_functional && timed)
-        return cli_fail(CLI_USAGE, "%s is about timing, which --functional leaves out", timed);
+        return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional", timed);
     return CLI_DONE;
 }
 
@@ -135,7 +135,7 @@ static int check_options(const struct run *run) {
     return check_functional(&run->given);
 }
 
-/* N, N.., ..M or N..M. */
+/* Reads N, N.., ..M or N..M. */
 static int read_launches(struct run_options *given) {
     if (!given->launches)
         return CLI_DONE;
@@ -154,16 +154,16 @@ static int read_launches(struct run_options *given) {
                    : cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
 }
 
-/* --kernel names the kernel of a .ptx file; of a program it chooses the launches that are timed. */
+/* --kernel names the kernel of a .ptx file; for a program it chooses the launches that are timed. */
 static int read_kernels(struct run *run) {
     struct cli_program_options *program = &run->given.program;
     if (!program->kernel || run->execution.program.kind == CLI_PROGRAM_PTX)
         return CLI_DONE;
     regex_t regex;
     if (run->given.is_functional)
-        return cli_fail(CLI_USAGE, "--kernel chooses what is timed, which --functional leaves out");
+        return cli_fail(CLI_USAGE, "--kernel chooses what is timed, but --functional times nothing");
     if (regcomp(&regex, program->kernel, REG_EXTENDED | REG_NOSUB) != 0)
-        return cli_fail(CLI_USAGE, "--kernel '%s' is no regular expression", program->kernel);
+        return cli_fail(CLI_USAGE, "--kernel '%s' is not a regular expression", program->kernel);
     regfree(&regex);
     run->execution.timed_kernels = program->kernel;
     program->kernel = NULL;
@@ -193,11 +193,11 @@ static void print_notes(const struct run *run, const struct report_run *report, 
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
 }
 
-/* The table goes to standard output unless that is taken; what went wrong goes to standard error, last. */
+/* The table goes to standard output, unless --json or --csv writes there; errors go to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
     bool has_color = cli_is_colored(run->given.color);
     if (run->execution.shows_progress && report->stopped)
-        fputs("\r\033[K", stderr); /* the driver had no time to take its line of progress away */
+        fputs("\r\033[K", stderr); /* the driver had no time to clear its progress line */
     bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv);
     if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
@@ -226,7 +226,7 @@ static void say_what_runs(const struct run *run) {
     fprintf(stderr, "\nheddle: with the driver of %s\n", run->place.cuda);
 }
 
-/* More would seldom find something to do. */
+/* More threads seldom find work. */
 static unsigned usual_threads(void) {
     enum { MOST = 8 };
     unsigned n = cli_count_processors();
@@ -265,7 +265,7 @@ static int run_program(struct run *run) {
     return show(run, &report, status, is_said);
 }
 
-/* The machine that the run is timed on. */
+/* Chooses the machine that the run is timed on. */
 static int choose_target(struct run *run) {
     const struct run_options *given = &run->given;
     int status = cli_make_target(&run->target, &given->machine, given->scheduler, given->divergence, given->max_cycles,

@@ -1,4 +1,4 @@
-/* `heddle sweep FILE.yaml...`: a user's own experiments, in the form of the bundled ones. */
+/* `heddle sweep FILE.yaml...`: a user's own experiments, in the same format as the bundled ones. */
 #include <string.h>
 
 #include "cli/cli.h"

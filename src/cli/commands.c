@@ -1,4 +1,4 @@
-/* The list of commands, and which of them a command line asks for. */
+/* The list of commands, and the choice of the one that a command line names. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int dispatch(int argc, char **argv) {
     return command ? command->main(argc - 1, argv + 1) : cli_unknown_command(argv[1]);
 }
 
-/* Output that did not arrive is an error, unless a command has already failed otherwise. */
+/* Lost output is an error, unless the command has already failed otherwise. */
 int cli_main(int argc, char **argv) {
     int status = dispatch(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_DONE)

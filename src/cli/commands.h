@@ -1,4 +1,4 @@
-/* The tables of the commands, each beside its code. */
+/* The tables of the commands; each is defined beside its code. */
 #pragma once
 
 #include "cli/options/options.h"

@@ -58,18 +58,18 @@ static void mistakes_in_arguments_are_usage(void **state) {
     (void)state;
     refused(2, KERNELS "--kernel saxpy --arg f32:1", "kernel 'saxpy' takes 3 arguments, not 1");
     refused(2, KERNELS "--kernel saxpy --arg f64:1 --arg buf:4 --arg buf:4", "has 4 bytes, but --arg f64:1 has 8");
-    refused(2, KERNELS "--kernel spin --arg 5", "--arg 5 makes no sense; right are u32:5");
-    refused(2, KERNELS "--kernel spin --arg u33:5", "--arg u33:5 makes no sense");
+    refused(2, KERNELS "--kernel spin --arg 5", "--arg 5 is not an argument; examples: u32:5");
+    refused(2, KERNELS "--kernel spin --arg u33:5", "--arg u33:5 is not an argument");
     refused(2, KERNELS "--kernel spin --arg u8:256", "'256' in --arg u8:256 is no u8");
     refused(2, KERNELS "--kernel spin --arg s8:-129", "is no s8");
     refused(2, KERNELS "--kernel spin --arg u32:-1", "is no u32");
     refused(2, KERNELS "--kernel spin --arg f32:1x", "is no f32");
-    refused(2, KERNELS "--kernel spin --arg 'buf:f32[4'", "makes no sense");
+    refused(2, KERNELS "--kernel spin --arg 'buf:f32[4'", "is not an argument");
     refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,2,3'", "more numbers than the 2");
     refused(2, KERNELS "--kernel spin --arg 'buf:f32[2]=1,x'", "'x' in --arg buf:f32[2]=1,x is no f32");
     refused(2, KERNELS "--kernel spin --grid 0", "--grid takes one to three numbers above 0");
     refused(2, KERNELS "--kernel spin --block 1,2,3,4", "not '1,2,3,4'");
-    refused(2, KERNELS "--kernel spin word", "what is 'word'?");
+    refused(2, KERNELS "--kernel spin word", "unexpected 'word'");
 }
 
 static void the_kernel_must_be_one_of_the_file(void **state) {

@@ -51,7 +51,7 @@ static void names_far_from_everything_lead_to_the_list(void **state) {
     refused(2, "list frobnicate",
             "there are: workloads, aliases, machines, options, schedulers, divergence, experiments, "
             "stats, commands");
-    refused(2, "run ./x --frobnicate", "options of the program stand after --");
+    refused(2, "run ./x --frobnicate", "options of the program come after --");
     refused(2, "run bfs -d frobnicate", "heddle: no divergence model 'frobnicate'; there are: stack");
     refused(2, "list --frobnicate", "'heddle help list' lists the options");
 }
@@ -63,9 +63,9 @@ static void values_are_checked(void **state) {
     refused(2, "run bfs --thread-map ''", "--thread-map needs a value: PREFIX");
     refused(2, "run bfs --json=", "--json needs a value: FILE|-");
     refused(2, "compare bfs -s ''", "--scheduler needs a value: NAME");
-    refused(2, "compare bfs -s ' '", "heddle: --scheduler has nothing but blanks");
-    refused(2, "compare bfs -d ' ' -s gto", "heddle: --divergence has nothing but blanks");
-    refused(2, "compare bfs -m ' '", "heddle: --machine has nothing but blanks");
+    refused(2, "compare bfs -s ' '", "heddle: --scheduler names nothing");
+    refused(2, "compare bfs -d ' ' -s gto", "heddle: --divergence names nothing");
+    refused(2, "compare bfs -m ' '", "heddle: --machine names nothing");
     refused(2, "run bfs --functional --timeout 0", "a number of seconds above 0, not '0'");
     refused(2, "run bfs --functional --timeout 1x", "not '1x'");
     refused(2, "run bfs --functional --max-instructions -3", "not '-3'");
@@ -82,9 +82,9 @@ static void values_are_checked(void **state) {
 
 static void options_must_fit_the_program(void **state) {
     (void)state;
-    refused(2, "run bfs --functional -s gto", "--scheduler is about timing, which --functional leaves out");
-    refused(2, "run bfs --functional --max-cycles 5", "--max-cycles is about timing");
-    refused(2, "bench --functional --set sm.count=1", "--set is about timing");
+    refused(2, "run bfs --functional -s gto", "--scheduler applies to timed runs, not to --functional");
+    refused(2, "run bfs --functional --max-cycles 5", "--max-cycles applies to timed runs");
+    refused(2, "bench --functional --set sm.count=1", "--set applies to timed runs");
     refused(2, "bench bfs --set sm.count=1,2 --set l1.ways=1,2", "only one --set may have several values");
     refused(2, "compare -s gto", "heddle: compare needs a program");
     refused(2, "compare -- bfs", "heddle: compare needs a program");
@@ -94,7 +94,7 @@ static void options_must_fit_the_program(void **state) {
     refused(2, "run --dump-config --csv x.csv", "--csv is about a run, and --dump-config runs nothing");
     refused(2, "compare bfs /bin/true --size small", "--size is for bundled workloads");
     refused(2, "run --functional", "heddle: run needs a program");
-    refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files, and 'bfs' is none");
+    refused(2, "run bfs --functional --grid 4", "--grid is for .ptx files; 'bfs' is not one");
     refused(2, "run /bin/true --functional --size small", "--size is for bundled workloads");
     refused(2, "run bfs --functional --json - --csv -", "cannot both write");
     refused(2, "run bfs --functional --blokcs 4", "did you mean '--blocks'?");

@@ -153,8 +153,8 @@ struct cli_experiments {
     struct cli_experiment *item;
     unsigned count;
 };
-/* All experiments of Heddle's folder, sorted by name, numbers by value. CLI_DONE, or the exit status after a message.
- */
+/* All experiments of Heddle's folder, sorted by name, numbers by value. CLI_DONE, or the exit status after a
+ * message. */
 int cli_load_experiments(struct cli_experiments *experiments, struct base_arena *arena);
 /* Their names alone: no file is read. */
 const char **cli_experiment_names(struct base_arena *arena, unsigned *count);

@@ -1,5 +1,5 @@
 /* Runs what a plan asks for and the store has not. A run is kept the moment it ends, so that neither an interrupt nor
- * the end of this process costs more than the runs under way. */
+ * the end of this process costs more than the runs in progress. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

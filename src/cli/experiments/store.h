@@ -1,5 +1,5 @@
 /* Results that are kept: an SQLite file with a row for each run, so that a run is not repeated. Several processes may
- * use it at once, and a process that is killed loses no more than the runs under way. */
+ * use it at once, and a process that is killed loses no more than the runs in progress. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* What `heddle` says about itself. Everything about options comes from their tables. */
+/* The help texts of `heddle`. All text about options comes from their tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ void cli_print_overview(void) {
           "  heddle run ./myapp                            your own CUDA program, unmodified\n"
           "  heddle run my.ptx --block 256 --arg out:u32[256]\n"
           "                                                one kernel of a PTX file\n"
-          "  heddle list workloads                         what comes with Heddle\n"
+          "  heddle list workloads                         what Heddle includes\n"
           "  heddle help run                               a command and its options\n",
           stdout);
 }

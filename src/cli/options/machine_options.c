@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-/* What is about a place in a file stands as compilers write it, so that editors can jump there. */
+/* A message about a place in a file has the compilers' form, so that editors can jump there. */
 static int refuse(const char *error) {
     if (!strchr(error, '\n'))
         return cli_fail(CLI_ERROR, "%s", error);

@@ -32,6 +32,6 @@ struct cli_machine_options {
             (at) + offsetof(struct cli_machine_options, dump), 0, 0                                                    \
     }
 
-/* Loads the machine, applies every --set in order, and checks the outcome. CLI_DONE, or the exit status after one
- * message on standard error. `folder` is that of the bundled machines. */
+/* Loads the machine, applies every --set in order, and checks the outcome. `folder` has the bundled machines. Returns
+ * CLI_DONE, or the exit status after one message on standard error. */
 int cli_load_machine(struct config_machine *machine, const struct cli_machine_options *given, const char *folder);

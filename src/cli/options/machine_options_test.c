@@ -1,4 +1,4 @@
-/* --machine, --set and --dump-config as a command would have them. */
+/* --machine, --set and --dump-config as a command uses them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 };
 static const struct cli_command command = {.name = "test", .options = options, .n_options = 3};
 
-/* Parses the words, ended by NULL, and loads the machine; the exit status. */
+/* Parses the words, ended by NULL, and loads the machine. Returns the exit status. */
 static int load(struct config_machine *machine, bool *dump, char **argv) {
     struct base_arena arena = {0};
     struct values values = {0};
@@ -57,7 +57,7 @@ static void settings_follow_the_file_in_order(void **state) {
     assert_true(dump);
 }
 
-/* On the way from one sound machine to another, single settings may not fit together. */
+/* Between one valid machine and another, single settings may not fit together. */
 static void only_the_outcome_is_checked(void **state) {
     (void)state;
     struct config_machine machine;

@@ -1,5 +1,5 @@
-/* The parser of options: `--name value`, `--name=value`, `-l`, and `--` before words that are no options. It leaves out
- * abbreviations and letters written together: a command line in a script should say what it means. */
+/* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. It has no
+ * abbreviations and no grouped letters: a command line in a script should say what it means. */
 #include "cli/options/options.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ struct parser {
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
-/* ---- Finding the row --------------------------------------------------------------------------------------------- */
+/* ---- Finding the option ------------------------------------------------------------------------------------------ */
 
 static const struct cli_option *find_option(const struct cli_command *command, const char *name, size_t length) {
     for (unsigned i = 0; i < command->n_options; i++) {
@@ -37,7 +37,7 @@ static const struct cli_option *find_option(const struct cli_command *command, c
     return NULL;
 }
 
-/* The shortest that begins so, or the one that is spelt most like it. */
+/* The shortest option that begins with the name, otherwise the one spelt most like it. */
 static const char *nearest_option(const struct cli_command *command, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
     const char *longer = NULL;
@@ -58,7 +58,7 @@ static bool refuse_unknown(struct parser *parser, const char *word) {
         parser->status = cli_fail(CLI_USAGE, "unknown option '%s'; did you mean '%s'?", name, nearest);
     else if (command->has_program)
         parser->status = cli_fail(CLI_USAGE,
-                                  "unknown option '%s'; options of the program stand after --, and 'heddle help %s' "
+                                  "unknown option '%s'; options of the program come after --, and 'heddle help %s' "
                                   "lists Heddle's own",
                                   name, command->name);
     else
@@ -112,7 +112,7 @@ static bool set_seconds(struct parser *parser, const struct cli_option *option, 
     return false;
 }
 
-/* There is never more to collect than words on the command line. */
+/* There are never more words to collect than on the command line. */
 static void add_word(struct parser *parser, struct cli_words *words, const char *word) {
     if (!words->item)
         words->item = BASE_ARENA_ARRAY(parser->arena, const char *, (size_t)parser->argc);

@@ -9,8 +9,8 @@
 
 enum cli_kind {
     CLI_FLAG,    /* bool */
-    CLI_NO_FLAG, /* bool that the option clears */
-    CLI_CHOICE,  /* unsigned: the place among the words of `value`, which `|` separates */
+    CLI_NO_FLAG, /* bool, cleared by the option */
+    CLI_CHOICE,  /* unsigned: the index among the words of `value`, separated by `|` */
     CLI_TEXT,    /* const char * */
     CLI_NUMBER,  /* uint64_t from least to most */
     CLI_SECONDS, /* double above 0 */
@@ -23,14 +23,14 @@ struct cli_option {
     enum cli_kind kind;
     const char *value; /* how the help names it; NULL for flags */
     const char *help;
-    size_t field; /* where in the command's struct the value goes */
+    size_t field; /* offset of the value in the command's struct */
     uint64_t least, most;
 };
 
 struct cli_words {
     const char **item;
     unsigned count;
-    unsigned n_before; /* of a command line: how many stood before -- */
+    unsigned n_before; /* on a command line: how many came before -- */
 };
 
 struct cli_command {
@@ -41,7 +41,7 @@ struct cli_command {
     const char *examples; /* lines, or NULL */
     const struct cli_option *options;
     unsigned n_options;
-    bool has_program; /* words after -- are for a program that is run */
+    bool has_program; /* words after -- are for the program that it runs */
     int (*main)(int argc, char **argv);
 };
 
@@ -49,16 +49,16 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[];
 extern const unsigned cli_n_commands;
 const struct cli_command *cli_find_command(const char *name); /* NULL: none */
-/* One line on standard error, with the nearest command; the exit status. */
+/* Prints one line on standard error, with the nearest command. Returns the exit status. */
 int cli_unknown_command(const char *name);
 
-/* Reads the words behind argv[0]. Options may stand anywhere before `--` and fill `values`, the command's struct, which
- * holds the defaults; the other words are collected in order. False when the command is to end at once with *status:
- * after --help, or after one line about a mistake. */
+/* Reads the words after argv[0]. Options may come anywhere before `--` and are stored in `values`, the command's
+ * struct, which holds the defaults; the other words are collected in order. Returns false if the command must end at
+ * once with *status: after --help, or after one line about wrong usage. */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, void *values, struct cli_words *words,
                struct base_arena *arena, int *status);
 
-/* The texts of `heddle` alone, `heddle help COMMAND`, and, for completion, every option on a line of its own. */
+/* Print the help of `heddle` alone, of `heddle help COMMAND` and, for completion, every option on a line of its own. */
 void cli_print_overview(void);
 void cli_print_command(const struct cli_command *command);
 void cli_print_options(const struct cli_command *command);

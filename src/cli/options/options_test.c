@@ -45,7 +45,7 @@ struct parsed {
     char *argv[MOST_WORDS];
 };
 
-/* The words of a line, separated by single blanks. */
+/* Parses the words of a line, separated by single blanks. */
 static void parse(struct parsed *parsed, const char *line) {
     *parsed = (struct parsed){.values = {.has_check = true}, .status = -1};
     int argc = 0;

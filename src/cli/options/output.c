@@ -11,7 +11,7 @@
 
 bool cli_is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
-/* Before the run: a file that cannot be written should not cost one. */
+/* Opens before the run: an unwritable file should not cost one. */
 bool cli_open_output(const char *path, FILE **file) {
     if (!path)
         return true;

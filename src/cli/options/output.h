@@ -4,20 +4,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* `path` is `-`. */
+/* True if `path` is `-`. */
 bool cli_is_stdout(const char *path);
 
-/* Opens a file for writing, `-` being standard output, and does nothing for NULL. False after one line on standard
+/* Opens a file for writing; `-` is standard output, and NULL does nothing. Returns false after one line on standard
  * error. */
 bool cli_open_output(const char *path, FILE **file);
-/* The files of --json and --csv, which must not be the same. CLI_DONE, or the exit status after one line. */
+/* Opens the files of --json and --csv, which must differ. Returns CLI_DONE, or the exit status after one line. */
 int cli_open_outputs(const char *json_path, FILE **json, const char *csv_path, FILE **csv);
-/* Closes it, unless it is standard output. False after one line on standard error, when that fails or !is_written. */
+/* Closes the file, unless it is standard output. Returns false after one line on standard error if that fails or
+ * !is_written. */
 bool cli_close_output(const char *path, FILE *file, bool is_written);
 
-/* The words of --color. */
+/* The choices of --color. */
 enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 #define CLI_COLOR_ROW(at)                                                                                              \
     { "--color", 0, CLI_CHOICE, "auto|always|never", "when to colour the table, default auto", (at), 0, 0 }
-/* Whether standard output is to be coloured. */
+/* True if standard output is to be coloured. */
 bool cli_is_colored(unsigned color);

@@ -1,4 +1,4 @@
-/* The other names that workloads go by (workloads.c). */
+/* Aliases of workloads (workloads.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void a_misspelt_alias_is_recognised(void **state) {
     assert_string_equal(cli_nearest_workload("nqueen"), "nqueens");
 }
 
-/* The words behind each other, with a space after each. */
+/* The program's arguments in one string, with a space after each. */
 static const char *started_with(const char *name, unsigned size, struct base_arena *arena) {
     struct cli_program program = {.kind = CLI_PROGRAM_WORKLOAD, .name = name};
     struct cli_program_options given = CLI_PROGRAM_DEFAULTS;

@@ -1,7 +1,7 @@
 /* Starts programs and waits for them. Signals are taken one by one from a queue (sigtimedwait), so there is no handler.
  *
- * The driver ends a kernel at the time limit by itself and the program gets to report it; a program that is still there
- * a little later is ended from here, first politely. */
+ * At the time limit the driver ends the kernel by itself, and the program can report it; a program that still runs a
+ * little later gets SIGTERM, then SIGKILL. */
 #define _GNU_SOURCE
 #include "cli/program/child.h"
 
@@ -31,7 +31,7 @@ double cli_now_seconds(void) {
 
 /* ---- The child's side -------------------------------------------------------------------------------------------- */
 
-/* Puts `first` before what a list with colons in the environment holds. */
+/* Puts `first` at the front of a colon-separated list in the environment. */
 static bool lead(const char *variable, const char *first) {
     const char *old = getenv(variable);
     char *text;
@@ -54,7 +54,7 @@ static bool set_environment(const struct cli_child *child) {
            setenv("HEDDLE_CONFIG", child->config, 1) == 0 && setenv("HEDDLE_RESULTS", child->results, 1) == 0;
 }
 
-/* A file is opened anew, so that nobody else moves the place where it is read. */
+/* Opens a file again, so that no other process moves its read position. */
 static bool redirect_input(void) {
     struct stat about;
     bool is_file = fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode);
@@ -78,7 +78,7 @@ static bool redirect_output(const struct cli_child *child) {
     return null >= 0 && dup2(null, STDOUT_FILENO) >= 0;
 }
 
-/* Comes back only when something failed. A program does not outlive the command that would have shown its results. */
+/* Returns only on failure. A program does not outlive the command that would have shown its results. */
 static void become(const struct cli_child *child, const sigset_t *mask, pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
         return;
@@ -92,7 +92,7 @@ static void become(const struct cli_child *child, const sigset_t *mask, pid_t pa
 
 /* ---- The command's side ------------------------------------------------------------------------------------------ */
 
-/* A child that runs; pid 0: a free place. */
+/* A running child; pid 0: a free entry. */
 struct running {
     unsigned number;
     pid_t pid;
@@ -107,10 +107,11 @@ struct crew {
     unsigned n_running, next;
     int interrupt;          /* the first signal; 0: none yet */
     double interrupted_at;  /* when it came */
-    sigset_t taken, before; /* the signals that are waited for; the mask that the children get */
+    sigset_t taken, before; /* taken: signals that this process waits for; before: the mask that children get */
 };
 
-/* What the parent listens for. A signal that is ignored, as SIGINT is in scripts' background jobs, stays ignored. */
+/* The signals that this process waits for. An ignored one, such as SIGINT in background jobs of scripts, stays
+ * ignored. */
 static sigset_t signals_to_take(void) {
     static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
     sigset_t set;
@@ -124,9 +125,9 @@ static sigset_t signals_to_take(void) {
     return set;
 }
 
-/* The process, or 0 with the reason in *error. */
+/* Returns the process, or 0 with the reason in *error. */
 static pid_t start_child(const struct cli_child *child, const sigset_t *mask, int *error) {
-    int failure[2]; /* carries errno out of a child that could not become the program */
+    int failure[2]; /* carries errno out of a child whose exec failed */
     if (pipe2(failure, O_CLOEXEC) != 0) {
         *error = errno;
         return 0;
@@ -178,7 +179,8 @@ static void send_signal(const struct running *running, int number) {
     kill(running->is_apart ? -running->pid : running->pid, number);
 }
 
-/* Takes the child's end if it is there. What is left of a group is ended while its leader still holds its number. */
+/* Reaps the child if it has ended. What remains of its process group is killed while the leader still holds the
+ * number. */
 static bool reap(struct running *running, struct rusage *usage) {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != running->pid)
@@ -188,7 +190,7 @@ static bool reap(struct running *running, struct rusage *usage) {
     return wait4(running->pid, &running->end.wait_status, 0, usage) == running->pid;
 }
 
-/* Reports the children that have ended; whether there was one. */
+/* Reports the children that have ended. Returns true if there was one. */
 static bool collect(struct crew *crew) {
     const struct cli_children *children = crew->children;
     bool has_ended = false;
@@ -215,15 +217,15 @@ static int take_signal(const struct crew *crew, siginfo_t *info) {
             until = fmin(until, crew->running[i].deadline);
     if (!isfinite(until))
         return sigwaitinfo(&crew->taken, info);
-    static const double most_seconds = 86400; /* time_t has an end, --timeout has none */
+    static const double most_seconds = 86400; /* time_t has an upper bound, --timeout has none */
     double left = fmin(fmax(until - now, 0), most_seconds);
     struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
     return sigtimedwait(&crew->taken, info, &limit);
 }
 
-/* A signal from the keyboard has gone to the whole group of processes, the programs in it included. A second one ends
- * them for good, unless it comes so soon that it is the same request twice: to this process and to its group, as
- * timeout(1) does. */
+/* A signal from the keyboard has gone to the whole process group, including the programs in it. A second one kills
+ * them, unless it comes so soon that it is the same request sent twice, to this process and to its group, as timeout(1)
+ * does. */
 static void pass_on(struct crew *crew, const siginfo_t *info) {
     static const double same_request_seconds = 0.5;
     bool is_first = crew->interrupt == 0;
@@ -249,14 +251,14 @@ static void send_to_those_apart(const struct crew *crew, int number) {
             send_signal(&crew->running[i], number);
 }
 
-/* Ctrl-Z reaches this process's own group alone. */
+/* Ctrl-Z reaches only this process's own group. */
 static void rest(const struct crew *crew) {
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, SIGTSTP);
     send_to_those_apart(crew, SIGSTOP);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops, and goes on */
+    sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops, and later continues */
     sigprocmask(SIG_BLOCK, &only, NULL);
     send_to_those_apart(crew, SIGCONT);
 }

@@ -1,5 +1,4 @@
-/* Programs from start to verdict: a private folder for the results, the configuration, the process, what it measured.
- */
+/* Runs programs: a private folder for the results, the configuration, the process, its measurements, the verdict. */
 #define _GNU_SOURCE
 #include "cli/program/execute.h"
 
@@ -17,7 +16,7 @@
 
 #include "cli/cli.h"
 
-/* ---- What the driver is told ------------------------------------------------------------------------------------- */
+/* ---- The driver's configuration ---------------------------------------------------------------------------------- */
 
 static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
     json_t *object = json_object();
@@ -65,7 +64,7 @@ static const char *const *program_arguments(const struct cli_execution *executio
 
 /* ---- How it ended ------------------------------------------------------------------------------------------------ */
 
-/* The limit that ended a launch, if one did. */
+/* The limit that ended a launch, or NULL. */
 static const char *limit_reached(const struct report_run *run) {
     for (unsigned i = 0; i < run->n_errors; i++)
         if (run->errors[i].limit)
@@ -131,7 +130,7 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* For the folders of all runs; NULL after one line. */
+/* Makes a folder for the folders of all runs; NULL after one line. */
 static const char *make_common_folder(struct base_arena *arena) {
     const char *parent = getenv("TMPDIR");
     if (!parent || !*parent)
@@ -143,7 +142,7 @@ static const char *make_common_folder(struct base_arena *arena) {
     return NULL;
 }
 
-/* The driver may write beside the file and rename, so the file has a folder to itself. */
+/* The driver may write beside the file and rename it, so the file has its own folder. */
 static bool make_folder(struct cli_job *job, const struct cli_jobs *jobs) {
     job->folder = base_arena_printf(jobs->arena, "%s/%zu", jobs->folder, (size_t)(job - jobs->job));
     if (mkdir(job->folder, 0700) == 0)
@@ -152,7 +151,7 @@ static bool make_folder(struct cli_job *job, const struct cli_jobs *jobs) {
     return false;
 }
 
-/* A program that was killed may have left the driver's file unfinished there. */
+/* A killed program may have left the driver's unfinished file there. */
 static void remove_folder(const char *folder, struct base_arena *arena) {
     DIR *entries = opendir(folder);
     if (entries) {
@@ -171,7 +170,7 @@ static const char *errors_path(const struct cli_job *job, struct base_arena *are
     return job->execution.keeps_errors ? base_arena_printf(arena, "%s/errors", job->folder) : NULL;
 }
 
-/* What a program said first, for a message of one line; NULL: nothing. */
+/* The first line of a program's standard error, for a one-line message; NULL: none. */
 static const char *first_line(const char *path, struct base_arena *arena) {
     char line[512] = "";
     FILE *file = fopen(path, "r");
@@ -236,7 +235,7 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     return true;
 }
 
-/* A program that failed may have said why, and nobody saw it. */
+/* The standard error of a failed program may say why, but was not shown. */
 static void quote_program(struct cli_job *job, struct base_arena *arena) {
     const char *line = first_line(errors_path(job, arena), arena);
     struct report_run *run = &job->run;

@@ -1,4 +1,4 @@
-/* Running programs on Heddle: every command that does goes this way. */
+/* Runs programs on Heddle, for every command that needs it. */
 #pragma once
 
 #include "cli/options/options.h"
@@ -16,10 +16,10 @@ enum cli_program_kind {
 struct cli_program {
     enum cli_program_kind kind;
     const char *name;       /* as the user gave it */
-    const char *executable; /* what is started */
+    const char *executable; /* the executable to start */
 };
 
-/* What PROGRAM means; false, with one line on standard error, when it is nothing that can be run. */
+/* Finds what PROGRAM means. Returns false, with one line on standard error, if it cannot be run. */
 bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
                       struct base_arena *arena, int *status);
 
@@ -27,7 +27,7 @@ struct cli_execution {
     struct cli_program program;
     const struct cli_place *place;
     struct cli_words arguments;      /* of the program, without its name */
-    const struct cli_target *target; /* what it is timed on; NULL: it is executed without timing */
+    const struct cli_target *target; /* the target it is timed on; NULL: it is executed without timing */
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
     uint64_t sample_cycles;          /* 0: no time series */
@@ -36,28 +36,28 @@ struct cli_execution {
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
-    bool keeps_going;                               /* a program that got errors of CUDA and ends well is done */
-    bool keeps_errors; /* its standard error is not shown, but the first line of it is in the run's error */
-    bool is_apart;     /* as a child's, child.h */
+    bool keeps_going;                               /* a program that saw CUDA errors and exits with 0 counts as done */
+    bool keeps_errors; /* its standard error is not shown; the run's error has the first line of it */
+    bool is_apart;     /* see child.h */
     enum cli_output output;
 };
 
-/* Runs it to its end and reads what the driver measured into `run`, whose error and stopped say what went wrong. Gives
- * the exit status. `is_said` comes back true when the program itself has told the user what is wrong. */
+/* Runs the program to its end and reads the driver's measurements into `run`, whose error and stopped say what went
+ * wrong. Sets *is_said if the program itself has told the user. Returns the exit status. */
 int cli_execute(const struct cli_execution *execution, struct report_run *run, struct base_arena *arena, bool *is_said);
 
-/* Those that this process may use. */
+/* Processors that this process may use. */
 unsigned cli_count_processors(void);
 
 /* One of several. */
 struct cli_job {
     struct cli_execution execution;
-    struct report_run run; /* program, size and target are filled in before, the rest when it ends */
+    struct report_run run; /* the caller fills in program, size and target; the rest is set when it ends */
     bool has_ended;        /* false: an interrupt came before */
     int status;            /* as cli_execute gives it, once it has ended */
     double cpu_seconds;    /* that it used, once it has ended */
     bool is_said;
-    double started, seconds; /* by cli_now_seconds(), 0: not yet; how long it took, once it has ended */
+    double started, seconds; /* times of cli_now_seconds(); started is 0 before the start */
     const char *folder;      /* private */
 };
 
@@ -74,19 +74,19 @@ struct cli_jobs {
     bool is_cancelled; /* by `ended` */
     struct base_arena *arena;
     unsigned n_ended;
-    int interrupt;      /* the signal that kept them from all running to their ends; 0: none */
+    int interrupt;      /* the signal that stopped them; 0: none */
     const char *folder; /* private */
 };
 
-/* Runs all of them. CLI_DONE, however they ended, or CLI_ERROR after one line, when none could be started. */
+/* Runs all of them. Returns CLI_DONE, however they ended, or CLI_ERROR after one line if none could be started. */
 int cli_execute_all(struct cli_jobs *jobs);
-/* It ran, and not only until an interrupt came. */
+/* It ran to its end, without an interrupt. */
 bool cli_is_finished(const struct cli_job *job);
-/* CLI_STOPPED, after one line about the signal and how many of the runs are finished. */
+/* Prints one line about the signal and how many of the runs are finished. Returns CLI_STOPPED. */
 int cli_report_interrupt(const struct cli_jobs *jobs);
 
 /* A row of a table of options, for commands with several runs; `at` is the offset of a uint64_t in the command's
- * struct, 0 when it is not given. */
+ * struct, 0 if the option is not given. */
 enum { CLI_MOST_THREADS = 1024 };
 #define CLI_THREADS_ROW(at)                                                                                            \
     {                                                                                                                  \

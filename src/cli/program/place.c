@@ -1,7 +1,7 @@
-/* Finds Heddle's own files from the place of its executable, so that an installed tree and a build tree may be moved:
- *     PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
- *     BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
- * The machines are in PREFIX/share/heddle/machines or BUILD/machines, the experiments beside them. */
+/* Finds Heddle's own files relative to its executable, so that an installed tree and a build tree may be moved:
+ *      PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
+ *      BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
+ *  The machines are in PREFIX/share/heddle/machines or BUILD/machines, the experiments beside them. */
 #include "cli/program/place.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "cli/cli.h"
 
-/* The folder above the one of the executable, or NULL. */
+/* The parent of the executable's folder, or NULL. */
 static const char *find_root(struct base_arena *arena) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -29,7 +29,7 @@ static const char *find_root(struct base_arena *arena) {
     return base_arena_copy(arena, path, strlen(path));
 }
 
-/* The first folder that matches the pattern and holds cuda/libcuda.so.1. */
+/* The first folder that matches the pattern and contains cuda/libcuda.so.1. */
 static const char *find_private(const char *root, const char *pattern, struct base_arena *arena) {
     const char *found = NULL;
     glob_t matches;

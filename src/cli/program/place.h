@@ -7,18 +7,18 @@
 
 struct cli_place {
     const char *cuda;      /* the folder of libcuda.so.1 and libcudart */
-    const char *preload;   /* the library for programs with a runtime of their own; NULL: not on this machine */
+    const char *preload;   /* the library for programs with their own runtime; NULL: not on this machine */
     const char *workloads; /* the folder of the bundled programs */
     const char *bench;     /* the folder of the kernels that `bench` measures */
     const char *ptx_run;   /* the program that runs one kernel of a PTX file */
 };
 
-/* Looks beside the running executable; false after one line on standard error. */
+/* Searches beside the running executable; false after one line on standard error. */
 bool cli_find_place(struct cli_place *place, struct base_arena *arena);
 
-/* The folder of the bundled machines, whether it is there or not; NULL after one line on standard error. */
+/* The folder of the bundled machines, whether it exists or not; NULL after one line on standard error. */
 const char *cli_find_machines(struct base_arena *arena);
 /* The same for the bundled experiments. */
 const char *cli_find_experiments(struct base_arena *arena);
-/* The build tree that this executable belongs to; NULL: it is installed. */
+/* The build tree of this executable; NULL: it is installed. */
 const char *cli_find_build(struct base_arena *arena);

@@ -1,5 +1,5 @@
 /* What the word PROGRAM means: a bundled workload, a PTX file, an executable. A bundled name wins over a file of that
- * name in the current folder, which can still be had as ./NAME. */
+ * name in the current folder; ./NAME names the file. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

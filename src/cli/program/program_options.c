@@ -1,4 +1,4 @@
-/* Options of the program that runs: which program they fit, and how they reach it. */
+/* Options of the program that runs: which programs they apply to, and how they are passed to it. */
 #include "cli/program/program_options.h"
 
 #include <string.h>
@@ -28,10 +28,10 @@ int cli_check_program_options(const struct cli_program *program, const struct cl
                           : given->arguments.count           ? "--arg"
                                                              : NULL;
     if (for_workload && program->kind != CLI_PROGRAM_WORKLOAD)
-        return cli_fail(CLI_USAGE, "%s is for bundled workloads; the options of '%s' itself stand after --",
+        return cli_fail(CLI_USAGE, "%s is for bundled workloads; the options of '%s' itself come after --",
                         for_workload, program->name);
     if (for_ptx && program->kind != CLI_PROGRAM_PTX)
-        return cli_fail(CLI_USAGE, "%s is for .ptx files, and '%s' is none", for_ptx, program->name);
+        return cli_fail(CLI_USAGE, "%s is for .ptx files; '%s' is not one", for_ptx, program->name);
     return CLI_DONE;
 }
 
@@ -58,7 +58,7 @@ static void add_number(struct arguments *arguments, const char *name, uint64_t v
         add_option(arguments, name, base_arena_printf(arguments->arena, "%llu", (unsigned long long)value));
 }
 
-/* What an alias stands for; options that the user gives come later and win. */
+/* Adds the alias's arguments; options that the user gives come later and win. */
 static void add_alias(struct arguments *arguments, const struct cli_program *program, const char *size) {
     const struct cli_alias *alias = cli_find_alias(program->name);
     if (!alias || strcmp(size, "paper") != 0)
@@ -72,7 +72,7 @@ static void add_alias(struct arguments *arguments, const struct cli_program *pro
 
 struct cli_words cli_program_arguments(const struct cli_program *program, const struct cli_program_options *given,
                                        const struct cli_words *words, struct base_arena *arena) {
-    enum { FIXED = 32 }; /* more than the options that are passed on and those of an alias, with their values */
+    enum { FIXED = 32 }; /* more than the options passed on and those of an alias, with their values */
     size_t most = FIXED + words->count + 2 * (size_t)given->arguments.count;
     struct arguments arguments = {.words = {BASE_ARENA_ARRAY(arena, const char *, most), 0, 0}, .arena = arena};
     if (program->kind == CLI_PROGRAM_WORKLOAD) {

@@ -1,10 +1,9 @@
-/* The options that are about the program that runs, for every command that runs one: rows for its table, and what they
- * mean for a program. */
+/* Options about the program, for every command that runs one: rows for its table, and what they mean for a program. */
 #pragma once
 
 #include "cli/program/execute.h"
 
-/* The words of --size, in its order. */
+/* The choices of --size, in its order. */
 enum { CLI_SIZE_SMALL, CLI_SIZE_MEDIUM, CLI_SIZE_PAPER };
 #define CLI_SIZE_NOT_GIVEN UINT32_MAX
 
@@ -13,7 +12,7 @@ struct cli_program_options {
     unsigned size;                                          /* or CLI_SIZE_NOT_GIVEN */
     uint64_t seed, blocks, threads_per_block, shared_bytes; /* UINT64_MAX: not given */
     const char *kernel, *grid, *block;                      /* NULL: not given */
-    struct cli_words arguments;                             /* of --arg */
+    struct cli_words arguments;                             /* from --arg */
 };
 
 #define CLI_PROGRAM_DEFAULTS                                                                                           \
@@ -77,10 +76,10 @@ struct cli_program_options {
             CLI_PROGRAM_FIELD(at, arguments), 0, 0                                                                      \
     }
 
-/* An option that the program at hand has no use for is a mistake: CLI_USAGE after one line. CLI_DONE: there is none. */
+/* Rejects options that do not apply to the program: CLI_USAGE after one line, otherwise CLI_DONE. */
 int cli_check_program_options(const struct cli_program *program, const struct cli_program_options *given);
 
-/* The words that the program is started with: what the options come to, then `words`. */
+/* The program's arguments: those of the options, then `words`. */
 struct cli_words cli_program_arguments(const struct cli_program *program, const struct cli_program_options *given,
                                        const struct cli_words *words, struct base_arena *arena);
 

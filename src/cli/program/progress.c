@@ -1,5 +1,5 @@
-/* A line of progress for several programs side by side. It names the one that has been running longest, since that is
- * the one that others wait for. */
+/* A progress line for several programs side by side. It names the one that has been running longest, since the others
+ * wait for it. */
 #include "cli/program/progress.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ double cli_seconds_left(const struct cli_jobs *jobs, double now) {
     return n_left ? work / fmin(n_left, jobs->at_once) : 0;
 }
 
-static bool is_under_way(const struct cli_job *job) { return job->started > 0 && !job->has_ended; }
+static bool is_running(const struct cli_job *job) { return job->started > 0 && !job->has_ended; }
 
 static const char *minutes(double seconds, struct base_arena *arena) {
     unsigned whole = (unsigned)(seconds + 0.5);
@@ -41,11 +41,11 @@ static const char *describe(const struct cli_job *job, struct base_arena *arena)
 
 const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned columns, struct base_arena *arena) {
     const struct cli_job *oldest = NULL;
-    unsigned n_under_way = 0;
+    unsigned n_running = 0;
     for (unsigned i = 0; i < jobs->count; i++) {
         const struct cli_job *job = &jobs->job[i];
-        n_under_way += is_under_way(job);
-        if (is_under_way(job) && (!oldest || job->started < oldest->started))
+        n_running += is_running(job);
+        if (is_running(job) && (!oldest || job->started < oldest->started))
             oldest = job;
     }
     double left = cli_seconds_left(jobs, now);
@@ -53,14 +53,14 @@ const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned 
     if (left >= 0)
         line = base_arena_printf(arena, "%s, about %s left", line, minutes(left, arena));
     if (oldest)
-        line = base_arena_printf(arena, "%s; %u under way, longest: %s, %s", line, n_under_way, describe(oldest, arena),
+        line = base_arena_printf(arena, "%s; %u running, longest: %s, %s", line, n_running, describe(oldest, arena),
                                  minutes(now - oldest->started, arena));
     if (strlen(line) > columns)
         line[columns] = '\0';
     return line;
 }
 
-/* The last column stays free, since some terminals go on to the next line after it. */
+/* The last column stays free, since some terminals wrap after it. */
 static unsigned terminal_columns(void) {
     enum { USUAL = 80 };
     struct winsize size;

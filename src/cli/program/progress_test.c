@@ -1,4 +1,4 @@
-/* The line of progress: what it says of runs that have ended, are under way and are to come. */
+/* The progress line for runs that have ended, are running and are to come. */
 #include "cli/program/progress.h"
 
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void before_the_first_has_ended_nobody_knows_how_long_it_takes(void **sta
     fixture->job[1].started = 101;
     assert_true(cli_seconds_left(&fixture->jobs, 103) < 0);
     assert_string_equal(line_at(fixture, 103, 80),
-                        "heddle: 0 of 5 runs; 2 under way, longest: bfs, gtx480, gto, stack, 0:03");
+                        "heddle: 0 of 5 runs; 2 running, longest: bfs, gtx480, gto, stack, 0:03");
 }
 
 /* The mean is 60 s. One has 40 s to go and two wait with 60 s each: 160 s of work for two at a time. */
@@ -65,7 +65,7 @@ static void the_time_left_is_that_of_several_at_a_time(void **state) {
     assert_true(cli_seconds_left(&fixture->jobs, 170) == 80);
     fixture->job[2].run.target = NULL;
     assert_string_equal(line_at(fixture, 170, 80),
-                        "heddle: 2 of 5 runs, about 1:20 left; 1 under way, longest: bfs, 0:20");
+                        "heddle: 2 of 5 runs, about 1:20 left; 1 running, longest: bfs, 0:20");
 }
 
 static void a_run_above_the_mean_is_expected_to_end_at_once(void **state) {

@@ -21,7 +21,7 @@ static int check_scheduler(const char *text) {
     return CLI_DONE;
 }
 
-/* *refusal: the rule that forbids the model on this machine; NULL: none does. */
+/* *refusal: why the model cannot run on this machine; NULL: it can. */
 static int check_divergence(const struct config_machine *machine, const char **refusal, struct base_arena *arena) {
     const struct divergence_ops *ops;
     void *options;
@@ -34,7 +34,7 @@ static int check_divergence(const struct config_machine *machine, const char **r
     return CLI_DONE;
 }
 
-/* Into the machine, so that what is dumped is what runs. */
+/* Sets it in the machine, so that what is dumped is what runs. */
 static int set_name(struct config_machine *machine, const char *key, const char *name, struct base_arena *arena) {
     char error[CONFIG_ERROR_BYTES];
     if (!config_set(machine, base_arena_printf(arena, "%s=%s", key, name), error, sizeof error))

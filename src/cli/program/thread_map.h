@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "report/report.h"
 
-/* False, after one line on standard error, when there is no folder to write PREFIX-... into. */
+/* Returns false, after one line on standard error, if the folder of PREFIX-... does not exist. */
 bool cli_check_thread_map(const char *prefix, struct base_arena *arena);
-/* Writes two pictures for each kernel and shape of launch, and says on `file` (NULL: nowhere) what is white there.
- * False after one line on standard error. */
+/* Writes two pictures for each kernel and shape of launch, and prints on `file` (NULL: nowhere) what white means in
+ * them. Returns false after one line on standard error. */
 bool cli_write_thread_map(const char *prefix, const struct report_run *run, FILE *file, struct base_arena *arena);

@@ -1,4 +1,4 @@
-/* The bundled workloads by name, from the list that builds them, and the other names they go by. */
+/* The bundled workloads by name, from the list that builds them, and their aliases. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* Flow graphs for Graphviz: a cluster for each function, a box for each block. Divergent branches are filled, and a
- * dashed line leads from each to where its threads meet again. */
+ * dashed line leads from each to its reconvergence point. */
 #include "cli/ptx/view.h"
 
 static bool ends_in_divergence(const struct ptx_analysis *analysis, const struct ptx_block *block) {
@@ -7,7 +7,7 @@ static bool ends_in_divergence(const struct ptx_analysis *analysis, const struct
     return analysis->reconvergence[last] != PTX_NO_INDEX && !analysis->is_uniform_branch[last];
 }
 
-/* Names of PTX hold letters, digits, _, $ and %: nothing that a quoted string of Graphviz would mind. */
+/* PTX names have only letters, digits, _, $ and %: no character that a quoted Graphviz string must escape. */
 static void write_function(FILE *file, const struct cli_ptx_function *shown, unsigned number) {
     const struct ptx_analysis *analysis = shown->analysis;
     fprintf(file, "  subgraph cluster_%u {\n    label=\"%s\";\n", number, shown->function->name);

@@ -1,5 +1,4 @@
-/* The report of `heddle ptx` as JSON. Lines count from 1; where there is none (the end of a function, no block) stands
- * null. */
+/* The report of `heddle ptx` as JSON. Lines count from 1; null means none (the end of a function, no block). */
 #include <jansson.h>
 
 #include "cli/ptx/view.h"
@@ -33,7 +32,7 @@ static json_t *instructions_json(const struct cli_ptx_function *shown) {
     return object;
 }
 
-/* The exit is the block behind the last one. */
+/* The exit is the block after the last one. */
 static json_t *blocks_json(const struct ptx_analysis *analysis) {
     json_t *array = json_array();
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {

@@ -1,4 +1,4 @@
-/* The report of `heddle ptx` for people. */
+/* The report of `heddle ptx` as text. */
 #include <string.h>
 
 #include "cli/ptx/view.h"
@@ -182,7 +182,7 @@ static void print_function(FILE *file, const struct cli_ptx_function *shown, boo
     print_parameters(file, shown->function, arena);
     print_classes(file, shown);
     if (shown->has_dynamic_shared)
-        fputs("  uses dynamic shared memory: the launch gives its size\n", file);
+        fputs("  uses dynamic shared memory: the launch sets its size\n", file);
     if (!is_verbose)
         return;
     fprintf(file, "  register slots: %u predicate, %u of 16 bits, %u of 32 bits, %u of 64 bits\n",

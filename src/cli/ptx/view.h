@@ -1,4 +1,4 @@
-/* `heddle ptx`: what there is to see in a PTX module, and the ways to show it. */
+/* `heddle ptx`: what is reported about a PTX module, and the formats of the report. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 #include "exec/exec.h"
 #include "ptx/analysis.h"
 
-/* What instructions do, in the order of the report: CLI_PTX_CLASS(enumerator, name). Arithmetic counts by its type: an
- * add of floats is float. */
+/* Classes of instructions, in the order of the report: CLI_PTX_CLASS(enumerator, name). Arithmetic counts by its type:
+ * an add of floats is float. */
 enum cli_ptx_class {
 #define CLI_PTX_CLASS(id, name) CLI_PTX_##id,
 #include "cli/ptx/classes.def"
@@ -20,16 +20,16 @@ enum cli_ptx_class {
 struct cli_ptx_function {
     const struct ptx_function *function;
     struct ptx_analysis *analysis;
-    struct exec_program *program; /* of a kernel that could be linked: its memory and what it calls; else NULL */
-    uint64_t local_bytes;         /* .local variables, here and in the functions of the program */
-    bool has_dynamic_shared;      /* uses shared memory whose size the launch gives */
+    struct exec_program *program; /* of a kernel that could be linked: its memory and what it calls; otherwise NULL */
+    uint64_t local_bytes;         /* .local variables, of this function and those of the program */
+    bool has_dynamic_shared;      /* uses shared memory whose size the launch sets */
     uint32_t n_class[CLI_PTX_N_CLASSES];
-    uint32_t n_branches, n_divergent; /* those that may go several ways, and those whose threads may part there */
+    uint32_t n_branches, n_divergent; /* branches with several targets; those at which threads may diverge */
 };
 
 struct cli_ptx_view {
     const struct ptx_module *module;
-    struct cli_ptx_function *function; /* those with a body that are to be shown */
+    struct cli_ptx_function *function; /* functions with a body that are to be shown */
     unsigned n_functions;
     uint64_t global_bytes, constant_bytes; /* variables of the module */
     unsigned n_unsupported;                /* instructions of the module */
@@ -37,13 +37,13 @@ struct cli_ptx_view {
 };
 
 const char *cli_ptx_class_name(enum cli_ptx_class class);
-/* 32-bit registers per thread: with the functions it calls where they are known. */
+/* 32-bit registers per thread, including the functions it calls if they are known. */
 uint32_t cli_ptx_registers(const struct cli_ptx_function *shown);
 /* The line of an instruction; 0 for the end of the function. */
 uint32_t cli_ptx_line(const struct ptx_function *function, uint32_t instruction);
 
 void cli_ptx_print(FILE *file, const struct cli_ptx_view *view, bool is_verbose, struct base_arena *arena);
-/* False when the file cannot take it. */
+/* False if the file cannot be written. */
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view);
 /* The flow graphs for Graphviz. */
 void cli_ptx_write_dot(FILE *file, const struct cli_ptx_view *view);

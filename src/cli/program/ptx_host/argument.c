@@ -1,4 +1,4 @@
-/* Reads and prints the arguments of a kernel. An integer that does not fit its type is a mistake. */
+/* Reads and prints the arguments of a kernel. An integer that does not fit its type is an error. */
 #include "argument.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool store_float(const struct host_type *type, double value, unsigned cha
     return true;
 }
 
-/* b takes what u and s take. */
+/* b accepts what u and s accept. */
 static bool store_integer(const struct host_type *type, const char *text, const char **end, unsigned char *to) {
     bool is_negative = text[0] == '-';
     char *rest;
@@ -62,7 +62,7 @@ static bool store_number(const struct host_type *type, const char *text, const c
     return rest != text && store_float(type, value, to);
 }
 
-/* ---- Content of buffers ------------------------------------------------------------------------------------------ */
+/* ---- Contents of buffers ----------------------------------------------------------------------------------------- */
 
 static void fill_iota(struct host_argument *argument) {
     const struct host_type *type = argument->type;
@@ -75,7 +75,8 @@ static void fill_iota(struct host_argument *argument) {
     }
 }
 
-/* The 64-bit generator of L'Ecuyer's table of multipliers (Math. Comp. 68, 1999), upper half. Floats lie in [0, 1). */
+/* The 64-bit generator from L'Ecuyer's table of multipliers (Math. Comp. 68, 1999), upper half. Floats lie in [0,
+ * 1). */
 static void fill_random(struct host_argument *argument) {
     const struct host_type *type = argument->type;
     uint64_t state = 12345;
@@ -92,7 +93,7 @@ static void fill_random(struct host_argument *argument) {
     }
 }
 
-/* A shorter list goes on with its last number. */
+/* A shorter list repeats its last number. */
 static bool fill_list(struct host_argument *argument, const char *text, char mistake[256]) {
     const struct host_type *type = argument->type;
     size_t n = 0;
@@ -126,9 +127,10 @@ static bool fill(struct host_argument *argument, const char *content, char mista
 /* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
 static bool refuse(const char *text, char mistake[256]) {
-    snprintf(mistake, 256,
-             "--arg %s makes no sense; right are u32:5, f32:1.5, buf:BYTES, buf:f32[N], buf:f32[N]=iota, out:u32[N]",
-             text);
+    snprintf(
+        mistake, 256,
+        "--arg %s is not an argument; examples: u32:5, f32:1.5, buf:BYTES, buf:f32[N], buf:f32[N]=iota, out:u32[N]",
+        text);
     return false;
 }
 
@@ -136,11 +138,11 @@ static bool make_room(struct host_argument *argument, char mistake[256]) {
     bool fits = argument->count <= most_bytes / argument->type->bytes;
     argument->data = fits ? calloc(argument->count ? argument->count : 1, argument->type->bytes) : NULL;
     if (!argument->data)
-        snprintf(mistake, 256, "--arg %s is more than there is memory for", argument->text);
+        snprintf(mistake, 256, "--arg %s does not fit into memory", argument->text);
     return argument->data != NULL;
 }
 
-/* What follows `buf:` or `out:`: BYTES, or TYPE[N] with or without =CONTENT. */
+/* Parses what follows `buf:` or `out:`: BYTES, or TYPE[N] with or without =CONTENT. */
 static bool parse_buffer(struct host_argument *argument, const char *text, char mistake[256]) {
     size_t length = strcspn(text, "[");
     const char *number = text + length + 1, *content = NULL;

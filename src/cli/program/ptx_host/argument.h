@@ -18,13 +18,13 @@ struct host_argument {
     bool is_buffer, is_printed;
     size_t count;        /* of numbers; 1 for a plain number */
     unsigned char *data; /* count * type->bytes bytes on the host */
-    CUdeviceptr device;  /* of a buffer, once it is there */
+    CUdeviceptr device;  /* of a buffer, once it is allocated */
 };
 
-/* Reads one; false, with what is wrong in `mistake` (one line), when it makes no sense. The data is malloc'ed. */
+/* Parses one argument. The data is malloc'ed. Returns false, with one line in `mistake`, if it is invalid. */
 bool host_argument_parse(struct host_argument *argument, const char *text, char mistake[256]);
 
 size_t host_argument_bytes(const struct host_argument *argument); /* of its data */
 
-/* The numbers, eight on a line, each line led by the place of its first. */
+/* Prints the numbers, eight to a line; each line begins with the index of its first. */
 void host_argument_print(const struct host_argument *argument, unsigned place);

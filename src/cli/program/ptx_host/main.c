@@ -1,7 +1,7 @@
 /* heddle-ptx-run FILE.ptx [--kernel NAME] [--grid X,Y,Z] [--block X,Y,Z] [--shared BYTES] [--arg VALUE]...
  *
  * Launches one kernel of a PTX file once. An ordinary program over the CUDA driver API; `heddle run FILE.ptx` starts it
- * as it starts any program, so its messages speak for `heddle`. Exit status: 0 done, 1 an error, 2 wrong usage. */
+ * like any program, so its messages begin with `heddle`. Exit status: 0 done, 1 an error, 2 wrong usage. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void parse_command_line(struct job *job, int argc, char **argv) {
         if (argv[i][0] != '-' && !job->path)
             job->path = argv[i];
         else if (argv[i][0] != '-')
-            fail(2, "a kernel takes its arguments with --arg: what is '%s'?", argv[i]);
+            fail(2, "unexpected '%s'; a kernel's arguments are given with --arg", argv[i]);
         else if (i + 1 == argc)
             fail(2, "%s needs a value", argv[i]);
         else {
@@ -114,13 +114,13 @@ static void open_device(void) {
     check(cuCtxSetCurrent(context), "cannot open the device");
 }
 
-/* For calls whose failure the driver itself has told: a fault, a launch that does not fit, PTX that it refuses. */
+/* For calls whose failure the driver itself reports: a fault, a launch that does not fit, PTX that it rejects. */
 static void check_told(CUresult result) {
     if (result != CUDA_SUCCESS)
         exit(1);
 }
 
-/* The file's own path goes to the driver, so that its messages name it. */
+/* The driver gets the file's own path, so that its messages name it. */
 static void load_module(struct job *job) {
     CUresult result = cuModuleLoad(&job->module, job->path);
     if (result == CUDA_ERROR_INVALID_PTX)
@@ -174,7 +174,7 @@ static void find_kernel(struct job *job) {
     free(functions);
 }
 
-/* The driver trusts the pointers that it gets: a missing argument must not reach it. */
+/* The driver trusts its pointers: a missing argument must not reach it. */
 static void check_arguments(const struct job *job) {
     size_t offset, bytes;
     unsigned n = 0;
