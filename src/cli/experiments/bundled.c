@@ -1,4 +1,4 @@
-/* The experiments that come with Heddle: a folder of YAML files. */
+/* The bundled experiments: a folder of YAML files. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

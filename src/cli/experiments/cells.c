@@ -70,7 +70,7 @@ bool cli_is_mean(const struct cli_experiment *experiment, const struct cli_cell 
     return false;
 }
 
-/* A run has the last size that is given, and without one that of the command. */
+/* A run has the last size given in its settings; without one, that of the command. */
 bool cli_has_sizes(const struct cli_experiment *experiment) {
     if (experiment->common.size || experiment->common.example)
         return false;

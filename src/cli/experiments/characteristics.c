@@ -1,5 +1,5 @@
-/* The tables of `heddle characterize`. Counts are of PTX instructions: the papers count x86 (Narasiman), Alpha (Meng)
- * or GPGPU-Sim's PTX of another compiler (Liu, Malits), so numbers of instructions compare in size only.
+/* The tables of `heddle characterize`. They count PTX instructions; the papers count x86 (Narasiman), Alpha (Meng) or
+ * GPGPU-Sim's PTX from another compiler (Liu, Malits), so only the magnitudes of instruction counts compare.
  *
  * Narasiman 2011: threads of a retired warp and idle cycles, on its machine. Liu 2023: long operations are loads and
  * stores beyond shared memory. Meng 2010: a miss is an instruction of a warp with at least one lane whose line is not

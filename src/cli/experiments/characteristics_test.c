@@ -59,7 +59,7 @@ static void every_program_of_a_paper_is_one_of_ours(void **state) {
             fail_msg("paper_classes.def has %s, which is no workload", programs[i]);
 }
 
-/* Counters that give each measure a value that can be told from the others. */
+/* Counters for which every measure has a different value. */
 static void measures_are_what_they_say(void **state) {
     (void)state;
     struct report_run run = {.total.counters = {.warp_instructions = 1000,

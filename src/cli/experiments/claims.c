@@ -1,4 +1,4 @@
-/* Whether claims hold. They are judged on the mean over variations; a variation that disagrees is counted. */
+/* Judges claims on the mean over variations, and counts the variations that disagree. */
 #include <math.h>
 
 #include "cli/experiments/values.h"

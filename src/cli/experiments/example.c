@@ -1,5 +1,5 @@
-/* Examples over time: one line per warp, one column per cycle; the letter where it issues, dashes while a long
- * operation takes. */
+/* Draws examples over time: one line per warp, one column per cycle; a letter where it issues, dashes during a long
+ * operation. */
 #include <string.h>
 
 #include "cli/experiments/show.h"

@@ -1,8 +1,8 @@
-/* An experiment as data: which programs run on which machines, what is measured of them, what a paper printed, and what
- * it claims. A file of experiments/ is one, and a user's own has the same form; docs/experiments.md explains the keys.
+/* An experiment as data: which programs run on which machines, what is measured, what a paper printed, and what it
+ * claims. Each file in experiments/ is one, and a user's own has the same form; docs/experiments.md explains the keys.
  *
  * The runs of an experiment fill a grid with one dimension for each axis. A cell of the grid is one point of every
- * axis; an axis may have means as well, which stand after its points. */
+ * axis; an axis may also have means, which follow its points. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,21 +15,21 @@
 
 enum {
     CLI_MOST_AXES = 4,
-    CLI_MOST_POINTS = 64, /* of an axis, with its means */
+    CLI_MOST_POINTS = 64, /* of an axis, including its means */
     CLI_MOST_MEASURES_OF_EXPERIMENT = 16,
 };
 
-/* What a run is made of. A key that is not given is NULL or 0 and leaves what others say; arguments and changes of the
- * machine add up. */
+/* The settings of a run. A key that is not given is NULL or 0 and keeps the other settings' value; arguments and
+ * changes of the machine add up. */
 struct cli_settings {
-    const char *program, *arguments; /* arguments: with spaces between */
-    const char *size;                /* "small", "medium" or "paper"; NULL: as the command says */
+    const char *program, *arguments; /* arguments: separated by spaces */
+    const char *size;                /* "small", "medium" or "paper"; NULL: the command's */
     const char *machine, *scheduler, *divergence;
     struct cli_words set;          /* KEY=VALUE each */
     uint64_t sample_cycles;        /* 0: no time series */
     bool records_threads;          /* counts for each thread and branch */
     struct sched_example *example; /* instead of a program: warps on the smallest machine */
-    struct cli_settings *best_of;  /* alternatives, of which the fastest counts */
+    struct cli_settings *best_of;  /* alternatives, the fastest of which counts */
     unsigned n_best_of;
 };
 
@@ -72,9 +72,9 @@ struct cli_measure_row {
     const char *title; /* for people */
     const char *text;  /* the expression as it is written */
     struct cli_expression *expression;
-    bool has_base;           /* `base.` means the run with this point of some axes */
+    bool has_base;           /* `base.` is the run at these points of some axes */
     int base[CLI_MOST_AXES]; /* -1: the cell's own */
-    unsigned places;         /* behind the point */
+    unsigned places;         /* decimal places */
 };
 
 /* A number that a paper prints. */
@@ -89,8 +89,8 @@ struct cli_claim {
     const char *says; /* in one sentence */
     const char *text; /* the check as it is written */
     struct cli_expression *check;
-    const char *test;   /* the size at which a test holds it true; NULL: it is no test */
-    const char *reason; /* why it does not hold, as far as is known; NULL: open */
+    const char *test;   /* the size at which a test expects it to hold; NULL: it is not tested */
+    const char *reason; /* why it does not hold, as far as known; NULL: open */
 };
 
 enum cli_figure_kind { CLI_FIGURE_BARS, CLI_FIGURE_LINES, CLI_FIGURE_STACKED, CLI_FIGURE_SERIES, CLI_FIGURE_THREADS };
@@ -105,11 +105,11 @@ struct cli_figure {
 };
 
 struct cli_experiment {
-    const char *name;   /* that of the file */
+    const char *name;   /* the file's name */
     const char *source; /* the paper, figure and section */
     const char *title;  /* what it shows, one line */
-    const char *result; /* what the paper found, one line; NULL: it says nothing */
-    const char **ours;  /* what the paper leaves open, and what was chosen */
+    const char *result; /* what the paper found, one line; NULL: not stated */
+    const char **ours;  /* what the paper leaves open, and our choices */
     unsigned n_ours;
     struct cli_settings common;
     struct cli_axis axis[CLI_MOST_AXES];
@@ -123,39 +123,39 @@ struct cli_experiment {
     struct cli_claim *claim;
     unsigned n_claims;
     struct cli_figure figure;
-    bool may_refuse; /* a combination that a stated rule forbids leaves its cell empty */
+    bool may_refuse; /* a combination that a model refuses leaves its cell empty */
 };
 
-/* load.c: reads a file. False with the mistake, its line and column in diag. */
+/* load.c: reads a file. Returns false with the error, its line and column in diag. */
 bool cli_load_experiment(struct cli_experiment *experiment, const char *path, struct base_arena *arena,
                          struct base_diag *diag);
 
 /* The name of a point or mean. */
 const char *cli_point_name(const struct cli_axis *axis, unsigned at);
-/* The names of a cell's points with commas between. */
+/* The names of a cell's points, separated by commas. */
 const char *cli_cell_name(const struct cli_experiment *experiment, const struct cli_cell *cell,
                           struct base_arena *arena);
-/* -1: there is none. */
+/* -1: none. */
 int cli_find_axis(const struct cli_experiment *experiment, const char *name);
-int cli_find_point(const struct cli_axis *axis, const char *name); /* means too */
+int cli_find_point(const struct cli_axis *axis, const char *name); /* includes means */
 int cli_find_measure(const struct cli_experiment *experiment, const char *name);
 /* Cells without means are numbered from 0, the last axis fastest. */
 unsigned cli_count_cells(const struct cli_experiment *experiment);
 struct cli_cell cli_cell_of_number(const struct cli_experiment *experiment, unsigned number);
 unsigned cli_number_of_cell(const struct cli_experiment *experiment, const struct cli_cell *cell);
 bool cli_is_mean(const struct cli_experiment *experiment, const struct cli_cell *cell);
-/* Whether it runs a workload whose size can be chosen. */
+/* Returns true if it runs a workload whose size can be chosen. */
 bool cli_has_sizes(const struct cli_experiment *experiment);
 
-/* ---- The bundled ones -------------------------------------------------------------------------------------------- */
+/* ---- The bundled experiments ------------------------------------------------------------------------------------- */
 
 struct cli_experiments {
     struct cli_experiment *item;
     unsigned count;
 };
-/* All experiments of Heddle's folder, sorted by name, numbers by value. CLI_DONE, or the exit status after a
- * message. */
+/* Loads all experiments of Heddle's folder, sorted by name, numbers by value. Returns CLI_DONE, or the exit status
+ * after a message. */
 int cli_load_experiments(struct cli_experiments *experiments, struct base_arena *arena);
-/* Their names alone: no file is read. */
+/* Their names alone, without reading the files. */
 const char **cli_experiment_names(struct base_arena *arena, unsigned *count);
 const struct cli_experiment *cli_find_experiment(const struct cli_experiments *experiments, const char *name);

@@ -1,4 +1,4 @@
-/* Results for programs: JSON and CSV, a line for each value. */
+/* Results as JSON and CSV, a line for each value. */
 #include <math.h>
 
 #include "cli/experiments/show.h"
@@ -18,7 +18,7 @@ static double paper_number(const struct cli_experiment *experiment, unsigned mea
     return NAN;
 }
 
-/* All cells, those of means too, the last axis fastest. */
+/* The number of all cells, including those of means; the last axis varies fastest. */
 static unsigned count_all(const struct cli_experiment *experiment) {
     unsigned n = 1;
     for (unsigned a = 0; a < experiment->n_axes; a++)

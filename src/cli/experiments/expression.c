@@ -1,4 +1,4 @@
-/* Reading and computing expressions: recursive descent, one function for each level of precedence. */
+/* Parses and evaluates expressions: recursive descent, one function for each level of precedence. */
 #include "cli/experiments/expression.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct cli_expression {
     enum kind kind;
     double number;
     const char *name;   /* of a statistic or function */
-    const char *series; /* the first operand of a function of a run, where it is a name */
+    const char *series; /* the first operand of a function of a run, if it is a name */
     bool is_base;
     unsigned measure;
     struct cli_cells cells;
@@ -52,7 +52,7 @@ static void skip_blanks(struct parser *parser) { parser->at += strspn(parser->at
 
 static bool is_word_character(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
-/* A symbol, or a word that ends there. */
+/* Takes a symbol, or a word that ends there. */
 static bool take(struct parser *parser, const char *symbol) {
     skip_blanks(parser);
     size_t length = strlen(symbol);
@@ -92,13 +92,13 @@ static const struct {
     bool has_series;
     unsigned n_numbers;
 } run_functions[] = {
-    {"lanes", false, 2},            /* share of issues with so many active lanes, from and to */
+    {"lanes", false, 2},            /* share of issues with from..to active lanes */
     {"diverged", false, 1},         /* how often groups diverged at the n-th branch of the text, from 1 */
-    {"part", true, 2},              /* mean of a time series over a part of the time, from and to, 0 to 1 */
-    {"within", true, 2},            /* share of a time series' values from and to */
+    {"part", true, 2},              /* mean of a time series over part of the time, from and to, 0 to 1 */
+    {"within", true, 2},            /* share of a time series' values between from and to */
     {"threads_diverged", false, 0}, /* share of the threads that ever diverged */
     {"threads_alike", false, 0},    /* correlation of the threads' path lengths and divergences */
-    {"threads_spread", true, 0},    /* standard deviation of a count of the threads, by its mean */
+    {"threads_spread", true, 0},    /* standard deviation of a count of the threads, divided by its mean */
 };
 enum { N_RUN_FUNCTIONS = sizeof run_functions / sizeof run_functions[0] };
 
@@ -123,7 +123,7 @@ static bool refuse_point(struct parser *parser, const struct cli_axis *axis, con
     return false;
 }
 
-/* Points of one axis: *, or names with | between; up to a comma or the bracket. */
+/* Points of one axis: *, or names separated by |; up to a comma or the bracket. */
 static bool read_points(struct parser *parser, unsigned a, struct cli_cells *cells) {
     const struct cli_axis *axis = &parser->experiment->axis[a];
     unsigned most = axis->n_points + axis->n_means;
@@ -181,7 +181,7 @@ static bool find_measure(struct parser *parser, const char *place, const char *n
     return false;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
 static struct cli_expression *read_any(struct parser *parser);
 
@@ -297,7 +297,7 @@ static struct cli_expression *read_sign(struct parser *parser) {
     return node->operand[0] ? node : NULL;
 }
 
-/* Operands with one of these operators between, from the left. */
+/* Operands separated by one of these operators, associated from the left. */
 static struct cli_expression *read_level(struct parser *parser, const char *const *operators, unsigned n,
                                          struct cli_expression *(*read_operand)(struct parser *)) {
     struct cli_expression *left = read_operand(parser);
@@ -395,7 +395,7 @@ bool cli_parse_cell(const char *text, const struct cli_experiment *experiment, c
     return true;
 }
 
-/* ---- Computing --------------------------------------------------------------------------------------------------- */
+/* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 static struct cli_list single(double value, struct base_arena *arena) {
     struct cli_list list = {BASE_ARENA_ARRAY(arena, double, 1), 1};
@@ -432,7 +432,7 @@ static double operate(const char *operator, double a, double b) {
     }
 }
 
-/* Number by number; lists of different lengths have no common result. */
+/* Element by element; lists of different lengths have no common result. */
 static struct cli_list operate_lists(const char *operator, struct cli_list a, struct cli_list b,
                                      struct base_arena *arena) {
     if (a.count != b.count && a.count != 1 && b.count != 1)
@@ -444,7 +444,7 @@ static struct cli_list operate_lists(const char *operator, struct cli_list a, st
     return list;
 }
 
-/* All of them; one that is false decides, one that is unknown makes the rest unknown. */
+/* True if all are; one that is false decides, one that is unknown makes the rest unknown. */
 static double all_true(struct cli_list list) {
     double all = 1;
     for (unsigned i = 0; i < list.count; i++) {

@@ -1,9 +1,9 @@
-/* Arithmetic in experiment files. A measure computes with the statistics of a run, `base.` being the run it is compared
+/* Arithmetic in experiment files. A measure computes with the statistics of a run; `base.` is the run it is compared
  * with:  base.cycles / cycles.  A check compares values of measures at cells:  gain[mean, lwm] > gain[mean, tbc].
  *
- * A value is a list of numbers, most of them of length 1. `*` in a cell stands for all points of an axis, a|b for two
- * of them. Operators go number by number; a list of one fits any other. A comparison holds when it holds for every
- * number, and a < b < c compares twice. A value that is not known makes the result unknown: NaN. */
+ * A value is a list of numbers, mostly of length 1. `*` in a cell stands for all points of an axis, a|b for two of
+ * them. Operators work element by element; a list of one fits any other. A comparison holds if it holds for every
+ * number, and a < b < c compares twice. An unknown value makes the result unknown: NaN. */
 #pragma once
 
 #include "cli/experiments/experiment.h"
@@ -15,17 +15,17 @@ struct cli_list {
 
 enum cli_expression_use { CLI_USE_MEASURE, CLI_USE_CHECK };
 
-/* Reads the text; `offset` is its place in the source, for messages. NULL with the mistake in diag. */
+/* Parses the text; `offset` is its place in the source, for messages. Returns NULL with the error in diag. */
 struct cli_expression *cli_parse_expression(const char *text, enum cli_expression_use use,
                                             const struct cli_experiment *experiment, const struct base_source *source,
                                             size_t offset, struct base_arena *arena, struct base_diag *diag);
 
-/* measure[point, point]: one cell. False with the mistake in diag. */
+/* Parses measure[point, point]: one cell. Returns false with the error in diag. */
 bool cli_parse_cell(const char *text, const struct cli_experiment *experiment, const struct base_source *source,
                     size_t offset, unsigned *measure, struct cli_cell *cell, struct base_arena *arena,
                     struct base_diag *diag);
 
-/* What the names mean while an expression is computed. */
+/* The meaning of names while an expression is evaluated. */
 struct cli_meanings {
     void *context;
     double (*statistic)(void *context, const char *name, bool is_base);
@@ -36,8 +36,8 @@ struct cli_meanings {
 };
 struct cli_list cli_compute(const struct cli_expression *expression, const struct cli_meanings *meanings);
 
-/* The cells that a check looks at: calls `visit` for each. */
+/* Calls `visit` for each cell that a check uses. */
 void cli_visit_cells(const struct cli_expression *expression, void *context,
                      void (*visit)(void *context, unsigned measure, const struct cli_cells *cells));
-/* A measure asks for the run that it is compared with. */
+/* Returns true if a measure uses the run that it is compared with. */
 bool cli_uses_base(const struct cli_expression *expression);

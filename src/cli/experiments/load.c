@@ -1,5 +1,5 @@
-/* Reads an experiment's file. The keys are read in the order in which they need each other, whatever that of the file
- * is. */
+/* Reads an experiment's file. The keys are read in the order in which they depend on each other, whatever their order
+ * in the file. */
 #include "cli/experiments/load.h"
 
 #include <ctype.h>
@@ -82,7 +82,7 @@ static struct cli_axis *new_axis(struct cli_experiment *experiment, struct cli_y
     return axis;
 }
 
-/* A name alone, or {name: {settings}}; the program is that of the name unless the settings say otherwise. */
+/* A name alone, or {name: {settings}}; the program is the one of that name unless the settings say otherwise. */
 static bool read_program_entry(struct cli_yaml *yaml, struct cli_axis *axis, yaml_node_t *item) {
     yaml_node_t *name_node = item, *settings = NULL;
     if (item->type == YAML_MAPPING_NODE && cli_yaml_count(item) == 1) {
@@ -155,7 +155,7 @@ static bool read_named(void *context, struct cli_yaml *yaml, yaml_node_t *value)
     return (((struct axis_reader *)context)->named = cli_yaml_text(yaml, value, "named"));
 }
 
-/* A point for each value, whose settings are those of `with` with the value in the place of $. */
+/* Adds a point for each value, with the settings of `with` in which $ is the value. */
 static bool add_values(struct cli_yaml *yaml, struct axis_reader *reader) {
     for (unsigned i = 0; i < cli_yaml_count(reader->values); i++) {
         yaml_node_t *item = cli_yaml_item(yaml, reader->values, i);
@@ -372,7 +372,7 @@ static bool is_measure_name(const char *name) {
     return true;
 }
 
-/* Bars of the first measure, the first axis along and the last one side by side, unless the file says otherwise. */
+/* By default bars of the first measure, with the first axis along the figure and the last one side by side. */
 static void set_figure_defaults(struct cli_experiment *experiment) {
     experiment->figure = (struct cli_figure){
         .x = 0, .group = experiment->n_axes > 1 ? (int)experiment->n_axes - 1 : -1, .n_measures = 1};

@@ -1,5 +1,5 @@
-/* An experiment's values as tables of text: rows are the points of its first axis, columns those of its last one, or,
- * where there is only one axis, its measures. What other axes there are makes tables of their own. */
+/* An experiment's values as tables of text: rows are the points of its first axis, columns those of its last one or,
+ * with only one axis, its measures. There is a table for each combination of points of the other axes. */
 #pragma once
 
 #include "cli/experiments/values.h"
@@ -13,7 +13,7 @@ struct cli_matrix {
 };
 struct cli_matrix *cli_make_matrices(const struct cli_grid *grid, unsigned *count, struct base_arena *arena);
 
-/* A value as people read it: with its spread where there are variations; "-" where it is not known. */
+/* A value as text: with its spread if there are variations; "-" if it is not known. */
 const char *cli_value_text(const struct cli_grid *grid, unsigned measure, const struct cli_cell *cell,
                            struct base_arena *arena);
 /* The number without its spread. */

@@ -1,4 +1,4 @@
-/* All results as a page in Markdown: our number beside the paper's, and which claims hold. The page has no date and no
+/* All results as a Markdown page: our number beside the paper's, and which claims hold. The page has no date and no
  * time, so that it changes only when a result does. */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* From the cells of experiments to runs: settings are put together, programs and machines found, equal runs shared. */
+/* From the cells of experiments to runs: combines settings, finds programs and machines, shares equal runs. */
 #include "cli/experiments/plan.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static void replace(const char **to, const char *from) {
         *to = from;
 }
 
-/* What `more` says on top of what is there. */
+/* Adds the settings of `more`, which win. */
 static void add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena) {
     replace(&to->program, more->program);
     replace(&to->size, more->size);
@@ -177,7 +177,7 @@ static void grow(struct cli_plan *plan) {
         place_in_buckets(plan, i);
 }
 
-/* The number of the trial, which may have been there before. */
+/* The index of the trial, which may already exist. */
 static unsigned share(struct cli_plan *plan, struct cli_trial *trial) {
     for (uint64_t at = trial->hash; plan->n_buckets && plan->bucket[at % plan->n_buckets]; at++) {
         unsigned number = plan->bucket[at % plan->n_buckets] - 1;

@@ -1,4 +1,4 @@
-/* The runs that experiments ask for, each once, however many of their cells show it. */
+/* The runs that experiments need, each once, however many of their cells show it. */
 #pragma once
 
 #include <sys/stat.h>
@@ -11,20 +11,20 @@
 
 /* One run, or one example. */
 struct cli_trial {
-    struct cli_settings settings; /* all that applies, together */
+    struct cli_settings settings; /* all settings, combined */
     struct cli_program program;
     struct cli_words arguments;
     struct cli_target target;
-    struct cli_stored_run stored; /* what the store knows it by */
-    uint64_t hash;                /* of that */
-    const char *refusal;          /* the rule that forbids it; NULL: none does */
-    json_t *result;               /* NULL: there is none (yet) */
-    const char *failure;          /* why there is none; NULL: it has not been run */
+    struct cli_stored_run stored; /* its key in the store */
+    uint64_t hash;                /* of the key */
+    const char *refusal;          /* why it cannot run; NULL: it can */
+    json_t *result;               /* NULL: none (yet) */
+    const char *failure;          /* why there is no result; NULL: it has not been run */
 };
 
 struct cli_plan {
     struct cli_place place;
-    const char *size; /* where an experiment does not name one */
+    const char *size; /* for experiments that name none */
     struct cli_trial **trial;
     unsigned n_trials, room;
     unsigned *bucket, n_buckets;   /* trials by hash, 1 more than the number; 0: none */
@@ -38,23 +38,23 @@ struct cli_grid {
     const struct cli_experiment *experiment;
     struct cli_plan *plan;
     unsigned most_best_of; /* alternatives of a cell */
-    int *trial;            /* [cell][variation][alternative]; -1: not asked for */
+    int *trial;            /* [cell][variation][alternative]; -1: not needed */
 };
 
-/* CLI_DONE, or the exit status after one line. */
+/* Returns CLI_DONE, or the exit status after one line. */
 int cli_plan_start(struct cli_plan *plan, const char *size, struct base_arena *arena);
 void cli_plan_end(struct cli_plan *plan);
-/* Adds the runs of an experiment; of its cells those with is_needed[number], or all where it is NULL. */
+/* Adds the runs of an experiment: of the cells with is_needed[number], or of all if it is NULL. */
 int cli_plan_experiment(struct cli_plan *plan, struct cli_grid *grid, const struct cli_experiment *experiment,
                         const bool *is_needed);
-/* The run of a cell; of alternatives the fastest. NULL: it is not there. */
+/* The run of a cell; of alternatives the fastest. NULL: none. */
 const struct cli_trial *cli_grid_trial(const struct cli_grid *grid, const struct cli_cell *cell, unsigned variation);
 
 struct cli_plan_options {
     unsigned at_once; /* 0: one for each processor */
     bool is_quiet;
-    bool is_forced; /* repeat what is in the store, too */
+    bool is_forced; /* repeat runs that are in the store too */
 };
-/* run.c: takes what the store has and runs the rest, several at a time, and keeps each when it has ended. CLI_DONE when
- * all have results, otherwise the exit status, after a line for each failure. */
+/* run.c: takes results from the store and runs the rest, several at a time, storing each as it ends. Returns CLI_DONE
+ * if all have results, otherwise the exit status, after a line for each failure. */
 int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cli_plan_options *options);

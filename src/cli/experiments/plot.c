@@ -62,7 +62,7 @@ static void make_panels(struct panels *panels, struct base_arena *arena) {
 
 /* ---- Charts ------------------------------------------------------------------------------------------------------ */
 
-/* Fills values by place and group; where measures are stacked they are the groups. */
+/* Fills values by place and group; measures that are stacked are the groups. */
 static struct report_chart make_chart(const struct panels *panels, unsigned panel, unsigned measure,
                                       struct base_arena *arena) {
     const struct cli_experiment *experiment = panels->grid->experiment;
@@ -173,7 +173,7 @@ static struct report_image series_image(const json_t *result, const char *series
     return image;
 }
 
-/* A pixel for each thread of the kernel with most of them. */
+/* A pixel for each thread of the kernel with the most threads. */
 static struct report_image threads_image(const json_t *result, const char *count, double *most,
                                          struct base_arena *arena) {
     const json_t *kernels = json_object_get(result, "threads"), *kernel = NULL;

@@ -1,5 +1,5 @@
-/* Runs what a plan asks for and the store has not. A run is kept the moment it ends, so that neither an interrupt nor
- * the end of this process costs more than the runs in progress. */
+/* Runs the runs of a plan that the store does not have. A run is stored the moment it ends, so that an interrupt, or
+ * the end of this process, loses only the runs in progress. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* ---- Examples ---------------------------------------------------------------------------------------------------- */
 
-/* Too short to be kept. */
+/* Too short to be stored. */
 static int run_example(struct cli_trial *trial) {
     struct sched_example_run run;
     const struct sched_ops *ops;

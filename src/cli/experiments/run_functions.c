@@ -1,4 +1,4 @@
-/* What an expression may ask of a run beyond its statistics: histograms, time series, counts of threads. */
+/* Functions of a run in expressions beyond its statistics: histograms, time series, counts of threads. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static double number_at(const json_t *array, size_t i) { return json_number_value(json_array_get(array, i)); }
 
-/* lanes(from, to): the share of issues with so many active lanes. */
+/* lanes(from, to): the share of issues with that many active lanes. */
 static double lanes(const json_t *result, double from, double to) {
     const json_t *array = json_object_get(result, "active_lanes");
     double some = 0, all = 0;
@@ -18,7 +18,7 @@ static double lanes(const json_t *result, double from, double to) {
     return all > 0 ? some / all : NAN;
 }
 
-/* diverged(n): how often groups diverged at the n-th branch of the text that was executed. */
+/* diverged(n): how often groups diverged at the n-th executed branch of the text. */
 static double diverged(const json_t *result, double n) {
     const json_t *array = json_object_get(result, "branches");
     double number = 0;
@@ -40,13 +40,13 @@ static size_t count_samples(const json_t *result, const char *series) {
     return n;
 }
 
-/* Whether a value counts once for every cycle, or is a level. */
+/* The factor of a value that counts events per cycle; 1 for a level. */
 static double per_cycle(const char *series, double every_cycles) {
     return strcmp(series, "resident_blocks") == 0 ? 1 : every_cycles;
 }
 
-/* part(series, from, to): the mean value of a column in a cycle, from a share of the samples to another. The last
- * sample of a launch is shorter than the others and is left out, where there are others. */
+/* part(series, from, to): the mean value of a column per cycle, between two shares of the samples. The last sample of a
+ * launch is shorter than the others and is left out if there are others. */
 static double part(const json_t *result, const char *series, double from, double to) {
     const json_t *launches = json_object_get(result, "samples");
     double all = (double)count_samples(result, series), at = 0, sum = 0, n = 0;
@@ -109,7 +109,7 @@ static struct sums sum_threads(const json_t *result, const char *x_name, const c
     return sums;
 }
 
-/* The correlation of two counts of the threads; 0 where one of them does not vary. */
+/* The correlation of two counts of the threads; 0 if one of them does not vary. */
 static double correlate(const struct sums *sums) {
     double xx = sums->xx - sums->x * sums->x / sums->n, yy = sums->yy - sums->y * sums->y / sums->n;
     double xy = sums->xy - sums->x * sums->y / sums->n;

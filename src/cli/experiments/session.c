@@ -1,4 +1,5 @@
-/* A session: load is done; plan, run, show, write. An interrupt or a failed run leaves the others, which are shown. */
+/* A session: plans, runs, shows and writes loaded experiments. After an interrupt or a failed run the other results are
+ * still shown. */
 #include "cli/experiments/session.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static bool write_plot(struct session *session, unsigned i, const char *path) {
            cli_close_output(path, file, cli_write_plot(file, &session->grid[i], session->arena));
 }
 
-/* One figure is the file itself, several are files of a folder. */
+/* One figure is the file itself, several are files in a folder. */
 static bool write_plots(struct session *session) {
     const char *path = session->options->plot;
     if (session->count == 1)
@@ -123,7 +124,7 @@ static int run_plan(struct session *session) {
     return cli_run_plan(&session->plan, session->store, &options);
 }
 
-/* ---- Everything -------------------------------------------------------------------------------------------------- */
+/* ---- The session ------------------------------------------------------------------------------------------------- */
 
 static int run_all(struct session *session) {
     int status = cli_plan_start(&session->plan, session->size, session->arena);

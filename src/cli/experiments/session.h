@@ -1,4 +1,4 @@
-/* What `heddle paper` and `heddle sweep` do: run experiments, show them, write them. */
+/* `heddle paper` and `heddle sweep`: run experiments, show and write their results. */
 #pragma once
 
 #include "cli/experiments/experiment.h"
@@ -63,6 +63,6 @@ struct cli_session_options {
          0,         0},                                                                                                 \
         CLI_COLOR_ROW(CLI_SESSION_FIELD(at, color))
 
-/* The exit status. */
+/* Returns the exit status. */
 int cli_run_session(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
                     unsigned count, struct base_arena *arena);

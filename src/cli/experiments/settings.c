@@ -1,4 +1,5 @@
-/* What a run is made of, from a map of an experiment's file. Every name is checked here, where its place is known. */
+/* Reads the settings of a run from a map of an experiment's file. Every name is checked here, where its place is
+ * known. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

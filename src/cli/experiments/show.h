@@ -1,11 +1,11 @@
-/* How results are shown and written. */
+/* Output of results. */
 #pragma once
 
 #include <stdio.h>
 
 #include "cli/experiments/values.h"
 
-/* table.c: tables, bars beside the paper's numbers, and what became of the claims. */
+/* table.c: tables, bars beside the paper's numbers, and the verdicts on claims. */
 void cli_print_results(FILE *file, const struct cli_grid *grid, bool is_colored, struct base_arena *arena);
 /* example.c: warps over time, below the tables; nothing for other experiments. */
 void cli_draw_examples(FILE *file, const struct cli_grid *grid);
@@ -15,9 +15,9 @@ json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena);
 void cli_write_csv_heading(FILE *file);
 void cli_write_csv_lines(FILE *file, const struct cli_grid *grid, struct base_arena *arena);
 
-/* page.c: all of them as a page in Markdown. */
+/* page.c: all of them as a Markdown page. */
 void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, const char *size,
                     struct base_arena *arena);
 
-/* plot.c: the figure as SVG. False when the file cannot take it (errno). */
+/* plot.c: the figure as SVG. Returns false if the file cannot be written (errno). */
 bool cli_write_plot(FILE *file, const struct cli_grid *grid, struct base_arena *arena);

@@ -1,5 +1,5 @@
-/* The result store. The write-ahead log lets readers and a writer go on beside each other, and what is committed
- * survives the end of the process however it comes. */
+/* The result store. With the write-ahead log, readers and a writer do not block each other, and committed results
+ * survive however the process ends. */
 #include "cli/experiments/store.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static bool execute(const struct cli_store *store, const char *text) {
     return sqlite3_exec(store->database, text, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Another process may be making the tables, too: then this waits for it. */
+/* Waits if another process is also making the tables. */
 static int prepare(struct cli_store *store) {
     sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
     int version = user_version(store);
@@ -79,7 +79,7 @@ static struct cli_store *new_store(const char *path) {
     return store;
 }
 
-/* The folders above the file; what fails shows when the file is opened. */
+/* Makes the folders above the file; a failure shows when the file is opened. */
 static void make_folders(const char *path) {
     char *copy = strdup(path);
     if (!copy)
@@ -142,7 +142,7 @@ const char *cli_store_path(const char *given, struct base_arena *arena) {
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a of 64 bits (Fowler, Noll, Vo), twice with different starts: good enough to tell builds and runs apart. */
+/* FNV-1a of 64 bits (Fowler, Noll, Vo), twice with different starts: enough to tell builds and runs apart. */
 struct hash {
     uint64_t a, b;
 };
@@ -174,7 +174,7 @@ const char *cli_hash_file(const char *path, struct base_arena *arena) {
     return is_read ? hash_text(&hash, arena) : NULL;
 }
 
-/* With the zero at the end of each text, so that neighbours cannot lend each other letters. */
+/* Includes the zero at the end of each text, so that different splits into texts differ. */
 static const char *key_of(const struct cli_stored_run *run, struct base_arena *arena) {
     const char *const part[] = {run->version, run->input, run->arguments, run->configuration, run->records};
     struct hash hash = hash_start();
@@ -190,7 +190,7 @@ static void bind_texts(sqlite3_stmt *statement, const char *const *text, int n) 
         sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC);
 }
 
-/* The only column of the only row; NULL: there is none. */
+/* The only column of the only row; NULL: none. */
 static const char *query_text(struct cli_store *store, const char *query, const char *const *text, int n,
                               struct base_arena *arena) {
     sqlite3_stmt *statement;

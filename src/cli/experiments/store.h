@@ -1,5 +1,5 @@
-/* Results that are kept: an SQLite file with a row for each run, so that a run is not repeated. Several processes may
- * use it at once, and a process that is killed loses no more than the runs in progress. */
+/* The result store: an SQLite file with a row for each run, so that a run is not repeated. Several processes may use it
+ * at once, and a process that is killed loses only the runs in progress. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 struct cli_store;
 
-/* What a run is, so far as its statistics depend on it. */
+/* Everything about a run that its statistics depend on. */
 struct cli_stored_run {
     const char *version;         /* of the simulator: a hash of its library */
     const char *program, *input; /* the name; a hash of the executable */
@@ -24,25 +24,25 @@ struct cli_stored_claim {
     const char *experiment, *size, *claim, *state;
 };
 
-/* Opens the file at `path` and makes it where it is not there. CLI_DONE, or the exit status after one line. */
+/* Opens the file at `path`, or makes it. Returns CLI_DONE, or the exit status after one line. */
 int cli_store_open(struct cli_store **store, const char *path);
-/* The same for readers: *store is NULL where there is no file, or one that cannot be read. No message. */
+/* The same for readers: *store is NULL if there is no file, or it cannot be read. No message. */
 void cli_store_open_to_read(struct cli_store **store, const char *path);
-void cli_store_close(struct cli_store *store); /* NULL: nothing */
+void cli_store_close(struct cli_store *store); /* does nothing for NULL */
 
-/* The statistics of that run; NULL: it is not there. */
+/* The statistics of that run; NULL: none. */
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena);
-/* False after one line: the disk is full, say. */
+/* Returns false after one line: the disk is full, for example. */
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run);
 
-/* What became of a claim when its experiment was last run. */
+/* Stores the state of a claim when its experiment was last run. */
 bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim *claim);
-/* The state of the last time; NULL: never. */
+/* The state from the last run; NULL: none. */
 const char *cli_store_claim(struct cli_store *store, const char *experiment, const char *claim,
                             struct base_arena *arena);
 
-/* --store, or $HEDDLE_STORE, or results.db in the build tree, or in the user's folder for state. */
+/* --store, or $HEDDLE_STORE, or results.db in the build tree, or in the user's state folder. */
 const char *cli_store_path(const char *given, struct base_arena *arena);
 
-/* A hash of a file's content as text; NULL when it cannot be read (errno). */
+/* A hash of a file's content as text; NULL if it cannot be read (errno). */
 const char *cli_hash_file(const char *path, struct base_arena *arena);

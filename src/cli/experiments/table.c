@@ -8,7 +8,7 @@
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_COLUMNS = 12 }; /* beside the names of the rows; more make another table */
+enum { MOST_COLUMNS = 12 }; /* without the names of the rows; more make another table */
 
 static void print_matrix(FILE *file, const struct cli_matrix *matrix, bool is_colored, struct base_arena *arena) {
     if (matrix->title)
@@ -41,7 +41,7 @@ static unsigned column_of(struct scale scale, double value) {
     return (unsigned)lround((value - scale.low) / (scale.high - scale.low) * BAR_WIDTH);
 }
 
-/* A bar from 0 to ours, and a | where the paper's is. */
+/* A bar from 0 to ours, with a | at the paper's. */
 static const char *draw_bar(struct scale scale, double ours, double paper, struct base_arena *arena) {
     char *bar = base_arena_copy(arena, "                                ", BAR_WIDTH + 1);
     if (!(scale.high > scale.low))
@@ -56,7 +56,7 @@ static const char *draw_bar(struct scale scale, double ours, double paper, struc
     return bar;
 }
 
-/* Of all numbers with this measure. */
+/* The scale for all numbers of this measure. */
 static struct scale scale_of(const struct cli_grid *grid, unsigned measure) {
     struct scale scale = {0, 0};
     for (unsigned i = 0; i < grid->experiment->n_numbers; i++) {

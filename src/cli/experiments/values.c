@@ -128,7 +128,7 @@ double cli_check_in(const struct cli_grid *grid, const struct cli_expression *ex
     return check(grid, expression, (int)variation);
 }
 
-/* ---- What a check needs ------------------------------------------------------------------------------------------ */
+/* ---- The cells that a check needs -------------------------------------------------------------------------------- */
 
 struct marker {
     const struct cli_experiment *experiment;

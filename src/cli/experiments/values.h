@@ -4,7 +4,7 @@
 #include "cli/experiments/expression.h"
 #include "cli/experiments/plan.h"
 
-/* A mean over variations, and the smallest and largest; all equal where there is one variation. NaN: not known. */
+/* A mean over variations, and the smallest and largest; all equal with one variation. NaN: not known. */
 struct cli_value {
     double mean, low, high;
 };
@@ -12,21 +12,21 @@ struct cli_value cli_value_of(const struct cli_grid *grid, unsigned measure, con
 /* In one variation. */
 double cli_value_in(const struct cli_grid *grid, unsigned measure, const struct cli_cell *cell, unsigned variation);
 
-/* A check on the means, or in one variation: 1 it holds, 0 it does not, NaN not known. */
+/* Evaluates a check on the means, or in one variation: 1 it holds, 0 it does not, NaN not known. */
 double cli_check_on_means(const struct cli_grid *grid, const struct cli_expression *check);
 double cli_check_in(const struct cli_grid *grid, const struct cli_expression *check, unsigned variation);
 
-/* Which cells, means taken apart and runs of comparison with them, a check needs. */
+/* Marks the cells that a check needs: the points of means, and the runs compared with. */
 void cli_mark_needed(const struct cli_experiment *experiment, const struct cli_expression *check, bool *is_needed);
 
 enum cli_state { CLI_HOLDS, CLI_EXPLAINED, CLI_OPEN, CLI_UNKNOWN };
 extern const char *const cli_state_names[4]; /* "holds", "explained", "open", "not known" */
 struct cli_verdict {
     enum cli_state state;
-    unsigned n_against; /* variations in which it comes out differently than on the mean */
+    unsigned n_against; /* variations in which the result differs from that on the mean */
 };
 /* claims.c */
 struct cli_verdict cli_judge(const struct cli_grid *grid, const struct cli_claim *claim);
 
-/* run_functions.c: what expressions may ask of a run beyond its statistics; see expression.c. */
+/* run_functions.c: functions of a run beyond its statistics; see expression.c. */
 double cli_run_function(const json_t *result, const char *name, const char *series, const double *number);

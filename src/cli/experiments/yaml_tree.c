@@ -1,4 +1,4 @@
-/* libyaml's document, with its marks turned into messages. It counts characters, messages count bytes. */
+/* libyaml's document, with its marks turned into messages. libyaml counts characters, messages count bytes. */
 #include "cli/experiments/yaml_tree.h"
 
 #include <stdarg.h>

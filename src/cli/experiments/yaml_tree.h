@@ -1,4 +1,4 @@
-/* A YAML file as a tree whose mistakes have a place: maps are read by a table of the keys that they may have. */
+/* A YAML file as a tree whose errors have a place: maps are read by a table of their possible keys. */
 #pragma once
 
 #include <yaml.h>
@@ -11,39 +11,39 @@ struct cli_yaml {
     yaml_document_t document;
     struct base_arena *arena;
     struct base_diag *diag;
-    const char *dollar; /* what $ stands for in texts; NULL: for itself */
+    const char *dollar; /* replaces $ in texts; NULL: $ stays */
 };
 
-/* A key of a map; `read` gets its value. */
+/* A key of a map; `read` is called with its value. */
 struct cli_yaml_key {
     const char *name;
     bool (*read)(void *context, struct cli_yaml *yaml, yaml_node_t *value);
     bool is_required;
-    const char *takes; /* what would be right: "a list of programs" */
+    const char *takes; /* what it accepts: "a list of programs" */
 };
 
-/* The root of the file; NULL with the mistake in diag. */
+/* Returns the root of the file; NULL with the error in diag. */
 yaml_node_t *cli_yaml_open(struct cli_yaml *yaml, const char *path);
 void cli_yaml_close(struct cli_yaml *yaml);
 
-/* Records a mistake at a node; always false. */
+/* Records an error at a node. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool cli_yaml_fail(struct cli_yaml *yaml, const yaml_node_t *node,
                                                          const char *format, ...);
-/* The byte where a node begins; of a text in quotes, where the text does. */
+/* The byte at which a node begins; for a text in quotes, after the quote. */
 size_t cli_yaml_offset(const struct cli_yaml *yaml, const yaml_node_t *node);
 
-/* Reads a map in the order of the table, whatever that of the file. `what` names it in messages: "an axis". */
+/* Reads a map in the order of the table, whatever its order in the file. `what` names it in messages: "an axis". */
 bool cli_yaml_read_map(struct cli_yaml *yaml, yaml_node_t *node, const char *what, const struct cli_yaml_key *keys,
                        unsigned n_keys, void *context);
-/* A text with $ replaced; NULL after a mistake. */
+/* A text with $ replaced; NULL after an error. */
 const char *cli_yaml_text(struct cli_yaml *yaml, yaml_node_t *node, const char *what);
 bool cli_yaml_number(struct cli_yaml *yaml, yaml_node_t *node, const char *what, double *value);
 bool cli_yaml_flag(struct cli_yaml *yaml, yaml_node_t *node, const char *what, bool *value);
-/* One of some words: its place; false after a mistake that names them. */
+/* Reads one of some words and sets its index. Returns false after an error that names them. */
 bool cli_yaml_word(struct cli_yaml *yaml, yaml_node_t *node, const char *what, const char *const *words, unsigned n,
                    unsigned *place);
 
-bool cli_yaml_is_empty(const yaml_node_t *node);  /* nothing stands after the colon, or ~ */
+bool cli_yaml_is_empty(const yaml_node_t *node);  /* nothing after the colon, or ~ */
 unsigned cli_yaml_count(const yaml_node_t *node); /* entries of a map or a list */
 yaml_node_t *cli_yaml_item(struct cli_yaml *yaml, const yaml_node_t *list, unsigned i);
 yaml_node_t *cli_yaml_key_at(struct cli_yaml *yaml, const yaml_node_t *map, unsigned i);
