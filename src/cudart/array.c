@@ -111,9 +111,9 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, cudaArray_c
 /* ---- Linear copies ------------------------------------------------------------------------------------------------
  */
 
-/* A linear copy goes through an array line by line, as if its lines followed each other without a gap. */
+/* A linear copy traverses an array line by line, as if its lines followed each other without a gap. */
 struct piece {
-    size_t x, y, bytes, done; /* where in the array, how much, and how much there was before */
+    size_t x, y, bytes, done; /* the position in the array, the length, and the bytes before it */
 };
 
 static cudaError_t line_bytes_of(cudaArray_const_t array, size_t *bytes) {
@@ -180,7 +180,7 @@ cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size
 }
 CUDART_ALIAS(cudaMemcpyFromArray_ptds, cudaMemcpyFromArray);
 
-/* Both arrays go on to their next lines on their own. */
+/* Both arrays advance to their next lines independently. */
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                    size_t from_y, size_t bytes, enum cudaMemcpyKind kind) {
     size_t to_line = 0, from_line = 0;

@@ -1,7 +1,7 @@
 /* Copies in one, two and three dimensions, between host, device and arrays.
  *
- * The kind says which side is the device. Host memory may be anything that the program can read and write; with
- * cudaMemcpyDefault the driver tells by the address. */
+ * The kind says which side is the device. Host memory may be anything that the program can access; with
+ * cudaMemcpyDefault the driver decides by the address. */
 #include "cudart/internal.h"
 
 /* ---- One dimension ------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
     return cudart_note(bytes ? cudart_find_variable(symbol, &address, bytes) : cudaErrorInvalidValue);
 }
 
-/* The place in a variable; a copy that would leave the variable is refused. */
+/* Finds a part of a variable; a copy beyond the variable is refused. */
 static cudaError_t find_part(const void *symbol, size_t offset, size_t bytes, void **memory) {
     CUdeviceptr address;
     size_t all;
@@ -125,7 +125,7 @@ CUDART_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol);
 /* ---- Two dimensions -----------------------------------------------------------------------------------------------
  */
 
-/* What kind of memory a pointer is on each side of a copy. */
+/* The memory type of each side of a copy. */
 static cudaError_t sides_of(enum cudaMemcpyKind kind, CUmemorytype *from, CUmemorytype *to) {
     static const CUmemorytype sides[][2] = {
         [cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
@@ -252,7 +252,7 @@ CUDART_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray);
 /* ---- Three dimensions ---------------------------------------------------------------------------------------------
  */
 
-/* Bytes of an element; 1 without an array, where widths and positions are in bytes; 0: no such array. */
+/* Bytes of an element; 1 without an array, as widths and positions are then in bytes; 0: no such array. */
 static size_t element_bytes(cudaArray_t array) {
     CUDA_ARRAY3D_DESCRIPTOR description;
     if (!array)

@@ -23,7 +23,7 @@ cudaError_t cudaGetDevice(int *device) {
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
-    (void)device_flags, (void)flags; /* they say how the host waits */
+    (void)device_flags, (void)flags; /* flags that say how the host waits */
     return cudaSetDevice(device);
 }
 
@@ -46,7 +46,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
     return cudart_end(result != CUDA_SUCCESS ? result : cuDevicePrimaryCtxSetFlags(0, flags & ~CU_CTX_MAP_HOST));
 }
 
-/* Host memory can be mapped always. */
+/* Host memory can always be mapped. */
 cudaError_t cudaGetDeviceFlags(unsigned *flags) {
     int is_active;
     CUresult result = cudart_start_driver();
@@ -65,7 +65,7 @@ CUDART_ALIAS(cudaThreadExit, cudaDeviceReset);
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     (void)flags;
-    (void)peer; /* another device does not exist, and this one is no peer of itself */
+    (void)peer; /* there is no other device, and this one is no peer of itself */
     CUresult result = cudart_start();
     return cudart_end(result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_DEVICE);
 }
@@ -87,7 +87,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
-/* A name that the driver does not have is no error; *status says so. */
+/* A name that the driver does not have is no error: *status says so. */
 static cudaError_t entry_point(const char *symbol, void **function, unsigned version, unsigned long long flags,
                                int *status) {
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

@@ -1,4 +1,4 @@
-/* Names of errors and what they mean in words. */
+/* Names and descriptions of errors. */
 #include "cudart/internal.h"
 
 static const struct {

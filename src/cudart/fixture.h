@@ -52,7 +52,7 @@ static struct {
     const void *linked;
 } wrapper = {0x466243b1, 1, &container, NULL};
 
-/* What stands for them in the program: any address that is theirs alone. */
+/* The program's symbols for them: any unique address. */
 static char scale, wild, nothing, missing, counter, table;
 static uint32_t *managed;
 static void **binary;

@@ -1,4 +1,4 @@
-/* The functions that forward.def lists. */
+/* The functions listed in forward.def. */
 #include "cudart/internal.h"
 
 #define CUDART_FORWARD(name, parameters, call)                                                                         \

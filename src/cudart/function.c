@@ -1,9 +1,9 @@
-/* Questions about kernels, their attributes, and how many of their blocks fit. */
+/* Kernels: queries, attributes, and how many of their blocks fit. */
 #include "cudart/internal.h"
 
 #include <string.h>
 
-/* What begins and ends every function here: the kernel, or the error to return. */
+/* Starts a call and finds its kernel; otherwise returns the error. */
 static cudaError_t find(const void *function, CUfunction *kernel) {
     CUresult result = cudart_start();
     return result != CUDA_SUCCESS ? (cudaError_t)result : cudart_find_kernel(function, kernel);
@@ -56,7 +56,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *found, const void *function) {
     return cudart_note(found ? find(function, found) : cudaErrorInvalidValue);
 }
 
-/* The driver lets programs use a kernel for its function. */
+/* The driver accepts a kernel in place of its function. */
 cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function) {
     CUfunction found;
     cudaError_t error = kernel ? find(function, &found) : cudaErrorInvalidValue;

@@ -15,11 +15,11 @@
 
 #include "cuda_runtime_api.h"
 
-/* The libraries export cuda* and __cuda*; what begins with cudart_ stays inside. */
+/* The libraries export cuda* and __cuda*; names that begin with cudart_ stay inside. */
 #pragma GCC visibility push(hidden)
 
-/* Which of the libraries this is, 11, 12 or 13: some functions kept their names and changed their signatures
- * (version.c, the one file that is compiled for each of them). */
+/* The library's version: 11, 12 or 13. Some functions kept their names and changed their signatures (version.c, the one
+ * file that is compiled for each). */
 extern const int cudart_major;
 
 /* ---- Calls (state.c) ----------------------------------------------------------------------------------------------
@@ -41,13 +41,13 @@ CUresult cudart_reset(void);
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cudart_print(const char *format, ...);
 
-/* ---- What the program registered (registry.c) ---------------------------------------------------------------------
- */
+/* ---- Registered kernels and variables (registry.c)
+ * ---------------------------------------------------------------- */
 
-/* The kernel that a function of the program stands for, loaded when it is first asked for; also accepts the handle of
- * a kernel. cudaErrorInvalidDeviceFunction when it is neither. */
+/* The kernel of a function of the program, loaded at first use; also accepts the handle of a kernel. Otherwise returns
+ * cudaErrorInvalidDeviceFunction. */
 cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel);
-/* The same for a variable; cudaErrorInvalidSymbol. */
+/* The same for a variable; otherwise returns cudaErrorInvalidSymbol. */
 cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes);
 /* Forgets what was loaded, so that it is loaded again into the next context. */
 void cudart_unload_all(void);
@@ -55,7 +55,7 @@ void cudart_unload_all(void);
 /* ---- Between the files --------------------------------------------------------------------------------------------
  */
 
-/* array.c: false when there is no such format. */
+/* array.c: returns false if there is no such format. */
 bool cudart_format_of(const struct cudaChannelFormatDesc *description, CUarray_format *format, unsigned *channels);
 struct cudaChannelFormatDesc cudart_description_of(CUarray_format format, unsigned channels);
 /* copy.c: fills in the driver's description of a copy; cudaErrorInvalidMemcpyDirection and others. */

@@ -1,11 +1,11 @@
-/* Launches: kernels by the functions that stand for them in the program, and host functions.
+/* Launches: kernels by their functions in the program, and host functions.
  *
  * `kernel<<<grid, block, shared, stream>>>(...)` compiles to a push of the configuration, the evaluation of the
  * arguments, which may itself launch, and a call of the kernel's function in the program, which pops the configuration
  * and launches. */
 #include "cudart/internal.h"
 
-enum { MOST_CONFIGURATIONS = 64 }; /* pushed and not popped by one thread: launches inside arguments of launches */
+enum { MOST_CONFIGURATIONS = 64 }; /* pushed and not yet popped by one thread: launches inside arguments of launches */
 
 struct configuration {
     dim3 grid, block;
@@ -49,7 +49,7 @@ static bool is_within(const dim3 *size, CUdevice_attribute most_x, CUdevice_attr
            size->y <= (unsigned)attribute(most_y) && size->z <= (unsigned)attribute(most_z);
 }
 
-/* The driver calls a grid or block that cannot be an invalid value, the runtime an invalid configuration. */
+/* For an impossible grid or block the driver returns an invalid value, the runtime an invalid configuration. */
 static bool is_configuration(const dim3 *grid, const dim3 *block) {
     return is_within(grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
                      CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) &&
@@ -119,10 +119,10 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
     return cudart_note(launch(function, &own, arguments));
 }
 
-/* ---- What nvcc 13 generates ---------------------------------------------------------------------------------------
- */
+/* ---- Calls that nvcc 13 generates
+ * --------------------------------------------------------------------------------- */
 
-/* The program keeps this handle for good, so it is the function itself, which outlives cudaDeviceReset. */
+/* The program keeps this handle for ever, so it is the function itself, which outlives cudaDeviceReset. */
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function) {
     *kernel = (cudaKernel_t)(uintptr_t)function;
     return cudaSuccess;

@@ -1,9 +1,9 @@
-/* Tests of launches and of the errors they leave. */
+/* Tests of launches and their errors. */
 #include <pthread.h>
 
 #include "cudart/fixture.h"
 
-static char unregistered; /* no function and no variable of the program */
+static char unregistered; /* neither a function nor a variable of the program */
 
 static void configurations_nest(void **state) {
     (void)state;

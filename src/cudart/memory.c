@@ -1,11 +1,11 @@
-/* Allocations with a shape, and what a pointer is. */
+/* Allocations with a shape, and attributes of pointers. */
 #include "cudart/internal.h"
 
 #include <string.h>
 
-enum { ELEMENT_BYTES = 16 }; /* the largest access that lines must be aligned for */
+enum { ELEMENT_BYTES = 16 }; /* the widest access: lines are aligned for it */
 
-/* Nothing is allocated for 0 bytes, and that is no error. */
+/* 0 bytes allocate nothing, without an error. */
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
     CUdeviceptr address = 0;
     CUresult result = cudart_start();
@@ -81,8 +81,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     return cudaSuccess;
 }
 
-/* ---- Where managed memory should be -------------------------------------------------------------------------------
- */
+/* ---- Locations of managed memory
+ * ---------------------------------------------------------------------------------- */
 
 static cudaError_t prefetch(const void *memory, size_t bytes, cudaMemLocation location, unsigned flags,
                             cudaStream_t stream) {
@@ -99,13 +99,13 @@ static cudaError_t advise(const void *memory, size_t bytes, cudaMemoryAdvise adv
     return cudart_end(result);
 }
 
-/* Up to version 12 a place was the number of a device, -1 for the host. */
+/* Up to version 12 a location was the number of a device, -1 for the host. */
 static cudaMemLocation location_of(int device) {
     return (cudaMemLocation){device < 0 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
                              device < 0 ? 0 : device};
 }
 
-/* A location and a flag take the registers that, up to version 12, held the device and the stream. */
+/* A location and a flag take the registers that held the device and the stream up to version 12. */
 cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream) {
     if (cudart_major >= 13)

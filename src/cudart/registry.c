@@ -1,7 +1,7 @@
-/* Kernels and variables of the program, as the code that compilers generate registers them before main.
+/* Kernels and variables of the program, as compiler-generated code registers them before main.
  *
- * A fat binary is handed to the driver when one of its kernels or variables is first used, so that a program that never
- * touches the device costs nothing. The handle that compilers keep for a fat binary is the address of struct binary. */
+ * A fat binary is passed to the driver when one of its kernels or variables is first used, so that a program that never
+ * uses the device costs nothing. The handle that compilers keep for a fat binary is the address of struct binary. */
 #include "cudart/internal.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ struct binary {
 
 /* A kernel or a variable. */
 struct entity {
-    const void *host; /* the function or variable that stands for it in the program */
+    const void *host; /* its function or variable in the program */
     const char *name; /* on the device */
     struct binary *binary;
     struct entity *next;
@@ -114,7 +114,7 @@ void __cudaUnregisterFatBinary(void **handle) {
     pthread_mutex_unlock(&registry.lock);
 }
 
-/* The other arguments are for devices of long ago. */
+/* The other arguments are for early devices. */
 void __cudaRegisterFunction(void **binary, const char *host_function, char *device_function, const char *name,
                             int thread_limit, uint3 *thread, uint3 *block, dim3 *block_dim, dim3 *grid_dim,
                             int *warp_size) {
@@ -176,7 +176,7 @@ static cudaError_t load_variable(struct entity *entity) {
     return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : (cudaError_t)result;
 }
 
-/* Calls load_variable for all managed variables, or for those of one binary; the variable with this address. */
+/* Loads all managed variables, or those of one binary. Returns the variable with this address. */
 static struct entity *load_managed(const struct binary *binary, const void *address) {
     struct entity *found = NULL;
     for (unsigned i = 0; i < N_BUCKETS; i++)
@@ -189,7 +189,7 @@ static struct entity *load_managed(const struct binary *binary, const void *addr
     return found;
 }
 
-/* Code that compilers generate calls it before the program touches a managed variable. Returns 1 always. */
+/* Compiler-generated code calls it before the program uses a managed variable. Always returns 1. */
 char __cudaInitModule(void **binary) {
     if (cudart_start() != CUDA_SUCCESS)
         return 1;
@@ -211,7 +211,7 @@ cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel) {
     return error;
 }
 
-/* In the program a managed variable is the memory itself, so that its address may stand for it too. */
+/* The program sees a managed variable as the memory itself, so the memory's address identifies it too. */
 cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes) {
     pthread_mutex_lock(&registry.lock);
     struct entity *entity = find(&registry.variables, symbol);

@@ -1,7 +1,7 @@
 /* Tests of kernels and variables that a program registers. */
 #include "cudart/fixture.h"
 
-static char unregistered; /* no function and no variable of the program */
+static char unregistered; /* neither a function nor a variable of the program */
 
 static void scale_by(void *data, uint32_t factor) {
     void *arguments[] = {&data, &factor};

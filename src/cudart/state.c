@@ -2,7 +2,7 @@
  *
  * As in CUDA, a thread that has made a context current with the driver API keeps it; any other thread uses the primary
  * context of the one device. A kernel's fault stays in its context: the driver returns it from every later call, so it
- * needs no place here. */
+ * is not kept here. */
 #include "cudart/internal.h"
 
 #include <pthread.h>
@@ -56,7 +56,7 @@ CUresult cudart_start(void) {
         result = cuCtxGetCurrent(&current);
     if (result != CUDA_SUCCESS)
         return result;
-    /* A context that another thread's cudaDeviceReset has ended is as good as none. */
+    /* A context that another thread's cudaDeviceReset has ended counts as none. */
     if (current && cuCtxGetApiVersion(current, &version) == CUDA_SUCCESS)
         return CUDA_SUCCESS;
     return make_primary_current();

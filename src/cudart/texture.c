@@ -1,4 +1,4 @@
-/* Texture and surface objects: the runtime's descriptions become the driver's, and back. */
+/* Texture and surface objects: converts the runtime's descriptions to the driver's, and back. */
 #include "cudart/internal.h"
 
 #include <string.h>
@@ -57,13 +57,13 @@ static void from_driver(const CUDA_RESOURCE_DESC *description, struct cudaResour
         all.res.array.array = (cudaArray_t)(void *)description->res.array.hArray;
         break;
     }
-    /* What the description was before version 13: without the last field and without reserved space. */
+    /* The size of the description before version 13: without the last field and without reserved space. */
     enum { OLD_BYTES = offsetof(struct cudaResourceDesc, res.pitch2D.pitchInBytes) + sizeof(size_t) };
     memcpy(resource, &all, cudart_major < 13 ? (size_t)OLD_BYTES : sizeof(all));
 }
 
-/* ---- How a texture is read ----------------------------------------------------------------------------------------
- */
+/* ---- Texture descriptions
+ * ----------------------------------------------------------------------------------------- */
 
 static CUDA_TEXTURE_DESC texture_to_driver(const struct cudaTextureDesc *from) {
     CUDA_TEXTURE_DESC to = {

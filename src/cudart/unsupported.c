@@ -1,10 +1,11 @@
-/* The functions that unsupported.def lists: they return cudaErrorNotSupported, and the first call of each is named. */
+/* The functions listed in unsupported.def: they return cudaErrorNotSupported, and the first call of each prints its
+ * name. */
 #include "cudart/internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* libcuda.so.1 of Heddle only: makes it an error of the run. */
+/* Only in Heddle's libcuda.so.1: makes it an error of the run. */
 void cuHeddleReportError(int result, const char *message);
 
 static cudaError_t refuse(const char *name, atomic_bool *is_told) {

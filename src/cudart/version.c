@@ -1,4 +1,4 @@
-/* Which major version of the runtime this library stands for; compiled once for each of them. */
+/* The major version of the runtime that this library implements; compiled once for each. */
 #include "cudart/internal.h"
 
 const int cudart_major = CUDART_MAJOR;

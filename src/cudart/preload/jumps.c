@@ -1,8 +1,8 @@
 /* Jumps over functions of the program, for x86-64.
  *
- * A function gets five bytes, a jump with a distance of 32 bits, because some functions are not much longer; it leads
- * to a table near the program, and from there to the target with an address of 64 bits. A function that begins with
- * endbr64, as indirect calls may require, keeps that. */
+ * A jump takes five bytes, with a distance of 32 bits, because some functions are not much longer; it leads to a table
+ * near the program, and from there to the target with an address of 64 bits. A function that begins with endbr64, as
+ * indirect calls may require, keeps it. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,11 +12,11 @@
 
 enum {
     JUMP_BYTES = 5,      /* jmp rel32 */
-    FAR_JUMP_BYTES = 16, /* jmp *0(%rip), the address, two bytes of filling */
+    FAR_JUMP_BYTES = 16, /* jmp *0(%rip), the address, two bytes of padding */
     ENDBR_BYTES = 4,
 };
 
-static const uintptr_t reach = (uintptr_t)1 << 30; /* half of what 32 bits reach, so that both ends do */
+static const uintptr_t reach = (uintptr_t)1 << 30; /* half of what 32 bits reach, so that both ends are in reach */
 
 static uintptr_t page_bytes(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
 
@@ -37,13 +37,13 @@ bool jump_table_make(struct jump_table *table, uintptr_t begin, uintptr_t end, s
             table->memory = memory;
             if ((uintptr_t)memory == places[i])
                 return true;
-            munmap(memory, table->size); /* an old kernel took the address as a hint */
+            munmap(memory, table->size); /* an old kernel treats the address as a hint */
         }
     }
     return false;
 }
 
-/* The pages that hold [at, at + bytes) become writable, or code again. */
+/* Makes the pages of [at, at + bytes) writable, or code again. */
 static bool protect(uintptr_t at, size_t bytes, int protection) {
     uintptr_t page = page_bytes(), first = at / page * page, last = (at + bytes + page - 1) / page * page;
     return mprotect((void *)first, last - first, protection) == 0;

@@ -1,12 +1,12 @@
-/* The library that `heddle run` preloads, for programs that nvcc linked to the runtime statically, as it does unless
- * told otherwise.
+/* The library that `heddle run` preloads, for programs that nvcc linked statically with the runtime, as it does by
+ * default.
  *
- * Such a program has the CUDA runtime inside, where no loader path reaches. But its symbol table names the runtime's
+ * Such a program contains the CUDA runtime, so no loader path can replace it. But its symbol table names the runtime's
  * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
- * libcudart. The same happens to shared objects that have the runtime inside or are one. A program without a symbol
- * table, and one that has code for a GPU but not this runtime, cannot be helped; it ends with one line.
+ * libcudart. The same is done for shared objects that contain the runtime or are one. A program without a symbol table,
+ * and one that has code for a GPU but not this runtime, cannot run; it ends with one line.
  *
- * Objects that the program opens later with dlopen are not looked at. */
+ * Objects that the program opens later with dlopen are not handled. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 /* ---- Heddle's runtime ---------------------------------------------------------------------------------------------
  */
 
-/* The version is told by functions that came and went: texture references ended with 11, and 12 alone has a second
+/* Functions that came and went tell the version: texture references ended with 11, and 12 alone has a second
  * cudaGetDeviceProperties. */
 struct features {
     unsigned n_functions;
@@ -54,7 +54,7 @@ static struct features features_of(const struct elf_file *file) {
     return features;
 }
 
-/* The folder of this library, and with it of all of Heddle's, ending in '/'. */
+/* The folder of this library and of all of Heddle's, ending in '/'. */
 static const char *own_folder(int *length) {
     Dl_info self;
     if (!dladdr((void *)(uintptr_t)own_folder, &self))
@@ -80,9 +80,9 @@ static void *open_runtime(const struct features *features) {
  */
 
 struct object {
-    const char *path, *name; /* the file, and what to call it */
-    uintptr_t base;          /* what is added to the addresses in its file */
-    uintptr_t begin, end;    /* of what is mapped of it */
+    const char *path, *name; /* the file, and its name in messages */
+    uintptr_t base;          /* added to the addresses in its file */
+    uintptr_t begin, end;    /* of its mapping */
     void *runtime;
     struct jump_table jumps;
 };
@@ -91,7 +91,7 @@ static void lead_to_ours(void *context, const struct elf_function *function) {
     struct object *object = context;
     void *ours = dlsym(object->runtime, function->name);
     uintptr_t at = object->base + function->address;
-    if (!ours || *(unsigned char *)at == 0xe9) /* no function of the API, or done already */
+    if (!ours || *(unsigned char *)at == 0xe9) /* not a function of the API, or already done */
         return;
     if (!jump_write(&object->jumps, at, function->size, ours))
         fail("%s: cannot replace %s; link the program with -cudart shared", object->name, function->name);
@@ -165,8 +165,8 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-/* This library is initialised first, before the C library. dlopen() initialises that on the way, with what it takes for
- * the environment: the program's, only if we say so. */
+/* This library is initialised first, before the C library. dlopen() initialises that one on the way, from `environ`,
+ * which must therefore be set to the program's. */
 __attribute__((constructor)) static void replace_all(int argc, char **argv, char **environment) {
     (void)argc;
     (void)argv;

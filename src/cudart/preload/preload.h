@@ -17,24 +17,24 @@ struct elf_file {
 
 struct elf_function {
     const char *name;
-    uint64_t address; /* in the file's own terms */
+    uint64_t address; /* as in the file */
     uint64_t size;
 };
 
-/* False when it cannot be read or is not an ELF file for this machine. */
+/* Returns false if it cannot be read or is not an ELF file for this machine. */
 bool elf_open(struct elf_file *file, const char *path);
 void elf_close(struct elf_file *file);
 bool elf_has_section(const struct elf_file *file, const char *name);
 /* Calls `found` for each function that the file defines and whose name begins with `prefix`. */
 void elf_each_function(const struct elf_file *file, const char *prefix,
                        void (*found)(void *context, const struct elf_function *function), void *context);
-/* Whether the file uses a function of this name that another one defines. */
+/* Returns true if the file imports a function of this name. */
 bool elf_imports(const struct elf_file *file, const char *name);
 
 /* ---- Jumps (jumps.c) -----------------------------------------------------------------------------------------------
  */
 
-/* Where the jumps of one object go through: a page near enough for jumps of 32 bits. */
+/* The jumps of one object go through this page, which is near enough for jumps of 32 bits. */
 struct jump_table {
     unsigned char *memory;
     size_t used, size;
@@ -42,7 +42,7 @@ struct jump_table {
 
 /* Finds memory within reach of [begin, end). */
 bool jump_table_make(struct jump_table *table, uintptr_t begin, uintptr_t end, size_t n_jumps);
-/* Writes a jump to `target` over the function at `at`. False when there is no room for one. */
+/* Writes a jump to `target` over the function at `at`. Returns false if there is no room for one. */
 bool jump_write(struct jump_table *table, uintptr_t at, size_t function_bytes, const void *target);
-/* Makes the table code. */
+/* Makes the table executable. */
 bool jump_table_close(struct jump_table *table);

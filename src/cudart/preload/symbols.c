@@ -1,4 +1,4 @@
-/* Reads the symbol tables of an ELF file: .symtab, where linkers leave the names of functions inside, and .dynsym. */
+/* Reads the symbol tables of an ELF file: .symtab, where linkers keep the names of local functions, and .dynsym. */
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void elf_close(struct elf_file *file) {
 /* ---- Sections -----------------------------------------------------------------------------------------------------
  */
 
-/* The bytes of a part of the file, or NULL when it is not all there. */
+/* The bytes of a part of the file, or NULL if they are not all there. */
 static const void *part(const struct elf_file *file, uint64_t offset, uint64_t size) {
     return offset <= file->size && size <= file->size - offset ? file->bytes + offset : NULL;
 }
@@ -72,7 +72,7 @@ bool elf_has_section(const struct elf_file *file, const char *name) {
 /* ---- Symbols ------------------------------------------------------------------------------------------------------
  */
 
-/* Calls `found` for the symbols of one table until it returns true; whether it did. */
+/* Calls `found` for the symbols of one table until it returns true. Returns true if it did. */
 static bool each_symbol(const struct elf_file *file, unsigned type,
                         bool (*found)(void *context, const char *name, const Elf64_Sym *symbol), void *context) {
     const Elf64_Shdr *header;
