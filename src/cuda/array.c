@@ -1,5 +1,5 @@
-/* Arrays: texels in lines of device memory. A real device keeps them in an order of its own that no program can see;
- * here they are plain lines, slice after slice. Only the plain texel formats exist: no block-compressed, planar or
+/* Arrays: texels in lines of device memory. A real device stores them in an order that no program can see; here they
+ * are plain lines, slice after slice. Only the plain texel formats are supported: no block-compressed, planar or
  * normalised ones. */
 #include "cuda/internal.h"
 

@@ -1,7 +1,7 @@
-/* Capturing streams: calls become nodes of a graph instead of being done.
+/* Stream capture: calls become nodes of a graph instead of being executed.
  *
  * A stream captures from cuStreamBeginCapture() on; another joins when it waits for an event that was recorded in the
- * capture. The capture ends, for all of them, where it began. */
+ * capture. The capture ends, for all of them, on the stream where it began. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct CUgraphNode_st *record(struct cuda_call *call, struct cuda_capture
 
 CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work) {
     record(call, capture, CU_GRAPH_NODE_TYPE_KERNEL)->kernel = *work;
-    work->parameters = NULL; /* the node's now */
+    work->parameters = NULL; /* the node owns them now */
     return CUDA_SUCCESS;
 }
 

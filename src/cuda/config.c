@@ -1,4 +1,4 @@
-/* The configuration that the `heddle` command hands to the library in the environment: HEDDLE_CONFIG, a JSON object.
+/* The configuration that the `heddle` command passes to the library in the environment: HEDDLE_CONFIG, a JSON object.
  * Every key is optional; one that is unknown, of the wrong type or out of range is an error, never ignored. */
 #include "cuda/internal.h"
 
@@ -37,10 +37,10 @@ static bool refuse(const struct option *option) {
     return false;
 }
 
-/* The machine as `heddle run --dump-config` writes it: the shape of the device follows. */
+/* The machine as written by `heddle run --dump-config`: the shape of the device follows from it. */
 static bool set_machine(struct gpu_config *config, const char *yaml) {
     char error[CONFIG_ERROR_BYTES];
-    struct config_machine *machine = cuda_allocate(sizeof(*machine)); /* as long as the process */
+    struct config_machine *machine = cuda_allocate(sizeof(*machine)); /* kept until the process ends */
     if (!config_load_text(machine, yaml, "HEDDLE_CONFIG", NULL, error, sizeof(error)) ||
         !config_check(machine, error, sizeof(error))) {
         cuda_print("%s", error);

@@ -1,8 +1,8 @@
-/* Contexts: the primary one, those a program makes, the current one of each thread, and their limits.
+/* Contexts: the primary one, those that a program creates, the current one of each thread, and their limits.
  *
  * All contexts share one device and one memory; what belongs to a context ends with it. A kernel that failed leaves its
- * error in the context, and every call in it but those that end it or take it off the thread gives that error, as on a
- * real device. */
+ * error in the context, and every call in it, except those that end the context or take it off the thread, returns that
+ * error, as on a real device. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void destroy_object(struct cuda_state *state, struct cuda_object *object)
     case CUDA_KIND_EVENT:
         cuda_object_delete(state, object);
         break;
-    default: /* functions and references go with their module; contexts, libraries and pools with nobody */
+    default: /* functions and references end with their module; contexts, libraries and pools belong to no context */
         break;
     }
 }
@@ -181,7 +181,7 @@ CUresult cuCtxDestroy(CUcontext context) {
 
 CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy(context); }
 
-/* Contexts count no attachments beyond their creation: attaching gives the current one. */
+/* Contexts count no attachments beyond their creation: attaching returns the current one. */
 CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -235,7 +235,7 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuCtxGetDevice(CUdevice *device) {
     CUDA_CALL call = cuda_enter();
@@ -308,7 +308,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
     return CUDA_SUCCESS;
 }
 
-/* Every call has finished its work when it returns, so there is nothing to wait for but an error to report. */
+/* Every call has finished its work when it returns, so there is nothing to wait for; it only reports an error. */
 CUresult cuCtxSynchronize(void) {
     CUDA_CALL call = cuda_enter_context();
     return call.result;
@@ -339,7 +339,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
         gpu_set_heap_bytes(call.gpu, value);
         return CUDA_SUCCESS;
-    case CU_LIMIT_PRINTF_FIFO_SIZE: /* remembered: printed text leaves at once and cannot overflow */
+    case CU_LIMIT_PRINTF_FIFO_SIZE: /* stored only: printed text is written at once and cannot overflow */
         call.context->printf_bytes = value;
         return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:

@@ -1,4 +1,4 @@
-/* Contexts: what works before cuInit and without a context, stacks, lifetimes, limits. */
+/* Contexts: calls before cuInit and without a context, stacks, lifetimes, limits. */
 #include "cuda/fixture.h"
 
 #include <pthread.h>

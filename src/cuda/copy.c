@@ -1,18 +1,18 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
- * A copy is finished when its call returns, also the asynchronous ones; that is an order the API allows. A host address
- * in the device's arena may stand where a host pointer is asked for, as with unified addressing. */
+ * A copy is finished when its call returns, including the asynchronous ones; the API allows that order. A host address
+ * in the device's arena may be passed as a host pointer, as with unified addressing. */
 #include "cuda/internal.h"
 
 #include <string.h>
 
-/* Where a copy reads or writes: bytes of line (y, z) begin at first + (z * height + y) * pitch. */
+/* One side of a copy: line (y, z) begins at first + (z * height + y) * pitch. */
 struct side {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
     CUarray array;
-    size_t x, y, z;       /* where the box begins: bytes, lines, slices */
+    size_t x, y, z;       /* the start of the box: bytes, lines, slices */
     size_t pitch, height; /* of host and device memory: bytes per line, lines per slice */
 };
 
@@ -25,7 +25,7 @@ struct place {
     size_t pitch, slice; /* bytes */
 };
 
-/* Bytes from the first of the box to one past its last; false when that does not fit a size_t. */
+/* Bytes from the first of the box to one past its last; false if that does not fit a size_t. */
 static bool span(const struct box *box, size_t pitch, size_t slice, size_t *bytes) {
     size_t lines, slices;
     return !__builtin_mul_overflow(box->height - 1, pitch, &lines) &&
@@ -33,7 +33,7 @@ static bool span(const struct box *box, size_t pitch, size_t slice, size_t *byte
            !__builtin_add_overflow(*bytes, box->width, bytes);
 }
 
-/* Where the box begins, as an offset. */
+/* The start of the box as an offset. */
 static bool offset_of(const struct side *side, size_t pitch, size_t slice, size_t *offset) {
     size_t lines, slices;
     return !__builtin_mul_overflow(side->y, pitch, &lines) && !__builtin_mul_overflow(side->z, slice, &slices) &&
@@ -84,7 +84,7 @@ static bool find_place(const struct cuda_call *call, const struct side *side, co
     case CU_MEMORYTYPE_DEVICE:
         place->first = gpu_host(call->gpu, side->device + offset, bytes);
         break;
-    case CU_MEMORYTYPE_UNIFIED: /* device memory by its address, else the program's own */
+    case CU_MEMORYTYPE_UNIFIED: /* device memory by its address, otherwise the program's own */
         place->first = gpu_host(call->gpu, side->device + offset, bytes);
         if (!place->first && !gpu_is_device_address(call->gpu, side->device))
             place->first = side->device ? (unsigned char *)(uintptr_t)side->device + offset : NULL;
@@ -141,7 +141,7 @@ static CUDA_MEMCPY3D describe(const struct side *to, const struct side *from, co
     };
 }
 
-/* Copies, or notes the copy where the stream is captured. */
+/* Copies, or records the copy if the stream is captured. */
 static CUresult copy_in(struct cuda_call *call, CUstream stream, const struct side *to, const struct side *from,
                         const struct box *box) {
     struct cuda_capture *capture = cuda_capture_of(call, stream);
@@ -298,7 +298,7 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
 
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) { return cuMemcpy3DAsync(copy, NULL); }
 
-/* The two structures differ only in the contexts that stand in the places of reserved pointers. */
+/* The two structures differ only in the contexts, which take the place of reserved pointers. */
 _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "same layout");
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream) {

@@ -1,4 +1,4 @@
-/* Copies: every direction, boxes, and what does not fit. */
+/* Copies: every direction, boxes, and copies that do not fit. */
 #include "cuda/fixture.h"
 
 static void bytes_go_there_and_back(void **state) {

@@ -1,8 +1,8 @@
-/* The one device: what it is called, what it can do.
+/* The one device: its name, attributes and capabilities.
  *
  * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions
- * of that generation) came with 8.0; what 9.0 would promise (clusters, the tensor memory accelerator, asynchronous
- * barriers in distributed shared memory) is not there; and CUDA 13 no longer serves devices below 7.5. */
+ * of that generation) came with 8.0; the features that 9.0 would promise (clusters, the tensor memory accelerator,
+ * asynchronous barriers in distributed shared memory) are missing; and CUDA 13 no longer supports devices below 7.5. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ CUresult cuDeviceGetCount(int *count) {
     return CUDA_SUCCESS;
 }
 
-/* The text, cut to what fits in size bytes with its end. */
+/* Copies the text, cut to size bytes including its end. */
 static CUresult copy_text(char *to, int size, const char *text) {
     if (!to || size <= 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -57,7 +57,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-/* A number that only Windows gives to devices. */
+/* Only Windows assigns this number. */
 CUresult cuDeviceGetLuid(char *luid, unsigned *node_mask, CUdevice device) {
     CUDA_CALL call = cuda_enter_device(device);
     if (call.result != CUDA_SUCCESS)
@@ -143,7 +143,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format for
     return CUDA_SUCCESS;
 }
 
-/* ---- Its place in the machine ----------------------------------------------------------------------------------- */
+/* ---- Its place on the bus --------------------------------------------------------------------------------------- */
 
 CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
     CUDA_CALL call = cuda_enter_device(device);
@@ -179,7 +179,7 @@ CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer) 
     return CUDA_SUCCESS;
 }
 
-/* The question is about two different devices, and there is one. */
+/* The query is about two different devices, and there is one. */
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

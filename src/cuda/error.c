@@ -1,4 +1,4 @@
-/* Results: their names, what they mean in words, and how the simulated device's errors become them. */
+/* Results: their names, their descriptions, and how the simulated device's errors map to them. */
 #include "cuda/internal.h"
 
 static const struct {
@@ -12,7 +12,7 @@ static const struct {
 
 enum { N_RESULTS = sizeof(results) / sizeof(results[0]) };
 
-/* The place in the list; N_RESULTS when there is no such code. */
+/* The index in the list; N_RESULTS if there is no such code. */
 static unsigned find(CUresult result) {
     unsigned i = 0;
     while (i < N_RESULTS && results[i].result != result)

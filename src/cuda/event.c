@@ -27,7 +27,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
         return CUDA_ERROR_INVALID_VALUE;
     found->capture = cuda_capture_of(&call, stream);
     if (found->capture)
-        return CUDA_SUCCESS; /* it marks a place in the graph */
+        return CUDA_SUCCESS; /* it marks a point in the graph */
     found->is_recorded = true;
     found->time_ns = gpu_time_ns(call.gpu);
     return CUDA_SUCCESS;

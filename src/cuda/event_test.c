@@ -38,7 +38,7 @@ static void time_passes_only_while_kernels_run(void **state) {
     assert_cuda(cuEventCreate(&before, CU_EVENT_DEFAULT));
     assert_cuda(cuEventCreate(&idle, CU_EVENT_BLOCKING_SYNC));
     assert_cuda(cuEventCreate(&after, CU_EVENT_DEFAULT));
-    assert_cuda(cuEventQuery(before)); /* never recorded counts as done */
+    assert_cuda(cuEventQuery(before)); /* an event that was never recorded counts as done */
     assert_int_equal(cuEventElapsedTime(&milliseconds, before, after), CUDA_ERROR_INVALID_HANDLE);
     assert_cuda(cuEventRecord(before, NULL));
     assert_cuda(cuEventRecord(idle, NULL));

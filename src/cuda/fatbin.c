@@ -12,7 +12,7 @@ enum {
     ENTRY_HEADER_BYTES = 64,
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
-    LZ4_LARGEST_RATIO = 255, /* of a block's output to its input: the format allows no more */
+    LZ4_LARGEST_RATIO = 255, /* of a block's output to its input: the format's maximum */
     LEAST_GROWTH = 1 << 16,
 };
 
@@ -30,7 +30,7 @@ bool cuda_fatbin_starts(const void *image) {
     return true;
 }
 
-/* Reads the entry at the start of `bytes` and returns how many of them are its own; 0 when it is cut short. */
+/* Reads the entry at the start of `bytes`. Returns its length; 0 if it is cut short. */
 static size_t read_entry(const unsigned char *bytes, size_t length, struct cuda_fatbin_entry *entry) {
     if (length < ENTRY_HEADER_BYTES)
         return 0;
@@ -68,7 +68,7 @@ static size_t count_entries(const unsigned char *bytes, size_t length, struct cu
     return at;
 }
 
-/* The smaller, the earlier an entry is tried. */
+/* Entries with a smaller rank are tried earlier. */
 static uint64_t rank(const struct cuda_fatbin_entry *entry, uint32_t architecture) {
     uint64_t kind = entry->kind != CUDA_FATBIN_PTX, is_above = entry->architecture > architecture;
     return kind << 33 | is_above << 32 | (is_above ? entry->architecture : architecture - entry->architecture);
@@ -130,7 +130,7 @@ static char *expand_lz4(const struct cuda_fatbin_entry *entry) {
     return NULL;
 }
 
-/* A frame can say that it holds much and hold little, so memory grows with what comes out of it. */
+/* A frame's header may claim more than it holds, so memory grows with the output. */
 static char *expand_zstd(const struct cuda_fatbin_entry *entry) {
     ZSTD_DStream *stream = ZSTD_createDStream();
     ZSTD_inBuffer in = {entry->payload, entry->payload_bytes, 0};

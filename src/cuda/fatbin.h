@@ -36,8 +36,8 @@ struct cuda_fatbin_wrapper {
     const void *const *linked; /* version 2 */
 };
 
-/* What makes cuModuleLoadData() and cuLibraryLoadData() link the containers of several translation units into one
- * module; `containers` ends with NULL and must live until the call returns. */
+/* A wrapper that makes cuModuleLoadData() and cuLibraryLoadData() link the containers of several translation units into
+ * one module; `containers` ends with NULL and must live until the call returns. */
 static inline struct cuda_fatbin_wrapper cuda_fatbin_wrap_linked(const void *const *containers) {
     return (struct cuda_fatbin_wrapper){CUDA_FATBIN_WRAPPER_MAGIC, 2, containers[0], containers};
 }
@@ -54,16 +54,16 @@ struct cuda_fatbin_entry {
 struct cuda_fatbin {
     struct cuda_fatbin_entry *entry;
     unsigned n_entries;
-    unsigned n_ptx; /* the first n_ptx entries are PTX, the one to try first at place 0 */
+    unsigned n_ptx; /* the first n_ptx entries are PTX; the first to try is at index 0 */
     size_t bytes;   /* of the container with its header */
 };
 
-/* Whether an image starts like a container; reads 4 bytes at most, and only as long as they agree. */
+/* Returns true if an image starts like a container; reads at most 4 bytes, and only as long as they agree. */
 bool cuda_fatbin_starts(const void *image);
 /* Lists the entries. PTX comes first, best first: the highest architecture not above `architecture`, downwards, then
  * those above it, upwards. Returns NULL, or what is wrong with the container ("is cut short"); then there is nothing to
  * close. */
 const char *cuda_fatbin_open(struct cuda_fatbin *fatbin, const void *image, size_t length, uint32_t architecture);
 void cuda_fatbin_close(struct cuda_fatbin *fatbin);
-/* The text of a PTX entry with a 0 after it, from malloc(). NULL: *problem says why not. */
+/* Returns the text of a PTX entry with a 0 after it, from malloc(). NULL: *problem says why. */
 char *cuda_fatbin_text(const struct cuda_fatbin_entry *entry, size_t *length, const char **problem);

@@ -1,4 +1,4 @@
-/* libFuzzer: any bytes as a container. Every entry's text is taken; nothing may crash or take memory without end. */
+/* libFuzzer: any bytes as a container. Reads every entry's text; nothing may crash or use memory without bound. */
 #include <stdlib.h>
 #include <string.h>
 

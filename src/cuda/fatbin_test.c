@@ -1,4 +1,4 @@
-/* The reader of fat binaries: what containers hold, which PTX comes first, and that damaged ones are refused. */
+/* The reader of fat binaries: their entries, the order of PTX, and that damaged ones are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void numbers_out_of_bounds_are_refused(void **state) {
     }
 }
 
-/* The entry at place 0 of a container with that many bytes of text said to be in it. */
+/* Reads entry 0 of a container whose text is claimed to have text_bytes bytes. */
 static const char *text_problem(const char *path, uint64_t text_bytes, int flip) {
     struct file file = read_file(path);
     struct cuda_fatbin fatbin;

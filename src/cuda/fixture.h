@@ -1,4 +1,4 @@
-/* For the tests of libcuda: a context to work in, a kernel to launch, and what was written to standard error. */
+/* For the tests of libcuda: a context, a kernel to launch, and captured standard error. */
 #pragma once
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #define assert_cuda(expression) assert_int_equal(expression, CUDA_SUCCESS)
 
-/* A fresh context, current in this thread. */
+/* Creates a context and makes it current in this thread. */
 static inline int enter_context(void **state) {
     CUcontext context;
     if (cuInit(0) || cuCtxCreate(&context, NULL, 0, 0))
@@ -62,7 +62,7 @@ static inline CUfunction load_kernel(const char *ptx, const char *name, CUmodule
     return function;
 }
 
-/* From capture_stderr() to read_stderr() standard error goes to a file. */
+/* Between capture_stderr() and read_stderr() standard error goes to a file. */
 struct capture {
     FILE *file;
     int saved;

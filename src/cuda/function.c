@@ -1,4 +1,4 @@
-/* Kernels as handles: what they need, what may be set for them, how many of their blocks fit. */
+/* Kernels as handles: their requirements, their settings, how many of their blocks fit. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 static int least(uint64_t a, uint64_t b) { return (int)(a < b ? a : b); }
 
-/* The device's limit, what the registers allow, and what the kernel was compiled for. */
+/* The least of the device's limit, what the registers allow, and what the kernel was compiled for. */
 static int max_threads(const struct gpu_config *config, const struct CUfunc_st *function) {
     const struct ptx_function *ptx = gpu_kernel_function(function->kernel);
     uint32_t registers = gpu_kernel_program(function->kernel)->registers_per_thread;
@@ -150,7 +150,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
     return config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
     CUDA_CALL call = cuda_enter();

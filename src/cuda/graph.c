@@ -1,4 +1,4 @@
-/* Graphs and their nodes: making, joining, asking. */
+/* Graphs and their nodes: creation, edges, queries. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct CUgraphNode_st *find_node(const struct cuda_call *call, CUgraphNod
     return cuda_object_find(call, node, CUDA_KIND_GRAPH_NODE);
 }
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 struct CUgraph_st *cuda_graph_new(struct cuda_call *call) {
     struct CUgraph_st *graph = cuda_object_new(call, CUDA_KIND_GRAPH, sizeof(*graph));
@@ -181,7 +181,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
     return *node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Adds a node and lets `set` say what it does; the node goes again when that fails. */
+/* Adds a node and calls `set` to define what it does; removes the node if that fails. */
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
                     CUgraphNodeType type, const void *parameters,
                     CUresult (*set)(struct cuda_call *call, struct CUgraphNode_st *node, const void *parameters)) {
@@ -347,8 +347,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
     return change_edges(graph, from, to, count, false);
 }
 
-/* A list for the caller: *count is how many fit, and becomes how many there are (without room, or less where there was
- * room for more). */
+/* A list for the caller: *count is its capacity, and becomes the number of items (if there is no list, or it has room
+ * for more). */
 struct list {
     CUgraphNode *node, *other;
     CUgraphEdgeData *data;

@@ -1,8 +1,9 @@
-/* Graphs: work that is described first and run later, as often as wanted.
+/* Graphs: work that is described first and run later, any number of times.
  *
  * A node has its own copy of what it does. Instantiating a graph clones it; a launch runs the clone's nodes one after
  * the other, each after those it depends on, and otherwise in the order in which they were added. Capturing a stream
- * records the calls in the order they are made, each node after the one before: one of the orders the API allows. */
+ * records the calls in the order they are made, each node after the one before: one of the orders that the API
+ * allows. */
 #pragma once
 
 #include "cuda/internal.h"
@@ -14,7 +15,7 @@ struct CUgraphNode_st {
     struct CUgraph_st *graph;
     CUgraphNodeType type;
     bool is_disabled;
-    struct CUgraphNode_st *original; /* of a clone: the node it was made from, which may be gone */
+    struct CUgraphNode_st *original; /* of a clone: the node it was made from, which may no longer exist */
     struct CUgraphNode_st **dependency;
     size_t n_dependencies;
     bool is_placed; /* while nodes are put in order */
@@ -26,7 +27,7 @@ struct CUgraphNode_st {
         struct CUgraph_st *child; /* own */
         CUevent event;
     };
-    void **pointer; /* kernel: where each parameter lies, for cuGraphKernelNodeGetParams; NULL before */
+    void **pointer; /* kernel: the address of each parameter, for cuGraphKernelNodeGetParams; NULL before that */
 };
 
 struct CUgraph_st {
@@ -39,7 +40,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct cuda_object object;
     struct CUgraph_st *graph;      /* own: a clone */
-    struct CUgraphNode_st **order; /* its nodes as they run */
+    struct CUgraphNode_st **order; /* its nodes in the order they run */
 };
 
 /* A capture in progress; streams point to it. */
@@ -51,7 +52,7 @@ struct cuda_capture {
 
 struct CUgraph_st *cuda_graph_new(struct cuda_call *call);
 void cuda_graph_delete(struct cuda_state *state, struct CUgraph_st *graph);
-/* NULL, and *result, when a dependency is no node of the graph. */
+/* Returns NULL, and sets *result, if a dependency is no node of the graph. */
 struct CUgraphNode_st *cuda_graph_add(struct cuda_call *call, struct CUgraph_st *graph, CUgraphNodeType type,
                                       struct CUgraphNode_st *const *dependency, size_t n_dependencies,
                                       CUresult *result);

@@ -1,4 +1,4 @@
-/* Executable graphs: instantiated, updated, launched. */
+/* Executable graphs: instantiation, update, launch. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 /* ---- Order --------------------------------------------------------------------------------------------------------
  */
 
-/* Those that wait for nothing come first, in the order they were added. NULL: the graph has a cycle. */
+/* Nodes without dependencies come first, in the order in which they were added. NULL: the graph has a cycle. */
 static struct CUgraphNode_st **put_in_order(struct CUgraph_st *graph) {
     struct CUgraphNode_st **order = cuda_allocate((graph->n_nodes + 1) * sizeof(*order));
     size_t n = 0, before;
@@ -46,7 +46,7 @@ CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned lon
     if (call.result != CUDA_SUCCESS)
         return call.result;
     const struct CUgraph_st *found = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
-    (void)flags; /* they ask for uploads and priorities; launches from the device are not supported by kernels anyway */
+    (void)flags; /* they ask for uploads and priorities; kernels do not support launches from the device anyway */
     if (!found || !executable)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUgraph_st *clone = cuda_graph_clone(&call, found);
@@ -94,7 +94,7 @@ static CUgraphExecUpdateResult compare(const struct CUgraph_st *old, const struc
     return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* A graph of the same shape takes the place of the old one; its nodes are then known by the handles of the old. */
+/* A graph of the same shape replaces the old one; its nodes keep the handles of the old. */
 CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)
@@ -144,8 +144,9 @@ static CUresult run_node(struct CUgraphNode_st *node, CUstream stream) {
     struct CUevent_st *event;
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return cuda_find_function(&call, node->kernel.function) ? cuda_kernel_run(&call, &node->kernel)
-                                                                : CUDA_ERROR_INVALID_HANDLE; /* its module is gone */
+        return cuda_find_function(&call, node->kernel.function)
+                   ? cuda_kernel_run(&call, &node->kernel)
+                   : CUDA_ERROR_INVALID_HANDLE; /* its module has been unloaded */
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         return cuda_copy(&call, &node->copy);
     case CU_GRAPH_NODE_TYPE_MEMSET:
@@ -166,8 +167,8 @@ static CUresult run_node(struct CUgraphNode_st *node, CUstream stream) {
     }
 }
 
-/* Functions of the host run without the lock; a program that destroys a graph while it runs gets what it deserves, on
- * any driver. */
+/* Host functions run without the lock. A program that destroys a graph while it runs has undefined behaviour with any
+ * driver. */
 static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         CUresult result = run_node(order[i], stream);

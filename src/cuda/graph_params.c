@@ -1,4 +1,4 @@
-/* What nodes of graphs do: asked, and replaced. */
+/* Parameters of graph nodes: reading and replacing them. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -127,7 +127,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *child) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Of executables: the clone of a node ------------------------------------------------------------------------- */
+/* ---- In executables: the clone of a node ------------------------------------------------------------------------- */
 
 static struct CUgraphNode_st *find_in(const struct cuda_call *call, CUgraphExec handle, CUgraphNode node) {
     const struct CUgraphExec_st *executable = cuda_object_find(call, handle, CUDA_KIND_GRAPH_EXEC);

@@ -1,4 +1,4 @@
-/* Graphs: nodes run after what they depend on, updates reach executables, captures record instead of doing. */
+/* Graphs: nodes run after their dependencies, updates reach executables, captures record instead of executing. */
 #include "cuda/fixture.h"
 
 enum { N = 64 };
@@ -143,7 +143,7 @@ static void executables_can_be_changed(void **state) {
     assert_cuda(cuGraphExecKernelNodeSetParams(executable, node[1], &kernel));
     assert_cuda(cuGraphLaunch(executable, NULL));
     expect_all(&f, 25);
-    assert_cuda(cuGraphKernelNodeGetParams(node[1], &kernel)); /* the graph is as it was */
+    assert_cuda(cuGraphKernelNodeGetParams(node[1], &kernel)); /* the graph has not changed */
     assert_int_equal(*(uint32_t *)kernel.kernelParams[3], 10);
     *(uint32_t *)kernel.kernelParams[3] = 30;
     CUDA_KERNEL_NODE_PARAMS same = kernel;

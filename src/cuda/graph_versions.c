@@ -1,4 +1,4 @@
-/* Symbols of earlier versions for graphs and captures: as their successors, with less to say. */
+/* Symbols of earlier versions for graphs and captures: like their successors, with fewer parameters. */
 #include <string.h>
 
 #include "cuda/graph.h"

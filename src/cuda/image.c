@@ -1,4 +1,4 @@
-/* Finds the PTX in images; image.h says which there are. */
+/* Finds the PTX in images; image.h lists their kinds. */
 #include "cuda/image.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static CUresult add_container(struct cuda_image *image, const void *bytes, size_
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* A file cannot hold pointers, so a wrapper is only ever in the program's memory. */
+/* A file cannot hold pointers, so a wrapper is always in the program's memory. */
 static CUresult open_wrapper(struct cuda_image *image, const struct cuda_fatbin_wrapper *wrapper,
                              const char **problem) {
     bool is_linked = wrapper->version == 2 && wrapper->linked && wrapper->linked[0];

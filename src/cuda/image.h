@@ -1,11 +1,11 @@
-/* Images: what programs hand to the loader, recognised by its first bytes, as PTX texts that make up one module.
+/* Images that programs pass to the loader, recognised by their first bytes, as PTX texts that make up one module.
  *
  * An image is PTX text, a fat binary (fatbin.h), the wrapper that compilers put around one, or the result of
  * cuLinkComplete(), which is CUDA_IMAGE_LINKED_MAGIC, u64 bytes of what follows, and one container after another. With
  * nvcc -rdc=true a program has one wrapper of version 2: its machine code is linked, its PTX is not, and lies in the
  * containers of the translation units, which the wrapper names. They are the parts of one module.
  *
- * Machine code alone cannot be loaded: there is no hardware here that it would be for. */
+ * Machine code alone cannot be loaded: Heddle runs PTX only. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* One translation unit: a text, or the PTX entries of a container, of which one is to be chosen. */
+/* One translation unit: a text, or the PTX entries of a container, one of which is chosen. */
 struct cuda_image_part {
     const char *text; /* NULL: see fatbin */
     size_t length;
@@ -32,17 +32,17 @@ struct cuda_image {
     unsigned n_choices; /* the most PTX entries of a part */
 };
 
-/* Opens an image of `length` bytes; 0: it lies in the program's memory, and says itself how long it is. Files must have
- * a 0 after their last byte. On errors `problem`, a text that follows a name ("is cut short"), says why, and nothing is
- * to be closed. */
+/* Opens an image of `length` bytes; 0: it lies in the program's memory, and contains its own length. Files must have a
+ * 0 after their last byte. On errors `problem`, a text that follows a name ("is cut short"), says why, and there is
+ * nothing to close. */
 CUresult cuda_image_open(struct cuda_image *image, const void *bytes, size_t length, const char **problem);
 void cuda_image_close(struct cuda_image *image);
-/* The texts of all parts, each the entry at place `choice` or its last; name is used for messages. NULL: *problem says
- * why. cuda_image_texts_free() releases them. */
+/* The texts of all parts, each the entry at index `choice` or its last; name is used for messages. NULL: *problem says
+ * why. cuda_image_texts_free() frees them. */
 struct gpu_text *cuda_image_texts(const struct cuda_image *image, const char *name, unsigned choice,
                                   const char **problem);
 void cuda_image_texts_free(struct gpu_text *text, unsigned n_texts);
-/* An image of texts that are to be linked when it is loaded, from malloc(). */
+/* Makes an image of texts that are linked when it is loaded, from malloc(). */
 void *cuda_image_make_linked(const struct gpu_text *text, unsigned n_texts, size_t *bytes);
 
 #pragma GCC visibility pop

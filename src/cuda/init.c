@@ -1,4 +1,4 @@
-/* Starting the driver, its version, and the profiler's switches, which have nothing to switch here. */
+/* Starts the driver; its version; and the profiler's switches, which do nothing here. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static bool compile(struct cuda_timed_launches *timed) {
-    timed->compiled = cuda_allocate(sizeof(*timed->compiled)); /* as long as the process */
+    timed->compiled = cuda_allocate(sizeof(*timed->compiled)); /* kept until the process ends */
     if (regcomp(timed->compiled, timed->kernels, REG_EXTENDED | REG_NOSUB) == 0)
         return true;
     cuda_print("HEDDLE_CONFIG: \"timed_kernels\" is no regular expression: %s", timed->kernels);
@@ -51,8 +51,8 @@ CUresult cuInit(unsigned flags) {
     if (call.state->is_initialized)
         return CUDA_SUCCESS;
     CUresult result = start(call.state);
-    /* Beside the library's destructor, which runs last and catches what the program's own exit handlers did: one of
-     * those may end the process before the destructor's turn. */
+    /* In addition to the library's destructor, which runs last and covers what the program's own exit handlers do: one
+     * of those may end the process before the destructor runs. */
     if (result == CUDA_SUCCESS)
         atexit(cuda_finish);
     return result;

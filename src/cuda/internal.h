@@ -21,12 +21,12 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n_affinities, unsigned flags,
                         CUdevice device);
 
-/* The library exports cu*; what begins with cuda_ stays inside. */
+/* The library exports cu*; names that begin with cuda_ stay inside. */
 #pragma GCC visibility push(hidden)
 
 enum {
     CUDA_DRIVER_VERSION = 13000,
-    CUDA_COMPUTE_MAJOR = 8, /* why: device.c */
+    CUDA_COMPUTE_MAJOR = 8, /* see device.c */
     CUDA_COMPUTE_MINOR = 0,
     CUDA_MAX_BLOCK_X = 1024,
     CUDA_MAX_BLOCK_Y = 1024,
@@ -35,9 +35,9 @@ enum {
     CUDA_MAX_GRID_Y = 65535,
     CUDA_MAX_GRID_Z = 65535,
     CUDA_MAX_LINEAR_TEXELS = 1 << 28, /* of a one-dimensional texture in linear memory */
-    CUDA_PITCH_ALIGNMENT = 512,       /* what allocations with a pitch and arrays use for their lines */
+    CUDA_PITCH_ALIGNMENT = 512,       /* alignment of lines in arrays and allocations with a pitch */
     CUDA_ALLOCATION_ALIGNMENT = 256,
-    CUDA_PAGE_BYTES = 4096, /* what host and managed memory begins at */
+    CUDA_PAGE_BYTES = 4096, /* alignment of host and managed memory */
     CUDA_DEFAULT_PRINTF_BYTES = 1 << 20,
     CUDA_STREAM_ATTRIBUTES = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING + 1,
     CUDA_STREAM_LEAST_PRIORITY = 0,
@@ -59,8 +59,8 @@ struct cuda_entry {
 void *cuda_table_get(const struct cuda_table *table, uint64_t key);
 void cuda_table_put(struct cuda_table *table, uint64_t key, void *value);
 void *cuda_table_remove(struct cuda_table *table, uint64_t key);
-/* The next used entry at or after *at, which is advanced past it; NULL at the end. Removing while walking is allowed.
- */
+/* The next used entry at or after *at, which is advanced past it; NULL at the end. Entries may be removed during the
+ * walk. */
 struct cuda_entry *cuda_table_next(const struct cuda_table *table, size_t *at);
 
 /* ---- Objects ---------------------------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ struct cuda_entry *cuda_table_next(const struct cuda_table *table, size_t *at);
 enum cuda_kind {
     CUDA_KIND_CONTEXT,
     CUDA_KIND_MODULE,
-    CUDA_KIND_FUNCTION, /* a CUfunction, and a CUkernel: the driver lets programs use one for the other */
+    CUDA_KIND_FUNCTION, /* a CUfunction and a CUkernel: the driver accepts one for the other */
     CUDA_KIND_LIBRARY,
     CUDA_KIND_STREAM,
     CUDA_KIND_EVENT,
@@ -83,10 +83,10 @@ enum cuda_kind {
     CUDA_KIND_PAGES,
 };
 
-/* The head of everything a handle points to. A handle is valid while its address is in the state's table. */
+/* The head of every object that a handle points to. A handle is valid while its address is in the state's table. */
 struct cuda_object {
     enum cuda_kind kind;
-    struct CUctx_st *context; /* whose end is its end; NULL: of no context */
+    struct CUctx_st *context; /* it ends with this context; NULL: it belongs to none */
 };
 
 struct CUctx_st {
@@ -95,7 +95,7 @@ struct CUctx_st {
     struct CUctx_st *next_destroyed;
     unsigned flags;
     uint64_t id;
-    CUresult error; /* of a kernel that failed: what every later call gets */
+    CUresult error; /* of a kernel that failed: returned by every later call */
     size_t printf_bytes, l2_fetch_bytes;
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
@@ -104,10 +104,10 @@ struct CUctx_st {
 struct CUmod_st {
     struct cuda_object object;
     struct gpu_module *gpu;
-    struct CUlib_st *library;    /* that it belongs to; NULL for a module of its own */
-    struct CUfunc_st **function; /* handles given out so far */
+    struct CUlib_st *library;    /* that it belongs to; NULL: a module of its own */
+    struct CUfunc_st **function; /* handles returned so far */
     unsigned n_functions;
-    struct cuda_object **reference; /* texture and surface references given out so far */
+    struct cuda_object **reference; /* texture and surface references returned so far */
     unsigned n_references;
 };
 
@@ -122,7 +122,7 @@ struct CUfunc_st {
     struct gpu_kernel *kernel;
     uint32_t max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     int carveout;
-    /* What cuParamSet* and cuFuncSet* collect for cuLaunch and cuLaunchGrid. */
+    /* Collected by cuParamSet* and cuFuncSet* for cuLaunch and cuLaunchGrid. */
     unsigned char *parameter;
     uint32_t block[3], shared_bytes;
 };
@@ -132,7 +132,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
-    struct cuda_capture *capture;                             /* graph.h; NULL: work is done, not recorded */
+    struct cuda_capture *capture;                             /* graph.h; NULL: work is executed, not recorded */
     CUlaunchAttributeValue attribute[CUDA_STREAM_ATTRIBUTES]; /* as the program set them; without effect */
 };
 
@@ -160,7 +160,7 @@ struct CUarray_st {
     uint64_t address, pitch;
 };
 
-/* A module's texture or surface variable: what it is bound to, and how it is read. */
+/* A module's texture or surface variable: its binding, and how it is read. */
 struct CUtexref_st {
     struct cuda_object object;
     uint64_t handle; /* in struct gpu */
@@ -193,8 +193,8 @@ struct cuda_allocation {
     uint64_t id;
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
-    void *registered;                /* the program's own memory, as it was named to cuMemHostRegister; NULL: ours */
-    int file;                        /* of registered memory: what its pages show */
+    void *registered;                /* the program's own memory, as named to cuMemHostRegister; NULL: ours */
+    int file;                        /* of registered memory: the file that its pages map */
 };
 
 /* A texture or surface object by its handle. */
@@ -213,7 +213,7 @@ struct cuda_error_record {
     char message[1024];
 };
 
-/* Which launches run in time on a machine that has it; the others run functionally. */
+/* Which launches are timed on a machine with timing; the others run functionally. */
 struct cuda_timed_launches {
     char kernels[512];    /* an extended regular expression; empty: all */
     uint64_t first, last; /* numbers from 1; 0: no bound */
@@ -223,7 +223,7 @@ struct cuda_timed_launches {
 struct cuda_state {
     bool is_initialized;
     bool is_verbose;
-    bool is_launch_blocking; /* CUDA_LAUNCH_BLOCKING: a launch reports its own fault */
+    bool is_launch_blocking; /* CUDA_LAUNCH_BLOCKING: a launch returns its own fault */
     int pid;                 /* of the process that called cuInit: a forked child must not write its results */
     char *results_path;      /* HEDDLE_RESULTS; NULL: nothing is written */
     char *threads_path;      /* results_path and ".threads" */
@@ -240,18 +240,18 @@ struct cuda_state {
     uint64_t peak_bytes;
     unsigned n_modules; /* loaded so far, for the names of unnamed ones */
     struct CUctx_st
-        *destroyed; /* contexts: their memory stays, so that a thread that still has one current can be told */
+        *destroyed; /* contexts: kept in memory, so that a thread that still has one current gets an error */
     struct CUctx_st *primary;
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
-    uint32_t n_launches; /* noted so far */
+    uint32_t n_launches; /* recorded so far */
     struct cuda_timed_launches timed;
     struct cuda_error_record *error;
     unsigned n_errors;
-    const char **unsupported; /* names of functions that a program called or asked for and that do nothing here */
+    const char **unsupported; /* functions without effect here that the program called or looked up */
     unsigned n_unsupported;
-    uint64_t written_ns;           /* host clock of the last writing */
-    uint64_t n_changes, n_written; /* results: counts what would change the file, and what it holds */
+    uint64_t written_ns;           /* host clock of the last write */
+    uint64_t n_changes, n_written; /* results: changes so far, and those in the file */
 };
 
 struct cuda_call {
@@ -264,46 +264,46 @@ struct cuda_call {
 
 #define CUDA_CALL __attribute__((cleanup(cuda_leave))) struct cuda_call
 
-/* Takes the lock. For functions that work before cuInit. CUDA_ERROR_DEINITIALIZED when the process is ending inside a
+/* Takes the lock. For functions that work before cuInit. CUDA_ERROR_DEINITIALIZED if the process is ending inside a
  * call. */
 struct cuda_call cuda_enter_any(void);
 /* CUDA_ERROR_NOT_INITIALIZED before cuInit. */
 struct cuda_call cuda_enter(void);
 /* And CUDA_ERROR_INVALID_DEVICE unless device is 0, the only one. */
 struct cuda_call cuda_enter_device(CUdevice device);
-/* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED when it is gone, and the
- * error of a kernel that failed in it. */
+/* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED if it has been destroyed,
+ * and the error of a kernel that failed in it. */
 struct cuda_call cuda_enter_context(void);
-/* The same, and a stream that exists. */
+/* The same; the stream must exist. */
 struct cuda_call cuda_enter_stream(CUstream stream);
-/* Releases the lock early, before code of the program is called. */
+/* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
 void cuda_leave(struct cuda_call *call);
-/* Writes the results at the end of the process, once or several times. */
+/* Writes the results at the end of the process; may be called more than once. */
 void cuda_finish(void);
 
 /* The calling thread's stack of contexts. */
 struct CUctx_st *cuda_current_context(void);
 bool cuda_push_context(struct CUctx_st *context);
 struct CUctx_st *cuda_pop_context(void);
-/* Sets the calling thread's mode and gives the one before. */
+/* Sets the calling thread's mode and returns the previous one. */
 CUstreamCaptureMode cuda_exchange_capture_mode(CUstreamCaptureMode mode);
 
-/* A zeroed object of `bytes` bytes that starts with struct cuda_object, in the table. Ends the process when out of
- * memory. */
+/* Makes a zeroed object of `bytes` bytes that starts with struct cuda_object, and adds it to the table. Ends the
+ * process if out of memory. */
 void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes);
-/* The object behind a handle, or NULL when it is no live object of that kind. */
+/* The object of a handle, or NULL if it is no live object of that kind. */
 void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind);
 /* Takes the object out of the table and frees its memory. */
 void cuda_object_delete(struct cuda_state *state, void *object);
 
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
-/* The same, only with "verbose" in the configuration: why a call is refused, where the code alone leaves it open. Gives
+/* The same, only with "verbose" in the configuration: says why a call fails if its result alone does not. Returns
  * result. */
 __attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result,
                                                            const char *format, ...);
-/* Out of memory of this process: one line and exit. */
+/* Prints one line and exits if this process is out of memory. */
 void *cuda_allocate(size_t bytes);
 
 /* ---- Between the files ------------------------------------------------------------------------------------------ */
@@ -316,30 +316,30 @@ bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_t
 const char *cuda_error_name(CUresult result); /* NULL: no such code */
 CUresult cuda_result_of(enum gpu_status status);
 
-/* context.c: ends the context and all that belongs to it. */
+/* context.c: ends the context and everything that belongs to it. */
 void cuda_context_destroy(struct cuda_state *state, struct CUctx_st *context);
 
 /* jit.c */
 struct cuda_log {
     char *text;
     size_t size;
-    void **size_value; /* gets the number of bytes written */
+    void **size_value; /* receives the number of bytes written */
 };
 void cuda_collect_logs(unsigned n_options, const CUjit_option *options, void **values, struct cuda_log *error,
                        struct cuda_log *info);
-/* A size of 0 or no buffer means that the caller wants no text; text that does not fit is cut. */
+/* With a size of 0 or no buffer the caller wants no text; text that does not fit is cut. */
 void cuda_write_log(const struct cuda_log *log, const char *text);
 
 /* module.c */
-/* The file's bytes and a 0 after them, to be freed; NULL when it cannot be read. */
+/* Returns the file's bytes with a 0 after them, for the caller to free; NULL if it cannot be read. */
 char *cuda_read_file(const char *path, size_t *bytes);
 void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module);
 struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction handle);
-/* The handle of a kernel, the same one every time. CUDA_ERROR_INVALID_PTX, with messages on standard error, when it
+/* Finds the handle of a kernel, the same one every time. CUDA_ERROR_INVALID_PTX, with messages on standard error, if it
  * cannot be linked. */
 CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name,
                               struct CUfunc_st **function);
-/* Loads an image of `length` bytes (0: see image.h) or refuses it; options as for cuModuleLoadDataEx. */
+/* Loads an image of `length` bytes (0: see image.h) or rejects it; options as for cuModuleLoadDataEx. */
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
                           size_t length, unsigned n_options, const CUjit_option *options, void **values);
 CUresult cuda_module_load_file(struct cuda_call *call, struct CUmod_st **module, const char *path, unsigned n_options,
@@ -350,7 +350,7 @@ unsigned cuda_module_kernel_count(const struct CUmod_st *module);
 CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
                              unsigned size);
 
-/* launch.c: fills work->parameters from either way to pass them; runs a launch. */
+/* launch.c: fills work->parameters, passed in either way; runs a launch. */
 CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters, void **extra);
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work);
 
@@ -358,7 +358,8 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
 CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy);
 CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
 
-/* capture.c: the capture of a stream, or NULL, and what it records. cuda_capture_kernel() takes the parameters over. */
+/* capture.c: the capture of a stream, or NULL, and what it records. cuda_capture_kernel() takes ownership of the
+ * parameters. */
 struct cuda_capture *cuda_capture_of(const struct cuda_call *call, CUstream stream);
 CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work);
 CUresult cuda_capture_copy(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMCPY3D *copy);
@@ -380,39 +381,40 @@ struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint6
 /* The host or managed allocation that contains a host address, or NULL. */
 struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory);
 void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation);
-void cuda_note_memory(struct cuda_state *state); /* after anything that takes device memory */
+void cuda_note_memory(struct cuda_state *state); /* after every allocation of device memory */
 
-/* host_register.c: gives the program its pages back. */
+/* host_register.c: gives the program its own pages again. */
 void cuda_unregister(struct cuda_state *state, const struct cuda_allocation *allocation);
 
 /* pool.c: the pool of cuMemAllocAsync. */
 struct CUmemPoolHandle_st *cuda_current_pool(struct cuda_call *call);
 
 /* array.c */
-uint32_t cuda_format_bytes(CUarray_format format); /* per channel; 0: not one that is supported */
+uint32_t cuda_format_bytes(CUarray_format format); /* per channel; 0: not supported */
 void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array);
 
 /* texture.c */
 void cuda_textures_destroy(struct cuda_state *state, const struct CUctx_st *context);
-/* Makes the device see a reference's settings; nothing happens while it is not bound. */
+/* Applies a reference's settings to the device; does nothing while it is not bound. */
 CUresult cuda_texref_apply(struct cuda_call *call, struct CUtexref_st *texref);
 CUresult cuda_surfref_apply(struct cuda_call *call, struct CUsurfref_st *surfref, CUarray array);
 
-/* results.c: keeps what the file says of the launches since the last call; a module may be gone when it is written. */
+/* results.c: keeps what the file reports about the launches since the last call; a module may be unloaded by the time
+ * it is written. */
 void cuda_results_note_launches(struct cuda_state *state);
 void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *limit, const char *message);
-/* interrupt.c: a first SIGINT or SIGTERM ends the running launch, so that its results are kept, and then the process.
- */
+/* interrupt.c: the first SIGINT or SIGTERM ends the running launch, so that its results are kept, and then the
+ * process. */
 const volatile sig_atomic_t *cuda_interrupt_catch(void);
 void cuda_interrupt_defer(bool is_running);
 _Noreturn void cuda_interrupt_end(void);
 
 /* Writes the file, unless it was written a moment ago. */
 void cuda_results_write_sometimes(struct cuda_state *state);
-/* Writes the file when there is one and it would change. The caller holds the lock. */
+/* Writes the file, if there is one and it would change. The caller holds the lock. */
 void cuda_results_write(struct cuda_state *state);
 
-/* proc_address.c, unsupported.c: notes a name once; true the first time. */
+/* proc_address.c, unsupported.c: records a name once; true the first time. */
 bool cuda_note_unsupported(struct cuda_state *state, const char *name);
 
 /* Another symbol for a function of this file. */

@@ -1,16 +1,16 @@
-/* Ctrl-C while a kernel runs: the launch ends early, its counters are written with the others, then the process ends by
- * the signal as it would have. Only under `heddle run` (HEDDLE_CONFIG "interruptible"), and only where the program has
- * no handler of its own. */
+/* Ctrl-C while a kernel runs: the launch ends early, its counters are written with the others, then the signal ends the
+ * process as usual. Only under `heddle run` (HEDDLE_CONFIG "interruptible"), and only if the program has no handler of
+ * its own. */
 #include <signal.h>
 #include <stdlib.h>
 
 #include "cuda/internal.h"
 
-/* Signal handlers can reach nothing but objects like these. */
+/* A signal handler can use only objects like these. */
 static volatile sig_atomic_t caught_signal, is_launching;
 
 static void handle(int signal_number) {
-    if (is_launching || caught_signal) { /* `heddle` sees to it that a second Ctrl-C ends everything at once */
+    if (is_launching || caught_signal) { /* after a second Ctrl-C `heddle` ends everything at once */
         caught_signal = signal_number;
         return;
     }

@@ -1,9 +1,9 @@
-/* Launching kernels and host functions.
+/* Launches of kernels and host functions.
  *
- * A kernel has ended when the launch returns. A mistake in the launch itself is the launch's result. A kernel that
- * fails leaves its error in the context, and as on a real device, where the launch would already have returned, the
- * next call reports it; with CUDA_LAUNCH_BLOCKING=1 in the environment the launch does. Either way one line on standard
- * error says what happened. */
+ * A kernel has ended when the launch returns. An invalid launch returns its error itself. A kernel that fails leaves
+ * its error in the context, and the next call reports it, as on a real device, where the launch would already have
+ * returned; with CUDA_LAUNCH_BLOCKING=1 in the environment the launch does. Either way one line on standard error says
+ * what happened. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/demangle.h"
 
-/* A launch that the API allows but no kernel has run for yet. */
+/* A launch that the API allows, before the kernel is checked. */
 struct request {
     CUfunction function;
     uint32_t grid[3], block[3];
@@ -83,7 +83,7 @@ CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work 
 
 /* ---- The launch ------------------------------------------------------------------------------------------------- */
 
-/* What gpu_launch() does not know of: the opt-in to more shared memory, registers, and the blocks of a cooperative
+/* Checks what gpu_launch() does not know: the opt-in to more shared memory, registers, and the blocks of a cooperative
  * launch. */
 static CUresult check(const struct cuda_call *call, const struct cuda_kernel_work *work, struct gpu_error *error) {
     const struct CUfunc_st *function = work->function;
@@ -118,7 +118,7 @@ static CUresult check(const struct cuda_call *call, const struct cuda_kernel_wor
     return CUDA_SUCCESS;
 }
 
-/* Errors that say something about the launch and not about what the kernel did. */
+/* Errors about the launch, not about what the kernel did. */
 static bool is_refusal(enum gpu_status status) {
     return status == GPU_INVALID_VALUE || status == GPU_OUT_OF_MEMORY || status == GPU_INVALID_PTX ||
            status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES;
@@ -145,7 +145,7 @@ static void report(struct cuda_state *state, CUresult result, const struct gpu_e
     cuda_results_write(state);
 }
 
-/* By its number, and by its name, mangled or not. */
+/* Selected by its number, and by its name, mangled or not. */
 static bool is_to_be_timed(const struct cuda_state *state, const char *kernel) {
     const struct cuda_timed_launches *timed = &state->timed;
     uint64_t number = state->n_launches + 1;
@@ -249,7 +249,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 
 /* ---- Launches with attributes ----------------------------------------------------------------------------------- */
 
-/* Attributes that only advise are ignored. */
+/* Attributes that are only hints are ignored. */
 static CUresult apply_attribute(const struct cuda_call *call, const CUlaunchAttribute *attribute,
                                 struct request *request) {
     const CUlaunchAttributeValue *value = &attribute->value;

@@ -1,4 +1,4 @@
-/* Launches: parameters both ways, limits, faults that stay, host functions, occupancy. */
+/* Launches: parameters in both forms, limits, sticky faults, host functions, occupancy. */
 #include "cuda/fixture.h"
 
 enum { N = 100 };

@@ -15,7 +15,7 @@ static CUresult make(struct cuda_call *call, CUlibrary *library, struct CUmod_st
     return CUDA_SUCCESS;
 }
 
-/* The options say how the image is kept, which makes no difference to a module that has its own copy. */
+/* The options say how the image is kept, which does not matter to a module that has its own copy. */
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit_options, void **jit_values,
                            unsigned n_jit_options, CUlibraryOption *options, void **values, unsigned n_options) {
     CUDA_CALL call = cuda_enter();
@@ -113,7 +113,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
     return found ? cuda_module_global(found->module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Whether a variable is managed is written in an attribute that PTX modules keep no record of; any variable will do. */
+/* Parsed modules do not record the attribute that marks a variable as managed; any variable is accepted. */
 CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
     return cuLibraryGetGlobal(address, bytes, library, name);
 }

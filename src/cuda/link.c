@@ -1,7 +1,7 @@
-/* cuLinkCreate and what follows: PTX and fat binaries linked into an image that the loader takes.
+/* cuLinkCreate and the calls after it: links PTX and fat binaries into an image that can be loaded.
  *
- * The image holds the PTX as it was given; linking happens again when it is loaded. It is complete in itself: a program
- * may write it to a file. */
+ * The image holds the PTX as it was given; linking happens again when it is loaded. It is self-contained: a program may
+ * write it to a file. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static CUresult complain(const struct CUlinkState_st *link, CUresult result, con
     return result;
 }
 
-/* Takes the texts over. */
+/* Takes ownership of the texts. */
 static void add_texts(struct CUlinkState_st *link, struct gpu_text *text, unsigned n) {
     struct gpu_text *larger = cuda_allocate((link->n_texts + n) * sizeof(*larger));
     if (link->n_texts)
@@ -36,7 +36,7 @@ static void add_texts(struct CUlinkState_st *link, struct gpu_text *text, unsign
     link->n_texts += n;
 }
 
-/* Mistakes in a text are told when it is added, as the driver's compiler does. */
+/* Errors in a text are reported when it is added, as by the driver's compiler. */
 static CUresult check_texts(const struct CUlinkState_st *link, const struct gpu_text *text, unsigned n) {
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; i < n && result == CUDA_SUCCESS; i++) {
@@ -71,7 +71,7 @@ static CUresult add_image(struct CUlinkState_st *link, const char *name, const v
     return complain(link, result, line);
 }
 
-/* Objects and libraries of a host compiler, compiler IR and device binaries hold no PTX that could be linked. */
+/* Objects and libraries of a host compiler, compiler IR and device binaries contain no PTX to link. */
 static CUresult check_type(const struct CUlinkState_st *link, CUjitInputType type, const char *name) {
     char line[512];
     if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
@@ -141,7 +141,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     return result;
 }
 
-/* What is missing or there twice shows when the whole is loaded, so it is, once, for the messages. */
+/* Missing and duplicate symbols show when the whole is loaded, so this loads it once, for the messages. */
 CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)

@@ -1,9 +1,9 @@
-/* Allocations: device memory, host memory that kernels can reach, managed memory, and what a pointer is.
+/* Allocations: device memory, host memory that kernels can access, managed memory, and attributes of pointers.
  *
- * All three come from the device's arena, which is ordinary memory of this process: so the host can always reach it,
- * and when the arena's device addresses are its host addresses (gpu_is_unified) host and managed memory have one
- * pointer for both sides. Without that, host memory has two pointers and managed memory does not exist. Host
- * allocations count as used device memory here. */
+ * All three come from the device's arena, which is ordinary memory of this process: so the host can always access it,
+ * and if the arena's device addresses are its host addresses (gpu_is_unified), host and managed memory have one pointer
+ * for both sides. Otherwise host memory has two pointers and there is no managed memory. Host allocations count as used
+ * device memory here. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
     free(allocation);
 }
 
-/* NULL when it does not fit. */
+/* NULL if it does not fit. */
 static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory kind, uint64_t bytes, unsigned flags) {
     uint64_t alignment = kind == CUDA_MEMORY_DEVICE ? CUDA_ALLOCATION_ALIGNMENT : CUDA_PAGE_BYTES;
     uint64_t address = gpu_malloc(call->gpu, bytes, alignment);
@@ -137,7 +137,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
     return CUDA_SUCCESS;
 }
 
-/* ---- In the order of a stream, and from pools: at once ---------------------------------------------------------- */
+/* ---- In the order of a stream, and from pools: done at once ----------------------------------------------------- */
 
 static CUresult allocate_from_pool(struct cuda_call *call, CUdeviceptr *address, size_t bytes,
                                    struct CUmemPoolHandle_st *pool) {
@@ -243,7 +243,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *memory) {
     const struct cuda_allocation *allocation = flags ? cuda_find_host_memory(&call, (uintptr_t)memory) : NULL;
     if (!allocation || allocation->kind != CUDA_MEMORY_HOST)
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP; /* all of it is reachable by kernels */
+    *flags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP; /* kernels can access all of it */
     return CUDA_SUCCESS;
 }
 
@@ -264,7 +264,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
-/* Advice and prefetches name managed memory and change nothing: it is in its one place. */
+/* Advice and prefetches must name managed memory and change nothing: it is always in one place. */
 static CUresult check_managed(const struct cuda_call *call, CUdeviceptr address, size_t bytes) {
     const struct cuda_allocation *allocation = cuda_find_allocation(call, address);
     if (!bytes || !allocation || allocation->kind != CUDA_MEMORY_MANAGED)

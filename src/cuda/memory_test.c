@@ -1,4 +1,4 @@
-/* Memory: allocations of each kind, pitches, pools, what a pointer is, fills. */
+/* Memory: allocations of each kind, pitches, pools, attributes of pointers, fills. */
 #include "cuda/fixture.h"
 
 static void an_allocation_can_be_found_and_freed_once(void **state) {

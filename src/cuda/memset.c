@@ -1,4 +1,4 @@
-/* Filling device memory with a value of 1, 2 or 4 bytes. */
+/* Fills device memory with a value of 1, 2 or 4 bytes. */
 #include "cuda/internal.h"
 
 #include <string.h>

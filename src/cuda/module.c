@@ -1,7 +1,7 @@
-/* Modules: images that a program hands over, their kernels and variables.
+/* Modules: images that a program passes, their kernels and variables.
  *
- * image.h says what an image can be. Every message about one goes to standard error and into the caller's error log
- * when there is one. */
+ * image.h lists the kinds of images. Every message about one goes to standard error and into the caller's error log if
+ * there is one. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -32,8 +32,8 @@ static CUresult report_image(struct cuda_state *state, CUresult result, const ch
     return result;
 }
 
-/* A fat binary may hold PTX for several architectures: what loads first is taken; what is wrong with the best is told.
- */
+/* A fat binary may hold PTX for several architectures: the first that loads is taken; errors are those of the best
+ * one. */
 static CUresult load_parts(struct cuda_call *call, const struct cuda_image *image, const char *name,
                            const struct cuda_log *error, struct gpu_module **loaded) {
     struct ptx_messages first = {0};
@@ -252,7 +252,7 @@ CUresult cuModuleUnload(CUmodule module) {
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
     if (found->library)
-        return CUDA_ERROR_NOT_PERMITTED; /* it goes with cuLibraryUnload */
+        return CUDA_ERROR_NOT_PERMITTED; /* cuLibraryUnload unloads it */
     cuda_module_destroy(call.state, found);
     return CUDA_SUCCESS;
 }

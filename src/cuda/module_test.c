@@ -1,4 +1,4 @@
-/* Modules and libraries: what loads, what is refused and how it is said. */
+/* Modules and libraries: which images load, which are rejected, and with what message. */
 #include "cuda/fixture.h"
 
 static void a_module_gives_its_kernels_and_variables(void **state) {

@@ -22,7 +22,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, 0);
 }
 
-/* Tries the multiples of the warp size from the largest down and keeps the first that gives an SM the most threads. The
+/* Tries the multiples of the warp size from the largest down and keeps the first with the most threads per SM. The
  * program's own function is called without the lock. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid_blocks, int *block_threads, CUfunction function,
                                                    CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
@@ -61,7 +61,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, 
                                                      shared_bytes, block_limit, 0);
 }
 
-/* The largest amount with which `blocks` blocks still fit: found by halving, since fewer bytes never fit worse. */
+/* The largest amount with which `blocks` blocks still fit, found by bisection: fewer bytes never fit worse. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunction function, int blocks,
                                                  int block_threads) {
     CUDA_CALL call = cuda_enter_context();

@@ -1,5 +1,5 @@
-/* Launches as programs wrote them before CUDA 4.0: shape, shared memory and parameters are set on the function, then it
- * is launched. Deprecated since, still exported by every driver. */
+/* Launches as before CUDA 4.0: shape, shared memory and parameters are set on the function, then it is launched.
+ * Deprecated, but still exported by every driver. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
     return CUDA_SUCCESS;
 }
 
-/* The kernel itself knows its size; a smaller one would leave parameters without a value. */
+/* The kernel itself knows the size; a smaller one would leave parameters without a value. */
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)

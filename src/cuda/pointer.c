@@ -1,4 +1,4 @@
-/* What a pointer is: cuPointerGetAttribute and its plural. */
+/* Attributes of pointers: cuPointerGetAttribute and its plural. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static CUresult describe(const struct cuda_allocation *a, CUpointer_attribute at
     }
 }
 
-/* The memory that contains a pointer: an allocation, by its device or its host address, or a module's variable.
+/* Finds the memory that contains a pointer: an allocation, by its device or its host address, or a module's variable.
  * *address becomes the device address. */
 static bool find(const struct cuda_call *call, CUdeviceptr *address, struct cuda_allocation *found) {
     const struct cuda_allocation *known = cuda_find_allocation(call, *address);
@@ -106,7 +106,7 @@ static size_t attribute_bytes(CUpointer_attribute attribute) {
     }
 }
 
-/* A pointer that the driver does not know is no error here: its attributes are NULL, 0, and device -2. */
+/* An unknown pointer is no error here: its attributes are NULL, 0, and device -2. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)
@@ -128,7 +128,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     return CUDA_SUCCESS;
 }
 
-/* The one attribute that can be set asks for what is true anyway: copies are complete when the call returns. */
+/* The one attribute that can be set asks for what is always true: copies are complete when the call returns. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

@@ -1,5 +1,5 @@
-/* Memory pools: names under which allocations are counted. Memory goes back to the device when it is freed, so a pool
- * holds nothing in reserve and its thresholds have no effect. */
+/* Memory pools: they count allocations. Memory goes back to the device when it is freed, so a pool reserves nothing and
+ * its thresholds have no effect. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found || found->is_default)
         return CUDA_ERROR_INVALID_VALUE;
-    /* Its allocations live on, as the API has it. */
+    /* Its allocations live on, as in CUDA. */
     const struct cuda_entry *entry;
     for (size_t at = 0; (entry = cuda_table_next(&call.state->allocations, &at));) {
         struct cuda_allocation *allocation = entry->value;

@@ -1,5 +1,5 @@
-/* cuGetProcAddress: functions by name and version. Per-thread default streams behave like the one default stream here,
- * so the flags that choose between them are checked and change nothing. */
+/* cuGetProcAddress: finds functions by name and version. Per-thread default streams behave like the one default stream
+ * here, so the flags that choose between them are checked and change nothing. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ int cuda_unsupported(const char *name) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Not of CUDA: what Heddle's runtime library cannot do is an error of the run like any other. */
+/* Not part of CUDA: Heddle's runtime library reports unsupported calls as errors of the run. */
 void cuHeddleReportError(int result, const char *message);
 
 void cuHeddleReportError(int result, const char *message) {
@@ -43,7 +43,7 @@ void cuHeddleReportError(int result, const char *message) {
     cuda_results_add_error(call.state, (CUresult)result, NULL, message);
 }
 
-/* The newest symbol that the version knows; is_known tells whether any version knows the name. */
+/* The newest symbol that the version has; is_known: some version has the name. */
 static const struct cuda_symbol *find(const char *name, int version, bool *is_known) {
     const struct cuda_symbol *best = NULL;
     *is_known = false;
@@ -74,7 +74,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version,
         memcpy(function, &found->function, sizeof(*function));
         return CUDA_SUCCESS;
     }
-    /* Libraries ask for all that any driver might have; what is not called is not missed. */
+    /* Libraries look up all that any driver might have; only functions that are called count as missing. */
     return cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program asked for %s, which is not there", symbol);
 }
 

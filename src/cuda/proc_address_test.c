@@ -1,4 +1,4 @@
-/* Functions by name, results by name, and functions that are not supported. */
+/* Functions by name, results by name, and unsupported functions. */
 #include "cuda/fixture.h"
 
 #include <dlfcn.h>

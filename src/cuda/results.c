@@ -24,7 +24,7 @@
 
 #include <jansson.h>
 
-/* Later errors are mostly the first one again. */
+/* Later errors mostly repeat the first. */
 enum { MOST_ERRORS = 100, WRITE_EVERY_NS = 300000000 };
 
 /* ---- Collecting ------------------------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ void cuda_results_add_error(struct cuda_state *state, CUresult result, const cha
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-/* Lanes per warp instruction: what an instruction could have worked on. */
+/* Lanes per warp instruction, active or not. */
 static const double lanes = EXEC_LANES;
 
 static void add_counters(json_t *object, const struct stats_counters *values) {
@@ -85,7 +85,8 @@ static json_t *table(const uint32_t *value, uint64_t n_rows, size_t n_columns) {
     return rows;
 }
 
-/* One row per sample: per SM, per DRAM channel, per number of active lanes. The last one covers what was left. */
+/* One row per sample: per SM, per DRAM channel, per number of active lanes. The last one covers the remaining
+ * cycles. */
 static json_t *samples(const struct gpu_series *series) {
     json_t *object = json_object();
     json_object_set_new(object, "every_cycles", json_integer((json_int_t)series->every_cycles));
@@ -133,7 +134,7 @@ static json_t *errors(const struct cuda_state *state) {
         const char *name = cuda_error_name(state->error[i].result);
         json_t *object = json_object();
         json_object_set_new(object, "error", json_string(name ? name : "CUDA_ERROR_UNKNOWN"));
-        /* A message may quote bytes of the program that are no text. */
+        /* A message may quote bytes of the program that are not text. */
         json_t *message = json_string(state->error[i].message);
         json_object_set_new(object, "message", message ? message : json_string(""));
         if (state->error[i].limit)
@@ -202,7 +203,7 @@ static bool write_json(const char *path, const json_t *results) {
     return json_dump_file(results, path, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
 }
 
-/* Into a file of its own, then in one step into place. `results` is NULL for the counts of threads. */
+/* Writes a new file, then renames it. `results` is NULL for the counts of threads. */
 static bool replace_file(const char *path, const json_t *results, const struct cuda_state *state) {
     size_t size = strlen(path) + 32;
     char *temporary = cuda_allocate(size);

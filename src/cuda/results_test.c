@@ -8,7 +8,7 @@
 
 static char results_path[] = "/tmp/heddle-results-XXXXXX";
 
-/* Runs body in a child with these variables set (NULL: unset); its exit status. */
+/* Runs body in a child with these variables set (NULL: unset). Returns its exit status. */
 static int in_child(const char *config, const char *results, int (*body)(void), char *said, size_t size) {
     struct capture capture = capture_stderr();
     fflush(stdout);
@@ -94,7 +94,7 @@ static int work_and_fail(void) {
             return 4;
     }
     void *function;
-    cuGetProcAddress("cuMissingHere", &function, 13000, 0, NULL); /* not called, so not missed */
+    cuGetProcAddress("cuMissingHere", &function, 13000, 0, NULL); /* not called, so not missing */
     cuGraphicsUnregisterResource();
     return cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS ? 0 : 5;
 }

@@ -1,4 +1,4 @@
-/* The state of the process: how a call of the API enters and leaves it, the current contexts of threads, the table of
+/* The state of the process: how an API call enters and leaves it, the current contexts of threads, the table of
  * objects.
  *
  * One lock guards everything, so calls from several threads take turns; a launch holds it until the kernel has ended.
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The one mutable global of the project: the API has no handle for the process, so its state must be found from
- * nowhere. It is made by the first call and lives until the process ends. Never touched without the lock; the lock
- * knows its owner, so that an exit() in the middle of a call is noticed instead of waiting for itself. */
+/* The one mutable global of the project: the API has no handle for the process. It is made by the first call and lives
+ * until the process ends. Accessed only under the lock; the lock knows its owner, so that an exit() in the middle of a
+ * call is detected and does not deadlock. */
 static struct cuda_state *process_state;
 static pthread_mutex_t process_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
-/* What the API keeps for each thread: its stack of contexts, and how strictly it would capture streams. */
+/* What the API keeps for each thread: its stack of contexts, and its mode of stream capture. */
 enum { LARGEST_STACK = 64 };
 static _Thread_local struct {
     struct CUctx_st *context[LARGEST_STACK];

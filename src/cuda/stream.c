@@ -1,5 +1,5 @@
 /* Streams. Work is done in the order of the calls and finished when each returns, so a stream is always idle and never
- * has to wait; what is left of it is its handle and what it was made with. */
+ * waits; only its handle and its properties remain. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
     struct CUstream_st *waiting = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
     if (found && found->capture && waiting && !waiting->capture)
-        waiting->capture = found->capture; /* it joins */
+        waiting->capture = found->capture; /* it joins the capture */
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -81,7 +81,7 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t byt
     return is_flag && allocation && allocation->kind == CUDA_MEMORY_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 /* The default streams have no object. */
 static const struct CUstream_st *made_with(const struct cuda_call *call, CUstream stream) {
@@ -147,7 +147,7 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
     return cuStreamGetCtx(stream, context);
 }
 
-/* Attributes are advice on caches, waiting and order: kept for who asks, without effect. */
+/* Attributes are hints on caches, waiting and order: they can be read back, and have no effect. */
 static CUlaunchAttributeValue *attributes_of(const struct cuda_call *call, CUstream stream) {
     struct CUstream_st *found = cuda_object_find(call, stream, CUDA_KIND_STREAM);
     return found ? found->attribute : call->state->stream_attribute;

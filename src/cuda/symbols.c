@@ -1,7 +1,7 @@
-/* The table behind cuGetProcAddress: each name of the API and the symbol that each CUDA version means by it. */
+/* The table of cuGetProcAddress: each name of the API and the symbol that each CUDA version means by it. */
 #include "cuda/symbols.h"
 
-/* Only addresses are taken, so every function may be declared alike. */
+/* Only addresses are taken, so all functions can have the same declaration. */
 #define CUDA_SYMBOL(name, version, symbol) extern void symbol(void);
 #include "cuda/symbols.def"
 #undef CUDA_SYMBOL

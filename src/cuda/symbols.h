@@ -1,5 +1,5 @@
-/* Names of the driver API and the functions behind them, without the types of cuda.h: there the old names of functions
- * mean the newest symbols, here every symbol is itself. */
+/* Names of the driver API and their functions, without the types of cuda.h, which maps the old names of functions to
+ * the newest symbols. */
 #pragma once
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #pragma GCC visibility push(hidden)
 
 struct cuda_symbol {
-    const char *name; /* as a program asks for it */
-    int version;      /* of CUDA that brought this symbol for the name: 1000 * major + 10 * minor */
+    const char *name; /* as a program looks it up */
+    int version;      /* of CUDA that introduced this symbol for the name: 1000 * major + 10 * minor */
     void (*function)(void);
 };
 
@@ -16,7 +16,7 @@ struct cuda_symbol {
 extern const struct cuda_symbol cuda_symbols[];
 extern const size_t cuda_n_symbols;
 
-/* What every function does that is not supported: says so once on standard error, notes it, and gives
+/* The body of every unsupported function: prints one line the first time, records it, and returns
  * CUDA_ERROR_NOT_SUPPORTED. */
 int cuda_unsupported(const char *name);
 

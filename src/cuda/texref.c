@@ -1,12 +1,11 @@
-/* Texture and surface references: variables of a module that the host binds to memory, the way before texture objects.
- */
+/* Texture and surface references: variables of a module that the host binds to memory, as before texture objects. */
 #include "cuda/internal.h"
 
 #include <string.h>
 
 /* ---- Handles ---------------------------------------------------------------------------------------------------- */
 
-/* The reference's object, made at the first question; NULL when the module has no variable of that name and kind. */
+/* The reference's object, made at the first query; NULL if the module has no variable of that name and kind. */
 static void *find_reference(struct cuda_call *call, CUmodule handle, const char *name, enum cuda_kind kind,
                             CUresult *result) {
     struct CUmod_st *module = cuda_object_find(call, handle, CUDA_KIND_MODULE);
@@ -76,7 +75,7 @@ CUresult cuModuleGetSurfRef(CUsurfref *surface, CUmodule module, const char *nam
 
 /* ---- Binding ---------------------------------------------------------------------------------------------------- */
 
-/* Takes the new state of the reference if it can be applied, else leaves it as it was. */
+/* Sets the new state of the reference if it can be applied, otherwise keeps the old one. */
 static CUresult update(struct cuda_call *call, struct CUtexref_st *texref, const struct CUtexref_st *wanted) {
     struct CUtexref_st before = *texref;
     *texref = *wanted;
@@ -118,7 +117,7 @@ CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr addres
                        .sizeInBytes = bytes},
     };
     if (offset)
-        *offset = 0; /* any address will do as the beginning */
+        *offset = 0; /* any address is a valid start */
     return update(&call, found, &wanted);
 }
 
@@ -171,7 +170,7 @@ CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface) {
     return CUDA_SUCCESS;
 }
 
-/* A module's references are known to all its kernels; naming one for a kernel adds nothing. */
+/* A module's references are visible to all its kernels; naming one for a kernel adds nothing. */
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref texture) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -228,7 +227,7 @@ CUresult cuTexRefSetFilterMode(CUtexref texture, CUfilter_mode mode) {
     return update(&call, found, &wanted);
 }
 
-/* Anisotropy is a matter of mipmaps, which do not exist here. */
+/* Anisotropy applies to mipmaps, which are not supported. */
 CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned maximum) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -266,7 +265,7 @@ CUresult cuTexRefSetFlags(CUtexref texture, unsigned flags) {
     return update(&call, found, &wanted);
 }
 
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
     CUDA_CALL call = cuda_enter_context();

@@ -1,14 +1,14 @@
 /* Textures and surfaces: objects, and the references that modules declare.
  *
  * One- and two-dimensional textures over arrays, linear memory and lines with a pitch. Left out: three dimensions,
- * layers, cube maps, mipmaps, resource views, sRGB. A reference takes effect when its resource is bound and again with
- * each setting after. */
+ * layers, cube maps, mipmaps, resource views, sRGB. A reference takes effect when its resource is bound, and again with
+ * each later setting. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- From descriptions to what kernels read --------------------------------------------------------------------- */
+/* ---- Descriptions ----------------------------------------------------------------------------------------------- */
 
 static enum exec_texel texel_of(CUarray_format format) {
     switch (format) {
@@ -54,7 +54,7 @@ static CUresult describe_array(const struct cuda_call *call, CUarray handle, str
     return CUDA_SUCCESS;
 }
 
-/* Where the texels are; how they are read comes after. */
+/* Where the texels are; how they are read is set later. */
 static CUresult describe_resource(const struct cuda_call *call, const CUDA_RESOURCE_DESC *resource,
                                   struct exec_texture *texture) {
     if (resource->flags != 0)
@@ -107,8 +107,8 @@ static CUresult describe_resource(const struct cuda_call *call, const CUDA_RESOU
     }
 }
 
-/* Repeating and mirroring exist for normalised coordinates alone; with others the edge is repeated (CUDA C++
- * Programming Guide, texture memory). */
+/* Repeating and mirroring exist only for normalised coordinates; with others the edge is repeated (CUDA C++ Programming
+ * Guide, texture memory). */
 static enum exec_wrap wrap_of(CUaddress_mode mode, bool is_normalized) {
     switch (mode) {
     case CU_TR_ADDRESS_MODE_WRAP:

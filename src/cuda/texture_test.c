@@ -1,4 +1,4 @@
-/* Textures and surfaces: what kernels read through them. How a texel is filtered is tested with the instructions. */
+/* Textures and surfaces: what kernels read through them. Filtering is tested with the instructions. */
 #include "cuda/fixture.h"
 
 #define HEAD ".version 6.3\n.target sm_70\n.address_size 64\n"

@@ -1,7 +1,7 @@
-/* Virtual memory management: addresses reserved, memory created, one mapped to the other.
+/* Virtual memory management: reserves addresses, creates memory, maps one to the other.
  *
- * What is mapped can be read and written at once; cuMemSetAccess() is checked and changes nothing, because there is one
- * device and the host reaches all of its memory. */
+ * Mapped memory can be read and written at once; cuMemSetAccess() is checked and changes nothing, because there is one
+ * device and the host can access all of its memory. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { GRANULARITY = 2 << 20 };
 
-/* Memory behind a handle; lives as long as the handle or a mapping of it. */
+/* The memory of a handle; lives as long as the handle or a mapping of it. */
 struct cuda_pages {
     struct cuda_object object;
     int file;
@@ -48,7 +48,7 @@ static struct cuda_mapping *find_mapping(const struct cuda_call *call, uint64_t 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------
  */
 
-/* Where the range lies is not the program's to say. */
+/* The program cannot choose where the range lies. */
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
                              unsigned long long flags) {
     CUDA_CALL call = cuda_enter();

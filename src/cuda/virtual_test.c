@@ -1,4 +1,4 @@
-/* Virtual memory management: kernels and copies see what is mapped, where it is mapped, and nothing else. */
+/* Virtual memory management: kernels and copies access what is mapped, where it is mapped, and nothing else. */
 #include "cuda/fixture.h"
 
 static const CUmemAllocationProp properties = {
@@ -32,7 +32,7 @@ static void neighbouring_pieces_are_one_memory(void **state) {
     assert_cuda(cuMemSetAccess(range, 2 * bytes, &everything, 1));
     assert_cuda(cuMemGetAccess(&flags, &everything.location, range + bytes));
     assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    assert_cuda(cuMemcpyHtoD(range + bytes - 8, in, sizeof in)); /* across the seam */
+    assert_cuda(cuMemcpyHtoD(range + bytes - 8, in, sizeof in)); /* across the border of the mappings */
     assert_cuda(cuMemcpyDtoH(out, range + bytes, 8));
     assert_int_equal(out[0], 3);
     assert_cuda(cuMemGetInfo(&free_after, &total));
