@@ -77,7 +77,7 @@ enum { N_KERNELS = sizeof kernels / sizeof kernels[0], MOST_ARGUMENTS = 10 };
 static const struct {
     const char *name;
     double rate;
-} rivals[] = {
+} gpgpusim[] = {
 #define GPGPU_SIM(name, thousands) {#name, thousands * 1e3},
 #include "../../bench/gpgpu_sim.def"
 #undef GPGPU_SIM
@@ -319,10 +319,10 @@ static void print_functional(struct bench *bench) {
 }
 
 /* 0: not measured. */
-static double rival_rate(const char *name) {
-    for (unsigned i = 0; i < sizeof rivals / sizeof rivals[0]; i++)
-        if (strcmp(rivals[i].name, name) == 0)
-            return rivals[i].rate;
+static double gpgpusim_rate(const char *name) {
+    for (unsigned i = 0; i < sizeof gpgpusim / sizeof gpgpusim[0]; i++)
+        if (strcmp(gpgpusim[i].name, name) == 0)
+            return gpgpusim[i].rate;
     return 0;
 }
 
@@ -339,7 +339,7 @@ static void add_timed(struct report_table *table, const struct result *result, c
     report_table_cell(table, "%.1f", rate(measured) * 1e-3);
     report_table_cell(table, "%.1f", report_rate(measured->counters.cycles, measured->seconds) * 1e-3);
     add_ratio(table, rate(&result->functional), rate(measured));
-    add_ratio(table, rate(measured), rival_rate(result->subject.name));
+    add_ratio(table, rate(measured), gpgpusim_rate(result->subject.name));
     add_mebibytes(table, measured->peak_bytes);
 }
 
@@ -373,13 +373,13 @@ static json_t *timed_json(const struct bench *bench, const struct result *result
     for (unsigned v = 0; v < bench->n_variants; v++) {
         const struct measure *measured = &result->timed[v];
         json_t *object = measure_json(measured);
-        double rival = rival_rate(result->subject.name);
+        double other = gpgpusim_rate(result->subject.name);
         json_object_set_new(object, "machine", json_string(bench->variant[v].name));
         json_object_set_new(object, "cycles", json_integer((json_int_t)measured->counters.cycles));
         if (rate(measured) > 0)
             json_object_set_new(object, "tax", json_real(rate(&result->functional) / rate(measured)));
-        if (rival > 0)
-            json_object_set_new(object, "times_gpgpu_sim", json_real(rate(measured) / rival));
+        if (other > 0)
+            json_object_set_new(object, "times_gpgpu_sim", json_real(rate(measured) / other));
         json_array_append_new(array, object);
     }
     return array;

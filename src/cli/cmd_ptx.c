@@ -28,11 +28,11 @@ const struct cli_command cli_ptx_command = {
     .summary = "check a PTX file and show its kernels",
     .usage = "ptx FILE.ptx [options]",
     .text = "Shows for every kernel its parameters, memory and registers, what its instructions do, and where\n"
-            "its branches part and meet. 'registers' is the most 32-bit registers that are live at once, an\n"
-            "estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A branch\n"
-            "is divergent if threads of a block may go different ways there.\n"
+            "its branches diverge and reconverge. 'registers' is the most 32-bit registers that are live at\n"
+            "once, an estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A\n"
+            "branch is divergent if threads of a block may go different ways there.\n"
             "\n"
-            "Exit status: 0 all of it can run, 1 the file is wrong or uses what Heddle does not support.\n",
+            "Exit status: 0 the file can run, 1 it is wrong or uses what Heddle does not support.\n",
     .examples = "  heddle ptx saxpy.ptx\n"
                 "  heddle ptx saxpy.ptx --kernel saxpy -v\n"
                 "  heddle ptx saxpy.ptx --dot - | dot -Tsvg > saxpy.svg\n",
@@ -127,7 +127,7 @@ static void add_memory(struct cli_ptx_function *shown, const struct ptx_function
             shown->has_dynamic_shared |= is_dynamic_shared(&function->instruction[i].operand[k]);
 }
 
-static struct cli_ptx_function look_at(const struct ptx_module *module, const struct ptx_function *function) {
+static struct cli_ptx_function examine(const struct ptx_module *module, const struct ptx_function *function) {
     struct cli_ptx_function shown = {
         .function = function, .analysis = ptx_analyze(function), .program = try_to_link(module, function)};
     for (uint32_t f = 0; shown.program && f < shown.program->n_functions; f++)
@@ -157,7 +157,7 @@ static struct cli_ptx_view make_view(const struct ptx_module *module, const char
     for (uint32_t f = 0; f < module->n_functions; f++) {
         const struct ptx_function *function = module->function[f];
         if (function->has_body && (!kernel || strcmp(function->name, kernel) == 0))
-            view.function[view.n_functions++] = look_at(module, function);
+            view.function[view.n_functions++] = examine(module, function);
     }
     return view;
 }

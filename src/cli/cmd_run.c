@@ -218,7 +218,7 @@ static int show(struct run *run, const struct report_run *report, int status, bo
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-static void say_what_runs(const struct run *run) {
+static void print_what_runs(const struct run *run) {
     const struct cli_words *arguments = &run->execution.arguments;
     fprintf(stderr, "heddle: running %s", run->execution.program.executable);
     for (unsigned i = 0; i < arguments->count; i++)
@@ -227,7 +227,7 @@ static void say_what_runs(const struct run *run) {
 }
 
 /* More threads seldom find work. */
-static unsigned usual_threads(void) {
+static unsigned default_threads(void) {
     enum { MOST = 8 };
     unsigned n = cli_count_processors();
     return n < MOST ? n : MOST;
@@ -241,7 +241,7 @@ static int run_program(struct run *run) {
     execution->timeout_seconds = run->given.timeout_seconds;
     execution->max_instructions = run->given.max_instructions;
     execution->sample_cycles = run->given.sample_cycles;
-    execution->n_threads = run->given.threads ? run->given.threads : usual_threads();
+    execution->n_threads = run->given.threads ? run->given.threads : default_threads();
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
@@ -251,7 +251,7 @@ static int run_program(struct run *run) {
     execution->output =
         cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) ? CLI_OUTPUT_TO_STDERR : CLI_OUTPUT_AS_IS;
     if (run->given.is_verbose)
-        say_what_runs(run);
+        print_what_runs(run);
     struct report_run report = {
         .size = cli_program_size(program, &run->given.program),
         .shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE,

@@ -1,6 +1,6 @@
 /* Graphs: the functions that are more than one call of the driver (the others are in forward.def).
  *
- * The runtime describes kernels by the functions that stand for them and copies by cudaMemcpy3DParms; the driver has
+ * The runtime describes kernels by their functions in the program and copies by cudaMemcpy3DParms; the driver has
  * its own descriptions. Those of memsets and host functions are the same in both. */
 #include "cudart/internal.h"
 
@@ -39,7 +39,7 @@ static cudaError_t describe_copy(const struct cudaMemcpy3DParms *from, CUDA_MEMC
     return from ? cudart_describe_copy(from, to) : cudaErrorInvalidValue;
 }
 
-/* Bytes that follow each other, as a box one line high. */
+/* Consecutive bytes, as a box one line high. */
 static struct cudaMemcpy3DParms line(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     return (struct cudaMemcpy3DParms){
         .srcPtr = {(void *)(uintptr_t)from, bytes, bytes, 1},
@@ -95,7 +95,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
     return cudart_note(error);
 }
 
-/* The function is the kernel's handle, which may stand for it everywhere. */
+/* The function is the kernel's handle, which is accepted in its place everywhere. */
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *parameters) {
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUresult result = cudart_start();

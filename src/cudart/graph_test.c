@@ -1,7 +1,7 @@
 /* Tests of graphs: captured from a stream, and made node by node. */
 #include "cudart/fixture.h"
 
-static char unregistered; /* no function and no variable of the program */
+static char unregistered; /* neither a function nor a variable of the program */
 
 static void a_captured_launch_runs_when_its_graph_does(void **state) {
     (void)state;

@@ -31,9 +31,8 @@ enum divergence_status {
 
 /* A group as the SM sees it: the first member of a model's own group structs. The model owns the memory. */
 struct divergence_group {
-    uint32_t pc; /* its next instruction */
-    uint32_t
-        notify_pc; /* the SM calls reached() when pc gets here; EXEC_NO_PC: never. pc + 1: after each instruction. */
+    uint32_t pc;        /* its next instruction */
+    uint32_t notify_pc; /* the SM calls reached() when pc gets here; EXEC_NO_PC: never; pc + 1: every time */
     /* The group's threads are the lanes `mask` of this row or, if it is NULL, of `threads`. Both NULL: the SM asks
      * bundle() for the threads. */
     struct exec_row *row;

@@ -236,7 +236,8 @@ enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_mod
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-static void give(const struct stats_counters *from, uint64_t launches, struct heddle_counters *to, size_t size) {
+static void copy_counters(const struct stats_counters *from, uint64_t launches, struct heddle_counters *to,
+                          size_t size) {
     struct heddle_counters all = {
         .launches = launches,
         .blocks = from->blocks,
@@ -256,12 +257,12 @@ void heddle_counters(const struct heddle_device *device, struct heddle_counters 
     uint32_t count;
     gpu_launches(device->gpu, &count);
     struct stats_counters totals = gpu_totals(device->gpu);
-    give(&totals, count, counters, size);
+    copy_counters(&totals, count, counters, size);
 }
 
 void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size) {
     uint32_t count;
     const struct gpu_launch_record *launches = gpu_launches(device->gpu, &count);
     struct stats_counters none = {0};
-    give(count ? &launches[count - 1].counters : &none, count ? 1 : 0, counters, size);
+    copy_counters(count ? &launches[count - 1].counters : &none, count ? 1 : 0, counters, size);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all have gone on meanwhile */
-    N_STATES = 16,     /* states remembered of each group: those it is in when looked at */
+    LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all advance in between */
+    N_STATES = 16,     /* states kept per group: its last ones when looked at */
 };
 
 struct watched {

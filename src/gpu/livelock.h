@@ -7,7 +7,7 @@ struct gpu_livelock;
 
 /* May be NULL: it is made when a livelock is first suspected, so that most launches never need it. */
 void gpu_livelock_free(struct gpu_livelock *livelock);
-/* Looks at the SMs now and then, once nothing has changed for quiet_cycles (0: never); true when no group can ever do
- * anything new. */
+/* Checks the SMs now and then, once nothing has changed for quiet_cycles (0: never). Returns true if no group can ever
+ * do anything new. */
 bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles,
                         uint64_t cycle);

@@ -291,7 +291,7 @@ static bool may_go_on(struct run *run) {
     const struct config_machine *machine = &run->timed->machine;
     if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->n_sms, machine->watchdog_cycles,
                            run->timed->cycle)) {
-        report_standstill(run, "livelock", "every group repeats itself and nothing changes");
+        report_no_progress(run, "livelock", "every group repeats itself and nothing changes");
         return false;
     }
     return true;

@@ -32,7 +32,7 @@ double cli_now_seconds(void) {
 /* ---- The child's side -------------------------------------------------------------------------------------------- */
 
 /* Puts `first` at the front of a colon-separated list in the environment. */
-static bool lead(const char *variable, const char *first) {
+static bool prepend(const char *variable, const char *first) {
     const char *old = getenv(variable);
     char *text;
     if (!old || !*old)
@@ -46,11 +46,11 @@ static bool lead(const char *variable, const char *first) {
 
 /* AddressSanitizer wants to be first in a program's list of libraries, and works as well when it is not. */
 static bool set_preload(const char *library) {
-    return lead("LD_PRELOAD", library) && lead("ASAN_OPTIONS", "verify_asan_link_order=0");
+    return prepend("LD_PRELOAD", library) && prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
 static bool set_environment(const struct cli_child *child) {
-    return lead("LD_LIBRARY_PATH", child->cuda) && (!child->preload || set_preload(child->preload)) &&
+    return prepend("LD_LIBRARY_PATH", child->cuda) && (!child->preload || set_preload(child->preload)) &&
            setenv("HEDDLE_CONFIG", child->config, 1) == 0 && setenv("HEDDLE_RESULTS", child->results, 1) == 0;
 }
 
@@ -79,7 +79,7 @@ static bool redirect_output(const struct cli_child *child) {
 }
 
 /* Returns only on failure. A program does not outlive the command that would have shown its results. */
-static void become(const struct cli_child *child, const sigset_t *mask, pid_t parent) {
+static void execute_program(const struct cli_child *child, const sigset_t *mask, pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
         return;
     if (child->is_apart && (setpgid(0, 0) != 0 || !redirect_input()))
@@ -101,7 +101,7 @@ struct running {
     struct cli_end end;
 };
 
-struct crew {
+struct supervisor {
     const struct cli_children *children;
     struct running *running;
     unsigned n_running, next;
@@ -134,7 +134,7 @@ static pid_t start_child(const struct cli_child *child, const sigset_t *mask, in
     }
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        become(child, mask, parent);
+        execute_program(child, mask, parent);
         int reason = errno;
         ssize_t written = write(failure[1], &reason, sizeof reason);
         _exit(written == sizeof reason ? 127 : 126);
@@ -151,13 +151,13 @@ static pid_t start_child(const struct cli_child *child, const sigset_t *mask, in
     return pid;
 }
 
-static void start_next(struct crew *crew, struct running *place) {
-    const struct cli_children *children = crew->children;
+static void start_next(struct supervisor *supervisor, struct running *place) {
+    const struct cli_children *children = supervisor->children;
     struct cli_child child = {0};
-    *place = (struct running){.number = crew->next++, .deadline = INFINITY};
+    *place = (struct running){.number = supervisor->next++, .deadline = INFINITY};
     if (!children->start(children->context, place->number, &child))
         return;
-    place->pid = start_child(&child, &crew->before, &place->end.start_error);
+    place->pid = start_child(&child, &supervisor->before, &place->end.start_error);
     if (!place->pid) {
         children->end(children->context, place->number, &place->end);
         return;
@@ -165,14 +165,14 @@ static void start_next(struct crew *crew, struct running *place) {
     place->is_apart = child.is_apart;
     if (child.timeout_seconds > 0)
         place->deadline = cli_now_seconds() + child.timeout_seconds + grace_seconds;
-    crew->n_running++;
+    supervisor->n_running++;
 }
 
-static void fill_places(struct crew *crew) {
-    const struct cli_children *children = crew->children;
+static void fill_places(struct supervisor *supervisor) {
+    const struct cli_children *children = supervisor->children;
     for (unsigned i = 0; i < children->at_once; i++)
-        while (!crew->running[i].pid && crew->next < children->count && !crew->interrupt)
-            start_next(crew, &crew->running[i]);
+        while (!supervisor->running[i].pid && supervisor->next < children->count && !supervisor->interrupt)
+            start_next(supervisor, &supervisor->running[i]);
 }
 
 static void send_signal(const struct running *running, int number) {
@@ -191,11 +191,11 @@ static bool reap(struct running *running, struct rusage *usage) {
 }
 
 /* Reports the children that have ended. Returns true if there was one. */
-static bool collect(struct crew *crew) {
-    const struct cli_children *children = crew->children;
+static bool collect(struct supervisor *supervisor) {
+    const struct cli_children *children = supervisor->children;
     bool has_ended = false;
     for (unsigned i = 0; i < children->at_once; i++) {
-        struct running *running = &crew->running[i];
+        struct running *running = &supervisor->running[i];
         struct rusage usage;
         if (!running->pid || !reap(running, &usage))
             continue;
@@ -203,38 +203,38 @@ static bool collect(struct crew *crew) {
         running->end.cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                                    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
         running->pid = 0;
-        crew->n_running--;
+        supervisor->n_running--;
         has_ended = true;
         children->end(children->context, running->number, &running->end);
     }
     return has_ended;
 }
 
-static int take_signal(const struct crew *crew, siginfo_t *info) {
-    double now = cli_now_seconds(), until = crew->children->wait ? now + wait_seconds : INFINITY;
-    for (unsigned i = 0; i < crew->children->at_once; i++)
-        if (crew->running[i].pid)
-            until = fmin(until, crew->running[i].deadline);
+static int take_signal(const struct supervisor *supervisor, siginfo_t *info) {
+    double now = cli_now_seconds(), until = supervisor->children->wait ? now + wait_seconds : INFINITY;
+    for (unsigned i = 0; i < supervisor->children->at_once; i++)
+        if (supervisor->running[i].pid)
+            until = fmin(until, supervisor->running[i].deadline);
     if (!isfinite(until))
-        return sigwaitinfo(&crew->taken, info);
+        return sigwaitinfo(&supervisor->taken, info);
     static const double most_seconds = 86400; /* time_t has an upper bound, --timeout has none */
     double left = fmin(fmax(until - now, 0), most_seconds);
     struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
-    return sigtimedwait(&crew->taken, info, &limit);
+    return sigtimedwait(&supervisor->taken, info, &limit);
 }
 
 /* A signal from the keyboard has gone to the whole process group, including the programs in it. A second one kills
  * them, unless it comes so soon that it is the same request sent twice, to this process and to its group, as timeout(1)
  * does. */
-static void pass_on(struct crew *crew, const siginfo_t *info) {
+static void pass_on(struct supervisor *supervisor, const siginfo_t *info) {
     static const double same_request_seconds = 0.5;
-    bool is_first = crew->interrupt == 0;
-    bool is_urgent = !is_first && cli_now_seconds() - crew->interrupted_at > same_request_seconds;
+    bool is_first = supervisor->interrupt == 0;
+    bool is_urgent = !is_first && cli_now_seconds() - supervisor->interrupted_at > same_request_seconds;
     if (is_first)
-        crew->interrupted_at = cli_now_seconds();
-    crew->interrupt = info->si_signo;
-    for (unsigned i = 0; i < crew->children->at_once; i++) {
-        struct running *running = &crew->running[i];
+        supervisor->interrupted_at = cli_now_seconds();
+    supervisor->interrupt = info->si_signo;
+    for (unsigned i = 0; i < supervisor->children->at_once; i++) {
+        struct running *running = &supervisor->running[i];
         if (!running->pid)
             continue;
         running->end.interrupt = info->si_signo;
@@ -245,28 +245,28 @@ static void pass_on(struct crew *crew, const siginfo_t *info) {
     }
 }
 
-static void send_to_those_apart(const struct crew *crew, int number) {
-    for (unsigned i = 0; i < crew->children->at_once; i++)
-        if (crew->running[i].pid && crew->running[i].is_apart)
-            send_signal(&crew->running[i], number);
+static void signal_programs_apart(const struct supervisor *supervisor, int number) {
+    for (unsigned i = 0; i < supervisor->children->at_once; i++)
+        if (supervisor->running[i].pid && supervisor->running[i].is_apart)
+            send_signal(&supervisor->running[i], number);
 }
 
 /* Ctrl-Z reaches only this process's own group. */
-static void rest(const struct crew *crew) {
+static void stop_with_programs(const struct supervisor *supervisor) {
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, SIGTSTP);
-    send_to_those_apart(crew, SIGSTOP);
+    signal_programs_apart(supervisor, SIGSTOP);
     raise(SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops, and later continues */
     sigprocmask(SIG_BLOCK, &only, NULL);
-    send_to_those_apart(crew, SIGCONT);
+    signal_programs_apart(supervisor, SIGCONT);
 }
 
-static void end_late_ones(struct crew *crew) {
+static void end_overdue_programs(struct supervisor *supervisor) {
     double now = cli_now_seconds();
-    for (unsigned i = 0; i < crew->children->at_once; i++) {
-        struct running *running = &crew->running[i];
+    for (unsigned i = 0; i < supervisor->children->at_once; i++) {
+        struct running *running = &supervisor->running[i];
         if (!running->pid || now < running->deadline)
             continue;
         send_signal(running, running->end.is_timed_out ? SIGKILL : SIGTERM);
@@ -275,33 +275,33 @@ static void end_late_ones(struct crew *crew) {
     }
 }
 
-static void wait_for_news(struct crew *crew) {
+static void handle_next_event(struct supervisor *supervisor) {
     siginfo_t info;
-    int taken = take_signal(crew, &info);
+    int taken = take_signal(supervisor, &info);
     if (taken == SIGTSTP)
-        rest(crew);
+        stop_with_programs(supervisor);
     else if (taken > 0 && taken != SIGCHLD)
-        pass_on(crew, &info);
+        pass_on(supervisor, &info);
     else if (taken < 0 && errno == EAGAIN)
-        end_late_ones(crew);
-    if (crew->children->wait)
-        crew->children->wait(crew->children->context);
+        end_overdue_programs(supervisor);
+    if (supervisor->children->wait)
+        supervisor->children->wait(supervisor->children->context);
 }
 
 int cli_children_run(const struct cli_children *children) {
     struct base_arena arena = {0};
-    struct crew crew = {.children = children, .taken = signals_to_take()};
-    crew.running = BASE_ARENA_ARRAY(&arena, struct running, children->at_once);
+    struct supervisor supervisor = {.children = children, .taken = signals_to_take()};
+    supervisor.running = BASE_ARENA_ARRAY(&arena, struct running, children->at_once);
     signal(SIGCHLD, SIG_DFL);
-    sigprocmask(SIG_BLOCK, &crew.taken, &crew.before);
-    fill_places(&crew);
-    while (crew.n_running) {
-        if (collect(&crew))
-            fill_places(&crew);
+    sigprocmask(SIG_BLOCK, &supervisor.taken, &supervisor.before);
+    fill_places(&supervisor);
+    while (supervisor.n_running) {
+        if (collect(&supervisor))
+            fill_places(&supervisor);
         else
-            wait_for_news(&crew);
+            handle_next_event(&supervisor);
     }
-    sigprocmask(SIG_SETMASK, &crew.before, NULL);
+    sigprocmask(SIG_SETMASK, &supervisor.before, NULL);
     base_arena_free(&arena);
-    return crew.interrupt;
+    return supervisor.interrupt;
 }

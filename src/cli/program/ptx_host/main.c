@@ -115,7 +115,7 @@ static void open_device(void) {
 }
 
 /* For calls whose failure the driver itself reports: a fault, a launch that does not fit, PTX that it rejects. */
-static void check_told(CUresult result) {
+static void check_reported(CUresult result) {
     if (result != CUDA_SUCCESS)
         exit(1);
 }
@@ -124,7 +124,7 @@ static void check_told(CUresult result) {
 static void load_module(struct job *job) {
     CUresult result = cuModuleLoad(&job->module, job->path);
     if (result == CUDA_ERROR_INVALID_PTX)
-        check_told(result);
+        check_reported(result);
     check(result, job->path);
 }
 
@@ -215,9 +215,9 @@ static void launch(struct job *job) {
         check(
             cuFuncSetAttribute(job->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)job->shared_bytes),
             "--shared is more than a block can have");
-    check_told(cuLaunchKernel(job->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], job->shared_bytes,
-                              NULL, values, NULL));
-    check_told(cuCtxSynchronize());
+    check_reported(cuLaunchKernel(job->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                  job->shared_bytes, NULL, values, NULL));
+    check_reported(cuCtxSynchronize());
     free(values);
 }
 
