@@ -77,7 +77,7 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
     }
     if (!can_be_taken((const unsigned char *)first, length))
         return cuda_refuse(&call, CUDA_ERROR_INVALID_VALUE,
-                           "cuMemHostRegister: the memory is not there, or is the stack of the caller");
+                           "cuMemHostRegister: the memory is not mapped, or is the stack of the caller");
     uint64_t address = gpu_malloc(call.gpu, length, CUDA_PAGE_BYTES);
     if (!address)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -75,7 +75,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version,
         return CUDA_SUCCESS;
     }
     /* Libraries look up all that any driver might have; only functions that are called count as missing. */
-    return cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program asked for %s, which is not there", symbol);
+    return cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program looked up %s, which is not supported", symbol);
 }
 
 #undef cuGetProcAddress

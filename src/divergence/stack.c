@@ -168,7 +168,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 
 const struct divergence_ops divergence_stack = {
     .name = "stack",
-    .help = "a stack of paths that meet again at the immediate post-dominator of their branch",
+    .help = "a stack of paths that reconverge at the immediate post-dominator of their branch",
     .new_model = new_model,
     .free_model = free,
     .new_block = new_block,

@@ -33,7 +33,7 @@ static const char *what_happened(const struct exec_fault *fault, enum gpu_status
         return "trap";
     case EXEC_FAULT_BAD_CALL:
         *status = GPU_INVALID_PC;
-        return "indirect call to an address that is no function";
+        return "indirect call to an address that is not a function";
     case EXEC_FAULT_BAD_TEXTURE:
         *status = GPU_ILLEGAL_ADDRESS;
         return "no such texture or surface";

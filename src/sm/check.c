@@ -122,7 +122,7 @@ static bool check_lanes(const struct census *census, const struct divergence_gro
 static bool check_slot(const struct sm *sm, uint32_t s, char *text, size_t size) {
     const struct divergence_group *group = sm->slot[s].group;
     if (!group != (sm->slot[s].state == SM_SLOT_FREE) || !group == sched_has(&sm->occupied, s))
-        return broken(text, size, "slot %u: free or not", s);
+        return broken(text, size, "slot %u: its state and its group disagree", s);
     if (!group)
         return true;
     if (group->slot != (int)s)
