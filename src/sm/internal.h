@@ -102,8 +102,7 @@ struct sm {
     uint32_t done, last_done; /* list of accesses that memory has answered since the last tick */
     uint32_t queue_head, queue_length;
     uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
-    bool ldst_is_refused; /* memory has no room for the queue's first access, and calls sm_memory_changed() when it has
-                           */
+    bool ldst_is_refused; /* memory has no room for the queue\'s first access; it calls sm_memory_changed() */
     bool is_waking;       /* a group placed or woken now may issue in this cycle */
     bool has_freed_slot;  /* refill() is due at the end of the cycle */
     /* The model does not depend on other SMs or on the grid's blocks, groups have one pc, and instruction fetches do

@@ -33,8 +33,7 @@ struct sm_timing {
                                        destinations first */
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
-    uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one: often the same for consecutive
-                                  instructions */
+    uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one number */
     uint8_t access;            /* enum sm_access */
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; the access adds the memory's */
