@@ -1,12 +1,12 @@
 /* Inside libcudart: how every function of the runtime API begins and ends, and the program's kernels and variables.
  *
  * The runtime is a layer over the driver API: it keeps the last error of each thread, makes the primary context current
- * when a thread first needs one, and knows which kernel a function of the program stands for. A function reads
+ * when a thread first needs one, and finds the kernel of a function of the program. A function reads
  *     CUresult result = cudart_start();
  *     if (result == CUDA_SUCCESS)
  *         result = cu...();
  *     return cudart_end(result);
- * Functions that are no more than that are rows of forward.def. */
+ * Functions that do only that are rows of forward.def. */
 #pragma once
 
 #include <stdbool.h>

@@ -27,8 +27,8 @@ struct cli_plan {
     const char *size; /* for experiments that name none */
     struct cli_trial **trial;
     unsigned n_trials, room;
-    unsigned *bucket, n_buckets;   /* trials by hash, 1 more than the number; 0: none */
-    const char *library, *version; /* of the simulator: its file, and a hash of it */
+    unsigned *bucket, n_buckets;   /* trials by hash: index + 1; 0: none */
+    const char *library, *version; /* of the simulator: its file and that file's hash */
     struct stat built;             /* when it was hashed */
     struct base_arena *arena;
 };

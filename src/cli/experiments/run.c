@@ -70,14 +70,14 @@ static char *statistics_text(const struct report_run *run) {
     return text;
 }
 
-/* A simulator that is built anew while runs are under way makes results of which nobody knows whose they are. */
+/* The simulator was rebuilt during the runs: it is not known which build made their results. */
 static bool is_rebuilt(const struct cli_plan *plan) {
     struct stat now;
     return stat(plan->library, &now) != 0 || now.st_ino != plan->built.st_ino ||
            now.st_mtim.tv_sec != plan->built.st_mtim.tv_sec || now.st_mtim.tv_nsec != plan->built.st_mtim.tv_nsec;
 }
 
-/* A run without a fault goes to the store; a run that failed may do better the next time. */
+/* Stores a run without a fault; a failed run may succeed the next time. */
 static bool keep(void *context, struct cli_job *job) {
     struct runner *runner = context;
     struct cli_trial *trial = runner->trial[job - runner->job];
@@ -129,7 +129,7 @@ static void find_result(struct cli_trial *trial, struct cli_store *store) {
     base_arena_free(&scratch);
 }
 
-/* Another process may have done it meanwhile. */
+/* Another process may have run it meanwhile. */
 static bool is_still_needed(void *context, struct cli_job *job) {
     struct runner *runner = context;
     struct cli_trial *trial = runner->trial[job - runner->job];

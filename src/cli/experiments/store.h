@@ -15,7 +15,7 @@ struct cli_stored_run {
     const char *arguments, *size;
     const char *machine, *scheduler, *divergence;
     const char *configuration; /* the whole machine as YAML */
-    const char *records;       /* time series and the like that it was asked for, as text */
+    const char *records;       /* the time series and the like that it records, as text */
     double seconds;            /* of the host's processors */
     const char *statistics;    /* JSON */
 };

@@ -9,8 +9,8 @@ enum cli_output { CLI_OUTPUT_AS_IS, CLI_OUTPUT_TO_STDERR, CLI_OUTPUT_DROPPED };
 struct cli_child {
     const char *path;        /* the executable */
     const char *const *argv; /* ends with NULL */
-    const char *cuda;        /* put first in LD_LIBRARY_PATH: this folder */
-    const char *preload;     /* put first in LD_PRELOAD: this library; NULL: none */
+    const char *cuda;        /* this folder goes first in LD_LIBRARY_PATH */
+    const char *preload;     /* this library goes first in LD_PRELOAD; NULL: none */
     const char *config;      /* HEDDLE_CONFIG */
     const char *results;     /* HEDDLE_RESULTS */
     const char *errors;      /* the file for its standard error; NULL: this process's own */
@@ -24,11 +24,11 @@ struct cli_child {
 
 struct cli_end {
     int start_error;     /* errno of an exec that failed; 0: it started */
-    int wait_status;     /* as waitpid gives it */
-    int interrupt;       /* the signal that this process got meanwhile; 0: none */
-    bool is_timed_out;   /* it had to be ended from outside */
-    uint64_t peak_bytes; /* the most memory it had at once */
-    double cpu_seconds;  /* that it and its own children used */
+    int wait_status;     /* from waitpid */
+    int interrupt;       /* the signal that this process received meanwhile; 0: none */
+    bool is_timed_out;   /* it was ended at the time limit */
+    uint64_t peak_bytes; /* its peak memory */
+    double cpu_seconds;  /* of the program and its own children */
 };
 
 /* Several programs, at most `at_once` at a time, started in order. */

@@ -54,8 +54,8 @@ struct cli_job {
     struct cli_execution execution;
     struct report_run run; /* the caller fills in program, size and target; the rest is set when it ends */
     bool has_ended;        /* false: an interrupt came before */
-    int status;            /* as cli_execute gives it, once it has ended */
-    double cpu_seconds;    /* that it used, once it has ended */
+    int status;            /* see cli_execute(); set when it has ended */
+    double cpu_seconds;    /* set when it has ended */
     bool is_said;
     double started, seconds; /* times of cli_now_seconds(); started is 0 before the start */
     const char *folder;      /* private */
