@@ -79,9 +79,9 @@ static void expect(const char *machine, const char *divergence, const char *inst
     gpu_free(fresh.gpu);
 }
 
-static void the_thread_and_line_are_told_under_every_model(void **state) {
+static void the_thread_and_line_are_named_under_every_model(void **state) {
     (void)state;
-    static const char *const machines[] = {"gtx480", "narasiman2011", "malits2012"}; /* one with each pipeline */
+    static const char *const machines[] = {"gtx480", "narasiman2011", "malits2012", "meng2010"}; /* all pipelines */
     static const char *const variants[] = {"dwf:lanes=free", "dws:size=64", "dws:merge=dwf", "odgs:local=dwf",
                                            "odgs:local=tbc"};
     static const struct {
@@ -90,19 +90,24 @@ static void the_thread_and_line_are_told_under_every_model(void **state) {
         {"trap;", "trap"},
         {"mov.u64 %d1, 64; st.global.u32 [%d1], %r0;", "st.global.u32"},
         {"barrier.sync 20;", "barrier.sync"},
+        /* Warp-wide instructions need warps of 32, which meng2010 does not have: the last fault, the last machine. */
         {"tree_traverse.sync.u32 %r5, %r0, %p1, %r3, 32;", "tree_traverse.sync.u32"},
     };
-    enum { N_VARIANTS = sizeof variants / sizeof *variants, N_FAULTS = sizeof faults / sizeof *faults };
+    enum {
+        N_MACHINES = sizeof machines / sizeof *machines,
+        N_VARIANTS = sizeof variants / sizeof *variants,
+        N_FAULTS = sizeof faults / sizeof *faults
+    };
     size_t n_models;
     const struct divergence_ops *const *models = divergence_list(&n_models);
-    for (unsigned m = 0; m < sizeof machines / sizeof *machines; m++)
+    for (unsigned m = 0; m < N_MACHINES; m++)
         for (size_t d = 0; d < n_models + N_VARIANTS; d++)
-            for (unsigned f = 0; f < N_FAULTS; f++)
+            for (unsigned f = 0; f < N_FAULTS - (m == N_MACHINES - 1); f++)
                 expect(machines[m], d < n_models ? models[d]->name : variants[d - n_models], faults[f].instruction,
                        faults[f].what);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_thread_and_line_are_told_under_every_model)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_thread_and_line_are_named_under_every_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
