@@ -136,9 +136,9 @@ static int run_all(struct session *session) {
         return status;
     status = run_plan(session);
     print_all(session);
-    bool is_written = keep_verdicts(session) & write_files(session);
+    bool is_kept = keep_verdicts(session), is_written = write_files(session);
     cli_plan_end(&session->plan);
-    return status == CLI_DONE && !is_written ? CLI_ERROR : status;
+    return status == CLI_DONE && !(is_kept && is_written) ? CLI_ERROR : status;
 }
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
