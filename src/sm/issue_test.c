@@ -125,6 +125,18 @@ static void a_warp_switches_on_an_access(void **state) {
                      44);
 }
 
+/* The paper's machine keeps a warp until it accesses the cache (Meng 2010, 3.3 and 4.5): w0 issues mov and ld in 1 and 2,
+ * its data are there in 43; w1, which has the issue slot from 3 on, in 3 and 4, there in 45. w0 adds and ends in 43 and
+ * 44, w1 in 45 and 46. In turn, the loads are in 3 and 4 and there in 44 and 45; add in 44 and 45, ret in 46 and 47. */
+static void an_access_alone_makes_the_greedy_scheduler_switch(void **state) {
+    (void)state;
+    static const char *const greedy[] = {"sm.pipeline=switch-on-access", "scheduler=gtrr", NULL};
+    static const char *const in_turn[] = {"sm.pipeline=switch-on-access", "scheduler=lrr", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\nret;";
+    assert_int_equal(fixture_cycles(greedy, body, 64), 46);
+    assert_int_equal(fixture_cycles(in_turn, body, 64), 47);
+}
+
 /* Two warps: w0 arrives in 1, w1 in 2. Both go on after the barrier. It is control flow, so w1's ret follows 5 cycles
  * later, in 7; w0's, fetched long ago, in 6. */
 static void a_barrier_frees_everyone_when_the_last_arrives(void **state) {
@@ -172,6 +184,7 @@ int main(void) {
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),
         cmocka_unit_test(a_warp_switches_on_an_access),
+        cmocka_unit_test(an_access_alone_makes_the_greedy_scheduler_switch),
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
