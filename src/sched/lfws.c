@@ -1,7 +1,8 @@
 /* LFWS: long operations first. Ready warps whose next instruction is a load or store to global, local or texture space
- * issue first, then the others. Within each class: the warp that issued last, then ascending ids.
+ * issue first, then the others. Within each class: the warp that issued last, then the oldest.
  *
- * Source: Liu et al. 2023, 2.2 and 2.3. The SM does their filtering of pending warps (algorithm 1): such a warp is no
+ * Source: Liu et al. 2023, 2.2 and 2.3. The ids by which 2.3 sorts are those of 2.1, where the smallest one is that of the
+ * warp that arrived first: the order of arrival, as for GTO. The SM does their filtering of pending warps (algorithm 1): such a warp is no
  * candidate. "Executed in the previous cycle" is read as issued last, which differs only after idle cycles. */
 #include <stdio.h>
 
@@ -9,7 +10,7 @@
 
 struct lfws {
     int last; /* the slot that issued last, or SCHED_NONE once its group has left */
-    struct sched_order by_id;
+    struct sched_order by_age;
 };
 
 static void start(void *state, const void *options, uint32_t n_slots) {
@@ -18,13 +19,13 @@ static void start(void *state, const void *options, uint32_t n_slots) {
 }
 
 static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
-    sched_order_add(&((struct lfws *)state)->by_id, slot, view->slot[slot].warp_id);
+    sched_order_add(&((struct lfws *)state)->by_age, slot, view->slot[slot].age);
 }
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
     struct lfws *lfws = state;
-    sched_order_remove(&lfws->by_id, slot);
+    sched_order_remove(&lfws->by_age, slot);
     if (lfws->last == (int)slot)
         lfws->last = SCHED_NONE;
 }
@@ -36,7 +37,7 @@ static int pick(void *state, const struct sched_view *view, const struct sched_s
         among = *candidates;
     if (lfws->last != SCHED_NONE && sched_has(&among, (uint32_t)lfws->last))
         return lfws->last;
-    return sched_order_first(&lfws->by_id, &among);
+    return sched_order_first(&lfws->by_age, &among);
 }
 
 static void issued(void *state, const struct sched_view *view, uint32_t slot) {
@@ -54,7 +55,7 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 
 const struct sched_ops sched_lfws = {
     .name = "lfws",
-    .help = "warps before a global, local or texture access first; greedy, then by id, within each class",
+    .help = "warps before a global, local or texture access first; greedy, then oldest, within each class",
     .state_bytes = sizeof(struct lfws),
     .start = start,
     .arrive = arrive,
