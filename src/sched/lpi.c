@@ -1,46 +1,68 @@
-/* LPI: active warps in the order of their ids, with one blocked warp, the nearest in id, in each gap between them, so
- * that a blocked warp gets its turn while others still compute.
+/* LPI: active warps in the order of their arrival, with one blocked warp, the nearest in that order, in each gap
+ * between them, so that a blocked warp gets its turn while others still compute.
  *
- * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018.
+ * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018. The ids by which it sorts are the order of arrival (2.1, on GTO).
  *
  * Left open by the paper:
+ * - When the queue is made. queue=cycle, the default: in every cycle, and the first warp in it that can issue does. The
+ *   authors ran all schedulers in GPGPU-Sim 3.2.2 (section 3), which sorts the warps anew in every cycle and takes the
+ * first that can issue. Blocked warps have no turn then, and where they stand in the queue decides nothing. queue=pass:
+ * the queue is traversed once, each warp issuing at most one instruction when it is reached; then it is made anew. A
+ * warp that was blocked when the queue was made has its turn in the gap: the "interval execution" of 2.1.
  * - Blocked means pending or waiting for a long-latency result.
- * - The queue is traversed once, each warp issuing at most one instruction when it is reached; then it is rebuilt.
- *   Rebuilt every cycle, its blocked warps could never issue, and inserting them would change nothing.
- * - A gap takes one blocked warp. Those without a gap near their id go into the next free one, the rest to the end. A
- *   pass costs one step per warp, however many of them issue. */
+ * - A gap takes one blocked warp. Those without a gap near them go into the next free one, the rest to the end. A pass
+ *   costs one step per warp, however many of them issue. */
 #include <assert.h>
 #include <string.h>
 
 #include "sched/internal.h"
 
+enum { QUEUE_CYCLE, QUEUE_PASS };
+
+struct options {
+    uint32_t queue;
+};
+
+static const struct config_plugin_option option_table[] = {
+    {"queue", CONFIG_PLUGIN_CHOICE, offsetof(struct options, queue), QUEUE_CYCLE, 0, 0, "cycle|pass",
+     "the queue is made in every cycle, or when it has been traversed"},
+    {0},
+};
+
 struct lpi {
-    uint32_t n;                     /* warps */
-    uint8_t by_id[SCHED_MAX_SLOTS]; /* their slots, in the order of their ids */
-    uint32_t length, at;            /* of the queue; position of the traversal */
+    struct options options;
+    uint32_t n;                      /* warps */
+    uint8_t by_age[SCHED_MAX_SLOTS]; /* their slots, in the order of their arrival */
+    uint32_t length, at;             /* of the queue; position of the traversal */
     uint8_t queue[SCHED_MAX_SLOTS];
 };
 
+static void start(void *state, const void *given, uint32_t n_slots) {
+    (void)n_slots;
+    ((struct lpi *)state)->options = *(const struct options *)given;
+}
+
 static void arrive(void *state, const struct sched_view *view, uint32_t slot) {
     struct lpi *lpi = state;
-    uint32_t at = lpi->n++, id = view->slot[slot].warp_id;
-    while (at > 0 && view->slot[lpi->by_id[at - 1]].warp_id > id) {
-        lpi->by_id[at] = lpi->by_id[at - 1];
+    uint32_t at = lpi->n++;
+    uint64_t age = view->slot[slot].age;
+    while (at > 0 && view->slot[lpi->by_age[at - 1]].age > age) {
+        lpi->by_age[at] = lpi->by_age[at - 1];
         at--;
     }
-    lpi->by_id[at] = (uint8_t)slot;
+    lpi->by_age[at] = (uint8_t)slot;
 }
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
     struct lpi *lpi = state;
-    uint8_t *at = memchr(lpi->by_id, (int)slot, lpi->n);
+    uint8_t *at = memchr(lpi->by_age, (int)slot, lpi->n);
     assert(at);
-    memmove(at, at + 1, (size_t)(lpi->by_id + lpi->n - (at + 1)));
+    memmove(at, at + 1, (size_t)(lpi->by_age + lpi->n - (at + 1)));
     lpi->n--;
 }
 
-/* Walks the warps by ascending id; `due` holds the blocked ones so far without a gap. There is a gap after each active
+/* Walks the warps by age; `due` holds the blocked ones so far without a gap. There is a gap after each active
  * warp that another active one follows. */
 static void make_queue(struct lpi *lpi, const struct sched_view *view) {
     uint8_t due[SCHED_MAX_SLOTS];
@@ -48,7 +70,7 @@ static void make_queue(struct lpi *lpi, const struct sched_view *view) {
     bool is_gap = false; /* an active warp comes before */
     lpi->length = lpi->at = 0;
     for (uint32_t i = 0; i < lpi->n; i++) {
-        uint8_t slot = lpi->by_id[i];
+        uint8_t slot = lpi->by_age[i];
         if (sched_has(view->waits_long, slot) || sched_has(view->pending, slot)) {
             due[n_due++] = slot;
             continue;
@@ -64,6 +86,8 @@ static void make_queue(struct lpi *lpi, const struct sched_view *view) {
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
     struct lpi *lpi = state;
+    if (lpi->options.queue == QUEUE_CYCLE)
+        lpi->length = lpi->at = 0;
     for (bool is_new = false;; is_new = true) {
         for (; lpi->at < lpi->length; lpi->at++)
             if (sched_has(candidates, lpi->queue[lpi->at]))
@@ -80,9 +104,11 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 
 const struct sched_ops sched_lpi = {
     .name = "lpi",
-    .help = "passes over the warps by ascending id, with blocked ones spread among the active ones",
+    .help = "warps by age, with blocked ones spread among the active ones",
+    .option = option_table,
+    .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct lpi),
-    .start = sched_no_start,
+    .start = start,
     .arrive = arrive,
     .leave = leave,
     .stall = sched_no_stall,

@@ -11,6 +11,7 @@ static const char *const variants[] = {
     "two-level:group=4,switch=stall,inner=gto,outer=gto",
     "two-level:group=1,timeout=5",
     "two-level:group=1,timeout=5,switch=stall,outer=gto",
+    "lpi:queue=pass",
     "two-level-active:active=1",
     "two-level-active:active=2",
     "two-level-opt:active=3",
@@ -217,7 +218,7 @@ static void without_long_operations_their_priority_changes_nothing(void **state)
     for (uint64_t seed = 1; seed <= 5; seed++) {
         simulate("two-level-active", "two-level-opt", false, 30, seed);
         simulate("two-level-active:active=3", "two-level-opt:active=3", false, 30, seed);
-        simulate("gto", "lfws", false, N_BLOCKS, seed); /* only the first blocks: ids are ages */
+        simulate("gto", "lfws", false, 30, seed);
         simulate("lrr", "llos", false, 30, seed);
     }
 }
@@ -276,9 +277,9 @@ static void no_warp_starves_under_a_fair_scheduler(void **state) {
     expect_no_starvation("two-level:group=24,switch=stall", N_SLOTS);
     expect_no_starvation("two-level-active:active=24", N_SLOTS);
     expect_no_starvation("llos", N_SLOTS);
-    expect_no_starvation("sticky-rr", N_SLOTS); /* one block */
-    expect_no_starvation("progress", N_SLOTS);  /* none makes any */
-    expect_no_starvation("lpi", 2 * N_SLOTS);   /* last in one pass, second in the next */
+    expect_no_starvation("sticky-rr", N_SLOTS);          /* one block */
+    expect_no_starvation("progress", N_SLOTS);           /* none makes any */
+    expect_no_starvation("lpi:queue=pass", 2 * N_SLOTS); /* last in one pass, second in the next */
 }
 
 int main(void) {
