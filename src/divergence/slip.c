@@ -3,9 +3,11 @@
  * and continue together with them. Built on splits/, without a limit to the table: the original has none.
  *
  * As in the paper: a conditional branch, or any other instruction that may change the stack, stops the threads that are
- * ahead, and the others catch up (branches=limited); or splits as in dws carry them past it (branches=bypass). How far
- * threads may get ahead adapts: every `interval` cycles one step up when the SM waited for memory for more than `up`
- * per cent of them, one down when it issued in more than `down` per cent.
+ * ahead, and the others catch up (branches=limited), because the stack needs the outcome of all threads of its top. A
+ * loop's back-edge that is uniform and that they take is passed: its outcome is the same for all, and past it those
+ * ahead revisit the access, as the paper says that they do. Or splits as in dws carry them past branches
+ * (branches=bypass). How far threads may get ahead adapts: every `interval` cycles one step up when the SM waited for
+ * memory for more than `up` per cent of them, one down when it issued in more than `down` per cent.
  *
  * Where it is silent:
  * - The maximum slip is how often others may run past the instruction that threads wait at. It starts at 1; at 0 no
@@ -78,6 +80,7 @@ static void *new_model(const struct divergence_setup *setup) {
         .branch_length = slip->options.branch_length,
         .by_pc = bypasses,
         .stops_at_branches = !bypasses,
+        .passes_back_edges = !bypasses,
     };
     divergence_splits_init(&slip->splits, setup, &rules);
     slip->splits.drained = drained;

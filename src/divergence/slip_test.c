@@ -28,6 +28,12 @@ static const char loop[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r5, 4; mov.u32 %
                                                       "LOOP: ld.global.u32 %r6, [%rd1]; add.u32 %r4, %r4, 1;\n"
                                                       "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
                                                       "@%p1 bra LOOP;\n" PROGRAM_END;
+/* The same, and no analysis can tell that all threads go around as often. */
+static const char loop_by_thread[] =
+    PROGRAM_HEAD PROGRAM_BEGIN "mad.lo.u32 %r5, %r0, 0, 4; mov.u32 %r4, 0;\n"
+                               "LOOP: ld.global.u32 %r6, [%rd1]; add.u32 %r4, %r4, 1;\n"
+                               "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
+                               "@%p1 bra LOOP;\n" PROGRAM_END;
 enum { PC_LOAD = 9, PC_AFTER = 10, PC_BRANCH = 13, PC_END = 14 };
 
 /* The lanes in *user miss for 100 cycles, once. */
@@ -40,9 +46,9 @@ static void miss_once(void *user, const struct divergence_group *group, uint32_t
     *lanes &= ~mask;
 }
 
-static struct fixture *open_loop(const char *model, uint32_t *misses) {
+static struct fixture *open_program(const char *model, const char *text, uint32_t *misses) {
     struct fixture *f =
-        fixture_open(&divergence_slip, model, loop, &(struct fixture_shape){.block = 8, .warp_size = 8, .n_slots = 4});
+        fixture_open(&divergence_slip, model, text, &(struct fixture_shape){.block = 8, .warp_size = 8, .n_slots = 4});
     fixture_parameter(f, 0, fixture_alloc(f, 32));
     f->outcome = miss_once;
     f->user = misses;
@@ -50,6 +56,8 @@ static struct fixture *open_loop(const char *model, uint32_t *misses) {
     splits_step_to(f, 0, PC_LOAD);
     return f;
 }
+
+static struct fixture *open_loop(const char *model, uint32_t *misses) { return open_program(model, loop, misses); }
 
 static void finish(struct fixture *f) {
     fixture_run(f);
@@ -61,7 +69,7 @@ static void finish(struct fixture *f) {
 static void those_ahead_stop_at_the_branch_and_the_others_catch_up(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
-    struct fixture *f = open_loop("slip", &misses);
+    struct fixture *f = open_program("slip", loop_by_thread, &misses);
     splits_step(f, 0);
     splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_AFTER, SPLITS_RUNS, 0x0f}}, 2);
     splits_step_to(f, 1, PC_BRANCH);
@@ -78,7 +86,7 @@ static void those_ahead_stop_at_the_branch_and_the_others_catch_up(void **state)
 static void those_behind_wait_even_when_nobody_needs_the_data_yet(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
-    struct fixture *f = open_loop("slip", &misses);
+    struct fixture *f = open_program("slip", loop_by_thread, &misses);
     f->runs_ahead = true;
     splits_step(f, 0);
     assert_false(fixture_can_step(&f->sm[0], 0));
@@ -107,6 +115,44 @@ static void those_behind_stay_until_the_others_come_back_to_the_access(void **st
     assert_int_equal(f->sm[0].slot[1].group->pc, PC_AFTER);
     assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
     assert_int_equal(f->sm[0].counters.merges, 1);
+    finish(f);
+}
+
+/* The back-edge is uniform: those ahead go around, and the others join them at the access, as the paper has it. */
+static void those_ahead_pass_a_uniform_back_edge(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = open_loop("slip", &misses);
+    splits_step(f, 0);
+    splits_step_to(f, 1, PC_BRANCH);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_BRANCH, SPLITS_RUNS, 0x0f}}, 2);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    splits_step_to(f, 1, PC_LOAD);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_LOAD, SPLITS_RUNS, 0x0f}}, 2);
+    splits_step(f, 1);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    finish(f);
+}
+
+/* The last time around the branch leads out of the loop: there those ahead wait for the others. */
+static void those_ahead_do_not_leave_a_loop(void **state) {
+    (void)state;
+    uint32_t misses = 0;
+    struct fixture *f = open_loop("slip", &misses);
+    for (uint32_t i = 0; i < 3; i++) {
+        splits_step_to(f, 0, PC_AFTER);
+        splits_step_to(f, 0, PC_LOAD);
+    }
+    misses = 0xf0;
+    splits_step(f, 0);
+    splits_step_to(f, 1, PC_BRANCH);
+    splits_expect_table(f, (struct entry[]){{PC_AFTER, SPLITS_WAITS, 0xf0}, {PC_BRANCH, SPLITS_WAITS, 0x0f}}, 2);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    splits_step_to(f, 0, PC_BRANCH);
+    splits_expect_table(f, NULL, 0);
     finish(f);
 }
 
@@ -195,6 +241,8 @@ int main(void) {
         cmocka_unit_test(those_ahead_stop_at_the_branch_and_the_others_catch_up),
         cmocka_unit_test(those_behind_wait_even_when_nobody_needs_the_data_yet),
         cmocka_unit_test(those_behind_stay_until_the_others_come_back_to_the_access),
+        cmocka_unit_test(those_ahead_pass_a_uniform_back_edge),
+        cmocka_unit_test(those_ahead_do_not_leave_a_loop),
         cmocka_unit_test(nobody_runs_past_more_often_than_the_maximum_slip),
         cmocka_unit_test(those_behind_go_on_alone_when_the_others_have_left),
         cmocka_unit_test(the_maximum_slip_follows_what_the_sm_did),

@@ -8,7 +8,7 @@
  *   ---------  ------------------------------------------  -------------------------------------------  --------------
  *   RUNS       at the post-dominator, alone on the stack   pops the path                                runs the rest
  *              at the post-dominator, with siblings        drains                                       JOINS
- *              at a stop (stops_at_branches), siblings     drains                                       STOPS
+ *              at a stop (stops_at_branches), siblings     drains; a back-edge may be passed            STOPS, RUNS
  *              at a memory instruction, a ready sibling    merges, or drains to do so (by_pc)           RUNS, MERGES
  *              a branch divides it, and it may part        drains                                       PARTS
  *              a call, or any other divergence             pushes paths; with siblings, on a new stack  runs the rest
@@ -47,6 +47,7 @@
  * - A return takes threads out of the running call, as with the stack alone: they wait in the caller's entry. */
 #include "divergence/splits/splits.h"
 
+#include "divergence/parts/threads.h"
 #include "divergence/splits/internal.h"
 
 /* The pc of an entry whose threads have different ones: never a reconvergence point. */
@@ -225,6 +226,17 @@ void divergence_split_set_notify_pc(const struct divergence_splits *splits, stru
     split->group.notify_pc = notify_pc;
 }
 
+/* Whether the split stands at a back-edge that it need not stop at: all its threads stay in the loop, and the others
+ * will do the same in this trip. */
+static bool passes_back_edge(const struct divergence_splits *splits, const struct divergence_split *split) {
+    uint32_t pc = split->group.pc;
+    const struct exec_row *row = split->group.row;
+    const struct exec_insn *insn = &splits->program->code[pc];
+    bool is_uniform_back_edge = insn->kind == EXEC_KIND_BRANCH && insn->flags & EXEC_FLAG_UNIFORM && insn->target <= pc;
+    return splits->rules.passes_back_edges && row && is_uniform_back_edge &&
+           divergence_guard(row, insn, split->group.mask) == split->group.mask;
+}
+
 static void run(struct divergence_splits_hook *hook, struct divergence_split *split, bool passes_stop) {
     const struct divergence_splits *splits = hook->splits;
     struct divergence_subdivision *subdivision = split->subdivision;
@@ -242,7 +254,8 @@ static void run(struct divergence_splits_hook *hook, struct divergence_split *sp
     } else if (pc == top->reconvergence) {
         divergence_split_begin(hook, split, DIVERGENCE_SPLIT_JOINS);
         return;
-    } else if (splits->rules.stops_at_branches && splits->next_stop[pc] == pc && !passes_stop) {
+    } else if (splits->rules.stops_at_branches && splits->next_stop[pc] == pc && !passes_stop &&
+               !passes_back_edge(splits, split)) {
         divergence_split_begin(hook, split, DIVERGENCE_SPLIT_STOPS);
         return;
     } else if (splits->rules.by_pc && splits->next_memory[pc] == pc && divergence_split_merge_equals(hook, split)) {
