@@ -16,9 +16,12 @@
  * - Waiting for a slot (5.6): seats.c. A split by memory needs a slot at once, for its scoreboard: without a free one
  * it is refused, and tried again at the next idle().
  *
- * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last; stores do not
- * subdivide, as no thread waits for them. Lanes that spin on what others of their warp will write let these continue
- * after a while, as in the model stack; splits run side by side anyway.
+ * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and 3.3 has a
+ * WPU switch warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
+ *
+ * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Lanes that spin
+ * on what others of their warp will write let these continue after a while, as in the model stack; splits run side by
+ * side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
  * sub-warps, and is subdivided as above.
@@ -150,7 +153,7 @@ static void answered(void *model, struct divergence_group *group, const struct d
     const struct divergence_setup *setup = &dws->splits.setup;
     uint32_t missing[EXEC_MAX_ROWS];
     bool is_one_of_several = group->row && access->n_others; /* split() divides a group by its only access */
-    if (!access->is_load || dws->options.mem == MEM_NONE || is_one_of_several)
+    if (!access->is_awaited || dws->options.mem == MEM_NONE || is_one_of_several)
         return;
     struct divergence_splits_hook hook;
     divergence_splits_enter(&hook, &dws->splits, split, cycle);

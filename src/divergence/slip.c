@@ -171,7 +171,7 @@ static void answered(void *model, struct divergence_group *group, const struct d
     struct divergence_split *split = (struct divergence_split *)group;
     uint32_t missing[EXEC_MAX_ROWS];
     adapt(slip, cycle);
-    if (!access->is_load || !access->missing || access->n_others)
+    if (!access->is_awaited || !access->missing || access->n_others)
         return;
     struct divergence_splits_hook hook;
     divergence_splits_enter(&hook, &slip->splits, split, cycle);

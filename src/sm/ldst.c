@@ -196,7 +196,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
         .hit = arrived,
         .missing = request->lanes & ~arrived,
         .ready = request->ready,
-        .is_load = has_result(&sm->program->timing[request->pc]),
+        .is_awaited = !sm->is_scoreboard || has_result(&sm->program->timing[request->pc]),
         .n_others = slot->n_accesses - 1u,
     };
     sm->divergence->memory->answered(sm->model, slot->group, &access, cycle);

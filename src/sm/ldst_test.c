@@ -25,10 +25,27 @@ static void bank_conflicts_take_passes(void **state) {
     assert_int_equal(fixture_cycles(NULL, conflict, 32), 36 + 31);
 }
 
+/* Lanes 0 to 15 store to a line that the load has brought, the others to one that is not there. */
+static const char half_hits[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nmov.u32 %r2, %tid.x;\n"
+                                "and.b32 %r3, %r2, 16;\nmul.wide.u32 %d2, %r3, 256;\nadd.u64 %d3, %d1, %d2;\n"
+                                "st.global.u32 [%d3], %r2;\nadd.u32 %r4, %r2, 1;\nret;";
+#define CACHED "memory.perfect=false", "l1.write=back", "l1.write_allocate=true", "divergence=dws:aggress"
+
+/* Meng 2010, 3.3 and 5.1: a warp waits for its stores, so those that hit go on without those that miss. With a
+ * scoreboard it does not wait. */
+static void a_store_that_a_warp_waits_for_subdivides_it(void **state) {
+    (void)state;
+    static const char *const switching[] = {CACHED, "sm.pipeline=switch-on-access", NULL};
+    static const char *const scoreboard[] = {CACHED, NULL};
+    assert_int_equal(fixture_run(switching, half_hits, 1, 32).warp_splits, 1);
+    assert_int_equal(fixture_run(scoreboard, half_hits, 1, 32).warp_splits, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
+        cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

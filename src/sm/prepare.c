@@ -3,7 +3,8 @@
  *
  * The three pipelines differ only in that rule. barrel: a group is fetched again when its instruction has left the
  * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow.
- * switch-on-access: every result is ready in the next cycle except memory's, for which the group waits (Meng). */
+ * switch-on-access: every result is ready in the next cycle except memory's, for which the group waits (Meng 2010, 3.3:
+ * when it accesses the cache, by a load or a store; 5.1 has both diverge). */
 #include <assert.h>
 
 #include "sm/internal.h"

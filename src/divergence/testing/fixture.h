@@ -438,7 +438,7 @@ static inline void fixture_access_memory(struct fixture_sm *sm, struct divergenc
                                        .row = bundle->row,
                                        .tag = bundle->tag,
                                        .ready = f->cycle,
-                                       .is_load = insn->n_dst > 0,
+                                       .is_awaited = insn->n_dst > 0,
                                        .n_others = slot->n_accesses};
     for (uint32_t left = bundle->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
