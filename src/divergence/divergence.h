@@ -101,7 +101,7 @@ struct divergence_split_host {
      * masks), which gets a free slot and a copy of the scoreboard in which that access has ended. Returns false, and
      * does nothing, if no slot is free. */
     bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
-    /* Lanes of the group's only access in flight whose data have arrived; 0 if there is no access or more than one. */
+    /* Lanes that do not wait for the group's only access in flight; 0 when there is no or more than one access. */
     uint32_t (*arrived)(void *sm, const struct divergence_group *group);
     /* Every other group in a slot waits for memory or for other groups: without this one the SM would idle. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);

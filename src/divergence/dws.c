@@ -8,8 +8,13 @@
  * - AggressSplit: every time. LazySplit: when others_wait(). ReviveSplit: the same, and at idle() one suspended group
  * is divided that has the data of some of its lanes (5.2).
  * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction, since
- *   only there its machine switches groups, and every group that does not run is at one. Here: when a split comes to an
- *   access to memory, and when an access of it has ended. Ready means that it waits for no data.
+ *   only there its machine switches groups, and every group that does not run is at one. That leaves out one kind of
+ *   split: one side of a branch that subdivides is at the branch's target, ready or without a slot, and "those that are
+ *   not being scheduled can still merge with those that are" (6.6). So pcs are compared when a split comes to an
+ * access, and when it comes to a pc at which a ready sibling is.
+ * - The paper's splits resume at the instruction whose data they waited for, ours after it. So a split at an access
+ *   meets those that are before it, and, when it has asked for its data, those that have finished it; all of them wait
+ *   for its data then, unless the access subdivides them again. Ready means that it waits for no data.
  * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Then warps are not
  *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop only at the post-dominator on top of the
  *   stack.
@@ -19,9 +24,9 @@
  * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and 3.3 has a
  * WPU switch warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
  *
- * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Lanes that spin
- * on what others of their warp will write let these continue after a while, as in the model stack; splits run side by
- * side anyway.
+ * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Lanes that
+ * spin on what others of their warp will write let these continue after a while, as in the model stack; splits run side
+ * by side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
  * sub-warps, and is subdivided as above.
@@ -153,13 +158,18 @@ static void answered(void *model, struct divergence_group *group, const struct d
     const struct divergence_setup *setup = &dws->splits.setup;
     uint32_t missing[EXEC_MAX_ROWS];
     bool is_one_of_several = group->row && access->n_others; /* split() divides a group by its only access */
-    if (!access->is_awaited || dws->options.mem == MEM_NONE || is_one_of_several)
+    bool may_meet = dws->options.reconv == RECONV_PC && !divergence_splits_is_sole(split->subdivision);
+    if (!access->is_awaited || is_one_of_several || (dws->options.mem == MEM_NONE && !may_meet))
         return;
     struct divergence_splits_hook hook;
     divergence_splits_enter(&hook, &dws->splits, split, cycle);
-    if (divergence_splits_note_memory(split, access, missing) &&
-        (dws->options.mem == MEM_AGGRESS || setup->host->splits->others_wait(setup->sm, group)))
-        divergence_splits_run_ahead(&hook, split, missing);
+    if (divergence_splits_note_memory(split, access, missing)) {
+        if (may_meet)
+            divergence_splits_take_in_finished(&hook, split, access->pc);
+        if (dws->options.mem == MEM_AGGRESS ||
+            (dws->options.mem != MEM_NONE && setup->host->splits->others_wait(setup->sm, group)))
+            divergence_splits_run_ahead(&hook, split, missing);
+    }
     divergence_splits_leave(&hook);
 }
 

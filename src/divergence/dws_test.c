@@ -170,6 +170,84 @@ static void splits_that_meet_at_an_access_are_one_again(void **state) {
     fixture_close(f);
 }
 
+/* The lanes in *user miss for 100 cycles. */
+static void miss_some(void *user, const struct divergence_group *group, uint32_t pc, uint32_t mask,
+                      uint32_t delay[EXEC_LANES]) {
+    (void)group, (void)pc;
+    for (uint32_t left = mask & *(const uint32_t *)user; left; left &= left - 1)
+        delay[__builtin_ctz(left)] = 100;
+}
+
+/* Section 4.5: the pcs are compared before it is known who hits. The half that has read is ready after the access; the
+ * other comes to it and misses. They are one, and all wait; or the access divides them again. */
+static void a_split_at_an_access_meets_those_that_have_finished_it(void **state) {
+    (void)state;
+    uint32_t misses = 0xf0;
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", meeting, 1);
+    f->outcome = miss_some;
+    f->user = &misses;
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    splits_step(f, 0);
+    splits_step_to(f, 0, PC_MEETING_F + 1);
+    splits_step_to(f, 1, PC_MEETING_F);
+    splits_step(f, 1);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    assert_false(fixture_can_step(&f->sm[0], 1));
+    f->cycle += 100;
+    fixture_catch_up(f);
+    assert_true(fixture_can_step(&f->sm[0], 1));
+    fixture_run(f);
+    fixture_close(f);
+
+    f = splits_open(&divergence_dws, "dws:aggress", meeting, 1);
+    f->outcome = miss_some;
+    f->user = &misses;
+    splits_step_to(f, 0, PC_MEETING_BRANCH);
+    splits_step(f, 0);
+    splits_step_to(f, 0, PC_MEETING_F + 1);
+    splits_step_to(f, 1, PC_MEETING_F);
+    splits_step(f, 1);
+    splits_expect_table(
+        f, (struct entry[]){{PC_MEETING_F + 1, SPLITS_RUNS, 0xf0}, {PC_MEETING_F + 1, SPLITS_RUNS, 0x0f}}, 2);
+    assert_int_equal(f->sm[0].counters.merges, 1);
+    assert_int_equal(f->sm[0].counters.warp_splits, 2);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* Twice around; in the first trip threads 0 to 3 jump over X. No access anywhere. */
+static const char trips[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 0; mov.u32 %r5, 2; mov.u32 %r6, 4;\n"
+                                                       "LOOP: setp.lt.u32 %p2, %r0, %r6; @%p2 bra SKIP;\n"
+                                                       "add.u32 %r4, %r4, 10;\n" /* X */
+                                                       "SKIP: add.u32 %r4, %r4, 1; mov.u32 %r6, 0;\n"
+                                                       "sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
+                                                       "@%p1 bra LOOP;\n" PROGRAM_END;
+enum { PC_TRIPS_BRANCH = 11, PC_X = 12, PC_SKIP = 13 };
+
+/* Section 6.6: splits that are not scheduled can still merge with those that are. With one slot the other side waits at
+ * X until the first comes by, an iteration later; with two it stands there ready. */
+static void a_running_split_meets_those_that_stand_where_it_comes(void **state) {
+    (void)state;
+    for (uint32_t n_slots = 1; n_slots <= 2; n_slots++) {
+        const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = n_slots};
+        struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only", trips, &shape);
+        fixture_parameter(f, 0, fixture_alloc(f, 32));
+        fixture_start(f);
+        splits_step_to(f, 0, PC_TRIPS_BRANCH);
+        splits_step(f, 0);
+        splits_expect_table(f, (struct entry[]){{PC_SKIP, SPLITS_RUNS, 0x0f}, {PC_X, SPLITS_RUNS, 0xf0}}, 2);
+        splits_step_to(f, 0, PC_X);
+        splits_expect_table(f, NULL, 0);
+        assert_int_equal(f->sm[0].slot[0].group->mask, 0xff);
+        assert_int_equal(f->sm[0].counters.merges, 1);
+        fixture_run(f);
+        for (uint32_t i = 0; i < 8; i++)
+            assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i < 4 ? 12 : 22);
+        fixture_close(f);
+    }
+}
+
 /* --- memory: figure 12 --- */
 
 /* A branch before and after the access at B: the stack serves both, the table what is between. */
@@ -509,6 +587,8 @@ int main(void) {
         cmocka_unit_test(entries_are_counted_for_as_long_as_they_are_used),
         cmocka_unit_test(a_branch_subdivides_a_whole_warp_up_to_branch_len_and_not_beyond),
         cmocka_unit_test(splits_that_meet_at_an_access_are_one_again),
+        cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
+        cmocka_unit_test(a_running_split_meets_those_that_stand_where_it_comes),
         cmocka_unit_test(figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch),
         cmocka_unit_test(a_split_that_runs_ahead_bypasses_the_branch),
         cmocka_unit_test(lazy_divides_only_when_all_others_wait),

@@ -243,5 +243,5 @@ void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
 /* Ends the accesses that memory has answered. Not part of sm_memory_done(), during which memory takes no requests. */
 void sm_ldst_collect(struct sm *sm, uint64_t cycle);
-/* Lanes of a request whose data have arrived. */
-uint32_t sm_ldst_arrived(const struct sm_request *request);
+/* Lanes of a request whose data are not there yet. */
+uint32_t sm_ldst_missing(const struct sm_request *request);

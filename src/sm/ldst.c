@@ -175,26 +175,26 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
         sm_prepare(sm, request->slot, cycle);
 }
 
-uint32_t sm_ldst_arrived(const struct sm_request *request) {
+uint32_t sm_ldst_missing(const struct sm_request *request) {
     uint32_t missing = 0;
     for (uint64_t left = request->outstanding; left; left &= left - 1)
         missing |= request->transaction[__builtin_ctzll(left)].lanes;
     for (uint32_t i = request->next; i < request->n_transactions; i++)
         missing |= request->transaction[i].lanes;
-    return request->lanes & ~missing;
+    return missing;
 }
 
 static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_t cycle) {
     if (!sm->divergence->memory || !sm->divergence->memory->answered || !has_owner(sm, request))
         return;
     const struct sm_slot *slot = &sm->slot[request->slot];
-    uint32_t arrived = sm_ldst_arrived(request);
+    uint32_t missing = sm_ldst_missing(request);
     struct divergence_access access = {
         .pc = request->pc,
         .row = request->row,
         .tag = request->tag,
-        .hit = arrived,
-        .missing = request->lanes & ~arrived,
+        .hit = request->lanes & ~missing,
+        .missing = request->lanes & missing,
         .ready = request->ready,
         .is_awaited = !sm->is_scoreboard || has_result(&sm->program->timing[request->pc]),
         .n_others = slot->n_accesses - 1u,

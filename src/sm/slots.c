@@ -141,7 +141,7 @@ static const struct sm_request *only_access(const struct sm *sm, const struct di
 
 static uint32_t arrived(void *user, const struct divergence_group *group) {
     const struct sm_request *request = only_access(user, group);
-    return request ? sm_ldst_arrived(request) : 0;
+    return request ? ~sm_ldst_missing(request) : 0;
 }
 
 static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {

@@ -97,10 +97,13 @@ void divergence_split_show(struct divergence_split *split);
 /* `other` becomes part of `split`. */
 void divergence_split_merge(struct divergence_splits_hook *hook, struct divergence_split *split,
                             struct divergence_split *other);
-/* The same with all that have its pc and are ready. True when the split has to drain before that. */
+/* Returns another split of the same subdivision that has the same pc and is ready; NULL: none. */
+struct divergence_split *divergence_split_find_equal(const struct divergence_splits_hook *hook,
+                                                     const struct divergence_split *split);
+/* Merges the split with all such. True when the split has to drain before that. */
 bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split);
-/* The same with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one of
- * them. */
+/* Merges it with all that wait in the same phase at its pc. Returns the split that stays: the hook's own if it is one
+ * of them. */
 struct divergence_split *divergence_split_merge_waiting(struct divergence_splits_hook *hook,
                                                         struct divergence_split *split);
 /* Drops all splits of the subdivision but one, which is returned: `wanted` if that is not NULL, otherwise the hook's

@@ -115,6 +115,20 @@ void divergence_splits_reunite(struct divergence_splits_hook *hook, struct diver
         divergence_split_set_notify_pc(hook->splits, split);
 }
 
+void divergence_splits_take_in_finished(struct divergence_splits_hook *hook, struct divergence_split *split,
+                                        uint32_t pc) {
+    const struct divergence_setup *setup = &hook->splits->setup;
+    bool is_behind_access = split->group.pc == pc + 1 && split->phase == DIVERGENCE_SPLIT_RUNS &&
+                            split->group.status == DIVERGENCE_RUNS && !split->is_issuing;
+    struct divergence_split *other = is_behind_access ? divergence_split_find_equal(hook, split) : NULL;
+    if (!other)
+        return;
+    for (; other; other = divergence_split_find_equal(hook, split))
+        divergence_split_merge(hook, split, other);
+    divergence_split_set_notify_pc(hook->splits, split);
+    setup->host->wake(setup->sm, &split->group, hook->cycle);
+}
+
 void divergence_splits_hold(struct divergence_splits_hook *hook, struct divergence_split *split) {
     split->phase = DIVERGENCE_SPLIT_HELD;
     divergence_split_unseat(hook, split);

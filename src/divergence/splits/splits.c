@@ -10,6 +10,8 @@
  *              at the post-dominator, with siblings        drains                                       JOINS
  *              at a stop (stops_at_branches), siblings     drains; a back-edge may be passed            STOPS, RUNS
  *              at a memory instruction, a ready sibling    merges, or drains to do so (by_pc)           RUNS, MERGES
+ *              where a ready sibling stands                merges if nothing is in flight (by_pc)       RUNS
+ *              has asked for data, a sibling has them      the sibling merges into it (by_pc)           RUNS
  *              a branch divides it, and it may part        drains                                       PARTS
  *              a call, or any other divergence             pushes paths; with siblings, on a new stack  runs the rest
  *              barrier or warp-wide instruction            drains if the warp is subdivided             ARRIVES
@@ -70,9 +72,8 @@ void divergence_subdivision_mark_apart(struct divergence_subdivision *subdivisio
 
 /* --- merging --- */
 
-/* Another split of the same subdivision that has the same pc and could continue. */
-static struct divergence_split *find_equal(const struct divergence_splits_hook *hook,
-                                           const struct divergence_split *split) {
+struct divergence_split *divergence_split_find_equal(const struct divergence_splits_hook *hook,
+                                                     const struct divergence_split *split) {
     for (struct divergence_split *other = split->subdivision->split; other; other = other->next)
         if (other != split && other != hook->self && other->group.pc == split->group.pc &&
             other->phase == DIVERGENCE_SPLIT_RUNS && !other->is_issuing && !is_in_flight(hook, other))
@@ -99,7 +100,7 @@ static void drain(struct divergence_splits_hook *hook, struct divergence_split *
 }
 
 bool divergence_split_merge_equals(struct divergence_splits_hook *hook, struct divergence_split *split) {
-    for (struct divergence_split *other; (other = find_equal(hook, split));) {
+    for (struct divergence_split *other; (other = divergence_split_find_equal(hook, split));) {
         if (is_in_flight(hook, split)) {
             drain(hook, split, DIVERGENCE_SPLIT_MERGES);
             return true;
@@ -213,6 +214,20 @@ static void consider(uint32_t *notify_pc, uint32_t pc, uint32_t at) {
         *notify_pc = at;
 }
 
+/* Where siblings stand: a split that comes there merges with those that are ready. */
+static void consider_siblings(uint32_t *notify_pc, const struct divergence_split *split) {
+    for (const struct divergence_split *other = split->subdivision->split; other; other = other->next)
+        if (other != split && other->phase == DIVERGENCE_SPLIT_RUNS)
+            consider(notify_pc, split->group.pc, other->group.pc);
+}
+
+/* The split stands at its pc until it is picked: siblings that come there meanwhile stop for it. */
+static void show_to_siblings(const struct divergence_split *split) {
+    for (struct divergence_split *other = split->subdivision->split; other; other = other->next)
+        if (other != split && other->phase == DIVERGENCE_SPLIT_RUNS)
+            consider(&other->group.notify_pc, other->group.pc, split->group.pc);
+}
+
 void divergence_split_set_notify_pc(const struct divergence_splits *splits, struct divergence_split *split) {
     const struct divergence_subdivision *subdivision = split->subdivision;
     uint32_t pc = split->group.pc, notify_pc = EXEC_NO_PC;
@@ -220,8 +235,10 @@ void divergence_split_set_notify_pc(const struct divergence_splits *splits, stru
     if (!divergence_splits_is_sole(subdivision)) {
         if (splits->rules.stops_at_branches)
             consider(&notify_pc, pc, splits->next_stop[pc + 1]);
-        if (splits->rules.by_pc)
+        if (splits->rules.by_pc) {
             consider(&notify_pc, pc, splits->next_memory[pc + 1]);
+            consider_siblings(&notify_pc, split);
+        }
     }
     split->group.notify_pc = notify_pc;
 }
@@ -235,6 +252,13 @@ static bool passes_back_edge(const struct divergence_splits *splits, const struc
     bool is_uniform_back_edge = insn->kind == EXEC_KIND_BRANCH && insn->flags & EXEC_FLAG_UNIFORM && insn->target <= pc;
     return splits->rules.passes_back_edges && row && is_uniform_back_edge &&
            divergence_guard(row, insn, split->group.mask) == split->group.mask;
+}
+
+/* Merges the split with siblings that are ready at its pc. True: it drains first, which it does at an access to memory
+ * only. Elsewhere nothing may be in flight: splits meet "without stalling any of them" (4.5). */
+static bool merges_here(struct divergence_splits_hook *hook, struct divergence_split *split) {
+    bool is_at_access = hook->splits->next_memory[split->group.pc] == split->group.pc;
+    return (is_at_access || !is_in_flight(hook, split)) && divergence_split_merge_equals(hook, split);
 }
 
 static void run(struct divergence_splits_hook *hook, struct divergence_split *split, bool passes_stop) {
@@ -258,10 +282,12 @@ static void run(struct divergence_splits_hook *hook, struct divergence_split *sp
                !passes_back_edge(splits, split)) {
         divergence_split_begin(hook, split, DIVERGENCE_SPLIT_STOPS);
         return;
-    } else if (splits->rules.by_pc && splits->next_memory[pc] == pc && divergence_split_merge_equals(hook, split)) {
+    } else if (splits->rules.by_pc && merges_here(hook, split)) {
         return;
     }
     divergence_split_set_notify_pc(splits, split);
+    if (splits->rules.by_pc && split != hook->self)
+        show_to_siblings(split);
     divergence_split_seat(hook, split);
 }
 

@@ -184,6 +184,10 @@ bool divergence_splits_note_memory(struct divergence_split *split, const struct 
                                    uint32_t *missing);
 /* Merges the split with those of its subdivision that have its pc and are ready. */
 void divergence_splits_reunite(struct divergence_splits_hook *hook, struct divergence_split *split);
+/* Merges those into the split, whose access at pc has been answered, that have finished the same access and are ready
+ * after it. */
+void divergence_splits_take_in_finished(struct divergence_splits_hook *hook, struct divergence_split *split,
+                                        uint32_t pc);
 /* (slip) Calls splits->drained() when nothing of the split, whose hook runs, is in flight. */
 void divergence_splits_ask(struct divergence_splits_hook *hook, struct divergence_split *split);
 /* (slip) The split, whose hook runs and which has nothing in flight, waits without a slot until its subdivision's other

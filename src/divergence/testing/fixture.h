@@ -196,14 +196,14 @@ static inline bool fixture_split(void *handle, struct divergence_group *from, st
 static inline uint32_t fixture_arrived(void *handle, const struct divergence_group *group) {
     struct fixture_sm *sm = handle;
     const struct fixture_slot *slot = fixture_slot_of(sm, group);
-    uint32_t arrived = 0;
+    uint32_t missing = 0;
     if (slot->n_accesses != 1)
         return 0;
     for (uint32_t left = slot->access[0].lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        arrived |= (uint32_t)(slot->access[0].arrives[lane] <= sm->f->cycle) << lane;
+        missing |= (uint32_t)(slot->access[0].arrives[lane] > sm->f->cycle) << lane;
     }
-    return arrived;
+    return ~missing;
 }
 
 static inline bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn) {
