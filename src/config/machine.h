@@ -10,6 +10,7 @@
 enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFIG_PIPELINE_SWITCH_ON_ACCESS };
 enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
+enum config_dram_hash { CONFIG_DRAM_HASH_ROW, CONFIG_DRAM_HASH_FOLD };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
 /* An SM has at most this many warps, groups that its schedulers see, and schedulers. */
@@ -37,6 +38,7 @@ struct config_dram {
     double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;
     enum config_dram_policy policy;
+    enum config_dram_hash bank_hash;
 };
 
 /* The energy of each event, in pJ unless its name says otherwise; all 0: the machine has no figures. */

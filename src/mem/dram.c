@@ -1,7 +1,9 @@
 /* DRAM: channels with banks, open rows, a bounded queue and one data bus each.
  *
  * Address mapping: channel = line number mod channels; of the quotient, the lowest part is the column, the next the
- * bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in different banks.
+ * bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in different banks. With
+ * dram.bank_hash=fold the higher digits of a row's number, to the base of the banks, are added to the bank, so that rows
+ * at a distance of a power of the banks lie in different banks too.
  *
  * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other access, the
  * first to a bank included (the papers have no third case), after row_conflict_cycles. Row hits can be pipelined with
@@ -80,6 +82,14 @@ static void wake(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
         mem->dram_next = cycle;
 }
 
+static uint16_t bank_of(const struct config_dram *dram, uint64_t row) {
+    uint64_t bank = row % dram->banks;
+    if (dram->bank_hash == CONFIG_DRAM_HASH_FOLD && dram->banks > 1)
+        for (uint64_t left = row / dram->banks; left; left /= dram->banks)
+            bank += left % dram->banks;
+    return (uint16_t)(bank % dram->banks);
+}
+
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
@@ -90,7 +100,7 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
     channel->backlog[(channel->backlog_first + channel->n_backlog++) % channel->backlog_capacity] =
         (struct dram_request){
             .row = row / dram->banks,
-            .bank = (uint16_t)(row % dram->banks),
+            .bank = bank_of(dram, row),
             .bytes = (bytes + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES,
             .entry = entry,
             .unit = (uint16_t)bank->id,

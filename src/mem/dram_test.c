@@ -50,6 +50,20 @@ static void banks_work_side_by_side(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
+/* Lines 0, 256 and 2048 begin the rows 0, 8 and 64: all of bank 0, one after the other. Folded, their digits to the base of 8
+ * banks are 0, 10 and 100: bank 0, and twice bank 1; row 9 (line 288), 11, is in bank 2. */
+static void folding_spreads_rows_at_a_distance_of_a_power_of_the_banks(void **state) {
+    (void)state;
+    const struct step by_row[] = {{0, 405}, {256, 705}, {2048, 1005}};
+    const struct step folded[] = {{0, 405}, {256, 409}, {2048, 709}};
+    const struct step apart[] = {{0, 405}, {256, 409}, {288, 413}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FCFS_BANK);
+    play(machine, by_row, 3);
+    machine.dram.bank_hash = CONFIG_DRAM_HASH_FOLD;
+    play(machine, folded, 3);
+    play(machine, apart, 3);
+}
+
 /* Line 256 waits until 401 for its bank. Line 32 goes to another bank: after line 256 it starts at 405; when each bank
  * has its own order it starts at the bus's rate, at 105. Line 1 would hit the open row, but came after line 256: it
  * waits for row 0 to be opened again. */
@@ -300,6 +314,7 @@ int main(void) {
         cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
         cmocka_unit_test(another_row_of_a_bank_waits_until_the_first_is_done),
         cmocka_unit_test(banks_work_side_by_side),
+        cmocka_unit_test(folding_spreads_rows_at_a_distance_of_a_power_of_the_banks),
         cmocka_unit_test(fcfs_at_each_bank_overtakes_requests_to_other_banks),
         cmocka_unit_test(fr_fcfs_takes_row_hits_before_older_conflicts),
         cmocka_unit_test(fcfs_delays_all_requests_after_one_whose_bank_is_busy),
