@@ -51,7 +51,7 @@ static bool check_sm(const struct config_machine *machine, struct report report)
         return FAIL(report,
                     "sm.threads_per_block is %" PRIu32 ", but an SM holds only %" PRIu32 " threads (sm.threads)",
                     machine->threads_per_block, machine->threads_per_sm);
-    if (machine->registers_per_sm < machine->threads_per_block)
+    if (machine->registers_per_sm && machine->registers_per_sm < machine->threads_per_block)
         return FAIL(report,
                     "sm.registers is %" PRIu32 ", less than one for each thread of a block: at least %" PRIu32
                     " (sm.threads_per_block)",

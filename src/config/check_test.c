@@ -43,6 +43,7 @@ static void an_sm_holds_its_largest_block(void **state) {
     (void)state;
     expect_invalid("sm.threads=512", "sm.threads_per_block is 1024, but an SM holds only 512 threads (sm.threads)");
     expect_valid("sm.registers=1024");
+    expect_valid("sm.registers=0"); /* no limit */
     expect_invalid("sm.registers=1023", "sm.registers is 1023, less than one for each thread of a block: at least 1024 "
                                         "(sm.threads_per_block)");
     expect_invalid("shared.banks=24", "shared.banks is 24, but must be a power of two");

@@ -104,12 +104,17 @@ void sm_free(struct sm *sm) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+/* Registers that the SM must have for so many threads; 0 where it has as many as they need (sm.registers=0). */
+static uint32_t registers_of(const struct sm *sm, const struct exec_grid *grid, uint32_t threads) {
+    return sm->machine->registers_per_sm ? threads * grid->program->registers_per_thread : 0;
+}
+
 /* How many blocks the SM holds at once; if 0, error names the resource that is short. */
 static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *grid, char *error, size_t size) {
     const struct config_machine *machine = sm->machine;
     uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
     uint32_t rows = (threads + machine->warp_size - 1) / machine->warp_size;
-    uint32_t registers = rows * machine->warp_size * grid->program->registers_per_thread;
+    uint32_t registers = registers_of(sm, grid, rows * machine->warp_size);
     const struct {
         const char *what;
         uint32_t need, have;
@@ -135,7 +140,7 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
 
 /* Warps whose registers the SM can hold, whatever their blocks. */
 static uint32_t warps_that_fit(const struct sm *sm, const struct exec_grid *grid) {
-    uint32_t registers = sm->machine->warp_size * grid->program->registers_per_thread;
+    uint32_t registers = registers_of(sm, grid, sm->machine->warp_size);
     return registers ? least(sm->n_warps, sm->machine->registers_per_sm / registers) : sm->n_warps;
 }
 
