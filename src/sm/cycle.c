@@ -53,10 +53,30 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
     }
 }
 
+/* The first cycle in which no unit is held by an instruction that takes several cycles; SM_NEVER while accesses go into
+ * the cache one after the other. */
+static uint64_t pipeline_free(const struct sm *sm) {
+    uint64_t free = sm->queue_length ? SM_NEVER : 0;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        for (uint32_t k = 0; k < sm->n_schedulers; k++) {
+            uint64_t unit_free = sm->unit_free[unit][sm_unit_owner(unit, k)];
+            free = unit_free > free ? unit_free : free;
+        }
+    return free;
+}
+
+/* A barrel is one pipeline in order: what takes several cycles in a stage stalls all that comes after it, as serialised
+ * accesses do in Narasiman 2011, 2.2. Where lanes fetch for themselves (mimd) each is its own pipeline. */
+static bool stalls_as_one(const struct sm *sm) {
+    return sm->machine->pipeline == CONFIG_PIPELINE_BARREL && !sm->lane_ready;
+}
+
 /* Ready slots whose unit takes an instruction in this cycle. */
 static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set set = {{0}};
     bool ldst_is_full = !sm_ldst_has_room(sm);
+    if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
+        return set;
     for (uint32_t word = 0; word < sm->n_words; word++) {
         uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word];
         for (int unit = 0; left && unit < SM_N_UNITS; unit++) {
@@ -133,6 +153,8 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
 
 /* Ready groups that cannot issue wait for a unit or, when a full load/store queue stops all of them, for memory. */
 static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
+    if (stalls_as_one(sm) && sm->queue_length && sm->ldst_is_refused)
+        return SM_STALL_MEMORY;
     if (sm_ldst_has_room(sm))
         return SM_STALL_STRUCTURAL;
     for (uint32_t word = 0; word < sm->n_words; word++)
@@ -166,6 +188,8 @@ static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
 static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
     bool ldst_is_full = !sm_ldst_has_room(sm);
     uint64_t next = SM_NEVER;
+    if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
+        return pipeline_free(sm);
     for (uint32_t k = 0; k < sm->n_schedulers; k++)
         for (int unit = 0; unit < SM_N_UNITS; unit++) {
             uint64_t any = 0;

@@ -62,6 +62,15 @@ static void a_unit_takes_warps_at_its_width(void **state) {
     assert_int_equal(fixture_cycles(NULL, "sin.approx.f32 %f1, 0f00000000;\nret;", 64), 6);
 }
 
+/* Four passes through 8 units: w0 divides in 1, w1 in 17 and ends in 18. Where every lane has a unit of its own, a
+ * division holds it no longer than anything else: 1 and 2, and they end in 3 and 4. */
+static void a_division_holds_units_only_where_lanes_share_them(void **state) {
+    (void)state;
+    static const char *const own[] = {"sm.sfu_width=32", NULL};
+    assert_int_equal(fixture_cycles(NULL, "div.u32 %r1, 7, 2;\nret;", 64), 18);
+    assert_int_equal(fixture_cycles(own, "div.u32 %r1, 7, 2;\nret;", 64), 4);
+}
+
 /* Two schedulers issue both warps in the same cycle, eight issue eight; the ninth shares a scheduler with the first. */
 static void each_scheduler_issues_a_warp(void **state) {
     (void)state;
@@ -108,6 +117,24 @@ static void the_barrel_turns(void **state) {
     assert_int_equal(fixture_cycles(barrel, body, 8 * 32), 32);
 }
 
+/* Narasiman 2011, 2.2: accesses of one warp to different lines are serialised and stall the pipeline. Two warps, the
+ * second one cycle after the first: w0 issues its six instructions in 1, 8, 15, 22, 29 and, the load, in 36. All lanes
+ * in one line: w1 loads in 37, and they end in 43 and 44. In four lines: w0 asks for them in 37 to 40, and only then,
+ * in 40, w1's load issues, which asks in 41 to 44. w0 ends in 44 instead of 43, w1 seven cycles after its load, in 47.
+ */
+static void serialised_accesses_stall_a_barrel(void **state) {
+    (void)state;
+    static const char *const barrel[] = {
+        "sm.pipeline=barrel", "sm.stages=7", "memory.perfect=false", "l1.perfect=true", "l1.latency=1",
+        "l1.banks=1",         NULL};
+    static const char lines[] = "mov.u32 %r1, %laneid;\nand.b32 %r2, %r1, 3;\nmul.wide.u32 %d2, %r2, 128;\n"
+                                "ld.param.u64 %d1, [p];\nadd.u64 %d1, %d1, %d2;\nld.global.u32 %r3, [%d1];\nret;";
+    static const char line[] = "mov.u32 %r1, %laneid;\nand.b32 %r2, %r1, 3;\nmul.wide.u32 %d2, %r2, 4;\n"
+                               "ld.param.u64 %d1, [p];\nadd.u64 %d1, %d1, %d2;\nld.global.u32 %r3, [%d1];\nret;";
+    assert_int_equal(fixture_cycles(barrel, line, 64), 44);
+    assert_int_equal(fixture_cycles(barrel, lines, 64), 47);
+}
+
 /* Switch on access: one instruction per cycle whatever it needs; a warp that loads waits until its data arrive: mov, ld
  * in 2 (requested in 3, arrives in 43), add 43, ret 44. */
 static void a_warp_switches_on_an_access(void **state) {
@@ -125,9 +152,10 @@ static void a_warp_switches_on_an_access(void **state) {
                      44);
 }
 
-/* The paper's machine keeps a warp until it accesses the cache (Meng 2010, 3.3 and 4.5): w0 issues mov and ld in 1 and 2,
- * its data are there in 43; w1, which has the issue slot from 3 on, in 3 and 4, there in 45. w0 adds and ends in 43 and
- * 44, w1 in 45 and 46. In turn, the loads are in 3 and 4 and there in 44 and 45; add in 44 and 45, ret in 46 and 47. */
+/* The paper's machine keeps a warp until it accesses the cache (Meng 2010, 3.3 and 4.5): w0 issues mov and ld in 1 and
+ * 2, its data are there in 43; w1, which has the issue slot from 3 on, in 3 and 4, there in 45. w0 adds and ends in 43
+ * and 44, w1 in 45 and 46. In turn, the loads are in 3 and 4 and there in 44 and 45; add in 44 and 45, ret in 46
+ * and 47. */
 static void an_access_alone_makes_the_greedy_scheduler_switch(void **state) {
     (void)state;
     static const char *const greedy[] = {"sm.pipeline=switch-on-access", "scheduler=gtrr", NULL};
@@ -171,6 +199,17 @@ static void blocks_wait_for_room(void **state) {
     assert_int_equal(fixture_run(small, body, 10, 1024).cycles, 10 * one);
 }
 
+/* A block issues in 1, 10 and 19 and ends in 20, and its registers are all that the SM has. Where they are no limit,
+ * both blocks are there at once: 1, 10, 19 and 2, 11, 20, and they end in 21 and 22. */
+static void registers_are_no_limit_where_there_are_as_many_as_needed(void **state) {
+    (void)state;
+    static const char *const few[] = {"sm.registers=64", "sm.threads_per_block=32", NULL};
+    static const char *const enough[] = {"sm.registers=0", "sm.threads_per_block=32", NULL};
+    static const char body[] = "mov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r1, %r2;\nret;";
+    assert_int_equal(fixture_run(few, body, 2, 32).cycles, 40);
+    assert_int_equal(fixture_run(enough, body, 2, 32).cycles, 22);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_instructions_issue_every_cycle),
@@ -179,15 +218,18 @@ int main(void) {
         cmocka_unit_test(after_a_branch_fetching_takes_longer),
         cmocka_unit_test(with_mimd_each_lane_waits_for_its_own_results),
         cmocka_unit_test(a_unit_takes_warps_at_its_width),
+        cmocka_unit_test(a_division_holds_units_only_where_lanes_share_them),
         cmocka_unit_test(each_scheduler_issues_a_warp),
         cmocka_unit_test(one_unit_multiplies_for_all_schedulers),
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),
+        cmocka_unit_test(serialised_accesses_stall_a_barrel),
         cmocka_unit_test(a_warp_switches_on_an_access),
         cmocka_unit_test(an_access_alone_makes_the_greedy_scheduler_switch),
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),
         cmocka_unit_test(divergent_paths_run_one_after_the_other),
         cmocka_unit_test(blocks_wait_for_room),
+        cmocka_unit_test(registers_are_no_limit_where_there_are_as_many_as_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* The cost of instructions. Units and latencies are the machine's; the PTX family of an instruction decides its unit:
  * transcendental functions and division go to the SFU, 64-bit floating point to its own unit, memory accesses to the
  * load/store unit, everything else to the ALU lanes. PTX is not machine code: a division or an IEEE square root stands
- * for a sequence, counted here as SEQUENCE passes through the SFU. */
+ * for a sequence, counted here as SEQUENCE passes through the SFU. Where every lane has an SFU, as on machines
+ * whose papers let every lane do everything, it holds them no longer than any other instruction. */
 #include "sm/timing.h"
 
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
         timing->occupancy_cycles = passes(machine, machine->sfu_width);
         timing->latency_cycles = (uint16_t)machine->sfu_cycles;
         if (is_sequence(insn)) {
-            timing->occupancy_cycles = (uint16_t)(timing->occupancy_cycles * SEQUENCE);
+            bool has_every_lane_one = machine->sfu_width >= machine->simd_width;
+            timing->occupancy_cycles = (uint16_t)(timing->occupancy_cycles * (has_every_lane_one ? 1 : SEQUENCE));
             timing->latency_cycles = (uint16_t)(timing->latency_cycles * SEQUENCE);
         }
     } else if (is_double && !is_move) {
