@@ -1,4 +1,4 @@
-/* lwm: large warps (Narasiman et al. 2011, section 4; Narasiman 2014, 4.2). A large warp is several rows of a block
+/* lwm: large warps (Narasiman et al. 2011, 3.1; Narasiman 2014, 4.2). A large warp is several rows of a block
  * with one pc and one post-dominator stack (pdom.h). An instruction goes through the pipeline in sub-warps
  * (subwarps.h), one after the other; the outcome of a branch is known, and the stack changes, after the last of them.
  *

@@ -84,7 +84,7 @@ static void a_failed_check_decides_the_status(void **state) {
     expect_status(&outcome, 3);
     expect_line(&outcome, "on narasiman2011: the check failed");
     outcome_free(&outcome);
-    outcome = heddle("characterize %s/timed -t meng2010 -- wrong:lrr", programs());
+    outcome = heddle("characterize %s/timed -t meng2010 -- wrong:gtrr", programs());
     expect_status(&outcome, 3);
     outcome_free(&outcome);
     outcome = heddle("characterize %s/timed -t narasiman2011 -- error:lrr", programs());
