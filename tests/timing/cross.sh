@@ -20,7 +20,7 @@ variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hash
 # What runs on machines for small blocks: meng2010 holds 64 threads of one, and no shared memory.
 small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
 
-has_small_blocks() { "$heddle" list machines "$1" | grep -qE '^ *threads_per_block: [0-9]{1,2} '; }
+has_small_blocks() { "$heddle" list machines "$1" | grep -E '^ *threads_per_block: [0-9]{1,2} ' >/dev/null; }
 
 # is_refused MODEL PROGRAM [ARGUMENT...]
 is_refused() { grep -qxF "$*" "$here/refused.txt"; }
