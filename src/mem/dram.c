@@ -2,8 +2,8 @@
  *
  * Address mapping: channel = line number mod channels; of the quotient, the lowest part is the column, the next the
  * bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in different banks. With
- * dram.bank_hash=fold the higher digits of a row's number, to the base of the banks, are added to the bank, so that rows
- * at a distance of a power of the banks lie in different banks too.
+ * dram.bank_hash=fold the higher digits of a row's number, to the base of the banks, are added to the bank, so that
+ * rows at a distance of a power of the banks lie in different banks too.
  *
  * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other access, the
  * first to a bank included (the papers have no third case), after row_conflict_cycles. Row hits can be pipelined with

@@ -50,8 +50,8 @@ static void banks_work_side_by_side(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
-/* Lines 0, 256 and 2048 begin the rows 0, 8 and 64: all of bank 0, one after the other. Folded, their digits to the base of 8
- * banks are 0, 10 and 100: bank 0, and twice bank 1; row 9 (line 288), 11, is in bank 2. */
+/* Lines 0, 256 and 2048 begin the rows 0, 8 and 64: all of bank 0, one after the other. Folded, their digits to the
+ * base of 8 banks are 0, 10 and 100: bank 0, and twice bank 1; row 9 (line 288), 11, is in bank 2. */
 static void folding_spreads_rows_at_a_distance_of_a_power_of_the_banks(void **state) {
     (void)state;
     const struct step by_row[] = {{0, 405}, {256, 705}, {2048, 1005}};
