@@ -248,6 +248,19 @@ static void a_running_split_meets_those_that_stand_where_it_comes(void **state) 
     }
 }
 
+/* The other side comes from X to SKIP without a branch. */
+static void a_split_meets_a_sibling_in_the_middle_of_a_block(void **state) {
+    (void)state;
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", trips, 1);
+    splits_step_to(f, 0, PC_TRIPS_BRANCH);
+    splits_step(f, 0);
+    splits_step_to(f, 1, PC_SKIP);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    fixture_run(f);
+    fixture_close(f);
+}
+
 /* --- memory: figure 12 --- */
 
 /* A branch before and after the access at B: the stack serves both, the table what is between. */
@@ -589,6 +602,7 @@ int main(void) {
         cmocka_unit_test(splits_that_meet_at_an_access_are_one_again),
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
         cmocka_unit_test(a_running_split_meets_those_that_stand_where_it_comes),
+        cmocka_unit_test(a_split_meets_a_sibling_in_the_middle_of_a_block),
         cmocka_unit_test(figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch),
         cmocka_unit_test(a_split_that_runs_ahead_bypasses_the_branch),
         cmocka_unit_test(lazy_divides_only_when_all_others_wait),

@@ -41,11 +41,30 @@ static void a_store_that_a_warp_waits_for_subdivides_it(void **state) {
     assert_int_equal(fixture_run(scoreboard, half_hits, 1, 32).warp_splits, 0);
 }
 
+/* Lanes 0 to 15 jump to F and hit there. The others compute until those are ready after their access, then come to F
+ * and miss: the two meet (Meng 2010, 4.5), and the warp is one from there on. */
+static void a_split_at_an_access_meets_those_that_have_finished_it(void **state) {
+    (void)state;
+    static const char *const settings[] = {"memory.perfect=false",         "l1.latency=3",
+                                           "divergence=dws:branch-only",   "scheduler=gtrr",
+                                           "sm.pipeline=switch-on-access", NULL};
+    static const char body[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nmov.u32 %r2, %laneid;\n"
+                               "and.b32 %r3, %r2, 16;\nmul.wide.u32 %d2, %r3, 256;\nadd.u64 %d3, %d1, %d2;\n"
+                               "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra F;\n"
+                               "add.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\n"
+                               "add.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\nadd.u32 %r4, 1, 2;\n"
+                               "F:\nld.global.u32 %r5, [%d3];\nadd.u32 %r6, %r5, 1;\nret;";
+    struct stats_counters counters = fixture_run(settings, body, 1, 32);
+    assert_int_equal(counters.warp_splits, 1);
+    assert_int_equal(counters.merges, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
+        cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
