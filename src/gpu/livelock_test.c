@@ -9,14 +9,14 @@
 #include "config/config.h"
 #include "gpu/gpu.h"
 
-/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM and this setting. */
-static struct gpu_error run_with(const char *setting, const char *body) {
+/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM and these limits. */
+static struct gpu_error run_with(const char *watchdog, const char *most, const char *body) {
     static struct config_machine machine;
     char text[2048], message[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
     assert_true(config_set(&machine, "sm.count=1", message, sizeof message));
-    assert_true(config_set(&machine, "limits.max_cycles=4000000", message, sizeof message));
-    assert_true(config_set(&machine, setting, message, sizeof message));
+    assert_true(config_set(&machine, watchdog, message, sizeof message));
+    assert_true(config_set(&machine, most, message, sizeof message));
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
     struct gpu_error error = {.status = GPU_OK};
@@ -43,7 +43,9 @@ static struct gpu_error run_with(const char *setting, const char *body) {
     return error;
 }
 
-static struct gpu_error run(const char *body) { return run_with("sm.count=1", body); }
+static struct gpu_error run(const char *body) {
+    return run_with("limits.watchdog=500000", "limits.max_cycles=4000000", body);
+}
 
 static void assert_livelock(const char *body) {
     struct gpu_error error = run(body);
@@ -61,13 +63,13 @@ static void waiting_for_a_flag_that_nobody_sets_is_found(void **state) {
 static void it_is_looked_for_when_the_machine_says(void **state) {
     (void)state;
     unsigned long long soon, late;
-    struct gpu_error error = run_with("limits.watchdog=200000", WAIT_FOR_FLAG);
+    struct gpu_error error = run_with("limits.watchdog=200000", "limits.max_cycles=2000000", WAIT_FOR_FLAG);
     assert_int_equal(sscanf(error.message, "livelock in kernel 'k' at cycle %llu", &soon), 1);
     assert_in_range(soon, 200000, 499999);
-    error = run_with("limits.watchdog=2000000", WAIT_FOR_FLAG);
+    error = run_with("limits.watchdog=1000000", "limits.max_cycles=2000000", WAIT_FOR_FLAG);
     assert_int_equal(sscanf(error.message, "livelock in kernel 'k' at cycle %llu", &late), 1);
-    assert_in_range(late, 2000000, 3999999);
-    assert_int_equal(run_with("limits.watchdog=0", WAIT_FOR_FLAG).status, GPU_CYCLE_LIMIT);
+    assert_in_range(late, 1000000, 1999999);
+    assert_int_equal(run_with("limits.watchdog=0", "limits.max_cycles=1000000", WAIT_FOR_FLAG).status, GPU_CYCLE_LIMIT);
 }
 
 static void waiting_for_a_lock_that_nobody_gives_back_is_found(void **state) {

@@ -23,6 +23,12 @@
 #include "divergence/divergence.h"
 #include "divergence/parts/threads.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIXTURE_IS_SANITIZED
+#endif
+#endif
+
 #define FIXTURE_MEMORY 0x200000000000ull
 
 enum {
@@ -34,6 +40,11 @@ enum {
     FIXTURE_SMS = 4,
     FIXTURE_ACCESSES = 16, /* in flight in one group */
     FIXTURE_MOST_STEPS = 1 << 20,
+#ifdef FIXTURE_IS_SANITIZED
+    FIXTURE_CHECK_EVERY = 16, /* under sanitizers, which look for other mistakes and are slow */
+#else
+    FIXTURE_CHECK_EVERY = 1,
+#endif
 };
 
 /* What is left 0 gets the value in brackets. */
@@ -84,6 +95,19 @@ struct fixture_sm {
     uint64_t n_instructions, n_bundles;
 };
 
+/* Where visit() has found threads. */
+struct fixture_census {
+    const struct fixture *f;
+    uint32_t n_rows; /* of a block */
+    bool is_stray;
+    const struct exec_row *row; /* of the last thread, and its number */
+    size_t at;
+    /* By SM, block and row: */
+    uint32_t named[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS], again[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS];
+    /* By thread, of those that are named; only where lanes matter. */
+    const struct divergence_group *group_of[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS * EXEC_LANES];
+};
+
 struct fixture {
     struct ptx_module *module;
     struct exec_program *program;
@@ -98,6 +122,7 @@ struct fixture {
     uint64_t parameter[FIXTURE_PARAMETERS];
     uint32_t n_sms, n_slots, blocks_per_sm, next_block, n_finished;
     uint64_t cycle; /* one for every step */
+    uint64_t n_changes;
     struct fixture_sm sm[FIXTURE_SMS];
 
     /* For tests to set after fixture_open(): */
@@ -115,6 +140,7 @@ struct fixture {
     /* Every bundle (mask: the lanes that execute), of groups with a row too. May be NULL. */
     void (*watch)(void *user, const struct divergence_group *group, const struct divergence_bundle *bundle);
     void *user;
+    struct fixture_census census;
     _Alignas(64) unsigned char memory_bytes[FIXTURE_MEMORY_BYTES];
 };
 
@@ -280,17 +306,6 @@ static inline bool fixture_pull_block(void *handle, uint64_t cycle) {
 
 /* --- what must hold --- */
 
-struct fixture_census {
-    struct fixture *f;
-    uint32_t n_rows; /* of a block */
-    bool is_stray;
-    const struct exec_row *row; /* of the last thread, and its number */
-    size_t at;
-    /* By SM, block and row: */
-    uint32_t named[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS], again[FIXTURE_SMS * FIXTURE_BLOCKS * EXEC_MAX_ROWS];
-    const struct divergence_group **group_of; /* by thread, of those that are named; NULL where lanes do not matter */
-};
-
 static inline bool fixture_find_row(struct fixture_census *census, const struct exec_row *row) {
     const struct fixture *f = census->f;
     for (uint32_t i = 0; i < f->n_sms; i++)
@@ -312,7 +327,7 @@ static inline void fixture_count_thread(void *user, const struct divergence_grou
     }
     census->again[census->at] |= census->named[census->at] & 1u << lane;
     census->named[census->at] |= 1u << lane;
-    if (census->group_of)
+    if (census->f->is_lane_aware)
         census->group_of[census->at * EXEC_LANES + lane] = group;
 }
 
@@ -331,36 +346,33 @@ static inline void fixture_check_lanes(const struct fixture_census *census, size
 static inline void fixture_check(struct fixture *f) {
     uint32_t rows_per_block = f->sm[0].block[0].block.cta->n_rows;
     size_t n_rows = (size_t)f->n_sms * f->blocks_per_sm * rows_per_block;
-    struct fixture_census census; /* too large to be zeroed for every step */
-    census.f = f;
-    census.n_rows = rows_per_block;
-    census.is_stray = false;
-    census.row = NULL;
-    census.group_of = f->is_lane_aware ? malloc(n_rows * EXEC_LANES * sizeof(void *)) : NULL;
-    assert_true(census.group_of || !f->is_lane_aware);
-    memset(census.named, 0, n_rows * sizeof *census.named);
-    memset(census.again, 0, n_rows * sizeof *census.again);
+    struct fixture_census *census = &f->census; /* zeroed as far as it is used: this runs after every step */
+    census->f = f;
+    census->n_rows = rows_per_block;
+    census->is_stray = false;
+    census->row = NULL;
+    memset(census->named, 0, n_rows * sizeof *census->named);
+    memset(census->again, 0, n_rows * sizeof *census->again);
     for (uint32_t i = 0; i < f->n_sms; i++)
         for (uint32_t b = 0; b < f->blocks_per_sm; b++)
             if (f->sm[i].block[b].is_in_flight)
-                f->ops->visit(f->sm[i].model, &f->sm[i].block[b].block, fixture_count_thread, &census);
-    assert_false(census.is_stray);
+                f->ops->visit(f->sm[i].model, &f->sm[i].block[b].block, fixture_count_thread, census);
+    assert_false(census->is_stray);
     for (size_t at = 0; at < n_rows; at++) {
         const struct fixture_block *entry =
             &f->sm[at / rows_per_block / f->blocks_per_sm].block[at / rows_per_block % f->blocks_per_sm];
         uint32_t row = (uint32_t)(at % rows_per_block),
                  live = entry->is_in_flight ? entry->block.cta->row[row].live : 0;
-        uint32_t wrong = (census.named[at] ^ live) | census.again[at];
+        uint32_t wrong = (census->named[at] ^ live) | census->again[at];
         if (wrong)
             fail_msg("thread %d of row %u, block %u is %s by visit()", __builtin_ctz(wrong), row,
                      entry->block.cta->block.index,
-                     census.again[at] & wrong & -wrong   ? "named twice"
-                     : census.named[at] & wrong & -wrong ? "not alive and named"
-                                                         : "alive and not named");
+                     census->again[at] & wrong & -wrong   ? "named twice"
+                     : census->named[at] & wrong & -wrong ? "not alive and named"
+                                                          : "alive and not named");
     }
     if (f->is_lane_aware)
-        fixture_check_lanes(&census, n_rows);
-    free(census.group_of);
+        fixture_check_lanes(census, n_rows);
 }
 
 /* Groups that have ended leave; all others are as their slots know them. `own` is the one whose hook ran. */
@@ -404,7 +416,7 @@ static inline void fixture_after(struct fixture_sm *sm, const struct divergence_
         while (fixture_free_slots(&f->sm[i]) >= f->sm[i].block[0].block.cta->n_rows &&
                fixture_pull_block(&f->sm[i], f->cycle)) {
         }
-    if (!f->checks_nothing)
+    if (!f->checks_nothing && ++f->n_changes % FIXTURE_CHECK_EVERY == 0)
         fixture_check(f);
 }
 
@@ -624,14 +636,16 @@ static inline void fixture_count_step(struct fixture *f) {
 static inline void fixture_run(struct fixture *f) {
     while (!fixture_is_done(f)) {
         bool has_stepped = false;
+        fixture_catch_up(f);
         for (uint32_t k = 0; k < f->n_sms; k++)
             for (uint32_t s = 0; s < f->n_slots && !fixture_is_done(f); s++) {
-                fixture_catch_up(f);
                 if (!fixture_can_step(&f->sm[k], s))
                     continue;
                 has_stepped = true;
                 fixture_step(&f->sm[k], s);
                 fixture_count_step(f);
+                if (!fixture_is_done(f))
+                    fixture_catch_up(f);
             }
         if (!has_stepped && !fixture_is_done(f))
             fixture_idle(f);

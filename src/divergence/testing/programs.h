@@ -241,18 +241,15 @@ static inline void programs_check(const struct divergence_ops *ops, const char *
     fixture_close(f);
 }
 
-/* Every program on whole and partial rows, narrow warps, several blocks; round robin and in two random orders. */
 /* Orders in which groups take turns: round robin, then random ones. Under sanitizers, which are slow, only the first.
  */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PROGRAMS_ORDERS 1
-#endif
-#endif
-#ifndef PROGRAMS_ORDERS
-#define PROGRAMS_ORDERS 3
+#ifdef FIXTURE_IS_SANITIZED
+enum { PROGRAMS_ORDERS = 1 };
+#else
+enum { PROGRAMS_ORDERS = 3 };
 #endif
 
+/* Every program on whole and partial rows, narrow warps, several blocks, in every order. */
 static inline void programs_check_all(const struct divergence_ops *ops, const char *model, bool is_lane_aware) {
     static const struct fixture_shape shapes[] = {
         {.block = 32},
