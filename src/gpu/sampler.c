@@ -5,8 +5,9 @@
 
 #include "base/memory.h"
 
+/* A count may be 0: perfect memory has no channels. */
 static void *grow(void *memory, uint64_t count, size_t bytes) {
-    void *larger = realloc(memory, count * bytes);
+    void *larger = realloc(memory, count ? count * bytes : 1);
     if (!larger)
         abort();
     return larger;

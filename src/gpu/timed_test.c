@@ -81,9 +81,8 @@ static void work_and_registers_are_counted_and_paid_for(void **state) {
     assert_int_equal(run_on(NULL, "lrr", body, 1, 48).energy_nj, 0);
 }
 
-/* Three samples of 10 cycles and the rest: each counts what issued in its cycles, and together everything. */
-static void samples_add_up(void **state) {
-    (void)state;
+/* Runs one warp of the kernel with a sample every so many cycles; the caller frees the GPU. */
+static struct gpu *run_sampled(uint64_t sample_cycles, const char *text) {
     static struct config_machine machine;
     char message[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
@@ -91,12 +90,10 @@ static void samples_add_up(void **state) {
         assert_true(config_set(&machine, *setting, message, sizeof message));
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
-    config.sample_cycles = 10;
+    config.sample_cycles = sample_cycles;
     struct gpu_error error;
     struct gpu *gpu = gpu_new(&config, &error);
     struct ptx_messages messages = {0};
-    static const char text[] =
-        HEAD "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 %r3, %r2, 2;\nadd.u32 %r4, %r3, 2;\nret;\n}\n";
     struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
     uint64_t parameter = 0;
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
@@ -105,7 +102,15 @@ static void samples_add_up(void **state) {
                                 .parameters = &parameter,
                                 .parameter_bytes = sizeof parameter};
     assert_true(gpu_launch(gpu, &launch, &error));
+    return gpu;
+}
+
+/* Three samples of 10 cycles and what was left: together everything, each what issued in its cycles. */
+static void samples_add_up(void **state) {
+    (void)state;
     uint32_t count;
+    struct gpu *gpu = run_sampled(10, HEAD "add.u32 %r1, 1, 2;\nadd.u32 %r2, %r1, 2;\nadd.u32 %r3, %r2, 2;\n"
+                                           "add.u32 %r4, %r3, 2;\nret;\n}\n");
     const struct gpu_launch_record *record = gpu_launches(gpu, &count);
     /* issues in 1, 10, 19, 28, 29: cycles 0..10, 11..20, 21..29 */
     assert_int_equal(record->counters.cycles, 29);
@@ -114,6 +119,23 @@ static void samples_add_up(void **state) {
     assert_int_equal(record->series.thread_instructions[1], 32);
     assert_int_equal(record->series.thread_instructions[2], 64);
     assert_int_equal(record->active_lanes[32], 5);
+    gpu_free(gpu);
+}
+
+/* More samples than there is room for at first, on perfect memory, which has no channels. */
+static void there_may_be_many_samples(void **state) {
+    (void)state;
+    uint32_t count;
+    struct gpu *gpu = run_sampled(1, HEAD "mov.u32 %r1, 0;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 50;\n"
+                                          "@%p1 bra L;\nret;\n}\n");
+    const struct gpu_launch_record *record = gpu_launches(gpu, &count);
+    assert_true(record->counters.cycles > 1000);
+    assert_int_equal(record->series.n_samples, record->counters.cycles);
+    assert_int_equal(record->series.n_channels, 0);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < record->series.n_samples; i++)
+        sum += record->series.thread_instructions[i];
+    assert_int_equal(sum, record->counters.thread_instructions);
     gpu_free(gpu);
 }
 
@@ -144,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_and_registers_are_counted_and_paid_for),
         cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(there_may_be_many_samples),
         cmocka_unit_test(lanes_that_spin_let_the_others_go_on),
         cmocka_unit_test(every_run_is_the_same),
     };
