@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
     must(cuMemcpyDtoH(sum, sums, 4 * blocks));
     for (unsigned i = 0; i < blocks; i++)
         bad |= sum[i] != ROUNDS_SUM;
+    free(sum);
     printf("%u blocks: %s\n", blocks, bad ? "wrong" : "right");
     return bad;
 }
