@@ -48,7 +48,7 @@ without() {
 }
 
 # lists LIST NAME: `heddle list` has it
-lists() { build/bin/heddle list "$1" --names | grep -qx -- "$2" || { say "'heddle list $1' lacks $2" && return 1; }; }
+lists() { grep -qx -- "$2" <<<"$(build/bin/heddle list "$1" --names)" || { say "'heddle list $1' lacks $2" && return 1; }; }
 
 # ---- What is added ----
 
@@ -122,13 +122,13 @@ lists machines gtx480-quarter
 lists options sm.spare
 lists commands hello
 [[ $(build/bin/heddle hello) == hello ]]
-build/bin/heddle list machines gtx480-quarter --set sm.spare=7 | grep -qE '^ *spare: 7 '
+grep -qE '^ *spare: 7 ' <<<"$(build/bin/heddle list machines gtx480-quarter --set sm.spare=7)"
 stack=$(build/bin/heddle run bfs -m gtx480-quarter -d stack --json -)
 second=$(build/bin/heddle run bfs -m gtx480-quarter -d second-stack --json -)
 count() { sed -nE '/"total"/,$s/^ *"'"$1"'": ([0-9]+),?$/\1/p' <<<"$stack"; }
 (($(count full_warp_instructions) > 0 && $(count full_warp_instructions) < $(count warp_instructions)))
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$stack") <(sed -n '/"kernels"/,/"host"/p' <<<"$second")
-build/bin/heddle run bfs --csv - | head -n 1 | grep -q ,full_warp_instructions,
+grep -q ,full_warp_instructions, <<<"$(build/bin/heddle run bfs --csv -)"
 build/tests/models_random 1 20 second-stack # the tests of all models know it
 cat >call.c <<'SCRIPT'
 #include <cuda.h>
