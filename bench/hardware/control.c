@@ -1,0 +1,81 @@
+/* Branches, barriers, fences, and instruction fetch. */
+#include "bench.h"
+
+#include <stdio.h>
+
+enum { PER_ROUND = 16, SKIPPED = 24 };
+
+static const char setup[] = "cvt.rn.f32.u32 %f0, %lane;\nmov.f32 %f1, %f0;\nmov.f32 %f2, %fa;\nmov.f32 %f3, %fb;\n";
+static const char tail[] = "xor.b32 %sink, %f0, %f1;\nxor.b32 %sink, %sink, %f2;\nxor.b32 %sink, %sink, %f3;\n";
+
+/* PER_ROUND branches over SKIPPED instructions, taken by the lanes below the parameter. */
+static void branches(struct bench *bench) {
+    static const struct {
+        const char *parameter;
+        unsigned lanes;
+    } kind[] = {{"all_take", 32}, {"none_takes", 0}, {"half_take", 16}, {"one_takes", 1}};
+    struct text body = {0};
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    if (!bench_wants(bench, "branch"))
+        return;
+    text_add(&body, "setp.lt.u32 %%p1, %%lane, %%number;\n");
+    for (unsigned i = 0; i < PER_ROUND; i++) {
+        text_add(&body, "@%%p1 bra OVER%u;\n", i);
+        for (unsigned k = 0; k < SKIPPED; k++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", k % 4, k % 4);
+        text_add(&body, "OVER%u:\nadd.rn.f32 %%f0, %%f0, %%fa;\n", i);
+    }
+    struct bench_kernel kernel =
+        bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        struct bench_launch launch = {.blocks = 1, .threads = 32, .rounds = rounds, .number = kind[i].lanes};
+        bench_print("branch", kind[i].parameter, bench_run(bench, kernel, launch, NULL) / (PER_ROUND * rounds));
+    }
+    bench_unload(kernel);
+    text_free(&body);
+}
+
+static void repeated(struct bench *bench, const char *name, const char *fragment) {
+    struct text body = {0};
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    if (!bench_wants(bench, name))
+        return;
+    for (unsigned i = 0; i < PER_ROUND; i++)
+        text_add_numbered(&body, fragment, i);
+    struct bench_kernel kernel = bench_compile(bench, &(struct bench_source){.body = body.at});
+    for (unsigned warps = 1; warps <= 32; warps *= 2)
+        bench_print_number(name, warps,
+                           bench_run(bench, kernel,
+                                     (struct bench_launch){.blocks = 1, .threads = warps * 32, .rounds = rounds},
+                                     NULL) /
+                               (PER_ROUND * rounds));
+    bench_unload(kernel);
+    text_free(&body);
+}
+
+/* Loops of 16-byte instructions from 4 KB on; one warp. */
+static void fetches(struct bench *bench) {
+    for (unsigned n = 256; bench_wants(bench, "fetch") && n <= (bench->is_quick ? 8192u : 32768u); n *= 2) {
+        struct text body = {0};
+        for (unsigned i = 0; i < n; i++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", i % 4, i % 4);
+        struct bench_kernel kernel =
+            bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+        for (unsigned warps = 1; warps <= 16; warps *= 16) {
+            struct bench_launch launch = {.blocks = 1, .threads = warps * 32, .rounds = 4};
+            bench_print_number(warps == 1 ? "fetch_one_warp" : "fetch_16_warps", n * 16,
+                               bench_run(bench, kernel, launch, NULL) / (n * 4.0 * warps));
+        }
+        bench_unload(kernel);
+        text_free(&body);
+    }
+}
+
+void bench_control(struct bench *bench) {
+    branches(bench);
+    repeated(bench, "barrier", "bar.sync 0;");
+    repeated(bench, "fence_block", "membar.cta;");
+    repeated(bench, "fence_device", "membar.gl;");
+    repeated(bench, "warp_barrier", "bar.warp.sync 0xffffffff;");
+    fetches(bench);
+}

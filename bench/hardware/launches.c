@@ -1,0 +1,102 @@
+/* Launches of an empty kernel, for whoever counts their cycles from outside (a profiler, or the simulator's
+ * statistics); the time from launch to launch; and the gap between a block's end and the start of the next one on its
+ * SM. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char empty[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty()\n{\nret;\n}\n";
+
+static void empty_launches(struct bench *bench) {
+    CUmodule module;
+    CUfunction function;
+    const unsigned blocks[] = {1, bench->n_sms, 8 * bench->n_sms, 64 * bench->n_sms};
+    const unsigned threads[] = {32, 256, 1024};
+    if (!bench_wants(bench, "launch"))
+        return;
+    CHECK(cuModuleLoadData(&module, empty));
+    CHECK(cuModuleGetFunction(&function, module, "empty"));
+    for (size_t b = 0; b < 4; b++)
+        for (size_t t = 0; t < 3; t++) {
+            enum { TIMES = 20 };
+            CUevent first, last;
+            float milliseconds;
+            char parameter[48];
+            CHECK(cuEventCreate(&first, 0));
+            CHECK(cuEventCreate(&last, 0));
+            CHECK(cuEventRecord(first, NULL));
+            for (int i = 0; i < TIMES; i++)
+                CHECK(cuLaunchKernel(function, blocks[b], 1, 1, threads[t], 1, 1, 0, NULL, NULL, NULL));
+            CHECK(cuEventRecord(last, NULL));
+            CHECK(cuEventSynchronize(last));
+            CHECK(cuEventElapsedTime(&milliseconds, first, last));
+            CHECK(cuEventDestroy(first));
+            CHECK(cuEventDestroy(last));
+            snprintf(parameter, sizeof parameter, "%ux%u", blocks[b], threads[t]);
+            bench_print("launch_ns", parameter, (double)milliseconds * 1e6 / TIMES);
+        }
+    CHECK(cuModuleUnload(module));
+}
+
+static int by_start(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : 0;
+}
+
+/* Blocks that fill an SM one at a time (all of its threads with two blocks of 1024, here by shared memory): start, end
+ * and SM of each. %smid takes the place of the warp's index, so that the host can sort. */
+static void block_starts(struct bench *bench) {
+    enum { WAVES = 8 };
+    if (!bench_wants(bench, "block"))
+        return;
+    for (unsigned threads = 32; threads <= 1024; threads *= 32) {
+        unsigned blocks = WAVES * bench->n_sms, warps = threads / 32;
+        struct bench_time *times = calloc((size_t)blocks * warps, sizeof *times);
+        uint64_t(*span)[3] = calloc(blocks, sizeof *span);
+        if (!times || !span)
+            abort();
+        static const char setup[] = "mov.u32 %r50, %smid;\ncvt.u64.u32 %rd50, %r50;\nshl.b64 %rd50, %rd50, 48;\n";
+        static const char body[] = "fma.rn.f32 %f0, %f0, %fa, %fb;\nfma.rn.f32 %f0, %f0, %fa, %fb;\n";
+        /* the SM's number goes into the upper bits of the start */
+        static const char tail[] = "mov.u32 %sink, %f0;\nand.b64 %start, %start, 0xffffffffffff;\n"
+                                   "or.b64 %start, %start, %rd50;\n";
+        struct bench_kernel kernel = bench_compile(
+            bench,
+            &(struct bench_source){
+                .globals = ".extern .shared .align 16 .b8 memory[];\n", .setup = setup, .body = body, .tail = tail});
+        CHECK(cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 160 << 10));
+        struct bench_launch launch = {
+            .blocks = blocks, .threads = threads, .rounds = 100, .passes = 1, .dynamic_shared_bytes = 160 << 10};
+        bench_run(bench, kernel, launch, times);
+        bench_run(bench, kernel, launch, times);
+        for (unsigned b = 0; b < blocks; b++) {
+            span[b][0] = UINT64_MAX;
+            for (unsigned w = b * warps; w < (b + 1) * warps; w++) {
+                uint64_t end = times[w].end & 0xffffffffffff;
+                span[b][0] = times[w].start < span[b][0] ? times[w].start : span[b][0];
+                span[b][1] = end > span[b][1] ? end : span[b][1];
+            }
+        }
+        qsort(span, blocks, sizeof *span, by_start);
+        double gap = 0, length = 0;
+        unsigned n = 0;
+        for (unsigned b = 0; b < blocks; b++) {
+            length += (double)(span[b][1] - (span[b][0] & 0xffffffffffff));
+            if (b + 1 < blocks && span[b][0] >> 48 == span[b + 1][0] >> 48) {
+                gap += (double)(int64_t)((span[b + 1][0] & 0xffffffffffff) - span[b][1]);
+                n++;
+            }
+        }
+        bench_print_number("block_length", threads, length / blocks);
+        bench_print_number("block_gap", threads, n ? gap / n : 0);
+        bench_unload(kernel);
+        free(times);
+        free(span);
+    }
+}
+
+void bench_launches(struct bench *bench) {
+    block_starts(bench);
+    empty_launches(bench);
+}

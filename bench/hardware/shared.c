@@ -1,0 +1,60 @@
+/* Shared memory: every word holds its own address, so that a load's result is the address of the next one, whatever the
+ * pattern of the lanes. Latency with one warp, throughput with 32 warps and four chains. */
+#include "bench.h"
+
+#include <stdio.h>
+
+enum { PER_ROUND = 32 };
+
+static const char globals[] = ".shared .align 16 .b32 table[8192];\n";
+
+/* The whole block fills the table; lane l starts at word l * number (mod 8192). */
+static const char fill[] = "mov.u32 %r60, table;\n"
+                           "mov.u32 %r61, %thread;\n"
+                           "mov.u32 %r62, %ntid.x;\n"
+                           "FILL:\n"
+                           "shl.b32 %t, %r61, 2;\nadd.u32 %t, %t, %r60;\nst.shared.u32 [%t], %t;\n"
+                           "add.u32 %r61, %r61, %r62;\nsetp.lt.u32 %q, %r61, 8192;\n@%q bra FILL;\n"
+                           "mul.lo.u32 %t, %lane, %number;\nand.b32 %t, %t, 8191;\n"
+                           "shl.b32 %t, %t, 2;\nadd.u32 %t, %t, %r60;\n"
+                           "and.b32 %r40, %number, 0x40000000;\n"; /* 0, which a compiler cannot know */
+
+static double measure(struct bench *bench, const char *fragment, unsigned chains, unsigned warps, unsigned stride) {
+    struct text setup = {0}, body = {0}, tail = {0};
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    text_add(&setup, "%s", fill);
+    for (unsigned i = 0; i < chains; i++) {
+        text_add(&setup, "mov.u32 %%r%u, %%t;\nmov.u32 %%r%u, 0;\n", i, i + 16);
+        text_add(&tail, "xor.b32 %%sink, %%sink, %%r%u;\nxor.b32 %%sink, %%sink, %%r%u;\n", i, i + 16);
+    }
+    for (unsigned i = 0; i < PER_ROUND; i++)
+        text_add_numbered(&body, fragment, i % chains);
+    struct bench_kernel kernel = bench_compile(
+        bench, &(struct bench_source){.globals = globals, .setup = setup.at, .body = body.at, .tail = tail.at});
+    struct bench_launch launch = {.blocks = 1, .threads = warps * 32, .rounds = rounds, .number = stride};
+    double cycles = bench_run(bench, kernel, launch, NULL);
+    bench_unload(kernel);
+    text_free(&setup);
+    text_free(&body);
+    text_free(&tail);
+    return cycles / (PER_ROUND * (double)rounds * warps);
+}
+
+void bench_shared(struct bench *bench) {
+    static const char load[] = "ld.shared.u32 %r$, [%r$];";
+    static const char store[] = "st.shared.u32 [%r$], %r$;";
+    static const char atomic[] = "atom.shared.add.u32 %t, [%r$], %r40;\nxor.b32 %sink, %sink, %t;";
+    static const char atomic_chain[] = "atom.shared.or.b32 %r$, [%r$], %r40;";
+    for (unsigned stride = 0; stride <= 32; stride = stride ? 2 * stride : 1) {
+        if (bench_wants(bench, "shared_load_latency"))
+            bench_print_number("shared_load_latency", stride, measure(bench, load, 1, 1, stride));
+        if (bench_wants(bench, "shared_load_rate"))
+            bench_print_number("shared_load_rate", stride, measure(bench, load, 4, 32, stride));
+        if (bench_wants(bench, "shared_store_rate"))
+            bench_print_number("shared_store_rate", stride, measure(bench, store, 4, 32, stride));
+        if (bench_wants(bench, "shared_atomic_latency"))
+            bench_print_number("shared_atomic_latency", stride, measure(bench, atomic_chain, 1, 1, stride));
+        if (bench_wants(bench, "shared_atomic_rate"))
+            bench_print_number("shared_atomic_rate", stride, measure(bench, atomic, 4, 32, stride));
+    }
+}
