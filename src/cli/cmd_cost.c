@@ -72,7 +72,7 @@ static int add_model(struct table *table, const char *text, bool is_asked_for) {
     const struct divergence_ops *ops;
     void *given;
     char error[512], formula[FORMULA_BYTES] = "";
-    if (!divergence_parse(text, &ops, &given, error, sizeof error))
+    if (!divergence_parse_by(table->machine.rules, text, &ops, &given, error, sizeof error))
         return cli_fail(CLI_USAGE, "%s", error);
     struct cost *cost = &table->cost[table->count++];
     *cost = (struct cost){.name = text, .kind = "divergence", .area = ops->area};
@@ -91,7 +91,7 @@ static int add_scheduler(struct table *table, const char *text) {
     const struct sched_ops *ops;
     void *given;
     char error[512], formula[FORMULA_BYTES] = "";
-    if (!sched_parse(text, &ops, &given, error, sizeof error))
+    if (!sched_parse_by(table->machine.rules, text, &ops, &given, error, sizeof error))
         return cli_fail(CLI_USAGE, "%s", error);
     struct cost *cost = &table->cost[table->count++];
     *cost = (struct cost){.name = text, .kind = "scheduler", .is_known = ops->cost_bits != NULL};

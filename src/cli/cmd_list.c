@@ -350,7 +350,7 @@ static json_t *plugin_json(const struct list *list, const struct config_plugin *
 
 static struct config_plugin scheduler_plugin(const char *name) {
     const struct sched_ops *ops = sched_find(name);
-    return (struct config_plugin){ops->name, ops->help, ops->option, NULL, ops->options_bytes};
+    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
 static void scheduler_rows(const struct list *list, struct report_table *table) {

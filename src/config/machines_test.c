@@ -150,11 +150,13 @@ static void narasiman2011_is_its_table_1(void **state) {
     expect_values("narasiman2011", values);
 }
 
-static void narasiman2014_differs_in_its_data_cache(void **state) {
+static void narasiman2014_differs_in_its_data_cache_and_its_rules(void **state) {
     (void)state;
     struct config_machine before = machine_named("narasiman2011"), machine = machine_named("narasiman2014");
     assert_int_equal(machine.l1.size_bytes, 128 * 1024);
+    assert_string_equal(machine.rules, "2014");
     machine.l1.size_bytes = before.l1.size_bytes;
+    memcpy(machine.rules, before.rules, sizeof before.rules);
     memcpy(machine.name, before.name, sizeof before.name);
     memcpy(machine.description, before.description, sizeof before.description);
     char *text = dumped(&machine), *expected = dumped(&before);
@@ -268,7 +270,7 @@ int main(void) {
         cmocka_unit_test(the_defaults_are_the_default_machine),
         cmocka_unit_test(machines_whose_papers_have_no_energy_have_no_figures),
         cmocka_unit_test(narasiman2011_is_its_table_1),
-        cmocka_unit_test(narasiman2014_differs_in_its_data_cache),
+        cmocka_unit_test(narasiman2014_differs_in_its_data_cache_and_its_rules),
         cmocka_unit_test(narasiman2014_db_is_its_table_8_1),
         cmocka_unit_test(malits2012_is_its_table_2),
         cmocka_unit_test(meng2010_is_its_table_3),

@@ -15,6 +15,7 @@ struct parser {
     const char *kind;
     const struct config_plugin *list, *plugin;
     size_t count;
+    const char *rules;
     char *values;    /* the options struct */
     uint64_t is_set; /* bit i: the text sets option i */
     char *error;
@@ -229,12 +230,16 @@ static bool parse(struct parser *parser, char *text) {
         for (const struct config_plugin_option *option = parser->plugin->option; option->name; option++)
             store(parser->values, option, option->default_value);
     }
+    for (const struct config_preset *preset = parser->plugin->preset; parser->rules && preset && preset->name; preset++)
+        if (strcmp(preset->name, parser->rules) == 0 && !set_preset(parser, preset))
+            return false;
     return set_options(parser, rest);
 }
 
-bool config_plugin_parse(const char *kind, const struct config_plugin *list, size_t count, const char *text,
-                         size_t *which, void **options, char *error, size_t error_size) {
-    struct parser parser = {.kind = kind, .list = list, .count = count, .error = error, .error_size = error_size};
+bool config_plugin_parse_by(const char *rules, const char *kind, const struct config_plugin *list, size_t count,
+                            const char *text, size_t *which, void **options, char *error, size_t error_size) {
+    struct parser parser = {
+        .kind = kind, .list = list, .count = count, .rules = rules, .error = error, .error_size = error_size};
     char *copy = strdup(text);
     bool is_good = copy ? parse(&parser, copy) : refuse(&parser, "no memory for a %s", kind);
     free(copy);
@@ -245,6 +250,11 @@ bool config_plugin_parse(const char *kind, const struct config_plugin *list, siz
     *which = (size_t)(parser.plugin - list);
     *options = parser.values;
     return true;
+}
+
+bool config_plugin_parse(const char *kind, const struct config_plugin *list, size_t count, const char *text,
+                         size_t *which, void **options, char *error, size_t error_size) {
+    return config_plugin_parse_by(NULL, kind, list, count, text, which, options, error, error_size);
 }
 
 void config_plugin_format_value(const struct config_plugin_option *option, uint32_t value, char *text, size_t size) {

@@ -39,6 +39,9 @@ struct config_plugin {
  * (nearest name, allowed values). `kind` names what the list holds in messages: "scheduler". */
 bool config_plugin_parse(const char *kind, const struct config_plugin *list, size_t count, const char *text,
                          size_t *which, void **options, char *error, size_t error_size);
+/* The same, with a preset named `rules`, where the policy has one, in the place of its defaults; NULL: none. */
+bool config_plugin_parse_by(const char *rules, const char *kind, const struct config_plugin *list, size_t count,
+                            const char *text, size_t *which, void **options, char *error, size_t error_size);
 /* Writes a value of an option as a user would: `8`, `lazy`, `this+that`. */
 void config_plugin_format_value(const struct config_plugin_option *option, uint32_t value, char *text, size_t size);
 /* Writes the text that config_plugin_parse() reads as these options, with every option named. */

@@ -88,6 +88,25 @@ static void a_preset_stands_for_its_values(void **state) {
     reads_as("fancy:deep,huge", "fancy:size=64,mode=aggress,depth=9");
 }
 
+/* A machine's rules are a preset that written values win over; a policy without that preset keeps its defaults. */
+static void a_machines_rules_stand_in_for_the_defaults(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {{"deep", "fancy", "fancy:size=8,mode=lazy,depth=3"},
+                                           {"deep", "fancy:depth=5", "fancy:size=8,mode=lazy,depth=5"},
+                                           {"other", "fancy", "fancy:size=8,mode=lazy,depth=0"},
+                                           {"deep", "bare", "bare:size=8,mode=lazy,depth=0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t which;
+        void *options;
+        char error[200], text[200];
+        assert_true(config_plugin_parse_by(cases[i][0], "thing", list, N_PLUGINS, cases[i][1], &which, &options, error,
+                                           sizeof error));
+        config_plugin_describe(&list[which], options, text, sizeof text);
+        assert_string_equal(text, cases[i][2]);
+        free(options);
+    }
+}
+
 /* In any order; setting a value after a preset that sets it too is not setting it twice. */
 static void a_written_value_wins_over_a_preset(void **state) {
     (void)state;
@@ -153,6 +172,7 @@ int main(void) {
         cmocka_unit_test(an_option_that_is_not_set_has_its_default),
         cmocka_unit_test(a_set_is_written_with_plus_signs),
         cmocka_unit_test(a_preset_stands_for_its_values),
+        cmocka_unit_test(a_machines_rules_stand_in_for_the_defaults),
         cmocka_unit_test(a_written_value_wins_over_a_preset),
         cmocka_unit_test(a_description_parses_as_the_same_options),
         cmocka_unit_test(an_unknown_name_is_answered_with_the_nearest_or_all),

@@ -46,7 +46,7 @@ struct divergence_group {
     int slot;        /* set by the SM; DIVERGENCE_NO_SLOT: none. The model sets that once, when it makes the group. */
     uint8_t status;  /* enum divergence_status */
     /* Bundles of the next instruction may issue while some of this one are in flight; the model holds busy threads back
-     * (lwm with refetch=first). Control instructions wait in any case. */
+     * (lwm with refetch=first). Returns, exits, indirect calls and barriers wait in any case. */
     bool overlaps;
     bool is_blocked;               /* all threads left for this instruction are busy: wait until an access ends */
     uint8_t kind;                  /* for the model: which of its structs this is, if it has several; otherwise 0 */
@@ -194,6 +194,10 @@ struct divergence_ops {
      * `text`. program is NULL if none is loaded yet. May be NULL. */
     const char *(*refuses)(const void *options, const struct config_machine *machine,
                            const struct exec_program *program, char *text, size_t size);
+    /* Returns NULL, or what a user should know who launches this program in blocks of n_threads: one sentence, static
+     * or in `text`. Shown once for a kernel. May be NULL. */
+    const char *(*remarks)(const void *options, const struct exec_program *program, uint32_t n_threads, char *text,
+                           size_t size);
     /* Slots that an SM with n_warps warps needs, at most most_slots. NULL: n_warps. */
     uint32_t (*n_slots)(const void *options, const struct config_machine *machine, uint32_t n_warps,
                         uint32_t most_slots);
@@ -237,4 +241,7 @@ const struct divergence_ops *divergence_find(const char *name);
 /* See sched_parse(). */
 bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,
                       size_t error_size);
+/* See sched_parse_by(). */
+bool divergence_parse_by(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
+                         char *error, size_t error_size);
 void divergence_describe(const struct divergence_ops *ops, const void *options, char *text, size_t size);

@@ -2,7 +2,7 @@
  * pool that has the same next instruction, and what finds no free lane there enters the pool as a new warp. Threads
  * meet again only because the scheduler keeps them together (majority, pdprio, pc).
  *
- * Source: Fung et al. 2007 as described in Narasiman 2011, 5, and 2014, 3.2.1; `lanes=free`, the variant that may move
+ * Source: Fung et al. 2007 as described in Narasiman 2011, 4, and 2014, 3.2.1; `lanes=free`, the variant that may move
  * threads to other lanes, is the one in Malits 2012, 3.2.
  *
  * Ours:

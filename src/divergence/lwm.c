@@ -79,6 +79,10 @@ struct model {
 
 static uint32_t size_of(const struct options *options) { return 32u << options->size; }
 
+static uint32_t size_wanted(uint32_t size, const struct exec_program *program) {
+    return program->warp_size_wanted ? program->warp_size_wanted : size;
+}
+
 static void *new_model(const struct divergence_setup *setup) {
     struct model *model = base_allocate(1, sizeof *model);
     const struct options *options = setup->options;
@@ -176,7 +180,7 @@ static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     struct model *model = user;
     struct block *block = place->state;
     const struct exec_program *program = model->setup.cx->grid->program;
-    uint32_t size = program->warp_size_wanted ? program->warp_size_wanted : model->size;
+    uint32_t size = size_wanted(model->size, program);
     uint32_t warp_size = model->setup.machine->warp_size, n_rows = place->cta->n_rows;
     uint32_t rows_each = size > warp_size ? size / warp_size : 1;
     block->n_warps = (n_rows + rows_each - 1) / rows_each;
@@ -318,6 +322,15 @@ static const char *refuses(const void *user, const struct config_machine *machin
     return NULL;
 }
 
+static const char *remarks(const void *user, const struct exec_program *program, uint32_t n_threads, char *text,
+                           size_t size) {
+    uint32_t wanted = size_wanted(size_of(user), program);
+    if (n_threads >= wanted)
+        return NULL;
+    snprintf(text, size, "lwm: large warps of %u threads are not reached, its blocks have %u", wanted, n_threads);
+    return text;
+}
+
 static void visit(const void *user, const struct divergence_block *place,
                   void (*thread)(void *user, const struct divergence_group *group, const struct exec_row *row,
                                  uint32_t lane),
@@ -336,7 +349,7 @@ static void visit(const void *user, const struct divergence_block *place,
     }
 }
 
-/* What the papers add to a core with stacks: Narasiman 2011, 4.4; 2014, 4.5. */
+/* What the papers add to a core with stacks: Narasiman 2011, 3.3; 2014, 4.5. */
 static uint64_t cost_bits(const void *user, const struct config_machine *machine, char *formula, size_t size) {
     const struct options *options = user;
     uint64_t bits = 3ull * size_of(options);
@@ -344,7 +357,7 @@ static uint64_t cost_bits(const void *user, const struct config_machine *machine
         snprintf(formula, size, "copy of the mask + two masks for branches: 3 x %u", size_of(options));
         return bits;
     }
-    snprintf(formula, size, "copy of the mask + two masks for branches + a in_flight bit for each thread: 3 x %u + %u",
+    snprintf(formula, size, "copy of the mask + two masks for branches + a busy bit for each thread: 3 x %u + %u",
              size_of(options), machine->threads_per_sm);
     return bits + machine->threads_per_sm;
 }
@@ -356,6 +369,7 @@ const struct divergence_ops divergence_lwm = {
     .preset = presets,
     .options_bytes = sizeof(struct options),
     .refuses = refuses,
+    .remarks = remarks,
     .new_model = new_model,
     .free_model = free,
     .new_block = new_block,

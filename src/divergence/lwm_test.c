@@ -270,6 +270,40 @@ static void with_refetch_first_threads_in_flight_stay_and_the_others_issue(void 
     fixture_close(f);
 }
 
+/* 2014, 4.2.2: a branch issues for the threads that are not in flight, like any instruction; what follows a conditional
+ * one waits for all its sub-warps, what follows a jump does not. */
+static void only_what_follows_a_conditional_branch_waits(void **state) {
+    (void)state;
+    static const char *const branches[] = {"@%p1 bra END;", "bra NEXT; NEXT:"};
+    for (int i = 0; i < 2; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "%s and.b32 %%r6, %%r0, 1; setp.eq.u32 %%p1, %%r6, 1; ld.global.u32 %%r5, [%%rd1]; %s\n%s",
+                 PROGRAM_HEAD PROGRAM_BEGIN, branches[i], "xor.b32 %r4, %r0, 1; END:\n" PROGRAM_END);
+        static struct log log;
+        struct fixture *f = open_logged("lwm:refetch=first", text, &(struct fixture_shape){.block = 128}, &log);
+        const struct seen *branch = NULL, *next = NULL;
+        bool is_jump = i == 1;
+        f->outcome = slow_row;
+        f->machine.pipeline_stages = 1;
+        fixture_start(f);
+        fixture_run(f);
+        uint32_t pc = pc_of(f, PTX_OP_XOR);
+        assert_int_equal(count_at(&log, pc - 1, &branch), is_jump ? 1 : 4);
+        assert_int_equal(branch[0].row[1], 0); /* odd lanes take the branch */
+        assert_int_equal(count_at(&log, pc, &next), 4);
+        if (is_jump) {
+            assert_int_equal(next[2].row[0], 3);
+            assert_in_range(next[3].cycle - next[2].cycle, 40, 52);
+        } else {
+            assert_int_equal(branch[2].row[1], 3);
+            assert_in_range(branch[3].cycle - branch[2].cycle, 40, 52);
+            assert_true(next[0].cycle > branch[3].cycle);
+        }
+        fixture_close(f);
+    }
+}
+
 /* Row by row, too. */
 static void threads_in_flight_are_left_out_of_rows(void **state) {
     (void)state;
@@ -514,6 +548,7 @@ int main(void) {
         cmocka_unit_test(with_refetch_first_threads_in_flight_stay_and_the_others_issue),
         cmocka_unit_test(threads_in_flight_are_left_out_of_rows),
         cmocka_unit_test(the_next_instruction_waits_for_the_first_sub_warp),
+        cmocka_unit_test(only_what_follows_a_conditional_branch_waits),
         cmocka_unit_test(with_refetch_all_everybody_waits_for_the_last),
         cmocka_unit_test(refetch_first_is_refused_with_a_scoreboard),
         cmocka_unit_test(a_path_may_end_with_an_arrival),

@@ -30,16 +30,21 @@ static struct config_plugin plugin_of(const struct divergence_ops *ops) {
     return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
-bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,
-                      size_t error_size) {
+bool divergence_parse_by(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
+                         char *error, size_t error_size) {
     struct config_plugin list[N_MODELS];
     for (size_t i = 0; i < N_MODELS; i++)
         list[i] = plugin_of(models[i]);
     size_t which;
-    if (!config_plugin_parse("divergence model", list, N_MODELS, text, &which, options, error, error_size))
+    if (!config_plugin_parse_by(rules, "divergence model", list, N_MODELS, text, &which, options, error, error_size))
         return false;
     *ops = models[which];
     return true;
+}
+
+bool divergence_parse(const char *text, const struct divergence_ops **ops, void **options, char *error,
+                      size_t error_size) {
+    return divergence_parse_by(NULL, text, ops, options, error, error_size);
 }
 
 void divergence_describe(const struct divergence_ops *ops, const void *options, char *text, size_t size) {

@@ -33,6 +33,8 @@ struct gpu_timed {
     uint64_t cycle;
     struct gpu_workers *workers; /* NULL: one thread, or not needed so far */
     bool checks;
+    const char **remarked; /* kernels about which the model has remarked something, as the gpu keeps their names */
+    uint32_t n_remarked;
 };
 
 enum {
@@ -88,8 +90,10 @@ static void block_ended(void *user);
 static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     const struct config_machine *machine = &timed->machine;
     char rule[256];
-    if (!sched_parse(machine->scheduler, &timed->scheduler, &timed->scheduler_options, error, size) ||
-        !divergence_parse(machine->divergence, &timed->divergence, &timed->divergence_options, error, size))
+    if (!sched_parse_by(machine->rules, machine->scheduler, &timed->scheduler, &timed->scheduler_options, error,
+                        size) ||
+        !divergence_parse_by(machine->rules, machine->divergence, &timed->divergence, &timed->divergence_options, error,
+                             size))
         return false;
     const char *refusal = timed->divergence->refuses
                               ? timed->divergence->refuses(timed->divergence_options, machine, NULL, rule, sizeof rule)
@@ -171,6 +175,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
     gpu_workers_free(timed->workers);
     free(timed->scheduler_options);
     free(timed->divergence_options);
+    free(timed->remarked);
     free(timed);
 }
 
@@ -461,6 +466,26 @@ static bool is_refused(const struct gpu_timed *timed, const struct exec_program 
     return refusal != NULL;
 }
 
+/* Tells the user what the model remarks about this launch: once for a kernel. */
+static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel) {
+    char text[256];
+    uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
+    const char *remark =
+        timed->divergence->remarks
+            ? timed->divergence->remarks(timed->divergence_options, grid->program, n_threads, text, sizeof text)
+            : NULL;
+    for (uint32_t i = 0; remark && i < timed->n_remarked; i++)
+        if (timed->remarked[i] == kernel)
+            return;
+    if (!remark)
+        return;
+    timed->remarked = realloc(timed->remarked, (timed->n_remarked + 1) * sizeof *timed->remarked);
+    if (!timed->remarked)
+        abort();
+    timed->remarked[timed->n_remarked++] = kernel;
+    fprintf(stderr, "heddle: kernel '%s': %s\n", kernel, remark);
+}
+
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error) {
     struct sm_program *program = sm_program_new(grid->program, &timed->machine);
@@ -474,6 +499,8 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     timed->run = &run;
     gpu_progress_start(&run.progress);
     bool is_done = !is_refused(timed, grid->program, error);
+    if (is_done)
+        show_remark(timed, grid, record->kernel);
     for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
         is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
     if (!is_done)

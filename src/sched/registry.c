@@ -27,18 +27,23 @@ bool sched_sees_waits(const struct sched_ops *ops) {
 }
 
 static struct config_plugin plugin_of(const struct sched_ops *ops) {
-    return (struct config_plugin){ops->name, ops->help, ops->option, NULL, ops->options_bytes};
+    return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
-bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size) {
+bool sched_parse_by(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,
+                    size_t error_size) {
     struct config_plugin list[N_SCHEDULERS];
     for (size_t i = 0; i < N_SCHEDULERS; i++)
         list[i] = plugin_of(schedulers[i]);
     size_t which;
-    if (!config_plugin_parse("scheduler", list, N_SCHEDULERS, text, &which, options, error, error_size))
+    if (!config_plugin_parse_by(rules, "scheduler", list, N_SCHEDULERS, text, &which, options, error, error_size))
         return false;
     *ops = schedulers[which];
     return true;
+}
+
+bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size) {
+    return sched_parse_by(NULL, text, ops, options, error, error_size);
 }
 
 void sched_describe(const struct sched_ops *ops, const void *options, char *text, size_t size) {

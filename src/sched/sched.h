@@ -46,6 +46,7 @@ struct sched_view {
 struct sched_ops {
     const char *name, *help;
     const struct config_plugin_option *option; /* ends with a NULL name; may be NULL */
+    const struct config_preset *preset;        /* as option */
     size_t options_bytes, state_bytes;
     bool is_strict; /* pick may return SCHED_NONE despite candidates */
     /* `state` is zeroed, `options` are complete. Called before cycle 0 for each scheduler of each SM. */
@@ -76,6 +77,9 @@ const struct sched_ops *sched_find(const char *name);
  * a mistake it returns false and writes one line to `error`: what is wrong and what would be right (nearest name,
  * allowed values). */
 bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size);
+/* The same on a machine with these rules (config_machine.rules): a preset of that name stands in for the defaults. */
+bool sched_parse_by(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,
+                    size_t error_size);
 /* Returns whether stall() and wake() do anything: most policies use the view's sets instead. */
 bool sched_sees_waits(const struct sched_ops *ops);
 /* Writes the text that sched_parse() reads as these options, with every option named:

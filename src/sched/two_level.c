@@ -36,6 +36,12 @@ static const struct config_plugin_option option_table[] = {
     {0},
 };
 
+static const struct config_preset presets[] = {
+    {"2011", "switch=empty", "as in the paper of 2011"},
+    {"2014", "switch=stall", "as in the thesis of 2014"},
+    {0},
+};
+
 struct two_level {
     struct options options;
     uint32_t top;                    /* the prioritised group */
@@ -160,6 +166,7 @@ const struct sched_ops sched_two_level = {
     .name = "two-level",
     .help = "one fetch group of warps has priority until none of them can issue, then the next",
     .option = option_table,
+    .preset = presets,
     .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct two_level),
     .start = start,

@@ -135,6 +135,26 @@ static void serialised_accesses_stall_a_barrel(void **state) {
     assert_int_equal(fixture_cycles(barrel, lines, 64), 47);
 }
 
+/* Narasiman 2014, 4.2.2: a large warp is fetched again after its first sub-warp, but after a conditional branch when
+ * all have completed. Two rows: the parameter is read in 1 and 2, the loads issue in 8 and 9 (7 cycles after the
+ * first), and their data arrive in 49 and 50. The jump issues in 49 with the row that is there, whether it takes one
+ * sub-warp or two; the addition follows in 56 and 57, the return in 63, its second sub-warp, if it has one, in 64. A
+ * conditional branch issues in 49 and 50; the addition follows in 57 and 58, the return in 64. */
+static void only_after_a_conditional_branch_a_large_warp_waits_for_all_sub_warps(void **state) {
+    (void)state;
+    static const char *const one[] = {"sm.pipeline=barrel", "sm.stages=7", "divergence=lwm:size=64,refetch=first",
+                                      NULL};
+    static const char *const two[] = {"sm.pipeline=barrel", "sm.stages=7",
+                                      "divergence=lwm:size=64,refetch=first,jumpopt=off", NULL};
+    static const char jump[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nbra L;\nL:\n"
+                               "add.u32 %r2, %r1, 1;\nret;";
+    static const char branch[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\n@!%p0 bra L;\nL:\n"
+                                 "add.u32 %r2, %r1, 1;\nret;";
+    assert_int_equal(fixture_cycles(one, jump, 64), 63);
+    assert_int_equal(fixture_cycles(two, jump, 64), 64);
+    assert_int_equal(fixture_cycles(one, branch, 64), 64);
+}
+
 /* Switch on access: one instruction per cycle whatever it needs; a warp that loads waits until its data arrive: mov, ld
  * in 2 (requested in 3, arrives in 43), add 43, ret 44. */
 static void a_warp_switches_on_an_access(void **state) {
@@ -224,6 +244,7 @@ int main(void) {
         cmocka_unit_test(source_registers_of_one_bank_are_read_in_turn),
         cmocka_unit_test(the_barrel_turns),
         cmocka_unit_test(serialised_accesses_stall_a_barrel),
+        cmocka_unit_test(only_after_a_conditional_branch_a_large_warp_waits_for_all_sub_warps),
         cmocka_unit_test(a_warp_switches_on_an_access),
         cmocka_unit_test(an_access_alone_makes_the_greedy_scheduler_switch),
         cmocka_unit_test(a_barrier_frees_everyone_when_the_last_arrives),

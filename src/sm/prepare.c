@@ -47,6 +47,13 @@ static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
     view->passed = group->passed;
 }
 
+/* A group that holds back threads in flight itself (lwm with refetch=first) issues branches with those that are not,
+ * like any instruction (Narasiman 2014, 4.2.2). Returns, exits and barriers change the group or the block: they wait.
+ */
+static bool may_overlap_accesses(const struct sm_timing *timing) {
+    return !timing->is_control || timing->is_branch || timing->is_jump;
+}
+
 /* Finds the cycle from which the known instruction may issue: where lanes have their own scoreboards, not before
  * `lanes`, the first lane's. */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
@@ -59,8 +66,9 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
             uint64_t ready = slot->register_ready[timing->reg[i]];
             operands = ready > operands ? ready : operands;
         }
-    bool waits_for_all = slot->n_accesses && (timing->is_fence || timing->is_barrier ||
-                                              (!sm->is_scoreboard && (!group->overlaps || timing->is_control)));
+    bool waits_for_all =
+        slot->n_accesses && (timing->is_fence || timing->is_barrier ||
+                             (!sm->is_scoreboard && !(group->overlaps && may_overlap_accesses(timing))));
     if (operands == SM_NEVER || group->is_blocked || waits_for_all) {
         sm_set_state(sm, s, SM_SLOT_MEMORY);
         tell_stall(sm, s, cycle, true, timing->is_fence);

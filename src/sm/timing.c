@@ -138,6 +138,8 @@ static uint16_t prefix_cycles(const struct config_machine *machine, const struct
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
                  const struct ptx_instruction *source, struct sm_timing *timing) {
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
+    timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
+    timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
     if (exec_goes_to_memory(insn)) {

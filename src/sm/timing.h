@@ -43,7 +43,9 @@ struct sm_timing {
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence;     /* the post-dominator of some branch */
-    uint8_t reserved[4];
+    bool is_jump;              /* a branch or direct call that all threads take: one new pc, known at once */
+    bool is_branch;            /* a branch, conditional or not */
+    uint8_t reserved[2];
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 

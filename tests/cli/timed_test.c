@@ -139,6 +139,39 @@ static void a_limit_of_cycles_stops_the_run_with_partial_results(void **state) {
     outcome_free(&outcome);
 }
 
+/* How often `part` is in the text. */
+static unsigned occurrences(const char *text, const char *part) {
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* needleman launches its kernel once for each wave: the remark comes once. */
+static void blocks_too_small_for_a_models_size_are_remarked_once_for_a_kernel(void **state) {
+    (void)state;
+    static const struct {
+        const char *model, *threads, *remark;
+    } cases[] = {
+        {"lwm", "64",
+         "heddle: kernel 'needleman': lwm: large warps of 256 threads are not reached, its blocks have 64\n"},
+        {"lwm:size=64", "64", NULL},
+        {"lwm:size=128", "96", "lwm: large warps of 128 threads are not reached, its blocks have 96\n"},
+        {"tbc", "64", "tbc: blocks of 256 threads (Narasiman 2014) are not reached, its blocks have 64\n"},
+        {"tbc", "256", NULL},
+        {"stack", "64", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome outcome = heddle("run needleman -q -m narasiman2011 --no-check -d %s --threads-per-block %s",
+                                        cases[i].model, cases[i].threads);
+        expect_status(&outcome, 0);
+        assert_int_equal(occurrences(outcome.err, "not reached"), cases[i].remark ? 1 : 0);
+        if (cases[i].remark)
+            expect_text(outcome.err, cases[i].remark);
+        outcome_free(&outcome);
+    }
+}
+
 static void people_see_where_the_cycles_went(void **state) {
     (void)state;
     struct outcome outcome = heddle("run bfs -s gto --set sm.count=2");
@@ -165,6 +198,7 @@ int main(void) {
         cmocka_unit_test(a_dumped_configuration_makes_the_same_run),
         cmocka_unit_test(a_limit_of_cycles_stops_the_run_with_partial_results),
         cmocka_unit_test(people_see_where_the_cycles_went),
+        cmocka_unit_test(blocks_too_small_for_a_models_size_are_remarked_once_for_a_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -26,7 +26,7 @@ static int check_divergence(const struct config_machine *machine, const char **r
     const struct divergence_ops *ops;
     void *options;
     char error[512], rule[400];
-    if (!divergence_parse(machine->divergence, &ops, &options, error, sizeof error))
+    if (!divergence_parse_by(machine->rules, machine->divergence, &ops, &options, error, sizeof error))
         return cli_fail(CLI_USAGE, "%s", error);
     const char *text = ops->refuses ? ops->refuses(options, machine, NULL, rule, sizeof rule) : NULL;
     *refusal = text ? base_arena_copy(arena, text, strlen(text)) : NULL;

@@ -1,4 +1,4 @@
-/* Packs threads of several rows into one bundle for the SIMD lanes: the sub-warps of large warps (Narasiman 2011, 4.1)
+/* Packs threads of several rows into one bundle for the SIMD lanes: the sub-warps of large warps (Narasiman 2011, 3.1)
  * and compacted warps (Fung and Aamodt 2011). Masks have one word of lanes for each row. */
 #pragma once
 

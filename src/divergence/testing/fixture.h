@@ -246,8 +246,10 @@ static inline bool fixture_can_step(const struct fixture_sm *sm, uint32_t s) {
         return slot->n_accesses == 0;
     if (group->is_blocked || group->ready_cycle > sm->f->cycle)
         return false;
-    if (slot->n_accesses && group->overlaps)
-        return !fixture_is_control(sm->f, &sm->f->program->code[group->pc]);
+    if (slot->n_accesses && group->overlaps) {
+        const struct exec_insn *insn = &sm->f->program->code[group->pc];
+        return !fixture_is_control(sm->f, insn) || insn->kind == EXEC_KIND_BRANCH;
+    }
     return slot->n_accesses == 0 || sm->f->runs_ahead;
 }
 
