@@ -94,7 +94,8 @@ static void a_mistake_is_named_with_what_would_be_right(void **state) {
     refused_with_all_names("fifo");
     refused_with_all_names("");
     refused("two-level:grup=8", "two-level has no option 'grup'; did you mean 'group'?");
-    refused("two-level:x=8", "two-level has no option 'x'; there are: group, switch, timeout, inner, outer, 2011, 2014");
+    refused("two-level:x=8",
+            "two-level has no option 'x'; there are: group, switch, timeout, inner, outer, 2011, 2014");
     refused("gto:group=8", "gto has no options, so 'group' cannot be one");
     refused("two-level:group", "two-level: group needs a value, such as group=8");
     refused("two-level:group=", "two-level: group needs a value, such as group=8");

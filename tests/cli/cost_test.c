@@ -38,9 +38,9 @@ static void costs_are_those_of_the_papers(void **state) {
     expect_bits("narasiman2014", "lwm:refetch=first", 1792, 224); /* Narasiman 2014, 4.5 */
     expect_bits("narasiman2011", "lwm", 768, 96);                 /* each machine has its own rules */
     expect_bits("narasiman2014", "lwm", 1792, 224);
-    expect_bits("meng2010", "dws:wst=2", 2 * 84, 21);             /* Meng 2010, 5.6: 84 bits an entry */
-    expect_bits("meng2010", "dws", 16 * 84, 168);                 /* the default: sixteen of them */
-    expect_bits("narasiman2011", "two-level", 0, 0);              /* Narasiman 2011, 3.3: only logic */
+    expect_bits("meng2010", "dws:wst=2", 2 * 84, 21); /* Meng 2010, 5.6: 84 bits an entry */
+    expect_bits("meng2010", "dws", 16 * 84, 168);     /* the default: sixteen of them */
+    expect_bits("narasiman2011", "two-level", 0, 0);  /* Narasiman 2011, 3.3: only logic */
     struct outcome outcome = heddle("cost lfws -m gtx480 --set sm.threads=768 --set sm.threads_per_block=768 --json -");
     expect_status(&outcome, 0);
     json_t *object = json_output(&outcome);
