@@ -19,7 +19,7 @@ struct run_options {
     const char *launches;
     uint64_t first_launch, last_launch; /* read from `launches` */
     unsigned color;
-    uint64_t threads, max_cycles, sample_cycles, max_instructions;
+    uint64_t threads, sample_launches, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv, *thread_map;
 };
@@ -38,6 +38,8 @@ static const struct cli_option options[] = {
     CLI_PROGRAM_ROWS(FIELD(program)),
     {"--launch", 0, CLI_TEXT, "N..M", "time only these launches, counted from 1; the others run functionally",
      FIELD(launches), 0, 0},
+    {"--sample-launches", 0, CLI_NUMBER, "N", "time one in N launches of each kernel, and estimate the cycles of all",
+     FIELD(sample_launches), 1, INT64_MAX},
     {"--keep-going", 0, CLI_FLAG, NULL, "accept exit status 0 even if CUDA calls failed", FIELD(keeps_going), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
@@ -86,6 +88,7 @@ const struct cli_command cli_run_command = {
                 "  heddle run nn --divergence odgs --branches --thread-map nn\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
+                "  heddle run ./myapp --sample-launches 20\n"
                 "  heddle run saxpy.ptx --functional --grid 4 --block 256 \\\n"
                 "      --arg f32:2 --arg buf:f32[1024]=iota --arg out:f32[1024] --arg u32:1024\n",
     .options = options,
@@ -117,6 +120,7 @@ static int check_functional(const struct run_options *given) {
                         : given->machine.dump      ? "--dump-config"
                         : given->max_cycles        ? "--max-cycles"
                         : given->launches          ? "--launch"
+                        : given->sample_launches   ? "--sample-launches"
                         : given->sample_cycles     ? "--sample"
                                                    : NULL;
     if (given->is_functional && timed)
@@ -245,6 +249,7 @@ static int run_program(struct run *run) {
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
+    execution->timed_every = run->given.sample_launches;
     execution->keeps_going = run->given.keeps_going;
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);

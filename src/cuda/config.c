@@ -133,6 +133,7 @@ bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_t
         {"timed_kernels", OPTION_TEXT, timed->kernels, 0, sizeof(timed->kernels)},
         {"first_timed_launch", OPTION_U64, &timed->first, 1, INT64_MAX},
         {"last_timed_launch", OPTION_U64, &timed->last, 1, INT64_MAX},
+        {"timed_every", OPTION_U64, &timed->every, 1, INT64_MAX},
         {"verbose", OPTION_BOOLEAN, is_verbose, 0, 0},
         {"interruptible", OPTION_BOOLEAN, is_interruptible, 0, 0},
     };

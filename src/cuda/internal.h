@@ -122,6 +122,7 @@ struct CUfunc_st {
     struct gpu_kernel *kernel;
     uint32_t max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
     int carveout;
+    uint64_t n_launches; /* so far */
     /* Collected by cuParamSet* and cuFuncSet* for cuLaunch and cuLaunchGrid. */
     unsigned char *parameter;
     uint32_t block[3], shared_bytes;
@@ -217,6 +218,7 @@ struct cuda_error_record {
 struct cuda_timed_launches {
     char kernels[512];    /* an extended regular expression; empty: all */
     uint64_t first, last; /* numbers from 1; 0: no bound */
+    uint64_t every;       /* of the launches of each kernel, the first of so many; 0: all */
     regex_t *compiled;    /* of `kernels`; NULL: all */
 };
 

@@ -145,10 +145,13 @@ static void report(struct cuda_state *state, CUresult result, const struct gpu_e
     cuda_results_write(state);
 }
 
-/* Selected by its number, and by its name, mangled or not. */
-static bool is_to_be_timed(const struct cuda_state *state, const char *kernel) {
+/* Selected by its number, among all launches and among those of its kernel, and by its name, mangled or not. */
+static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_st *function) {
     const struct cuda_timed_launches *timed = &state->timed;
+    const char *kernel = gpu_kernel_name(function->kernel);
     uint64_t number = state->n_launches + 1;
+    if (timed->every && function->n_launches % timed->every != 0)
+        return false;
     if (number < timed->first || (timed->last && number > timed->last))
         return false;
     if (!timed->compiled || regexec(timed->compiled, kernel, 0, NULL, 0) == 0)
@@ -160,14 +163,14 @@ static bool is_to_be_timed(const struct cuda_state *state, const char *kernel) {
 }
 
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work) {
-    const struct CUfunc_st *function = work->function;
+    struct CUfunc_st *function = work->function;
     struct gpu_launch launch = {
         .kernel = function->kernel,
         .dynamic_shared_bytes = work->shared_bytes,
         .parameters = work->parameters,
         .parameter_bytes = (uint32_t)gpu_kernel_function(function->kernel)->parameter_bytes,
         .is_cooperative = work->is_cooperative,
-        .is_untimed = !is_to_be_timed(call->state, gpu_kernel_name(function->kernel)),
+        .is_untimed = !is_to_be_timed(call->state, function),
     };
     memcpy(launch.grid, work->grid, sizeof(launch.grid));
     memcpy(launch.block, work->block, sizeof(launch.block));
@@ -179,6 +182,7 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
     }
     cuda_interrupt_defer(true);
     bool is_done = gpu_launch(call->gpu, &launch, &error);
+    function->n_launches++;
     cuda_interrupt_defer(false);
     cuda_results_note_launches(call->state);
     cuda_note_memory(call->state);

@@ -49,6 +49,7 @@ static void read_launches(struct report_run *run, const json_t *array, struct ba
         read_shape(launch->grid, json_object_get(object, "grid"));
         read_shape(launch->block, json_object_get(object, "block"));
         launch->n_untimed = json_is_false(json_object_get(object, "timed"));
+        launch->thread_instructions = (uint64_t)json_integer_value(json_object_get(object, "thread_instructions"));
         if (!launch->n_untimed)
             read_counters(&launch->counters, object);
         launch->active_lanes = copy_json(arena, json_object_get(object, "active_lanes"));

@@ -86,6 +86,16 @@ static void add_target(json_t *object, const struct report_target *target) {
     json_object_set_new(object, "divergence", json_string(target->divergence));
 }
 
+static void add_estimate(json_t *object, const struct report_run *run) {
+    struct report_estimate estimate;
+    if (!run->target || !report_estimate(run, &estimate))
+        return;
+    json_object_set_new(object, "estimate",
+                        json_pack("{s:f, s:o, s:i, s:i}", "cycles", estimate.cycles, "error",
+                                  value_json(estimate.error), "timed_launches", estimate.n_timed, "launches",
+                                  estimate.n_launches));
+}
+
 static json_t *run_json(const struct report_run *run, bool has_host) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
@@ -105,6 +115,7 @@ static json_t *run_json(const struct report_run *run, bool has_host) {
     json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
     add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
+    add_estimate(object, run);
     if (run->n_profiles)
         json_object_set_new(object, "branches", branches_json(run));
     if (has_host)

@@ -1,4 +1,5 @@
 /* Prints the table after a run: a line per kernel, a total, where the cycles went, and the speed of the host. */
+#include <math.h>
 #include <string.h>
 
 #include "base/demangle.h"
@@ -165,6 +166,17 @@ static void print_energy(FILE *file, const struct stats_counters *counters) {
     fputc('\n', file);
 }
 
+static void print_estimate(FILE *file, const struct report_run *run) {
+    struct report_estimate estimate;
+    if (!report_estimate(run, &estimate))
+        return;
+    fprintf(file, "estimate for all %u launches: %.0f cycles", estimate.n_launches, estimate.cycles);
+    if (isnan(estimate.error))
+        fprintf(file, ", from %u timed ones; too few of some kernel to say how exact that is\n", estimate.n_timed);
+    else
+        fprintf(file, " +- %.1f %%, from %u timed ones\n", 100 * estimate.error / estimate.cycles, estimate.n_timed);
+}
+
 static void print_target(FILE *file, const struct report_target *target) {
     fprintf(file, "%s", target->machine);
     for (unsigned i = 0; i < target->n_changes; i++)
@@ -209,6 +221,8 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
     print_kernels(file, run, is_colored, arena);
     if (run->target)
         print_shares(file, &run->total.counters);
+    if (run->target)
+        print_estimate(file, run);
     if (run->total.counters.energy_nj)
         print_energy(file, &run->total.counters);
     double rate = report_rate(run->total.counters.warp_instructions, run->host_seconds);

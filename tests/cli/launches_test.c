@@ -59,6 +59,41 @@ static void launches_are_chosen_by_name_and_number(void **state) {
     assert_int_equal(count_timed("--launch 2..5 --kernel step", &first), 2);
 }
 
+static void one_in_so_many_launches_of_each_kernel_is_timed(void **state) {
+    (void)state;
+    const char *first;
+    assert_int_equal(count_timed("--sample-launches 1", &first), 6);
+    assert_int_equal(count_timed("--sample-launches 2", &first), 4); /* the first and third of both kernels */
+    assert_int_equal(count_timed("--sample-launches 3", &first), 2);
+    assert_int_equal(count_timed("--sample-launches 2 --kernel step", &first), 2);
+    assert_string_equal(first, "second");
+}
+
+static void the_cycles_of_all_launches_are_estimated(void **state) {
+    (void)state;
+    struct outcome full = heddle("run %s/launches --json -", programs());
+    struct outcome outcome = heddle("run %s/launches --sample-launches 2 --json -", programs());
+    expect_status(&outcome, 0);
+    json_t *all = json_output(&full), *some = json_output(&outcome), *estimate = json_object_get(some, "estimate");
+    assert_null(json_object_get(all, "estimate"));
+    assert_int_equal(json_integer_value(json_object_get(estimate, "timed_launches")), 4);
+    assert_int_equal(json_integer_value(json_object_get(estimate, "launches")), 6);
+    double cycles = (double)json_integer_value(json_object_get(json_object_get(all, "total"), "cycles"));
+    double estimated = json_real_value(json_object_get(estimate, "cycles"));
+    assert_true(estimated > 0.7 * cycles && estimated < 1.3 * cycles);
+    assert_true(json_real_value(json_object_get(estimate, "error")) >= 0);
+    json_decref(all);
+    json_decref(some);
+    outcome_free(&full);
+    outcome_free(&outcome);
+    outcome = heddle("run %s/launches --sample-launches 2", programs());
+    expect_text(outcome.out, "estimate for all 6 launches: ");
+    outcome_free(&outcome);
+    outcome = heddle("run %s/launches --kernel step", programs()); /* nothing is known about the other kernel */
+    assert_null(strstr(outcome.out, "estimate"));
+    outcome_free(&outcome);
+}
+
 static void a_wrong_choice_is_explained(void **state) {
     (void)state;
     static const char *const bad[] = {"--launch 0",
@@ -66,7 +101,9 @@ static void a_wrong_choice_is_explained(void **state) {
                                       "--launch x",
                                       "--launch ..",
                                       "--kernel '('",
+                                      "--sample-launches 0",
                                       "--functional --launch 2",
+                                      "--functional --sample-launches 2",
                                       "--functional --kernel step"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct outcome outcome = heddle("run %s/launches %s", programs(), bad[i]);
@@ -112,6 +149,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_names_as_in_cpp_shapes_and_shares_of_time),
         cmocka_unit_test(launches_are_chosen_by_name_and_number),
+        cmocka_unit_test(one_in_so_many_launches_of_each_kernel_is_timed),
+        cmocka_unit_test(the_cycles_of_all_launches_are_estimated),
         cmocka_unit_test(a_wrong_choice_is_explained),
         cmocka_unit_test(an_error_that_the_program_passes_over_is_an_error_of_the_run),
         cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),

@@ -40,6 +40,8 @@ static const char *config_text(const struct cli_execution *execution, struct bas
         json_object_set_new(object, "first_timed_launch", json_integer((json_int_t)execution->first_timed_launch));
     if (execution->last_timed_launch)
         json_object_set_new(object, "last_timed_launch", json_integer((json_int_t)execution->last_timed_launch));
+    if (execution->timed_every)
+        json_object_set_new(object, "timed_every", json_integer((json_int_t)execution->timed_every));
     json_object_set_new(object, "interruptible", json_true());
     if (execution->target) {
         json_object_set_new(object, "machine", json_string(execution->target->yaml));
