@@ -1,6 +1,10 @@
 /* `heddle run PROGRAM`: options in, one run, its table, JSON or CSV out. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
 #include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,13 +19,15 @@ struct run_options {
     struct cli_machine_options machine;
     const char *scheduler, *divergence;
     struct cli_program_options program;
-    bool is_functional, is_quiet, is_verbose, has_branches, keeps_going;
+    bool is_functional, is_quiet, is_verbose, has_branches, has_lines, keeps_going;
     const char *launches;
     uint64_t first_launch, last_launch; /* read from `launches` */
     unsigned color;
     uint64_t threads, sample_launches, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv, *thread_map;
+    const char *trace, *trace_cycles, *trace_sms;
+    uint64_t trace_megabytes;
 };
 
 #define FIELD(name) offsetof(struct run_options, name)
@@ -48,8 +54,15 @@ static const struct cli_option options[] = {
      FIELD(sample_cycles), 1, INT64_MAX},
     {"--branches", 0, CLI_FLAG, NULL, "print how often each branch was executed and diverged; in --json too",
      FIELD(has_branches), 0, 0},
+    {"--lines", 0, CLI_FLAG, NULL, "print an annotated listing: counts and stall cycles per line; in --json too",
+     FIELD(has_lines), 0, 0},
     {"--thread-map", 0, CLI_TEXT, "PREFIX", "draw each thread's path length and divergences: PREFIX-path.png...",
      FIELD(thread_map), 0, 0},
+    {"--trace", 0, CLI_TEXT, "FILE", "write a timeline that Perfetto and chrome://tracing open", FIELD(trace), 0, 0},
+    {"--trace-cycles", 0, CLI_TEXT, "N..M", "of the timeline: only these cycles", FIELD(trace_cycles), 0, 0},
+    {"--trace-sms", 0, CLI_TEXT, "N..M", "of the timeline: only these SMs, counted from 0", FIELD(trace_sms), 0, 0},
+    {"--trace-size", 0, CLI_NUMBER, "MB", "of the timeline: end it at this size [100]", FIELD(trace_megabytes), 1,
+     1000000},
     {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
      FIELD(threads), 1, CLI_MOST_THREADS},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds), 0,
@@ -86,6 +99,8 @@ const struct cli_command cli_run_command = {
                 "  heddle run matmul --size medium --scheduler gto --json result.json\n"
                 "  heddle run bfs --machine gtx480 --set l1.size=32K --set sm.count=30\n"
                 "  heddle run nn --divergence odgs --branches --thread-map nn\n"
+                "  heddle run bfs --lines\n"
+                "  heddle run bfs --trace bfs.json --trace-sms 0..1 --trace-cycles ..20000\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
                 "  heddle run ./myapp --sample-launches 20\n"
@@ -122,6 +137,7 @@ static int check_functional(const struct run_options *given) {
                         : given->launches          ? "--launch"
                         : given->sample_launches   ? "--sample-launches"
                         : given->sample_cycles     ? "--sample"
+                        : given->trace             ? "--trace"
                                                    : NULL;
     if (given->is_functional && timed)
         return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional", timed);
@@ -139,23 +155,56 @@ static int check_options(const struct run *run) {
     return check_functional(&run->given);
 }
 
-/* Reads N, N.., ..M or N..M. */
-static int read_launches(struct run_options *given) {
-    if (!given->launches)
-        return CLI_DONE;
-    const char *dots = strstr(given->launches, "..");
+/* Reads N, N.., ..M or N..M, of numbers from `least` on, into those bounds that are given. */
+static bool read_range(const char *text, uint64_t least, uint64_t *first_number, uint64_t *last_number) {
+    const char *dots = strstr(text, "..");
     char first[24] = "", last[24] = "";
-    size_t length = dots ? (size_t)(dots - given->launches) : strlen(given->launches);
-    bool is_good = length < sizeof first && (!dots || strlen(dots + 2) < sizeof last);
-    if (is_good) {
-        memcpy(first, given->launches, length);
-        strcpy(last, dots ? dots + 2 : first);
-        is_good = (*first || *last) && (!*first || base_parse_u64(first, &given->first_launch)) &&
-                  (!*last || base_parse_u64(last, &given->last_launch)) && (!*first || given->first_launch) &&
-                  (!*last || given->last_launch >= given->first_launch) && (!*last || given->last_launch);
-    }
-    return is_good ? CLI_DONE
-                   : cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
+    size_t length = dots ? (size_t)(dots - text) : strlen(text);
+    if (length >= sizeof first || (dots && strlen(dots + 2) >= sizeof last))
+        return false;
+    memcpy(first, text, length);
+    strcpy(last, dots ? dots + 2 : first);
+    return (*first || *last) && (!*first || (base_parse_u64(first, first_number) && *first_number >= least)) &&
+           (!*last || (base_parse_u64(last, last_number) && *last_number >= *first_number && *last_number >= least));
+}
+
+static int read_launches(struct run_options *given) {
+    if (!given->launches || read_range(given->launches, 1, &given->first_launch, &given->last_launch))
+        return CLI_DONE;
+    return cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
+}
+
+/* The driver writes the timeline, from the program's folder: the path is made absolute, and the file is tried. */
+static int read_trace(struct run *run) {
+    const struct run_options *given = &run->given;
+    struct cli_trace *trace = &run->execution.trace;
+    const char *part = given->trace_cycles      ? "--trace-cycles"
+                       : given->trace_sms       ? "--trace-sms"
+                       : given->trace_megabytes ? "--trace-size"
+                                                : NULL;
+    if (!given->trace)
+        return part ? cli_fail(CLI_USAGE, "%s is about a timeline: --trace FILE", part) : CLI_DONE;
+    if (cli_is_stdout(given->trace))
+        return cli_fail(CLI_USAGE, "--trace needs a file: a timeline is completed at its end");
+    *trace = (struct cli_trace){.last_cycle = UINT64_MAX, .last_sm = UINT64_MAX, .most_bytes = 100000000};
+    if (given->trace_megabytes)
+        trace->most_bytes = given->trace_megabytes * 1000000;
+    if (given->trace_cycles && !read_range(given->trace_cycles, 0, &trace->first_cycle, &trace->last_cycle))
+        return cli_fail(CLI_USAGE, "--trace-cycles %s: expected N, N.., ..M or N..M", given->trace_cycles);
+    if (given->trace_sms && !read_range(given->trace_sms, 0, &trace->first_sm, &trace->last_sm))
+        return cli_fail(CLI_USAGE, "--trace-sms %s: expected N, N.., ..M or N..M, counted from 0", given->trace_sms);
+    if (trace->first_sm >= run->target.machine.n_sms)
+        return cli_fail(CLI_USAGE, "--trace-sms %s: %s has SMs 0 to %u", given->trace_sms, run->target.machine.name,
+                        run->target.machine.n_sms - 1);
+    FILE *file = NULL;
+    if (!cli_open_output(given->trace, &file))
+        return CLI_ERROR;
+    fclose(file);
+    char path[PATH_MAX];
+    if (!realpath(given->trace, path))
+        return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->trace, strerror(errno));
+    trace->path = base_arena_copy(&run->arena, path, strlen(path));
+    return CLI_DONE;
 }
 
 /* --kernel names the kernel of a .ptx file; for a program it chooses the launches that are timed. */
@@ -209,6 +258,8 @@ static int show(struct run *run, const struct report_run *report, int status, bo
         print_notes(run, report, status);
     if (has_table && run->given.has_branches && report->n_profiles)
         report_print_branches(stdout, report, has_color, &run->arena);
+    if (has_table && run->given.has_lines && report->n_listings)
+        report_print_lines(stdout, report, has_color, &run->arena);
     bool has_map = !run->given.thread_map ||
                    cli_write_thread_map(run->given.thread_map, report, has_table ? stdout : NULL, &run->arena);
     if (has_table && status == CLI_DONE)
@@ -247,6 +298,7 @@ static int run_program(struct run *run) {
     execution->sample_cycles = run->given.sample_cycles;
     execution->n_threads = run->given.threads ? run->given.threads : default_threads();
     execution->records_threads = run->given.has_branches || run->given.thread_map;
+    execution->records_lines = run->given.has_lines;
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
     execution->timed_every = run->given.sample_launches;
@@ -292,6 +344,8 @@ static int find_and_run(struct run *run) {
     status = read_kernels(run);
     if (status == CLI_DONE)
         status = read_launches(&run->given);
+    if (status == CLI_DONE)
+        status = read_trace(run);
     if (status != CLI_DONE)
         return status;
     status = cli_check_program_options(&run->execution.program, &run->given.program);

@@ -7,6 +7,8 @@
  *    "missing_functions": ["cuFoo", ...],   called or asked for by the program, and not supported
  *    "profiles": [{"name", "grid", "block", "launches",    with "profile" in HEDDLE_CONFIG, by kernel and shape
  *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
+ *    "listings": [{"name", "launches",                     with "lines" in HEDDLE_CONFIG, by kernel
+ *                  "lines": [{"line", "text", "file", "source_line", counters...}, ...]}, ...],
  *    "host": {"seconds", "warp_instructions_per_second"}}
  *
  * With profiles there is a second file, of the same name and ".threads": for each profile, in order, the instructions
@@ -184,6 +186,38 @@ static json_t *profiles(const struct cuda_state *state) {
     return list;
 }
 
+static json_t *line_json(const struct gpu_line *line, bool is_timed) {
+    json_t *object = json_object();
+    json_object_set_new(object, "line", json_integer(line->line));
+    json_t *text = json_string(line->text); /* NULL: not UTF-8 */
+    json_object_set_new(object, "text", text ? text : json_string("?"));
+    if (line->source_line) {
+        json_t *file = json_string(line->file);
+        json_object_set_new(object, "file", file ? file : json_string("?"));
+        json_object_set_new(object, "source_line", json_integer(line->source_line));
+    }
+    for (unsigned i = 0; i < STATS_N_LINE; i++)
+        if (stats_is_shown(&stats_line_list[i], is_timed))
+            json_object_set_new(object, stats_line_list[i].name, json_integer((json_int_t)line->counters.value[i]));
+    return object;
+}
+
+static json_t *listings(const struct cuda_state *state) {
+    uint32_t count;
+    const struct gpu_listing *listing = gpu_listings(state->gpu, &count);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *object = json_object(), *lines = json_array();
+        json_object_set_new(object, "name", json_string(listing[i].kernel));
+        json_object_set_new(object, "launches", json_integer(listing[i].n_launches));
+        for (uint32_t k = 0; k < listing[i].n_lines; k++)
+            json_array_append_new(lines, line_json(&listing[i].line[k], gpu_config(state->gpu)->machine));
+        json_object_set_new(object, "lines", lines);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 static bool write_threads(const char *path, const struct cuda_state *state) {
     uint32_t count;
     const struct gpu_profile *profile = gpu_profiles(state->gpu, &count);
@@ -231,6 +265,8 @@ void cuda_results_write(struct cuda_state *state) {
         json_object_set_new(results, "profiles", profiles(state));
         replace_file(state->threads_path, NULL, state);
     }
+    if (gpu_config(state->gpu)->records_lines)
+        json_object_set_new(results, "listings", listings(state));
     json_object_set_new(results, "host", host(state));
     replace_file(state->results_path, results, state);
     json_decref(results);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct exec_profile *exec_profile_new(const struct exec_program *program, uint32_t threads_per_block,
-                                      uint64_t n_threads) {
+                                      uint64_t n_threads, bool has_lines) {
     struct exec_profile *profile = base_allocate(1, sizeof *profile);
     profile->threads_per_block = threads_per_block;
     profile->path = base_allocate(n_threads, sizeof *profile->path);
@@ -13,6 +13,8 @@ struct exec_profile *exec_profile_new(const struct exec_program *program, uint32
     profile->miss = base_allocate(n_threads, sizeof *profile->miss);
     profile->executed = base_allocate(program->n_insns, sizeof *profile->executed);
     profile->diverged = base_allocate(program->n_insns, sizeof *profile->diverged);
+    if (has_lines)
+        profile->line = base_allocate(program->n_insns, sizeof *profile->line);
     return profile;
 }
 
@@ -24,5 +26,6 @@ void exec_profile_free(struct exec_profile *profile) {
     free(profile->miss);
     free(profile->executed);
     free(profile->diverged);
+    free(profile->line);
     free(profile);
 }

@@ -1,8 +1,10 @@
 /* The optional profile of a launch: how many instructions each thread executes, how often a branch splits the thread's
- * group, how often the thread misses the L1, how often each branch executes and splits its group. */
+ * group, how often the thread misses the L1, how often each branch executes and splits its group, and the counters of
+ * each line. */
 #pragma once
 
 #include "exec/exec.h"
+#include "stats/lines.h"
 
 struct exec_profile {
     uint32_t threads_per_block;
@@ -12,11 +14,13 @@ struct exec_profile {
     uint32_t *miss;  /* timed: accesses that missed the L1; not counted for groups without a row */
     /* Per pc, for branches: */
     uint64_t *executed, *diverged; /* counted once per group */
+    struct stats_line *line;       /* per pc; NULL: not recorded */
 };
 
-/* Allocates an empty profile for `n_threads` threads. Ends the program when the host has no memory left. */
+/* Allocates an empty profile for `n_threads` threads, with counters of lines if has_lines. Ends the program when the
+ * host has no memory left. */
 struct exec_profile *exec_profile_new(const struct exec_program *program, uint32_t threads_per_block,
-                                      uint64_t n_threads);
+                                      uint64_t n_threads, bool has_lines);
 void exec_profile_free(struct exec_profile *profile);
 
 static inline uint64_t exec_profile_thread(const struct exec_profile *profile, const struct exec_row *row) {
@@ -49,8 +53,16 @@ static inline void exec_profile_miss(struct exec_profile *profile, const struct 
     exec_profile_add(profile->miss + exec_profile_thread(profile, row), mask);
 }
 
+/* A bundle has executed the instruction at pc, with so many active lanes. */
+static inline void exec_profile_line(struct exec_profile *profile, uint32_t pc, uint32_t n_lanes) {
+    profile->line[pc].executed++;
+    profile->line[pc].active_lanes += n_lanes;
+}
+
 /* A group has executed the branch at pc. */
 static inline void exec_profile_branch(struct exec_profile *profile, uint32_t pc, bool is_divergent) {
     profile->executed[pc]++;
     profile->diverged[pc] += is_divergent;
+    if (profile->line)
+        profile->line[pc].diverged += is_divergent;
 }

@@ -24,6 +24,7 @@ struct gpu_config gpu_default_config(void) {
         .stack_bytes = 16384,
         .heap_bytes = 8ull << 20,
         .max_instructions = 4000000000ull,
+        .trace = {.last_sm = UINT32_MAX, .most_bytes = 100000000},
     };
 }
 
@@ -49,8 +50,7 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     }
     gpu->config = *config;
     if (config->machine) {
-        gpu->timed = gpu_timed_new(config->machine, config->scheduler, config->check_every != 0, error->message,
-                                   sizeof error->message);
+        gpu->timed = gpu_timed_new(config, error->message, sizeof error->message);
         if (!gpu->timed) {
             error->status = GPU_INVALID_VALUE;
             gpu_free(gpu);
@@ -76,6 +76,7 @@ void gpu_free(struct gpu *gpu) {
         gpu_series_free(&gpu->launch[i].series);
     free(gpu->launch);
     gpu_profiles_free(gpu);
+    gpu_lines_free(gpu);
     for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
         free(gpu->kernel_name[i]);
     free(gpu->kernel_name);

@@ -138,6 +138,12 @@ static void count_access(struct stats_counters *counters, const struct exec_cont
     counters->long_thread_instructions += (uint32_t)__builtin_popcount(lanes);
 }
 
+static void profile_insn(struct exec_profile *profile, const struct exec_row *row, uint32_t pc, uint32_t mask) {
+    exec_profile_path(profile, row, mask);
+    if (profile->line)
+        exec_profile_line(profile, pc, base_count_bits(mask));
+}
+
 /* Runs row number `index` until it blocks, ends, or has used its turn. */
 static void run_row(struct engine *engine, struct resident *resident, uint32_t index) {
     const struct exec_insn *code = engine->grid->program->code;
@@ -175,7 +181,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
                 mask &= insn->flags & EXEC_FLAG_GUARD_NEGATED ? ~predicate : predicate;
             }
             if (profile)
-                exec_profile_path(profile, row, mask);
+                profile_insn(profile, row, pc, mask);
             n_thread += mask == ~0u ? EXEC_LANES : base_count_bits(mask);
             if (insn->kind > EXEC_KIND_WARP) {
                 highest_pc = pc > highest_pc ? pc : highest_pc;

@@ -12,11 +12,20 @@
 #include "exec/exec.h"
 #include "ptx/ptx.h"
 #include "stats/counters.h"
+#include "stats/lines.h"
 
 struct config_machine;
 struct gpu;
 struct gpu_module;
 struct gpu_kernel;
+
+/* What a timeline holds (--trace). Cycles count from the device's start, over all launches. */
+struct gpu_trace_config {
+    char path[4096];                  /* empty: none */
+    uint64_t first_cycle, last_cycle; /* last_cycle 0: to the end */
+    uint32_t first_sm, last_sm;
+    uint64_t most_bytes;
+};
 
 struct gpu_config {
     const struct config_machine *machine; /* NULL: execute without timing. Copied. */
@@ -34,7 +43,9 @@ struct gpu_config {
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
+    bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
+    struct gpu_trace_config trace;     /* timed */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
     uint32_t check_every;              /* timed, for tests: check groups every so many ticks of SMs; 0: never */
 };
@@ -99,6 +110,19 @@ struct gpu_profile {
     uint64_t n_threads;     /* block after block, in the order of their numbers: */
     uint32_t *path, *split; /* instructions executed with a true guard; branches that split the thread's group */
     uint32_t *miss;         /* timed: accesses whose line was not in the L1 */
+};
+
+/* With records_lines: the instructions of a kernel in the order of their pcs, summed over all its launches. */
+struct gpu_listing {
+    const char *kernel; /* lives as long as the device */
+    uint32_t n_launches, n_lines;
+    struct gpu_line {
+        uint32_t line;        /* in the PTX; 0: the return at a function's end, which is not written there */
+        uint32_t source_line; /* in the CUDA source, by the nearest .loc before; 0: not known */
+        const char *file;     /* of the CUDA source, or NULL. This and text live as long as the device. */
+        const char *text;     /* the PTX line without the blanks around it */
+        struct stats_line counters;
+    } * line;
 };
 
 struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error);
@@ -176,6 +200,8 @@ const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *co
 struct stats_counters gpu_totals(const struct gpu *gpu);
 /* With records_threads, in the order of their first launch. */
 const struct gpu_profile *gpu_profiles(const struct gpu *gpu, uint32_t *count);
+/* With records_lines, in the order of their first launch. */
+const struct gpu_listing *gpu_listings(const struct gpu *gpu, uint32_t *count);
 
 /* Textures and surfaces. A handle is never 0. */
 uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/arena.h"
 #include "gpu/gpu.h"
 
 /* memory.c: one reserved range of host memory with allocations in it. No address is reused before the whole range has
@@ -50,6 +51,9 @@ struct gpu {
     uint32_t n_kernel_names;
     struct gpu_profile *profile;
     uint32_t n_profiles;
+    struct gpu_listing *listing;
+    uint32_t n_listings;
+    struct base_arena listing_texts;
     struct stats_counters totals;
     struct gpu_module *modules; /* a list */
     struct gpu_timed *timed;    /* NULL: functional */
@@ -72,6 +76,10 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
 /* profile.c: adds what a launch recorded about its threads and branches to the device's profiles. */
 void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
 void gpu_profiles_free(struct gpu *gpu);
+
+/* lines.c: adds what a launch recorded about its lines to the device's listings. */
+void gpu_lines_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
+void gpu_lines_free(struct gpu *gpu);
 
 /* fault.c: describes a fault in the one line that users see. */
 void gpu_describe_fault(const struct exec_context *cx, const struct exec_row *row, uint32_t pc,

@@ -171,16 +171,19 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         grid.grid[i] = record->grid[i] = launch->grid[i];
         grid.block[i] = record->block[i] = launch->block[i];
     }
-    if (gpu->config.records_threads)
-        grid.profile = exec_profile_new(program, grid.block[0] * grid.block[1] * grid.block[2], n_threads(&grid));
+    if (gpu->config.records_threads || gpu->config.records_lines)
+        grid.profile = exec_profile_new(program, grid.block[0] * grid.block[1] * grid.block[2], n_threads(&grid),
+                                        gpu->config.records_lines);
     uint64_t start = gpu_host_clock_ns();
     bool is_done = is_timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
                             : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
     if (is_timed || !gpu->timed)
         stats_add(&gpu->totals, &record->counters);
-    if (grid.profile)
+    if (gpu->config.records_threads)
         gpu_profile_add(gpu, &grid, record->kernel);
+    if (gpu->config.records_lines)
+        gpu_lines_add(gpu, &grid, record->kernel);
     exec_profile_free(grid.profile);
     if (gpu->timed)
         gpu->time_ns = gpu_timed_ns(gpu->timed);

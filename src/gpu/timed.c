@@ -16,6 +16,7 @@
 #include "gpu/livelock.h"
 #include "gpu/progress.h"
 #include "gpu/sampler.h"
+#include "gpu/trace.h"
 #include "gpu/workers.h"
 #include "mem/mem.h"
 #include "sm/sm.h"
@@ -35,6 +36,7 @@ struct gpu_timed {
     bool checks;
     const char **remarked; /* kernels about which the model has remarked something, as the gpu keeps their names */
     uint32_t n_remarked;
+    struct gpu_trace *trace; /* NULL: none */
 };
 
 enum {
@@ -63,6 +65,9 @@ struct run {
     struct gpu_progress progress;
     struct gpu_livelock *livelock;
     struct gpu_sampler *sampler; /* NULL: no samples */
+    bool has_series;             /* samples, or a timeline */
+    bool is_watched;             /* SMs are checked or observed after each tick */
+    bool is_observed;
 };
 
 static void wake_by(struct gpu_timed *timed, uint32_t sm, uint64_t cycle) {
@@ -122,6 +127,7 @@ static void build(struct gpu_timed *timed) {
         .divergence_chip = timed->divergence_chip,
         .dispatcher = {pull_block, block_ended, wake_sm, timed},
         .mem = timed->mem,
+        .observer = timed->trace ? gpu_trace_observer(timed->trace) : NULL,
         .checks = timed->checks,
     };
     for (; setup.index < machine->n_sms; setup.index++) {
@@ -130,19 +136,23 @@ static void build(struct gpu_timed *timed) {
     }
 }
 
-struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, bool checks, char *error,
-                                size_t size) {
+struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size) {
     struct gpu_timed *timed = calloc(1, sizeof *timed);
     if (!timed)
         abort();
-    timed->machine = *machine;
-    if (scheduler && *scheduler)
-        snprintf(timed->machine.scheduler, sizeof timed->machine.scheduler, "%s", scheduler);
-    if (!choose_policies(timed, error, size) || !mem_can_build(machine, error, (uint32_t)size)) {
+    timed->machine = *config->machine;
+    if (*config->scheduler)
+        snprintf(timed->machine.scheduler, sizeof timed->machine.scheduler, "%s", config->scheduler);
+    bool is_good = choose_policies(timed, error, size) && mem_can_build(config->machine, error, (uint32_t)size);
+    if (is_good && *config->trace.path) {
+        timed->trace = gpu_trace_new(&config->trace, timed->machine.n_sms, error, size);
+        is_good = timed->trace != NULL;
+    }
+    if (!is_good) {
         gpu_timed_free(timed);
         return NULL;
     }
-    timed->checks = checks;
+    timed->checks = config->check_every != 0;
     build(timed);
     return timed;
 }
@@ -173,6 +183,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
         return;
     tear_down(timed);
     gpu_workers_free(timed->workers);
+    gpu_trace_free(timed->trace);
     free(timed->scheduler_options);
     free(timed->divergence_options);
     free(timed->remarked);
@@ -236,6 +247,15 @@ static bool check(struct run *run, const struct sm *sm) {
     snprintf(run->error->message, sizeof run->error->message, "broken invariant at cycle %" PRIu64 ": %s",
              run->timed->cycle, text);
     return false;
+}
+
+/* A tick of the SM has finished. Returns false if a check failed. */
+static inline bool watch(struct run *run, struct sm *sm, uint64_t cycle) {
+    if (!run->is_watched)
+        return true;
+    if (run->is_observed)
+        sm_observe_cycle(sm, cycle);
+    return check(run, sm);
 }
 
 static bool report_fault(struct run *run, const struct sm *sm) {
@@ -326,7 +346,7 @@ static bool tick_together(struct run *run, uint32_t i) {
     run->n_ticks++;
     timed->wake[i] = SM_NEVER;
     wake_after(timed, i, timed->cycle, sm_tick(timed->sm[i], timed->cycle));
-    if (report_fault(run, timed->sm[i]) || !check(run, timed->sm[i]))
+    if (report_fault(run, timed->sm[i]) || !watch(run, timed->sm[i], timed->cycle))
         return false;
     bool starts_blocks = run->n_finished != before && !timed->divergence->chip;
     while (starts_blocks && run->next_block < run->n_blocks && sm_has_room(timed->sm[i]))
@@ -349,21 +369,22 @@ static void run_ahead(void *user, uint32_t k) {
         uint64_t cycle = timed->wake[i];
         timed->wake[i] = SM_NEVER;
         is_alone = sm_tick_alone(timed->sm[i], cycle, &next);
-        if (is_alone)
-            wake_after(timed, i, cycle, next);
-        else
+        if (!is_alone)
             timed->wake[i] = cycle;
-        if (!check(run, timed->sm[i]))
-            break;
+        else {
+            wake_after(timed, i, cycle, next);
+            if (!watch(run, timed->sm[i], cycle))
+                break;
+        }
     }
     run->ahead[k].n_ticks = n_ticks;
 }
 
-/* Tests and profiles share data among SMs: they use one thread. */
+/* Tests, profiles and observers share data among SMs: they use one thread. */
 static bool has_workers(struct run *run) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
-    if (config->n_threads < 2 || config->check_every || run->grid->profile)
+    if (config->n_threads < 2 || config->check_every || run->grid->profile || run->is_observed)
         return false;
     if (!timed->workers) {
         timed->workers = gpu_workers_new(config->n_threads);
@@ -407,10 +428,19 @@ static bool tick_all(struct run *run, bool is_new_window) {
 
 /* No SM runs ahead beyond this cycle. */
 static uint64_t last_ahead(const struct run *run, uint64_t cycle, uint64_t most_cycles) {
-    uint64_t last = run->gpu->config.keeps_step ? cycle : cycle + MOST_AHEAD;
+    bool keeps_step = run->gpu->config.keeps_step || run->timed->trace; /* a timeline that is full ends for all SMs */
+    uint64_t last = keeps_step ? cycle : cycle + MOST_AHEAD;
     if (run->sampler && run->sampler->next < last)
         last = run->sampler->next;
     return last - run->first_cycle > most_cycles ? run->first_cycle + most_cycles : last;
+}
+
+/* Everything up to `cycle` has happened. */
+static void advance_series(struct run *run, uint64_t cycle) {
+    if (run->sampler)
+        gpu_sampler_advance(run->sampler, cycle);
+    if (run->timed->trace)
+        gpu_trace_advance(run->timed->trace, cycle);
 }
 
 static bool run_clock(struct run *run) {
@@ -426,8 +456,8 @@ static bool run_clock(struct run *run) {
             timed->cycle = run->first_cycle + most_cycles;
             return stop(run, GPU_CYCLE_LIMIT, "cycle limit reached");
         }
-        if (run->sampler)
-            gpu_sampler_advance(run->sampler, next - 1);
+        if (run->has_series)
+            advance_series(run, next - 1);
         timed->cycle = next;
         if (mem_next_event(timed->mem) <= next)
             mem_advance(timed->mem, next);
@@ -496,6 +526,8 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     run.first_cycle = timed->cycle;
     run.ahead = base_allocate(timed->machine.n_sms, sizeof *run.ahead);
+    run.is_observed = timed->trace || gpu->config.records_lines;
+    run.is_watched = run.is_observed || gpu->config.check_every;
     timed->run = &run;
     gpu_progress_start(&run.progress);
     bool is_done = !is_refused(timed, grid->program, error);
@@ -512,6 +544,9 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         gpu_sampler_start(&sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run.first_cycle,
                           gpu->config.sample_cycles);
     }
+    run.has_series = run.sampler || timed->trace;
+    if (timed->trace)
+        gpu_trace_begin(timed->trace, grid->program, timed->sm, timed->mem, run.first_cycle);
     if (is_done) {
         fill(&run);
         is_done = run_clock(&run);
@@ -524,11 +559,14 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
             timed->cycle = sm_last_cycle(timed->sm[i]);
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         sm_catch_up(timed->sm[i], timed->cycle);
+        sm_observe_end(timed->sm[i], timed->cycle);
         sm_end_grid(timed->sm[i]);
         timed->wake[i] = SM_NEVER;
     }
     if (run.sampler)
         gpu_sampler_end(run.sampler);
+    if (timed->trace)
+        gpu_trace_end(timed->trace, timed->cycle);
     mem_flush_l1(timed->mem, timed->cycle);
     collect(timed, &record->counters);
     stats_subtract(&record->counters, &before);

@@ -6,10 +6,9 @@
 
 struct gpu_timed;
 
-/* scheduler: "name:key=value,..." or empty for the machine's own; checks: see gpu_config. Returns NULL and a line in
- * error if it does not exist. */
-struct gpu_timed *gpu_timed_new(const struct config_machine *machine, const char *scheduler, bool checks, char *error,
-                                size_t size);
+/* Builds config->machine, with its scheduler ("name:key=value,..." or empty for the machine's own), its checks and its
+ * timeline. Returns NULL and a line in error if that cannot be. */
+struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
 /* Fills the record's counters, histogram and series. */

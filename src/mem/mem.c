@@ -283,3 +283,9 @@ uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
     *busy_cycles = mem->busy_cycles;
     return mem->n_channels;
 }
+
+uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm) { return mem->sms[sm].data.mshrs.lines.n_used; }
+
+uint32_t mem_channel_waiting(const struct mem *mem, uint32_t channel) {
+    return mem->channels[channel].n_queue + mem->channels[channel].n_backlog;
+}

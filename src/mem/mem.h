@@ -83,6 +83,9 @@ const struct stats_mem *mem_counters(const struct mem *mem);
 const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm);
 /* Points *busy_cycles at the busy cycles of each DRAM channel's bus since the start. Returns the number of channels. */
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles);
+/* Returns the lines that an SM's L1 waits for now, and the requests that wait for a DRAM channel. */
+uint32_t mem_mshrs_used(const struct mem *mem, uint32_t sm);
+uint32_t mem_channel_waiting(const struct mem *mem, uint32_t channel);
 /* For tests: checks single writer, no stale copies, inclusion, no leaks. Returns false and writes one line to text when
  * one is violated. */
 bool mem_check_invariants(const struct mem *mem, char *text, uint32_t size);

@@ -8,3 +8,14 @@
 /* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);
+
+/* lines.c: reads the "listings" of a results file, and writes them. */
+void report_read_listings(struct report_run *run, const json_t *array, struct base_arena *arena);
+json_t *report_listings_json(const struct report_run *run);
+
+/* source.c: the lines of a text file without the blanks around them; none if it cannot be read. */
+struct report_source {
+    const char **line;
+    unsigned n_lines;
+};
+struct report_source report_read_source(const char *path, struct base_arena *arena);

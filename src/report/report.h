@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "stats/counters.h"
+#include "stats/lines.h"
 
 /* One launch, or all launches of a kernel. */
 struct report_kernel {
@@ -50,6 +51,19 @@ struct report_profile {
     uint32_t *miss;         /* per thread: accesses that missed the L1 */
 };
 
+/* The instructions of a kernel in the order of the program, if the run recorded its lines. */
+struct report_listing {
+    const char *kernel;
+    unsigned n_launches, n_lines;
+    struct report_line {
+        uint32_t line;        /* of the PTX; 0: a return that is not written there */
+        uint32_t source_line; /* of the CUDA source; 0: not known */
+        const char *file;     /* of the CUDA source, or NULL */
+        const char *text;
+        struct stats_line counters;
+    } * line;
+};
+
 struct report_run {
     const char *program;
     const char *size;                   /* NULL if the program has no sizes */
@@ -69,6 +83,8 @@ struct report_run {
     unsigned n_missing;
     struct report_profile *profile;
     unsigned n_profiles;
+    struct report_listing *listing;
+    unsigned n_listings;
     bool has_results;  /* the program reached Heddle's driver */
     bool shows_shapes; /* the table has grids, blocks and shares of time */
 };
@@ -123,6 +139,9 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
 
 /* Prints the executed branches, and how often their groups diverged. */
 void report_print_branches(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
+
+/* Prints the executed lines of each kernel with their counters, first as PTX and then, where .loc tells, as CUDA. */
+void report_print_lines(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
 
 /* A grey picture, top line first. */
 struct report_image {

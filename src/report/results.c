@@ -94,6 +94,7 @@ bool report_read(struct report_run *run, const char *path, struct base_arena *ar
     read_missing(run, json_object_get(object, "missing_functions"), arena);
     char *threads = base_arena_printf(arena, "%s.threads", path);
     bool is_good = report_read_profiles(run, json_object_get(object, "profiles"), threads, arena, diag);
+    report_read_listings(run, json_object_get(object, "listings"), arena);
     json_decref(object);
     return is_good;
 }

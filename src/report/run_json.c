@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "report/report.h"
+#include "report/internal.h"
 
 static json_t *shape_json(const uint32_t shape[3]) { return json_pack("[i, i, i]", shape[0], shape[1], shape[2]); }
 
@@ -118,6 +118,8 @@ static json_t *run_json(const struct report_run *run, bool has_host) {
     add_estimate(object, run);
     if (run->n_profiles)
         json_object_set_new(object, "branches", branches_json(run));
+    if (run->n_listings)
+        json_object_set_new(object, "lines", report_listings_json(run));
     if (has_host)
         json_object_set_new(object, "host", host_json(run));
     return object;

@@ -46,9 +46,11 @@ static bool check_bundle(const struct sm *sm, const struct divergence_bundle *bu
     return true;
 }
 
-void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle) {
+void sm_watch_bundle(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle) {
     if (sm->checks && !*sm->broken)
         check_bundle(sm, bundle, sm->broken, sizeof sm->broken);
+    if (sm->follower)
+        sm_observe_issue(sm, s, bundle->pc, sm_lanes_in(bundle->mask));
     if (!sm->grid->profile)
         return;
     if (bundle->row)

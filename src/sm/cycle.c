@@ -17,6 +17,8 @@ static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     if (slot->is_draining) {
         sm_tell_wake(sm, s, cycle);
         slot->is_draining = false;
+        if (sm->follower)
+            sm_observe_hook(sm, s);
         sm->divergence->resume(sm->model, slot->group, cycle);
         if (sm->lane_ready)
             sm_lanes_changed(sm, s);

@@ -112,7 +112,9 @@ struct sm {
     bool has_lane_pcs; /* every lane fetches its own instruction (mimd) */
     bool has_icache;   /* an I-cache that can miss */
     bool policy_sees_waits;
-    bool checks, is_watched; /* checks: for tests. is_watched: checks, or the grid records what its threads execute */
+    /* checks: for tests. is_watched: checks, an observer, or the grid records what its threads or lines execute. */
+    bool checks, is_watched;
+    struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
 
     struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may notice */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
@@ -147,6 +149,7 @@ struct sm {
     const void *policy_options;
     struct sm_dispatcher dispatcher;
     struct mem *mem;
+    const struct sm_observer *observer;
     uint32_t index;
     const struct exec_grid *grid;
     uint32_t n_warps, n_slots; /* warps of threads; slots for groups */
@@ -212,7 +215,19 @@ static inline uint32_t sm_unit_owner(int unit, uint32_t scheduler) { return unit
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
 /* check.c */
-void sm_watch_bundle(struct sm *sm, const struct divergence_bundle *bundle); /* if is_watched */
+void sm_watch_bundle(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle); /* if is_watched */
+/* observe.c: only where sm->follower is not NULL, except the first two */
+void sm_observe_begin(struct sm *sm); /* a grid begins */
+void sm_follower_free(struct sm_follower *follower);
+void sm_observe_issue(struct sm *sm, uint32_t slot, uint32_t pc, uint32_t n_lanes);
+void sm_observe_hook(struct sm *sm, uint32_t slot); /* a hook of the model runs for this group */
+/* `from` is the slot of the group it was split from, or SM_NO_SLOT: that of the running hook. */
+void sm_observe_arrival(struct sm *sm, uint32_t slot, int from);
+void sm_observe_departure(struct sm *sm, uint32_t slot, bool is_evicted);
+void sm_observe_wake(struct sm *sm, uint32_t slot);
+void sm_observe_access(struct sm *sm, uint32_t request, uint64_t cycle);
+void sm_observe_answer(struct sm *sm, uint32_t request); /* the L1 has answered for all its lines */
+void sm_observe_access_end(struct sm *sm, uint32_t request, uint64_t cycle);
 /* slots.c */
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */

@@ -80,7 +80,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
                            uint64_t cycle) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
     if (sm->is_watched)
-        sm_watch_bundle(sm, bundle);
+        sm_watch_bundle(sm, s, bundle);
     sm->lanes_at[bundle->pc] += sm_lanes_in(bundle->mask);
     reserve(sm, scheduler, &sm->slot[s], &sm->program->timing[bundle->pc], bundle->ready, cycle);
     if (!bundle->mask || insn->kind >= sm->first_model_kind)
@@ -151,7 +151,7 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
     } else {
         struct divergence_bundle bundle = {.pc = pc, .mask = mask, .row = row};
         if (sm->is_watched)
-            sm_watch_bundle(sm, &bundle);
+            sm_watch_bundle(sm, s, &bundle);
         if (insn->kind >= sm->first_model_kind) {
             call_control(sm, group, &bundle, cycle);
             return lanes;

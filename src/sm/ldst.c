@@ -129,6 +129,8 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     slot->n_loads = (uint16_t)(slot->n_loads + has_result(timing));
     set_destinations(sm, s, timing, mask, SM_NEVER);
     sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
+    if (sm->follower)
+        sm_observe_access(sm, number, cycle);
 }
 
 /* The group that asked is still in its slot. A store, or a load whose result is unused, may outlive it. */
@@ -158,6 +160,8 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
     release_request(sm, request);
+    if (sm->follower)
+        sm_observe_access_end(sm, (uint32_t)(request - sm->request), cycle);
     if (!has_owner(sm, request))
         return;
     slot->n_accesses--;
@@ -212,6 +216,8 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
         return;
     sm->counters.missing_memory_instructions++;
     sm->counters.divergent_misses += request->missed != request->lanes;
+    if (sm->follower)
+        sm_observe_answer(sm, (uint32_t)(request - sm->request));
     if (sm->grid->profile && request->row && has_owner(sm, request))
         exec_profile_miss(sm->grid->profile, request->row, request->missed);
 }

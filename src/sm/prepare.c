@@ -148,6 +148,8 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sched_remove(&sm->refused, s);
     switch (sm->slot[s].group->status) {
     case DIVERGENCE_ENDED:
+        if (sm->follower)
+            sm_observe_departure(sm, s, false);
         sm_finish_slot(sm, s);
         return;
     case DIVERGENCE_WAITS:

@@ -40,7 +40,8 @@ static int free_slot(const struct sm *sm, uint32_t scheduler) {
     return other;
 }
 
-static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, uint64_t cycle) {
+/* `from`: the slot whose group it was split from; SM_NO_SLOT: none, or that whose hook runs. */
+static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, int from, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint64_t *registers = slot->register_ready;
     *slot = (struct sm_slot){
@@ -68,6 +69,8 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, ui
     };
     sm->view.cycle = cycle;
     sm->policy->arrive(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
+    if (sm->follower)
+        sm_observe_arrival(sm, s, from);
 }
 
 static bool place(void *user, struct divergence_group *group, uint64_t cycle) {
@@ -76,7 +79,7 @@ static bool place(void *user, struct divergence_group *group, uint64_t cycle) {
     if (s == SM_NO_SLOT)
         return false;
     settle(sm, cycle);
-    occupy(sm, (uint32_t)s, group, cycle_before(sm, cycle));
+    occupy(sm, (uint32_t)s, group, SM_NO_SLOT, cycle_before(sm, cycle));
     sm_prepare(sm, (uint32_t)s, cycle_before(sm, cycle));
     ask_for_tick(sm, cycle);
     return true;
@@ -87,6 +90,8 @@ static void wake(void *user, struct divergence_group *group, uint64_t cycle) {
     if (group->slot == DIVERGENCE_NO_SLOT)
         return;
     settle(sm, cycle);
+    if (sm->follower)
+        sm_observe_wake(sm, (uint32_t)group->slot);
     if (sm->lane_ready)
         sm_lanes_changed(sm, (uint32_t)group->slot);
     sm_prepare(sm, (uint32_t)group->slot, cycle_before(sm, cycle));
@@ -113,6 +118,8 @@ static void evict(void *user, struct divergence_group *group, uint64_t cycle) {
         return;
     settle(sm, cycle);
     bool has_freed_slot = sm->has_freed_slot;
+    if (sm->follower)
+        sm_observe_departure(sm, (uint32_t)group->slot, true);
     sm_finish_slot(sm, (uint32_t)group->slot);
     sm->has_freed_slot = has_freed_slot;
 }
@@ -153,7 +160,7 @@ static bool split(void *user, struct divergence_group *from, struct divergence_g
     const struct sm_slot *old = &sm->slot[from->slot];
     struct sm_slot *slot = &sm->slot[s];
     settle(sm, cycle);
-    occupy(sm, (uint32_t)s, to, cycle_before(sm, cycle));
+    occupy(sm, (uint32_t)s, to, from->slot, cycle_before(sm, cycle));
     for (uint32_t i = 0; i <= sm->program->n_registers; i++) {
         bool is_in_flight = old->register_ready[i] == SM_NEVER;
         slot->register_ready[i] = is_in_flight ? request->ready : old->register_ready[i];

@@ -17,6 +17,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->policy_options = setup->scheduler_options;
     sm->policy_sees_waits = sched_sees_waits(sm->policy);
     sm->mem = setup->mem;
+    sm->observer = setup->observer;
     sm->index = setup->index;
     sm->divergence = setup->divergence;
     sm->first_model_kind = sm->divergence->splits_rows ? EXEC_KIND_WARP_MEMORY : EXEC_KIND_BRANCH;
@@ -156,7 +157,8 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->cx.cached_low = sm->cx.cached_high = 0;
     sm->cx.fault.kind = EXEC_FAULT_NONE;
     sm->fault_row = NULL;
-    sm->is_watched = sm->checks || grid->profile;
+    sm->is_watched = sm->checks || grid->profile || sm->observer;
+    sm_observe_begin(sm);
     sm->max_residents = blocks;
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;
@@ -215,6 +217,8 @@ void sm_end_grid(struct sm *sm) {
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
+    sm_follower_free(sm->follower);
+    sm->follower = NULL;
 }
 
 uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }

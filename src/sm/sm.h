@@ -10,6 +10,7 @@
 #include "exec/cta.h"
 #include "mem/mem.h"
 #include "sched/sched.h"
+#include "sm/observer.h"
 #include "sm/timing.h"
 
 #define SM_NEVER UINT64_MAX
@@ -45,6 +46,7 @@ struct sm_setup {
     void *divergence_chip;
     struct sm_dispatcher dispatcher;
     struct mem *mem;
+    const struct sm_observer *observer; /* NULL: none */
     uint32_t index;
     bool checks; /* checks every bundle; sm_check_invariants() reports */
 };
@@ -75,6 +77,10 @@ uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounte
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
 /* Memory may have room now for what it refused. The SM must be ticked in this cycle. */
 void sm_memory_changed(struct sm *sm);
+/* For SMs that are observed, or whose grid records lines: call it after each finished tick, with its cycle, and once
+ * when the grid has ended, before sm_end_grid(). */
+void sm_observe_cycle(struct sm *sm, uint64_t cycle);
+void sm_observe_end(struct sm *sm, uint64_t cycle);
 /* Accounts the cycles up to `cycle` in which the SM slept. */
 void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct stats_sm *sm_counters(const struct sm *sm);

@@ -18,6 +18,17 @@
 
 /* ---- The driver's configuration ---------------------------------------------------------------------------------- */
 
+static void add_trace(json_t *object, const struct cli_trace *trace) {
+    json_object_set_new(object, "trace", json_string(trace->path));
+    json_object_set_new(object, "trace_first_cycle", json_integer((json_int_t)trace->first_cycle));
+    if (trace->last_cycle != UINT64_MAX)
+        json_object_set_new(object, "trace_last_cycle", json_integer((json_int_t)trace->last_cycle));
+    json_object_set_new(object, "trace_first_sm", json_integer((json_int_t)trace->first_sm));
+    if (trace->last_sm != UINT64_MAX)
+        json_object_set_new(object, "trace_last_sm", json_integer((json_int_t)trace->last_sm));
+    json_object_set_new(object, "trace_bytes", json_integer((json_int_t)trace->most_bytes));
+}
+
 static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
     json_t *object = json_object();
     if (execution->sample_cycles)
@@ -26,6 +37,10 @@ static const char *config_text(const struct cli_execution *execution, struct bas
         json_object_set_new(object, "threads", json_integer((json_int_t)execution->n_threads));
     if (execution->records_threads)
         json_object_set_new(object, "profile", json_true());
+    if (execution->records_lines)
+        json_object_set_new(object, "lines", json_true());
+    if (execution->trace.path)
+        add_trace(object, &execution->trace);
     if (execution->max_instructions)
         json_object_set_new(object, "max_instructions", json_integer((json_int_t)execution->max_instructions));
     if (execution->timeout_seconds > 0)

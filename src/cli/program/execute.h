@@ -33,6 +33,12 @@ struct cli_execution {
     uint64_t sample_cycles;          /* 0: no time series */
     uint64_t n_threads;              /* of the host, in this run; 0: one */
     bool records_threads;            /* counts per thread and branch */
+    bool records_lines;              /* counts per line */
+    struct cli_trace {               /* a timeline, which the driver writes */
+        const char *path;            /* absolute; NULL: none */
+        uint64_t first_cycle, last_cycle, first_sm, last_sm; /* a last one of UINT64_MAX: no bound */
+        uint64_t most_bytes;
+    } trace;
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */

@@ -86,7 +86,7 @@ static void indexed_branches_are_counted_as_branches_are(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct fixture_shape shape = {.block = 8, .warp_size = 8};
         struct fixture *f = fixture_open(cases[i].ops, cases[i].model, text, &shape);
-        struct exec_profile *profile = exec_profile_new(f->program, 8, 8);
+        struct exec_profile *profile = exec_profile_new(f->program, 8, 8, false);
         fixture_parameter(f, 0, fixture_alloc(f, 32));
         f->grid.profile = profile;
         fixture_start(f);

@@ -1,0 +1,256 @@
+/* Turns what SMs report (sm/observer.h) into events of a timeline (stats/trace.h): a process of the format is an SM, a
+ * thread one of its slots; the process after the last SM is the rest of the chip: launches, DRAM. */
+#include "gpu/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "stats/trace.h"
+
+enum { COUNT_EVERY = 64 }; /* cycles between two values of a counter */
+
+/* A counter is written when it has changed. */
+struct counted {
+    double value;
+    bool is_written;
+};
+
+struct traced_sm {
+    bool is_named;
+    uint64_t slot_is_named[SCHED_MAX_SLOTS / 64 + 1];
+    uint64_t n_instructions; /* at the last count */
+    struct counted ipc, mshrs;
+};
+
+struct gpu_trace {
+    struct gpu_trace_config config;
+    struct sm_observer observer;
+    struct stats_trace *file;
+    uint32_t n_sms, n_channels;
+    const struct exec_program *program;
+    struct sm *const *sm;
+    const struct mem *mem;
+    uint64_t first_cycle, next_count;
+    uint64_t n_numbers; /* of accesses and arrows */
+    struct traced_sm *traced;
+    struct counted *channel;
+    bool is_chip_named, is_full_said;
+};
+
+static const char *const activity_names[SM_N_ACTIVITIES] = {
+    [SM_ISSUES] = "issue",
+    [SM_IS_READY] = "ready",
+    [SM_WAITS_FOR_MEMORY] = "wait: memory",
+    [SM_WAITS_FOR_RESULT] = "wait: result",
+    [SM_WAITS_FOR_FETCH] = "wait: fetch",
+    [SM_WAITS_FOR_OTHERS] = "wait: barrier",
+};
+
+/* ---- What is traced ---------------------------------------------------------------------------------------------- */
+
+static uint64_t last_cycle(const struct gpu_trace *trace) {
+    return trace->config.last_cycle ? trace->config.last_cycle : UINT64_MAX;
+}
+
+static bool has_sm(const struct gpu_trace *trace, uint32_t sm) {
+    return !stats_trace_is_full(trace->file) && sm >= trace->config.first_sm && sm <= trace->config.last_sm;
+}
+
+static bool has_cycle(const struct gpu_trace *trace, uint64_t cycle) {
+    return cycle >= trace->config.first_cycle && cycle <= last_cycle(trace);
+}
+
+/* Cuts a span to the cycles that are traced. Returns false if nothing is left. */
+static bool clip(const struct gpu_trace *trace, uint64_t *first, uint64_t *n_cycles) {
+    uint64_t end = *first + *n_cycles;
+    if (*first < trace->config.first_cycle)
+        *first = trace->config.first_cycle;
+    if (end > last_cycle(trace))
+        end = last_cycle(trace) + 1;
+    *n_cycles = end > *first ? end - *first : 0;
+    return *n_cycles > 0;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static void name_sm(struct gpu_trace *trace, uint32_t sm) {
+    char name[24];
+    if (trace->traced[sm].is_named)
+        return;
+    trace->traced[sm].is_named = true;
+    snprintf(name, sizeof name, "SM %u", sm);
+    stats_trace_name_process(trace->file, sm, name);
+}
+
+/* Returns the track of a slot. Thread 0 of a process would be taken for its main thread: slot 0 is thread 1. */
+static struct stats_track track_of(struct gpu_trace *trace, uint32_t sm, uint32_t slot) {
+    struct stats_track track = {sm, slot + 1};
+    uint64_t *word = &trace->traced[sm].slot_is_named[slot / 64];
+    char name[24];
+    if (*word >> slot % 64 & 1)
+        return track;
+    *word |= 1ull << slot % 64;
+    name_sm(trace, sm);
+    snprintf(name, sizeof name, "slot %u", slot);
+    stats_trace_name_thread(trace->file, track, name);
+    return track;
+}
+
+static uint32_t chip(struct gpu_trace *trace) {
+    if (!trace->is_chip_named) {
+        trace->is_chip_named = true;
+        stats_trace_name_process(trace->file, trace->n_sms, "chip");
+        stats_trace_name_thread(trace->file, (struct stats_track){trace->n_sms, 1}, "launches");
+    }
+    return trace->n_sms;
+}
+
+static uint32_t line_at(const struct gpu_trace *trace, uint32_t pc) {
+    const struct ptx_instruction *insn = trace->program->source[pc];
+    return insn ? insn->at.line : 0;
+}
+
+static const char *name_at(const struct gpu_trace *trace, uint32_t pc, char *buffer, size_t size) {
+    const struct ptx_instruction *insn = trace->program->source[pc];
+    return insn ? ptx_instruction_name(insn, buffer, size) : "ret";
+}
+
+/* ---- What SMs report --------------------------------------------------------------------------------------------- */
+
+static void on_span(void *user, const struct sm_span *span) {
+    struct gpu_trace *trace = user;
+    uint64_t first = span->first_cycle, n_cycles = span->n_cycles;
+    char buffer[96];
+    if (!has_sm(trace, span->sm) || !clip(trace, &first, &n_cycles))
+        return;
+    bool issues = span->activity == SM_ISSUES;
+    const struct stats_argument arguments[] = {
+        {"line", line_at(trace, span->pc)}, {issues ? "lanes" : NULL, span->n_lanes}, {NULL, 0}};
+    const char *name = issues ? name_at(trace, span->pc, buffer, sizeof buffer) : activity_names[span->activity];
+    stats_trace_span(trace->file, track_of(trace, span->sm, span->slot), name, first, n_cycles, arguments);
+}
+
+static void on_access(void *user, const struct sm_access_span *access) {
+    struct gpu_trace *trace = user;
+    uint64_t first = access->first_cycle, n_cycles = access->n_cycles;
+    char buffer[96];
+    if (!has_sm(trace, access->sm) || !clip(trace, &first, &n_cycles))
+        return;
+    const struct stats_argument arguments[] = {{"slot", access->slot},
+                                               {"line", line_at(trace, access->pc)},
+                                               {"requests", access->n_requests},
+                                               {"misses", access->n_misses},
+                                               {NULL, 0}};
+    name_sm(trace, access->sm);
+    stats_trace_overlapping_span(trace->file, access->sm, ++trace->n_numbers, "memory",
+                                 name_at(trace, access->pc, buffer, sizeof buffer), first, n_cycles, arguments);
+}
+
+static void on_move(void *user, const struct sm_move *move) {
+    struct gpu_trace *trace = user;
+    if (!has_sm(trace, move->sm) || !has_cycle(trace, move->cycle))
+        return;
+    stats_trace_arrow(trace->file, ++trace->n_numbers, move->is_merge ? "merge" : "split",
+                      track_of(trace, move->sm, move->from), track_of(trace, move->sm, move->to), move->cycle);
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
+
+static void count(struct gpu_trace *trace, struct counted *counted, uint32_t process, const char *name, double value,
+                  uint64_t cycle) {
+    if (counted->is_written && counted->value == value)
+        return;
+    *counted = (struct counted){value, true};
+    stats_trace_counter(trace->file, process, name, cycle, value);
+}
+
+static void count_sm(struct gpu_trace *trace, uint32_t i, uint64_t cycle) {
+    struct traced_sm *traced = &trace->traced[i];
+    uint64_t n = sm_counters(trace->sm[i])->thread_instructions;
+    name_sm(trace, i);
+    count(trace, &traced->ipc, i, "IPC", (double)(n - traced->n_instructions) / COUNT_EVERY, cycle);
+    traced->n_instructions = n;
+    count(trace, &traced->mshrs, i, "MSHRs", mem_mshrs_used(trace->mem, i), cycle);
+}
+
+/* A value is that of the cycles from here to the next count, except queues and MSHRs, which are looked at now. */
+static void count_all(struct gpu_trace *trace, uint64_t cycle) {
+    char name[40];
+    for (uint32_t i = trace->config.first_sm; i < trace->n_sms && i <= trace->config.last_sm; i++)
+        count_sm(trace, i, cycle);
+    for (uint32_t i = 0; i < trace->n_channels; i++) {
+        snprintf(name, sizeof name, "DRAM queue %u", i);
+        count(trace, &trace->channel[i], chip(trace), name, mem_channel_waiting(trace->mem, i), cycle);
+    }
+}
+
+void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle) {
+    for (; cycle >= trace->next_count; trace->next_count += COUNT_EVERY)
+        if (has_cycle(trace, trace->next_count))
+            count_all(trace, trace->next_count - COUNT_EVERY + 1);
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+void gpu_trace_begin(struct gpu_trace *trace, const struct exec_program *program, struct sm *const *sm,
+                     const struct mem *mem, uint64_t cycle) {
+    const uint64_t *busy;
+    uint32_t n_channels = mem_channel_busy(mem, &busy);
+    trace->program = program;
+    trace->sm = sm;
+    trace->mem = mem;
+    trace->first_cycle = cycle + 1;
+    trace->next_count = cycle + COUNT_EVERY;
+    if (!trace->channel) {
+        trace->n_channels = n_channels;
+        trace->channel = base_allocate(n_channels, sizeof *trace->channel);
+    }
+    for (uint32_t i = 0; i < trace->n_sms; i++)
+        trace->traced[i].n_instructions = sm_counters(sm[i])->thread_instructions;
+}
+
+void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
+    uint64_t first = trace->first_cycle, n_cycles = cycle + 1 - first;
+    gpu_trace_advance(trace, cycle);
+    if (clip(trace, &first, &n_cycles))
+        stats_trace_span(trace->file, (struct stats_track){chip(trace), 1}, trace->program->name, first, n_cycles,
+                         NULL);
+    if (!stats_trace_flush(trace->file))
+        fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
+    if (stats_trace_is_full(trace->file) && !trace->is_full_said)
+        fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends before cycle %" PRIu64 "\n",
+                trace->config.path, trace->config.most_bytes, cycle);
+    trace->is_full_said = stats_trace_is_full(trace->file);
+}
+
+/* ---- The life of a trace ----------------------------------------------------------------------------------------- */
+
+struct gpu_trace *gpu_trace_new(const struct gpu_trace_config *config, uint32_t n_sms, char *error, size_t size) {
+    struct stats_trace *file = stats_trace_open(config->path, config->most_bytes);
+    if (!file) {
+        snprintf(error, size, "cannot write '%.300s': %s", config->path, strerror(errno));
+        return NULL;
+    }
+    struct gpu_trace *trace = base_allocate(1, sizeof *trace);
+    trace->config = *config;
+    trace->file = file;
+    trace->n_sms = n_sms;
+    trace->observer = (struct sm_observer){on_span, on_access, on_move, trace};
+    trace->traced = base_allocate(n_sms, sizeof *trace->traced);
+    return trace;
+}
+
+void gpu_trace_free(struct gpu_trace *trace) {
+    if (!trace)
+        return;
+    stats_trace_close(trace->file);
+    free(trace->traced);
+    free(trace->channel);
+    free(trace);
+}
+
+const struct sm_observer *gpu_trace_observer(const struct gpu_trace *trace) { return &trace->observer; }

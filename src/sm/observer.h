@@ -1,0 +1,47 @@
+/* What SMs tell an observer about their slots: the source of timelines (gpu/trace.c). An SM without one, whose grid
+ * records no lines either, only compares a pointer at each access and group; nothing at an instruction. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the group in a slot does in a cycle. */
+enum sm_activity {
+    SM_ISSUES,
+    SM_IS_READY, /* another group was picked, or the unit is taken */
+    SM_WAITS_FOR_MEMORY,
+    SM_WAITS_FOR_RESULT,
+    SM_WAITS_FOR_FETCH,
+    SM_WAITS_FOR_OTHERS, /* at a barrier or a join */
+    SM_N_ACTIVITIES
+};
+
+/* Neighbouring cycles in which the group in a slot did the same at the same instruction: it issued it (always one
+ * cycle; a slot may issue several bundles in it), waited to issue it or, with SM_WAITS_FOR_OTHERS, has issued it. */
+struct sm_span {
+    uint32_t sm, slot, pc;
+    enum sm_activity activity;
+    uint64_t first_cycle, n_cycles;
+    uint32_t n_lanes; /* SM_ISSUES: active lanes */
+};
+
+/* A memory instruction, or one bundle of it, from its issue until its last line arrived. */
+struct sm_access_span {
+    uint32_t sm, slot, pc;
+    uint32_t n_requests, n_misses; /* lines; those not in the L1 */
+    uint64_t first_cycle, n_cycles;
+};
+
+/* Threads went from the group in one slot to that in another: a split, or the whole group joined the other. */
+struct sm_move {
+    uint32_t sm, from, to;
+    bool is_merge;
+    uint64_t cycle;
+};
+
+struct sm_observer {
+    void (*span)(void *user, const struct sm_span *span);
+    void (*access)(void *user, const struct sm_access_span *access);
+    void (*move)(void *user, const struct sm_move *move);
+    void *user;
+};
