@@ -79,6 +79,8 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
         return CLI_PTX_MEMORY;
     case PTX_FAMILY_ATOMIC:
         return CLI_PTX_ATOMIC;
+    case PTX_FAMILY_ASYNC:
+        return CLI_PTX_ASYNC;
     case PTX_FAMILY_TEXTURE:
         return CLI_PTX_TEXTURE;
     case PTX_FAMILY_WARP:

@@ -118,9 +118,14 @@ static unsigned char *parameter_at(struct exec_context *cx, unsigned lane, uint6
 
 unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                             unsigned bytes, bool is_write) {
-    if (address & (bytes - 1)) {
+    return exec_range_at(cx, lane, space, address, bytes, bytes, is_write);
+}
+
+unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                             uint32_t bytes, uint32_t alignment, bool is_write) {
+    if (address & (alignment - 1)) {
         exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, address, bytes, "an access of %u bytes needs a multiple of %u",
-                       bytes, bytes);
+                       bytes, alignment);
         return NULL;
     }
     uint64_t offset = address;

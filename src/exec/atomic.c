@@ -3,8 +3,8 @@
  * From the PTX ISA manual. Floating-point addition rounds to nearest even; f32 addition in global memory flushes
  * subnormal inputs and results to zero, in shared memory it does not. A NaN result is the canonical one (0x7fffffff,
  * 0x7fff); f64 addition keeps an operand's NaN, as recorded on an H200 (add_double). Memory order and scope change no
- * value here. Left out: .b128, vector forms, red.async, multimem. */
-#include "exec/internal.h"
+ * value here. Left out: .b128, vector forms, multimem; red.async is in atomic_async.c. */
+#include "exec/mbarrier.h"
 
 #include "exec/float_bits.h"
 
@@ -141,8 +141,10 @@ exec_act_fn *exec_select_atomic(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     bool is_writable =
         insn->space == PTX_SPACE_GENERIC || insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_SHARED;
-    if (!is_writable || insn->vector > 1 || insn->n_types != 1 || ptx_has(insn, PTX_MOD_ASYNC))
+    if (!is_writable || insn->vector > 1 || insn->n_types != 1)
         return NULL;
+    if (ptx_has(insn, PTX_MOD_ASYNC))
+        return exec_select_red_async(form);
     for (size_t k = 0; k < sizeof(atomics) / sizeof(atomics[0]); k++) {
         if (atomics[k].type != insn->type[0] || !ptx_has(insn, atomics[k].operation))
             continue;

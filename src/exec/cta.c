@@ -54,6 +54,7 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
     row->index = index;
     row->threads = 0;
     row->progress = 0;
+    memset(row->n_copy_groups, 0, sizeof row->n_copy_groups);
     broadcast(row->warpid, index);
     for (uint32_t lane = 0; lane < EXEC_LANES; lane++) {
         uint32_t thread = index * grid->warp_size + lane;

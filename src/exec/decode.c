@@ -181,6 +181,8 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
     const struct ptx_operand *operand = flat->operand;
     if (flat->role == EXEC_FLAT_CARRY)
         return place(EXEC_BASE_REGISTERS, EXEC_CARRY_OFFSET, PTX_WIDTH_PRED);
+    if (flat->role == EXEC_FLAT_OFFSET) /* a variable's address has it already */
+        return constant(linker, operand->register_id != PTX_NO_INDEX ? (uint64_t)operand->offset : 0, PTX_WIDTH_64);
     enum ptx_width width = exec_operand_width(function->ptx, flat);
     if (flat->role == EXEC_FLAT_PAIR)
         return operand->pair_id >= PTX_NO_INDEX - 1 ? place(EXEC_BASE_REGISTERS, EXEC_TRASH_OFFSET, width)
@@ -308,9 +310,22 @@ static uint32_t branch_table(struct exec_linker *linker, uint32_t function_numbe
     return number;
 }
 
+/* cp: what of global memory it accesses. Groups and waits access none, and a copy inside shared memory only that. */
+static void decode_copy(const struct ptx_instruction *insn, struct exec_insn *out) {
+    bool is_global = insn->space == PTX_SPACE_GLOBAL || insn->source_space == PTX_SPACE_GLOBAL;
+    bool has_addresses = insn->n_operands && !ptx_has(insn, PTX_MOD_WAIT_GROUP);
+    if (ptx_has(insn, PTX_MOD_MBARRIER))
+        return;
+    out->access.space = !has_addresses ? PTX_SPACE_REG : is_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+    out->access.bytes = (uint8_t)(ptx_has(insn, PTX_MOD_BULK) ? 16 : out->imm);
+    out->access.n = 1;
+}
+
 static enum exec_barrier_mode barrier_mode(const struct ptx_instruction *insn) {
     if (ptx_has(insn, PTX_MOD_ARRIVE))
         return EXEC_BARRIER_ARRIVE;
+    if (ptx_has(insn, PTX_MOD_WAIT))
+        return EXEC_BARRIER_WAIT;
     if (!ptx_has(insn, PTX_MOD_RED))
         return EXEC_BARRIER_SYNC;
     return ptx_has(insn, PTX_MOD_POPC)  ? EXEC_BARRIER_POPC
@@ -410,5 +425,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         decode_control(linker, function_number, insn, out);
     else if (ptx_opcode_family(insn->opcode) != PTX_FAMILY_TEXTURE)
         decode_access(linker, function_number, insn, flat, out);
+    if (insn->opcode == PTX_OP_CP)
+        decode_copy(insn, out);
     decode_frame_address(linker, function_number, insn, flat, out);
 }

@@ -15,7 +15,10 @@
 #include "ptx/analysis.h"
 #include "ptx/ptx.h"
 
-enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 16, EXEC_MAX_ROWS = 64 };
+enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 17, EXEC_MAX_ROWS = 64 };
+
+/* Barriers 0 to 15 are those of bar; the last one is that of barrier.cluster. */
+enum { EXEC_CLUSTER_BARRIER = EXEC_N_BARRIERS - 1 };
 
 /* Generic addresses: three windows, everything else is global memory. */
 #define EXEC_SHARED_WINDOW 0x0000010000000000ull
@@ -68,11 +71,18 @@ enum exec_flag {
     EXEC_FLAG_AT_HOME = 128,   /* uses a register that threads do not carry with them (live.h) */
 };
 
-enum exec_barrier_mode { EXEC_BARRIER_SYNC, EXEC_BARRIER_ARRIVE, EXEC_BARRIER_POPC, EXEC_BARRIER_AND, EXEC_BARRIER_OR };
+enum exec_barrier_mode {
+    EXEC_BARRIER_SYNC,
+    EXEC_BARRIER_ARRIVE,
+    EXEC_BARRIER_WAIT, /* barrier.cluster.wait: for the completion of the barrier at which the thread has arrived */
+    EXEC_BARRIER_POPC,
+    EXEC_BARRIER_AND,
+    EXEC_BARRIER_OR
+};
 
 /* A decoded memory access; the memory system reads it too. */
 struct exec_access {
-    uint8_t space;     /* enum ptx_space: GLOBAL, SHARED, LOCAL, PARAM (kernel parameters), CONST, GENERIC */
+    uint8_t space;     /* enum ptx_space: GLOBAL, SHARED, LOCAL, PARAM (kernel parameters), CONST, GENERIC; REG: none */
     uint8_t bytes;     /* per element: 1, 2, 4, 8 */
     uint8_t n;         /* elements: 1, 2, 4 (8) */
     uint8_t is_signed; /* sign-extends into a wider register */
@@ -285,11 +295,12 @@ struct exec_row {
         *base[4]; /* by enum exec_base: registers (program->register_bytes, 64-byte aligned), constants, row, block */
     unsigned char *local; /* lane l's local memory begins at local + l * grid->local_bytes */
     struct exec_block *block;
-    uint32_t index;             /* row number in the block */
-    uint32_t threads;           /* lanes that hold a thread */
-    uint32_t live;              /* lanes whose thread has not exited */
-    uint32_t progress;          /* the last value of the progress instruction, 0 before it */
-    uint32_t frame[EXEC_LANES]; /* each thread's current frame: offset in its local memory */
+    uint32_t index;                        /* row number in the block */
+    uint32_t threads;                      /* lanes that hold a thread */
+    uint32_t live;                         /* lanes whose thread has not exited */
+    uint32_t progress;                     /* the last value of the progress instruction, 0 before it */
+    uint32_t frame[EXEC_LANES];            /* each thread's current frame: offset in its local memory */
+    uint32_t n_copy_groups[2][EXEC_LANES]; /* each thread's groups of cp.async and cp.async.bulk so far */
     uint32_t tid[3][EXEC_LANES];
     uint32_t warpid[EXEC_LANES];
     uint32_t clock[EXEC_LANES], clock_hi[EXEC_LANES]; /* refreshed before an instruction that reads them */
@@ -299,6 +310,16 @@ struct exec_row {
 
 struct exec_threads;
 
+enum { EXEC_NO_MBARRIER = 0xffffffff };
+
+/* What an asynchronous copy or an mbarrier instruction leaves for time, per active lane. */
+struct exec_async {
+    uint32_t bytes[EXEC_LANES]; /* cp: bytes read or written in global memory, from cx->address on */
+    /* cp, st.async, red.async: the mbarrier that it signals; mbarrier.test_wait and .try_wait: the one whose phase is
+     * complete. Its offset in the block's shared memory, with the phase in bit 0; EXEC_NO_MBARRIER: none. */
+    uint32_t mbarrier[EXEC_LANES];
+};
+
 /* Everything that act() may read. For a contiguous bundle `row` is its row; for a scattered one `row` is NULL and
  * `threads` (scattered.h) execute. */
 struct exec_context {
@@ -306,9 +327,10 @@ struct exec_context {
     const struct exec_grid *grid;
     struct exec_row *row;
     const struct exec_threads *threads;
-    uint64_t time;                    /* for clock registers: cycles, or instructions executed in functional mode */
-    struct exec_fault fault;          /* its lane is one of `row` or, when that is NULL, of `threads` */
-    uint64_t address[EXEC_LANES];     /* of the last memory instruction, per active lane: generic or space-relative */
+    uint64_t time;                /* for clock registers: cycles, or instructions executed in functional mode */
+    struct exec_fault fault;      /* its lane is one of `row` or, when that is NULL, of `threads` */
+    uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
+    struct exec_async async;
     uint32_t touched;                 /* WARP_MEMORY only: the active lanes that accessed their address */
     bool has_changed;                 /* an atomic has changed a value in memory; set, but never cleared here */
     uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
@@ -330,6 +352,8 @@ exec_act_fn *exec_select_memory(const struct exec_form *form);
 exec_act_fn *exec_select_atomic(const struct exec_form *form);
 exec_act_fn *exec_select_warp(const struct exec_form *form);
 exec_act_fn *exec_select_texture(const struct exec_form *form);
+/* Returns lane functions in *lanes instead. */
+exec_act_fn *exec_select_async(const struct exec_form *form, exec_lanes_fn **lanes);
 exec_act_fn *exec_select_extension(const struct exec_form *form);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
 /* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail), or NULL for another name. The
@@ -388,10 +412,11 @@ void exec_barrier_reset(struct exec_barrier *barrier);
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
 /* The same for the threads in these lanes of cx->threads. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
-/* Returns whether the instruction accesses memory: all that leave addresses do, except cvta, isspacep and progress. */
+/* Returns whether the instruction accesses memory: all that leave addresses do, except cvta, isspacep, progress and the
+ * groups of cp.async. */
 static inline bool exec_goes_to_memory(const struct exec_insn *insn) {
     return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
-           insn->opcode != PTX_OP_PROGRESS;
+           insn->opcode != PTX_OP_PROGRESS && insn->access.space != PTX_SPACE_REG;
 }
 /* Returns the space that a memory instruction has just accessed for the lanes in mask: that of the first lane for a
  * generic access, global for a texture. Sets *lanes to the lanes that accessed it, none for a cond_acc without a true

@@ -59,6 +59,36 @@ static void add_texture_source(struct exec_flat *flat, const struct ptx_operand 
     flat->imm = coordinates->n_elements;
 }
 
+/* The addresses of instructions that have several. */
+static void add_based_address(struct exec_flat *flat, const struct ptx_operand *operand) {
+    add_source(flat, operand, PTX_U64, EXEC_FLAT_BASE);
+    add_source(flat, operand, PTX_U64, EXEC_FLAT_OFFSET);
+}
+
+/* cp: the addresses, and what exec/copy.c says about the other operands. A cache policy is left out. */
+static void flatten_copy(struct exec_flat *flat, const struct ptx_function *function,
+                         const struct ptx_instruction *insn) {
+    bool has_policy = ptx_has(insn, PTX_MOD_L2_CACHE_HINT), is_bulk = ptx_has(insn, PTX_MOD_BULK);
+    for (unsigned k = 0; k + has_policy < insn->n_operands; k++) {
+        const struct ptx_operand *operand = &insn->operand[k];
+        if (operand->kind == PTX_OPERAND_ADDRESS && ptx_has(insn, PTX_MOD_MBARRIER)) {
+            add_source(flat, operand, PTX_U64, EXEC_FLAT_ADDRESS);
+        } else if (operand->kind == PTX_OPERAND_ADDRESS) {
+            add_based_address(flat, operand);
+        } else if (operand->kind == PTX_OPERAND_INTEGER && !is_bulk && k < 3) {
+            flat->imm = (uint32_t)operand->value;
+        } else {
+            bool is_predicate =
+                operand->kind == PTX_OPERAND_REGISTER && ptx_type_bits(function->reg[operand->register_id].type) == 1;
+            add_source(flat, operand, is_predicate ? PTX_PRED : PTX_U32, EXEC_FLAT_PLAIN);
+        }
+    }
+    if (ptx_has(insn, PTX_MOD_WAIT_GROUP)) {
+        flat->n_src = 0;
+        flat->imm = (uint32_t)insn->operand[0].value;
+    }
+}
+
 static void add_operand(struct exec_flat *flat, const struct ptx_instruction *insn, unsigned k, bool is_destination) {
     const struct ptx_operand *operand = &insn->operand[k];
     enum ptx_type type = ptx_operand_type(insn, k);
@@ -67,6 +97,8 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
         return;
     if (operand->kind == PTX_OPERAND_ADDRESS && is_texture) { /* txq, suq: [handle] */
         add_source(flat, operand, PTX_U64, EXEC_FLAT_PLAIN);
+    } else if (operand->kind == PTX_OPERAND_ADDRESS && k == 2) { /* st.async, red.async: the mbarrier */
+        add_based_address(flat, operand);
     } else if (operand->kind == PTX_OPERAND_ADDRESS) {
         add_source(flat, operand, PTX_U64, EXEC_FLAT_ADDRESS);
     } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (insn->opcode == PTX_OP_SUST ? 0u : 1u)) {
@@ -94,8 +126,15 @@ static bool is_predicate_logic(const struct ptx_instruction *insn) {
     return is_logic && insn->n_operands == 3 && insn->n_types == 1 && insn->type[0] == PTX_PRED;
 }
 
-static void flatten(const struct ptx_instruction *insn, struct exec_flat *flat) {
+static void flatten(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_flat *flat) {
+    static const struct ptx_operand cluster_barrier = {.kind = PTX_OPERAND_INTEGER, .value = EXEC_CLUSTER_BARRIER};
     *flat = (struct exec_flat){.imm = 0};
+    if (insn->opcode == PTX_OP_CP) {
+        flatten_copy(flat, function, insn);
+        return;
+    }
+    if (insn->opcode == PTX_OP_BARRIER && ptx_has(insn, PTX_MOD_CLUSTER))
+        add_source(flat, &cluster_barrier, PTX_U32, EXEC_FLAT_PLAIN);
     for (unsigned k = 0; k < insn->n_operands; k++) {
         if (insn->opcode == PTX_OP_LOP3 && k == 4)
             flat->imm = (uint32_t)insn->operand[k].value;
@@ -123,6 +162,8 @@ enum ptx_width exec_operand_width(const struct ptx_function *function, const str
     const struct ptx_operand *operand = flat->operand;
     if (flat->role == EXEC_FLAT_CARRY || flat->role == EXEC_FLAT_PAIR)
         return PTX_WIDTH_PRED;
+    if (flat->role == EXEC_FLAT_OFFSET)
+        return PTX_WIDTH_64;
     if (operand->kind == PTX_OPERAND_REGISTER)
         return width_of_type(function->reg[operand->register_id].type);
     if (operand->kind == PTX_OPERAND_ADDRESS && operand->register_id != PTX_NO_INDEX)
@@ -203,12 +244,12 @@ static bool select_control(const struct ptx_function *function, const struct ptx
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
         selection->kind = ptx_has(insn, PTX_MOD_WARP) ? EXEC_KIND_NOTHING : EXEC_KIND_BARRIER;
-        return !ptx_has(insn, PTX_MOD_CLUSTER);
+        return true;
     case PTX_OP_TRAP:
     case PTX_OP_BRKPT:
         selection->kind = EXEC_KIND_TRAP;
         return true;
-    default: /* nanosleep pmevent */
+    default: /* nanosleep pmevent griddepcontrol setmaxnreg */
         selection->kind = EXEC_KIND_NOTHING;
         return true;
     }
@@ -220,6 +261,8 @@ static bool select_memory(const struct exec_form *form, struct exec_selection *s
     case PTX_OP_FENCE:
     case PTX_OP_PREFETCH:
     case PTX_OP_PREFETCHU:
+    case PTX_OP_APPLYPRIORITY:
+    case PTX_OP_DISCARD:
         selection->kind = EXEC_KIND_NOTHING;
         return true;
     default:
@@ -227,6 +270,16 @@ static bool select_memory(const struct exec_form *form, struct exec_selection *s
         selection->act = exec_select_memory(form);
         return selection->act != NULL;
     }
+}
+
+static bool select_async(const struct exec_form *form, struct exec_selection *selection) {
+    if (form->insn->opcode == PTX_OP_CP && ptx_has(form->insn, PTX_MOD_PREFETCH)) {
+        selection->kind = EXEC_KIND_NOTHING;
+        return true;
+    }
+    selection->act = exec_select_async(form, &selection->lanes);
+    selection->kind = selection->lanes ? EXEC_KIND_LANES : EXEC_KIND_CONTEXT;
+    return selection->lanes || selection->act;
 }
 
 static bool select_with_context(enum exec_kind kind, exec_act_fn *act, struct exec_selection *selection) {
@@ -250,7 +303,7 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
         return false;
     struct exec_form form = {.insn = insn};
     if (has_lane_operands(insn)) {
-        flatten(insn, &selection->flat);
+        flatten(function, insn, &selection->flat);
         if (!form_of(function, insn, &selection->flat, &form))
             return false;
     }
@@ -261,6 +314,8 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
         return select_memory(&form, selection);
     case PTX_FAMILY_ATOMIC:
         return select_with_context(EXEC_KIND_CONTEXT, exec_select_atomic(&form), selection);
+    case PTX_FAMILY_ASYNC:
+        return select_async(&form, selection);
     case PTX_FAMILY_TEXTURE:
         return select_with_context(EXEC_KIND_CONTEXT, exec_select_texture(&form), selection);
     case PTX_FAMILY_WARP:
@@ -313,11 +368,23 @@ static void report_missing(const struct missing *missing, struct ptx_messages *m
                  missing->name, times);
 }
 
+/* Clusters of several blocks. */
+static unsigned report_cluster(const struct ptx_function *function, struct ptx_messages *messages) {
+    uint32_t n_blocks = function->cluster[0] * function->cluster[1] * function->cluster[2];
+    if (n_blocks <= 1)
+        return 0;
+    ptx_error_at(messages, function->home, function->at,
+                 "'%s' needs clusters of %u blocks (.reqnctapercluster), which are not supported", function->name,
+                 n_blocks);
+    return 1;
+}
+
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages) {
     struct missing *missing = NULL;
-    unsigned n_missing = 0;
+    unsigned n_missing = 0, n_found = 0;
     for (uint32_t f = 0; f < module->n_functions; f++) {
         const struct ptx_function *function = module->function[f];
+        n_found += report_cluster(function, messages);
         for (uint32_t i = 0; i < function->n_instructions; i++) {
             const struct ptx_instruction *insn = &function->instruction[i];
             struct exec_selection selection;
@@ -325,7 +392,6 @@ unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messa
                 add_missing(&missing, &n_missing, function, insn);
         }
     }
-    unsigned n_found = 0;
     for (unsigned i = 0; i < n_missing; i++) {
         report_missing(&missing[i], messages);
         n_found += missing[i].count;

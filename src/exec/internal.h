@@ -91,6 +91,10 @@ bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, uns
 unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                             unsigned bytes, bool is_write);
 
+/* The same for any number of bytes, at a multiple of `alignment`, a power of two. */
+unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
+                             uint32_t bytes, uint32_t alignment, bool is_write);
+
 /* Returns the space of a generic address (SHARED, LOCAL, PARAM or GLOBAL) and sets *offset to the address in it. */
 static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offset) {
     *offset = address & (EXEC_WINDOW_BYTES - 1);
@@ -111,6 +115,8 @@ static inline enum ptx_space exec_generic_space(uint64_t address, uint64_t *offs
 exec_act_fn *exec_select_load(const struct exec_form *form);          /* load.c: ld ldu */
 exec_act_fn *exec_select_store(const struct exec_form *form);         /* store.c: st */
 exec_act_fn *exec_select_address_space(const struct exec_form *form); /* address_space.c: cvta isspacep */
+
+exec_lanes_fn *exec_select_cluster(const struct exec_form *form); /* cluster.c: mapa getctarank createpolicy */
 
 /* texture.c and surface.c */
 

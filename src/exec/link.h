@@ -5,7 +5,14 @@
 
 struct base_arena;
 
-enum exec_flat_role { EXEC_FLAT_PLAIN, EXEC_FLAT_PAIR, EXEC_FLAT_CARRY, EXEC_FLAT_ADDRESS };
+enum exec_flat_role {
+    EXEC_FLAT_PLAIN,
+    EXEC_FLAT_PAIR,
+    EXEC_FLAT_CARRY,
+    EXEC_FLAT_ADDRESS, /* its offset is the instruction's imm */
+    EXEC_FLAT_BASE,    /* an address whose offset is the next operand: instructions with several addresses */
+    EXEC_FLAT_OFFSET,
+};
 
 /* One lane array that an instruction reads or writes. */
 struct exec_flat_operand {

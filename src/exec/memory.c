@@ -1,6 +1,6 @@
 /* Selects the function of a memory instruction (fences and prefetches have none: they change no value), and finds the
  * space that it accessed. */
-#include "exec/internal.h"
+#include "exec/mbarrier.h"
 
 exec_act_fn *exec_select_memory(const struct exec_form *form) {
     switch (form->insn->opcode) {
@@ -13,6 +13,21 @@ exec_act_fn *exec_select_memory(const struct exec_form *form) {
     case PTX_OP_ISSPACEP:
         return exec_select_address_space(form);
     default:
+        return NULL;
+    }
+}
+
+exec_act_fn *exec_select_async(const struct exec_form *form, exec_lanes_fn **lanes) {
+    switch (form->insn->opcode) {
+    case PTX_OP_CP:
+        return exec_select_copy(form);
+    case PTX_OP_MBARRIER:
+        if (!ptx_has(form->insn, PTX_MOD_PENDING_COUNT))
+            return exec_select_mbarrier(form);
+        *lanes = exec_select_pending_count(form);
+        return NULL;
+    default:
+        *lanes = exec_select_cluster(form);
         return NULL;
     }
 }

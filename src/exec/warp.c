@@ -1,4 +1,4 @@
-/* Instructions that read other lanes of the row: shfl, vote, match, redux, activemask.
+/* Instructions that read other lanes of the row: shfl, vote, match, redux, elect, activemask.
  *
  * From the PTX ISA manual. The active lanes take part, or those of them in the member mask. Lanes with different member
  * masks in one execution form separate groups, as if each group executed alone. Where the manual does not define a
@@ -260,6 +260,19 @@ static exec_act_fn *select_reduce(const struct ptx_instruction *insn) {
                                         : NULL;
 }
 
+/* elect: the lowest participant, as recorded on an H200. d becomes its lane everywhere, p is true in it alone. */
+static void elect(struct exec_context *cx, const struct exec_operands *o) {
+    uint32_t leaders = 0, left = o->mask, *d = o->dst[0];
+    while (left) {
+        uint32_t participants, group = exec_next_group(&left, o->src[0], &participants);
+        uint32_t leader = (uint32_t)__builtin_ctz(participants ? participants : group);
+        leaders |= 1u << leader;
+        EXEC_FOR_ACTIVE(l, group) d[l] = leader;
+    }
+    if (cx->insn->n_dst > 1)
+        exec_write_predicate(o->dst[1], leaders, o->mask);
+}
+
 static void active_mask(struct exec_context *cx, const struct exec_operands *o) {
     (void)cx;
     uint32_t *d = o->dst[0];
@@ -276,6 +289,8 @@ exec_act_fn *exec_select_warp(const struct exec_form *form) {
         return select_match(form);
     case PTX_OP_REDUX:
         return select_reduce(form->insn);
+    case PTX_OP_ELECT:
+        return elect;
     case PTX_OP_ACTIVEMASK:
         return active_mask;
     default:

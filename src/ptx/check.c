@@ -201,11 +201,31 @@ static bool check_arithmetic(struct ptx_check *check) {
     return true;
 }
 
+static bool is_float8(enum ptx_type type) { return type == PTX_E4M3X2 || type == PTX_E5M2X2; }
+
+/* Pairs of 8-bit floats: from two f32 or an f16x2, with .rn.satfinite; to an f16x2, with .rn. */
+static bool check_float8(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    enum ptx_type to = instruction->type[0], from = instruction->type[1];
+    bool narrows = is_float8(to), joins = from == PTX_F32;
+    if (narrows ? from != PTX_F32 && from != PTX_F16X2 : to != PTX_F16X2)
+        return fail(check, "does not exist: 8-bit floats convert from .f32 and .f16x2 and to .f16x2");
+    if (!ptx_has(instruction, PTX_MOD_RN))
+        return missing_modifier(check, "rn");
+    if (narrows != ptx_has(instruction, PTX_MOD_SATFINITE))
+        return narrows ? missing_modifier(check, "satfinite") : fail(check, "is exact: .satfinite does not apply");
+    if (joins != (instruction->n_operands == 3))
+        return fail(check, joins ? "needs 3 operands" : "needs 2 operands");
+    return true;
+}
+
 /* Checks which conversions need a rounding mode. */
 static bool check_convert(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     enum ptx_type to = instruction->type[0], from = instruction->type[1];
     bool to_float = ptx_type_kind(to) == PTX_KIND_F, from_float = ptx_type_kind(from) == PTX_KIND_F;
+    if (is_float8(to) || is_float8(from))
+        return check_float8(check);
     bool is_packed = to == PTX_F16X2 || to == PTX_BF16X2;
     if (is_packed != (instruction->n_operands == 3))
         return fail(check, is_packed ? "needs 3 operands" : "needs 2 operands");
@@ -231,7 +251,8 @@ static bool check_atomic(struct ptx_check *check) {
     enum ptx_kind kind = ptx_type_kind(type);
     bool is_swap = ptx_has(instruction, PTX_MOD_CAS);
     unsigned n_values = instruction->opcode == PTX_OP_RED ? instruction->n_operands - 1u : instruction->n_operands - 2u;
-    unsigned n_wanted = (is_swap ? 2u : 1u) + ptx_has(instruction, PTX_MOD_L2_CACHE_HINT);
+    bool has_third = ptx_has(instruction, PTX_MOD_L2_CACHE_HINT) || ptx_has(instruction, PTX_MOD_ASYNC);
+    unsigned n_wanted = (is_swap ? 2u : 1u) + has_third;
     if (n_values != n_wanted)
         return fail(check, is_swap ? "needs a value to compare with and a value to store" : "needs one value");
     if (instruction->space != PTX_SPACE_GENERIC && instruction->space != PTX_SPACE_GLOBAL &&
@@ -266,6 +287,28 @@ static bool check_barrier(struct ptx_check *check) {
     bool is_count = ptx_has(instruction, PTX_MOD_POPC);
     if (is_reduction && (instruction->n_types != 1 || is_count != (instruction->type[0] == PTX_U32)))
         return fail(check, "must be .popc.u32, .and.pred or .or.pred");
+    return true;
+}
+
+/* Checks the spaces and the size of a copy: from global to shared memory, from shared to global, or, in bulk, between
+ * the shared memories of a cluster. */
+static bool check_copy(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    bool is_bulk = ptx_has(instruction, PTX_MOD_BULK), is_group = ptx_has(instruction, PTX_MOD_BULK_GROUP);
+    enum ptx_space to = instruction->space, from = instruction->source_space;
+    if (has_one_of(instruction, "commit_group wait_group wait_all mbarrier"))
+        return true;
+    if (ptx_has(instruction, PTX_MOD_PREFETCH))
+        return to == PTX_SPACE_GLOBAL || fail(check, "needs .global");
+    if (is_group ? to != PTX_SPACE_GLOBAL || from != PTX_SPACE_SHARED
+                 : to != PTX_SPACE_SHARED || (from != PTX_SPACE_GLOBAL && !(is_bulk && from == PTX_SPACE_SHARED)))
+        return fail(check, is_group ? "copies from .shared::cta to .global" : "copies from .global to .shared");
+    if (is_bulk)
+        return true;
+    uint64_t bytes = instruction->operand[2].value;
+    bool is_l2 = ptx_has(instruction, PTX_MOD_CG);
+    if (is_l2 ? bytes != 16 : bytes != 4 && bytes != 8 && bytes != 16)
+        return fail(check, is_l2 ? "copies 16 bytes" : "copies 4, 8 or 16 bytes");
     return true;
 }
 
@@ -323,6 +366,8 @@ static bool check_special_cases(struct ptx_check *check) {
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
         return check_barrier(check);
+    case PTX_OP_CP:
+        return check_copy(check);
     case PTX_OP_SHF:
         return has_one_of(check->instruction, "clamp wrap") || missing_modifier(check, "clamp wrap");
     case PTX_OP_LOP3:
@@ -427,7 +472,7 @@ static bool check_instruction(struct ptx_check *check) {
                is_resolved(instruction->call->argument, instruction->call->n_arguments) && check_call(check);
     if (instruction->opcode == PTX_OP_BRX)
         return ptx_check_operand(check, instruction->operand, 'u', 0);
-    const struct ptx_rule *rule = ptx_rule_of(instruction->opcode);
+    const struct ptx_rule *rule = ptx_rule_of(instruction);
     bool is_right = !rule || (check_types(check, rule) && check_modifiers(check, rule) && check_operands(check, rule) &&
                               check_special_cases(check));
     if (is_right)

@@ -128,7 +128,8 @@ static bool check_special(struct ptx_check *check, const struct ptx_operand *ope
 /* mov and cvta take the address of a variable or function: 64 bits, or 32 inside a window. */
 static bool check_symbol(struct ptx_check *check, const struct ptx_operand *operand, enum ptx_type type) {
     enum ptx_opcode opcode = check->instruction->opcode;
-    if (opcode != PTX_OP_MOV && opcode != PTX_OP_CVTA)
+    bool takes_address = opcode == PTX_OP_MOV || opcode == PTX_OP_CVTA || opcode == PTX_OP_MAPA;
+    if (!takes_address && opcode != PTX_OP_GETCTARANK)
         return wrong_kind(check, operand, "a register or a constant");
     bool is_windowed = operand->kind == PTX_OPERAND_VARIABLE && operand->variable->space != PTX_SPACE_GLOBAL;
     unsigned bits = ptx_type_bits(type);
@@ -295,6 +296,18 @@ static bool check_address(struct ptx_check *check, const struct ptx_operand *ope
     return !operand->variable || check_variable_space(check, operand);
 }
 
+/* An address in a space of its own: cp, and the mbarriers of other asynchronous instructions. */
+static bool check_address_in(struct ptx_check *check, const struct ptx_operand *operand, enum ptx_space space) {
+    if (operand->kind != PTX_OPERAND_ADDRESS)
+        return wrong_kind(check, operand, "an address in brackets");
+    if (operand->register_id != PTX_NO_INDEX)
+        return check_base(check, operand, is_window(space));
+    if (operand->variable && operand->variable->space != space)
+        return ptx_fail(check->parser, operand->at, "'%s' is in .%s, but %s accesses .%s here", operand->variable->name,
+                        ptx_space_name(operand->variable->space), name_of(check), ptx_space_name(space));
+    return true;
+}
+
 static bool check_handle(struct ptx_check *check, const struct ptx_operand *operand) {
     bool is_register = operand->register_id != PTX_NO_INDEX;
     if (is_register)
@@ -363,6 +376,17 @@ bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, cha
                                                      : wrong_kind(check, operand, "a register");
     case 'm':
         return check_address(check, operand);
+    case '1':
+        return check_address_in(check, operand, check->instruction->space);
+    case '2':
+        return check_address_in(check, operand, check->instruction->source_space);
+    case 'a':
+        return check_address_in(check, operand, PTX_SPACE_SHARED);
+    case 'e': {
+        bool is_predicate =
+            operand->kind == PTX_OPERAND_REGISTER && register_of(check, operand->register_id)->type == PTX_PRED;
+        return check_source(check, operand, is_predicate ? PTX_PRED : PTX_U32, EXACT);
+    }
     case 'x':
         return check_texture(check, operand);
     case 't':

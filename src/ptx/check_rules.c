@@ -21,6 +21,7 @@ enum {
     SIGNED = T(S16) | T(S32) | T(S64),
     BYTES = T(U8) | T(S8),
     MEMORY = BYTES | INT | FLOAT | BITS | T(B8) | T(B128),
+    FLOAT8 = T(E4M3X2) | T(E5M2X2),
     CONVERT = BYTES | INT | FLOAT | HALF | T(TF32),
     ATOMIC = I3264 | FLOAT | HALF | T(B16) | B3264 | T(B128)
 };
@@ -99,7 +100,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(SZEXT, TYPES(I32), "dss", .needs = "clamp wrap"),
     /* data movement */
     RULE(MOV, TYPES(BITS | INT | FLOAT | T(PRED) | T(B128)), "MM"),
-    RULE(CVT, TYPES(CONVERT | T(F16X2) | T(BF16X2), CONVERT), "DS|DSS",
+    RULE(CVT, TYPES(CONVERT | T(F16X2) | T(BF16X2) | FLOAT8, CONVERT | T(F16X2) | FLOAT8), "DS|DSS",
          .modifiers = ROUND " rna rni rzi rmi rpi ftz sat relu satfinite"),
     RULE(CVTA, TYPES(T(U32) | T(U64)), "ds", .modifiers = "to"),
     RULE(LD, TYPES(MEMORY), "Dm|Dmh", .modifiers = ORDER " " EVICT " ca cg cs lu cv nc heddle::row"),
@@ -107,12 +108,19 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(ST, TYPES(MEMORY), "mS|mSh", .modifiers = ORDER " " EVICT " wb cg cs wt"),
     RULE(PREFETCH, TYPES(NONE), "m", .needs = "L1 L2 L2::evict_last L2::evict_normal"),
     RULE(PREFETCHU, TYPES(NONE), "m", .needs = "L1"),
+    RULE(APPLYPRIORITY, TYPES(NONE), "mi", .needs = "L2::evict_normal"),
+    RULE(DISCARD, TYPES(NONE), "mi", .needs = "L2"),
     RULE(ISSPACEP, TYPES(NONE), "PA"),
     RULE(MEMBAR, TYPES(NONE), "", .needs = "cta gl sys gpu cluster proxy", .modifiers = "alias async"),
-    RULE(FENCE, TYPES(NONE), "", .modifiers = ORDER " proxy alias async"),
-    RULE(ATOM, TYPES(ATOMIC), "Dms|Dmss|Dmssh", .needs = ATOMIC_OPERATIONS, .modifiers = ORDER " noftz L2::cache_hint"),
+    RULE(FENCE, TYPES(NONE), "",
+         .modifiers = ORDER " proxy alias async async::generic mbarrier_init sync_restrict::shared::cta "
+                            "sync_restrict::shared::cluster"),
+    RULE(ATOM, TYPES(ATOMIC), "Dms|Dmss", .needs = ATOMIC_OPERATIONS, .modifiers = ORDER " noftz"),
     RULE(RED, TYPES(ATOMIC), "mS|mSh", .needs = "and or xor add inc dec min max",
          .modifiers = ORDER " noftz L2::cache_hint"),
+    /* clusters */
+    RULE(MAPA, TYPES(T(U32) | T(U64)), "dsu"),
+    RULE(GETCTARANK, TYPES(T(U32) | T(U64)), "ds"),
     /* textures and surfaces */
     RULE(TEX, TYPES(I32 | T(F32) | T(F16X2), T(S32) | T(F32)), "Vx|Vxs|Vxss|Vxsss|Vxssss", .needs = GEOMETRY,
          .modifiers = "base level grad"),
@@ -130,6 +138,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(MATCH, TYPES(B3264), "Qsu", .needs = "any all", .modifiers = "sync"),
     RULE(VOTE, TYPES(T(B32) | T(PRED)), "dp|dpu", .needs = "all any uni ballot", .modifiers = "sync"),
     RULE(SHFL, TYPES(T(B32)), "Qsuu|Qsuuu", .needs = "up down bfly idx", .modifiers = "sync"),
+    RULE(ELECT, TYPES(NONE), "Qu", .needs = "sync"),
     RULE(REDUX, TYPES(T(U32) | T(S32) | T(B32) | T(F32)), "dsu", .needs = "add min max and or xor",
          .modifiers = "sync abs NaN"),
     /* control */
@@ -143,6 +152,8 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(BRKPT, TYPES(NONE), ""),
     RULE(NANOSLEEP, TYPES(T(U32)), "s"),
     RULE(PMEVENT, TYPES(NONE), "i", .modifiers = "mask"),
+    RULE(GRIDDEPCONTROL, TYPES(NONE), "", .needs = "launch_dependents wait"),
+    RULE(SETMAXNREG, TYPES(T(U32)), "i", .needs = "inc dec", .modifiers = "sync aligned"),
     /* video: dtype.atype.btype */
     RULE(VADD, TYPES(I32, I32, I32), "dvv|dvvv", .modifiers = VIDEO_AFTER),
     RULE(VSUB, TYPES(I32, I32, I32), "dvv|dvvv", .modifiers = VIDEO_AFTER),
@@ -173,4 +184,72 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(PROGRESS, TYPES(T(U32)), "u"),
 };
 
-const struct ptx_rule *ptx_rule_of(enum ptx_opcode opcode) { return rules[opcode].operands ? &rules[opcode] : NULL; }
+/* Opcodes whose operands depend on a modifier, or on two. The first row whose modifiers are there applies; a row
+ * without any comes last. */
+#define NO_MODIFIER PTX_N_MODIFIERS
+#define VARIANT(op, first, second, type_sets, letters, ...)                                                            \
+    {                                                                                                                  \
+        PTX_OP_##op, {first, second}, { .types = type_sets, .operands = letters, __VA_ARGS__ }                         \
+    }
+#define IF(op, first, ...) VARIANT(op, PTX_MOD_##first, NO_MODIFIER, __VA_ARGS__)
+#define IF_BOTH(op, first, second, ...) VARIANT(op, PTX_MOD_##first, PTX_MOD_##second, __VA_ARGS__)
+#define SCOPE "acquire release relaxed cta cluster"
+#define EVICT_L2 "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"
+
+static const struct {
+    enum ptx_opcode opcode;
+    enum ptx_modifier modifier[2];
+    struct ptx_rule rule;
+} variants[] = {
+    IF(ATOM, L2_CACHE_HINT, TYPES(ATOMIC), "Dmsh|Dmssh", .needs = ATOMIC_OPERATIONS,
+       .modifiers = ORDER " noftz L2::cache_hint"),
+    IF(ST, ASYNC, TYPES(I3264 | B3264 | FLOAT), "mSa", .needs = "mbarrier::complete_tx::bytes",
+       .modifiers = "async weak"),
+    IF(RED, ASYNC, TYPES(T(U32) | T(S32) | T(U64) | T(B32)), "msa", .needs = "mbarrier::complete_tx::bytes",
+       .modifiers = "async and or xor add inc dec min max relaxed cluster"),
+    /* cp */
+    IF(CP, COMMIT_GROUP, TYPES(NONE), "", .needs = "async", .modifiers = "bulk commit_group"),
+    IF(CP, WAIT_GROUP, TYPES(NONE), "i", .needs = "async", .modifiers = "bulk wait_group read"),
+    IF(CP, WAIT_ALL, TYPES(NONE), "", .needs = "async", .modifiers = "wait_all"),
+    IF(CP, MBARRIER, TYPES(T(B64)), "m", .needs = "arrive", .modifiers = "async mbarrier noinc"),
+    IF_BOTH(CP, BULK, PREFETCH, TYPES(NONE), "1u|1uh", .needs = "L2",
+            .modifiers = "async bulk prefetch L2::cache_hint"),
+    IF_BOTH(CP, BULK, MBARRIER_COMPLETE_TX, TYPES(NONE), "12ua|12uah", .needs = "async",
+            .modifiers = "bulk mbarrier::complete_tx::bytes L2::cache_hint"),
+    IF(CP, BULK, TYPES(NONE), "12u|12uh", .needs = "bulk_group", .modifiers = "async bulk L2::cache_hint"),
+    IF(CP, L2_CACHE_HINT, TYPES(NONE), "12ih|12ieh", .needs = "ca cg",
+       .modifiers = "async L2::cache_hint L2::64B L2::128B L2::256B"),
+    VARIANT(CP, NO_MODIFIER, NO_MODIFIER, TYPES(NONE), "12i|12ie", .needs = "ca cg",
+            .modifiers = "async L2::64B L2::128B L2::256B"),
+    /* mbarrier */
+    IF(MBARRIER, INIT, TYPES(T(B64)), "mu", .needs = "init"),
+    IF(MBARRIER, INVAL, TYPES(T(B64)), "m", .needs = "inval"),
+    IF_BOTH(MBARRIER, ARRIVE, EXPECT_TX, TYPES(T(B64)), "Dmu", .needs = "arrive", .modifiers = "expect_tx " SCOPE),
+    IF_BOTH(MBARRIER, ARRIVE_DROP, EXPECT_TX, TYPES(T(B64)), "Dmu", .needs = "arrive_drop",
+            .modifiers = "expect_tx " SCOPE),
+    IF(MBARRIER, ARRIVE, TYPES(T(B64)), "Dm|Dmu", .needs = "arrive", .modifiers = "noComplete " SCOPE),
+    IF(MBARRIER, ARRIVE_DROP, TYPES(T(B64)), "Dm|Dmu", .needs = "arrive_drop", .modifiers = "noComplete " SCOPE),
+    IF(MBARRIER, EXPECT_TX, TYPES(T(B64)), "mu", .needs = "expect_tx", .modifiers = SCOPE),
+    IF(MBARRIER, COMPLETE_TX, TYPES(T(B64)), "mu", .needs = "complete_tx", .modifiers = SCOPE),
+    IF(MBARRIER, TEST_WAIT, TYPES(T(B64)), "dms", .needs = "test_wait", .modifiers = "parity " SCOPE),
+    IF(MBARRIER, TRY_WAIT, TYPES(T(B64)), "dms|dmsu", .needs = "try_wait", .modifiers = "parity " SCOPE),
+    VARIANT(MBARRIER, NO_MODIFIER, NO_MODIFIER, TYPES(T(B64)), "ds",
+            .needs = "pending_count init inval arrive arrive_drop expect_tx complete_tx test_wait try_wait"),
+    /* createpolicy */
+    IF(CREATEPOLICY, FRACTIONAL, TYPES(T(B64)), "d|ds", .needs = EVICT_L2, .modifiers = "fractional"),
+    IF(CREATEPOLICY, RANGE, TYPES(T(B64)), "dmuu", .needs = EVICT_L2, .modifiers = "range"),
+    VARIANT(CREATEPOLICY, NO_MODIFIER, NO_MODIFIER, TYPES(T(B64)), "ds", .needs = "cvt fractional range",
+            .modifiers = "L2"),
+};
+
+static bool has(const struct ptx_instruction *instruction, enum ptx_modifier modifier) {
+    return modifier == NO_MODIFIER || ptx_has(instruction, modifier);
+}
+
+const struct ptx_rule *ptx_rule_of(const struct ptx_instruction *instruction) {
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        if (variants[i].opcode == instruction->opcode && has(instruction, variants[i].modifier[0]) &&
+            has(instruction, variants[i].modifier[1]))
+            return &variants[i].rule;
+    return rules[instruction->opcode].operands ? &rules[instruction->opcode] : NULL;
+}

@@ -14,7 +14,9 @@ struct ptx_rule {
      *   s source                 S the same, or wider, or a vector    p predicate source
      *   u .u32 source            i integer constant                   A address in a register
      *   m [address]              x [texture, {coordinates}]           t [texture]
-     *   h cache policy           v 32-bit source with a selector      M either side of mov */
+     *   h cache policy           v 32-bit source with a selector      M either side of mov
+     *   1 [address] in cp's destination space, 2 in its source space, a in .shared
+     *   e .u32 source or a predicate */
     const char *operands;
     const char *needs;          /* at least one of these modifiers */
     const char *needs_if_int;   /* the same, when the first type is an integer or bits */
@@ -23,4 +25,4 @@ struct ptx_rule {
 };
 
 /* NULL for opcodes without a row: calls, branches and unsupported ones. */
-const struct ptx_rule *ptx_rule_of(enum ptx_opcode opcode);
+const struct ptx_rule *ptx_rule_of(const struct ptx_instruction *instruction);

@@ -55,8 +55,7 @@ static const struct {
     {"const", PTX_SPACE_CONST},
     {"shared", PTX_SPACE_SHARED},
     {"shared::cta", PTX_SPACE_SHARED},
-    /* Without clusters a block is a cluster of one, and the cluster's shared memory is the block's own. Instructions
-     * that reach further (mapa, getctarank) are unsupported by name. */
+    /* Without clusters a block is a cluster of one, and the cluster's shared memory is the block's own. */
     {"shared::cluster", PTX_SPACE_SHARED},
     {"local", PTX_SPACE_LOCAL},
     {"param", PTX_SPACE_PARAM},
@@ -66,34 +65,15 @@ static const struct {
 };
 
 /* Valid suffixes of supported opcodes that Heddle does not support. */
-static const char *const unsupported_texts[] = {"e4m3x2",
-                                                "e5m2x2",
-                                                "e4m3x4",
-                                                "e5m2x4",
-                                                "e2m1x2",
-                                                "e2m1x4",
-                                                "e2m3x2",
-                                                "e2m3x4",
-                                                "e3m2x2",
-                                                "e3m2x4",
-                                                "ue8m0x2",
-                                                "s2f6x2",
-                                                "scaled::n2::ue8m0",
-                                                "rs",
-                                                "pack",
-                                                "u2",
-                                                "s2",
-                                                "u4",
-                                                "s4",
-                                                "f32x2",
-                                                "mbarrier_init",
-                                                "tensormap",
-                                                "tensormap::generic",
-                                                "async::generic",
-                                                "sync_restrict::shared::cta",
-                                                "sync_restrict::shared::cluster",
-                                                "bulk",
-                                                "mbarrier::complete_tx::bytes"};
+static const char *const unsupported_texts[] = {
+    /* cvt: floats of 4 and 6 bits, four at a time, stochastic rounding, packed integers */
+    "e4m3x4", "e5m2x4", "e2m1x2", "e2m1x4", "e2m3x2", "e2m3x4", "e3m2x2", "e3m2x4", "ue8m0x2", "s2f6x2",
+    "scaled::n2::ue8m0", "rs", "pack", "u2", "s2", "u4", "s4", "f32x2",
+    /* fences for tensor maps */
+    "tensormap", "tensormap::generic",
+    /* cp: tensor maps, copies to several blocks, reductions, masks of bytes */
+    "tensor", "tile", "tile::gather4", "tile::scatter4", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs",
+    "multicast::cluster", "reduce", "cp_mask", "ignore_oob", "cta_group::1", "cta_group::2"};
 
 const char *ptx_type_name(enum ptx_type type) { return type_rows[type].text; }
 unsigned ptx_type_bits(enum ptx_type type) { return type_rows[type].bits; }

@@ -116,6 +116,27 @@ static enum ptx_type extension_type(const struct ptx_instruction *insn, unsigned
     }
 }
 
+static enum ptx_type mbarrier_type(const struct ptx_instruction *insn, unsigned k) {
+    if (ptx_has(insn, PTX_MOD_TEST_WAIT) || ptx_has(insn, PTX_MOD_TRY_WAIT)) /* p, [address], state or parity, time */
+        return k == 0 ? PTX_PRED : k == 2 && !ptx_has(insn, PTX_MOD_PARITY) ? PTX_B64 : PTX_U32;
+    if (ptx_has(insn, PTX_MOD_PENDING_COUNT))
+        return k == 0 ? PTX_U32 : PTX_B64;
+    return k == 0 ? PTX_B64 : PTX_U32; /* state, [address], count */
+}
+
+static enum ptx_type async_type(const struct ptx_instruction *insn, unsigned k) {
+    switch (insn->opcode) {
+    case PTX_OP_MBARRIER:
+        return mbarrier_type(insn, k);
+    case PTX_OP_CREATEPOLICY: /* policy, fraction; policy, [address], size, size; policy, property */
+        return k == 0 || ptx_has(insn, PTX_MOD_CVT) ? PTX_B64 : ptx_has(insn, PTX_MOD_RANGE) ? PTX_U32 : PTX_F32;
+    case PTX_OP_GETCTARANK: /* rank, address */
+        return k == 0 ? PTX_U32 : insn->type[0];
+    default: /* mapa: address, address, rank */
+        return k == 2 ? PTX_U32 : insn->type[0];
+    }
+}
+
 static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k) {
     bool is_store = insn->opcode == PTX_OP_SUST;
     bool is_address = k == (is_store ? 0u : 1u);
@@ -126,7 +147,7 @@ static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k
 
 enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
     if (insn->n_types == 0)
-        return insn->opcode == PTX_OP_ISSPACEP && k == 0 ? PTX_PRED : PTX_B32;
+        return insn->opcode == PTX_OP_ISSPACEP && k == 0 ? PTX_PRED : PTX_B32; /* elect, cp: .b32 */
     switch (ptx_opcode_family(insn->opcode)) {
     case PTX_FAMILY_INTEGER:
     case PTX_FAMILY_FLOAT:
@@ -141,6 +162,8 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
         return k == 0 || k == 3 || insn->n_types < 3 ? insn->type[0] : insn->type[k];
     case PTX_FAMILY_WARP:
         return warp_type(insn, k);
+    case PTX_FAMILY_ASYNC:
+        return async_type(insn, k);
     case PTX_FAMILY_TEXTURE:
         return texture_type(insn, k);
     case PTX_FAMILY_EXTENSION:

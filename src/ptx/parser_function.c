@@ -30,7 +30,6 @@ static bool parse_one(struct ptx_parser *parser, const char *what, uint32_t *out
 
 /* Parses a performance directive such as .maxntid; sets *is_directive to false when the token is something else. */
 static bool parse_performance(struct ptx_parser *parser, struct ptx_function *function, bool *is_directive) {
-    uint32_t ignored[3];
     *is_directive = true;
     if (ptx_accept_dot(parser, "maxntid"))
         return parse_dimensions3(parser, ".maxntid", function->max_threads);
@@ -41,7 +40,7 @@ static bool parse_performance(struct ptx_parser *parser, struct ptx_function *fu
     if (ptx_accept_dot(parser, "maxnreg"))
         return parse_one(parser, ".maxnreg", &function->max_registers);
     if (ptx_accept_dot(parser, "reqnctapercluster"))
-        return parse_dimensions3(parser, ".reqnctapercluster", ignored);
+        return parse_dimensions3(parser, ".reqnctapercluster", function->cluster);
     if (ptx_accept_dot(parser, "maxclusterrank"))
         return parse_one(parser, ".maxclusterrank", NULL);
     if (ptx_accept_dot(parser, "abi_preserve") || ptx_accept_dot(parser, "abi_preserve_control"))

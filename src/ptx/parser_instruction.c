@@ -60,6 +60,8 @@ static bool add_type(struct ptx_parser *parser, struct ptx_instruction *instruct
 static bool add_space(struct ptx_parser *parser, struct ptx_instruction *instruction, enum ptx_space space) {
     if (instruction->space == PTX_SPACE_GENERIC)
         instruction->space = space;
+    else if (instruction->opcode == PTX_OP_CP && instruction->source_space == PTX_SPACE_GENERIC)
+        instruction->source_space = space;
     else if (ptx_opcode_family(instruction->opcode) != PTX_FAMILY_NONE)
         return ptx_fail(parser, parser->token.at, "second state space '.%s'", parser->token.name->text);
     return true;
@@ -83,8 +85,6 @@ static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *inst
         instruction->vector = (uint8_t)name->suffix_value;
         return true;
     case SUFFIX_MODIFIER:
-        if (name->suffix_value == PTX_MOD_ASYNC && instruction->opcode != PTX_OP_FENCE)
-            mark_unsupported(parser, instruction); /* st.async, red.async: completed through an mbarrier */
         instruction->modifiers[name->suffix_value / 64] |= UINT64_C(1) << name->suffix_value % 64;
         return true;
     default:

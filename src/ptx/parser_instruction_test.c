@@ -107,14 +107,14 @@ static void indirect_calls_have_a_prototype_or_candidates(void **state) {
 
 static void unsupported_instructions_parse_and_are_marked(void **state) {
     (void)state;
-    struct ptx_module *module = fixture_body(
-        "cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16;\nmma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
-        "{%f1, %f2}, {%r1}, {%r2}, {%f3, %f4};\ncvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;\nadd.f32 %f1, "
-        "%f2, %f3;\ntld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];");
+    struct ptx_module *module =
+        fixture_body("wgmma.fence.sync.aligned;\nmma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
+                     "{%f1, %f2}, {%r1}, {%r2}, {%f3, %f4};\ncvt.rn.satfinite.e2m1x2.f32 %h1, %f1, %f2;\nadd.f32 %f1, "
+                     "%f2, %f3;\ntld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];");
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 0)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 1)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 2)));
-    assert_string_equal(fixture_instruction(module, 2)->unsupported, ".e4m3x2");
+    assert_string_equal(fixture_instruction(module, 2)->unsupported, ".e2m1x2");
     assert_true(ptx_instruction_is_supported(fixture_instruction(module, 3)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 4)));
     ptx_module_free(module);

@@ -43,6 +43,7 @@ enum ptx_family {
     PTX_FAMILY_MOVE,
     PTX_FAMILY_MEMORY,
     PTX_FAMILY_ATOMIC,
+    PTX_FAMILY_ASYNC, /* asynchronous copies, mbarriers, clusters, cache policies */
     PTX_FAMILY_TEXTURE,
     PTX_FAMILY_WARP,
     PTX_FAMILY_CONTROL,
@@ -183,8 +184,9 @@ struct ptx_instruction {
     struct ptx_location at;
     struct ptx_source_line source;
     enum ptx_opcode opcode;
-    enum ptx_space space; /* of ld, st, atom, cvta, isspacep, prefetch, ... */
-    uint8_t vector;       /* 1, 2, 4 or 8 */
+    enum ptx_space space;        /* of ld, st, atom, cvta, isspacep, prefetch, ...; of cp, where it copies to */
+    enum ptx_space source_space; /* of cp: where it copies from */
+    uint8_t vector;              /* 1, 2, 4 or 8 */
     uint8_t n_types, n_operands;
     bool guard_negated;
     uint32_t guard;                    /* predicate register of @p, or PTX_NO_INDEX */
@@ -215,6 +217,7 @@ struct ptx_function {
     struct ptx_instruction *instruction;
     uint32_t n_instructions;
     uint32_t max_threads[3], required_threads[3]; /* .maxntid, .reqntid; 0 when absent */
+    uint32_t cluster[3];                          /* .reqnctapercluster: blocks; 0 when absent */
     uint32_t min_blocks_per_sm, max_registers;
     const char **pragma;
     uint32_t n_pragmas;

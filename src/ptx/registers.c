@@ -43,6 +43,7 @@ static bool writes_first_operand(const struct ptx_instruction *instruction) {
     case PTX_OP_STMATRIX:
     case PTX_OP_TENSORMAP:
     case PTX_OP_PROGRESS:
+    case PTX_OP_CP:
         return false;
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
@@ -149,6 +150,7 @@ bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction) {
     case PTX_FAMILY_NONE:
     case PTX_FAMILY_MEMORY:
     case PTX_FAMILY_ATOMIC:
+    case PTX_FAMILY_ASYNC:
     case PTX_FAMILY_TEXTURE:
     case PTX_FAMILY_WARP:
     case PTX_FAMILY_CONTROL:

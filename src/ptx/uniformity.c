@@ -129,6 +129,7 @@ static bool result_varies(const struct ptx_function *function, const struct ptx_
     case PTX_FAMILY_NONE:
     case PTX_FAMILY_MEMORY:
     case PTX_FAMILY_ATOMIC:
+    case PTX_FAMILY_ASYNC:
     case PTX_FAMILY_TEXTURE:
     case PTX_FAMILY_WARP:
     case PTX_FAMILY_CONTROL:

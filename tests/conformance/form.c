@@ -79,7 +79,7 @@ static enum form_category category_of(const struct form *form) {
         {"redux", FORM_WARP},        {"activemask", FORM_WARP},    {"ld", FORM_LOAD},
         {"ldu", FORM_LOAD},          {"st", FORM_STORE},           {"atom", FORM_ATOMIC},
         {"red", FORM_ATOMIC},        {"cvta", FORM_CONVERT},       {"isspacep", FORM_SPACE},
-        {"prefetch", FORM_PREFETCH}, {"prefetchu", FORM_PREFETCH},
+        {"prefetch", FORM_PREFETCH}, {"prefetchu", FORM_PREFETCH}, {"elect", FORM_WARP},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is_opcode(form, rows[i].opcode))
@@ -132,7 +132,7 @@ static enum form_class warp_class(const struct form *form, unsigned k, char lett
     static const enum form_class shuffle[] = {FORM_I32, FORM_LANE, FORM_CLAMP, FORM_MASK};
     if (is_opcode(form, "shfl"))
         return shuffle[k];
-    if (k == 1)
+    if (k == 1 || is_opcode(form, "elect"))
         return FORM_MASK;
     return is_opcode(form, "vote") ? FORM_VOTE : is_opcode(form, "match") ? FORM_KEY : class_of_letter(letter);
 }

@@ -3,9 +3,10 @@
  *     coverage [--list] TEST...
  *
  * The opcodes are those of opcodes.def that have a family: each needs a form that is implemented and tested, or a line
- * in kernel_opcodes.def and a kernel. The forms are those of forms.def and extensions.def; the linker decides whether
- * one is implemented, as when a module is loaded. TEST is a value table (NAME.txt) or a kernel (NAME.ptx). Prints what
- * no test mentions; the status is 1 if there is anything. --list prints every form and its state. */
+ * in kernel_opcodes.def and a kernel. The forms are those of forms.def, extensions.def and kernel_forms.def; the linker
+ * decides whether one is implemented, as when a module is loaded. TEST is a value table (NAME.txt) or a kernel
+ * (NAME.ptx). Prints what no test mentions; the status is 1 if there is anything. --list prints every form and its
+ * state. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The instruction forms of forms.def and extensions.def. */
+/* The instruction forms of forms.def, extensions.def and kernel_forms.def. */
 #include "forms.h"
 
 #include <stdio.h>
@@ -14,6 +14,7 @@ static const char *const patterns[] = {
 static const char *const extensions[] = {
 #define FORMS(pattern) pattern,
 #include "extensions.def"
+#include "kernel_forms.def"
 #undef FORMS
 };
 

@@ -1,4 +1,4 @@
-/* The instruction forms of forms.def and extensions.def: patterns whose groups stand for choices. */
+/* The instruction forms of forms.def, extensions.def and kernel_forms.def: patterns whose groups stand for choices. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ typedef void forms_visit_fn(void *context, const char *form);
 size_t forms_n_patterns(void);
 const char *forms_pattern(size_t i);
 
-/* The forms of extensions.def: Heddle's own, which no GPU has. */
+/* The forms of extensions.def, Heddle's own, which no GPU has, and of kernel_forms.def, which kernels test. */
 size_t forms_n_extensions(void);
 const char *forms_extension(size_t i);
 

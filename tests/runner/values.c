@@ -20,6 +20,7 @@ static const struct value_type types[] = {
     {"b32", "b32", VALUE_BITS, 32, 1, 0, 0},     {"b64", "b64", VALUE_BITS, 64, 1, 0, 0},
     {"f16", "b16", VALUE_FLOAT, 16, 1, 5, 10},   {"f16x2", "b32", VALUE_FLOAT, 32, 2, 5, 10},
     {"bf16", "b16", VALUE_FLOAT, 16, 1, 8, 7},   {"bf16x2", "b32", VALUE_FLOAT, 32, 2, 8, 7},
+    {"e4m3x2", "b16", VALUE_BITS, 16, 1, 0, 0},  {"e5m2x2", "b16", VALUE_BITS, 16, 1, 0, 0},
     {"tf32", "b32", VALUE_FLOAT, 32, 1, 8, 23},  {"f32", "f32", VALUE_FLOAT, 32, 1, 8, 23},
     {"f64", "f64", VALUE_FLOAT, 64, 1, 11, 52},  {"pred", "pred", VALUE_PREDICATE, 1, 1, 0, 0},
 };

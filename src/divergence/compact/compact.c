@@ -235,7 +235,9 @@ static void release(struct divergence_compact *compact, struct divergence_compac
 static void reach_barrier(struct divergence_compact *compact, struct divergence_compact_block *block,
                           struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask, uint64_t cycle) {
     struct exec_context *cx = compact->setup.cx;
-    bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
+    uint32_t first = divergence_compacted_piece(&warp->compacted, mask);
+    bool waits =
+        divergence_barrier_waits(cx, block->place->cta, divergence_compacted_row(&warp->compacted, first), pc, first);
     compact->setup.counters->barriers++;
     warp->compacted.pc = pc;
     warp->group.status = waits ? DIVERGENCE_WAITS : DIVERGENCE_RUNS;

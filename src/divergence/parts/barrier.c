@@ -35,6 +35,21 @@ bool divergence_barrier_is_complete(const struct exec_context *cx, const struct 
     return exec_barrier_is_complete(&cta->barrier[number], live, cta->n_rows, cx->grid->warp_size);
 }
 
+/* A thread arrives at the cluster's barrier once and then waits for it once. Has the barrier been completed since, no
+ * arrival of the thread is open. */
+bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_cta *cta, const struct exec_row *row,
+                              uint32_t pc, uint32_t mask) {
+    enum exec_barrier_mode mode = (enum exec_barrier_mode)cx->grid->program->code[pc].reconvergence;
+    if (mode == EXEC_BARRIER_WAIT)
+        return cta->barrier[EXEC_CLUSTER_BARRIER].arrived[row->index] & mask;
+    return mode != EXEC_BARRIER_ARRIVE;
+}
+
+/* bar.arrive has a thread count, barrier.cluster.arrive does not. */
+static bool is_of_cluster(const struct exec_insn *insn) {
+    return insn->reconvergence == EXEC_BARRIER_WAIT || (insn->reconvergence == EXEC_BARRIER_ARRIVE && insn->n_src == 1);
+}
+
 int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask) {
     const struct exec_insn *insn = &cx->grid->program->code[pc];
@@ -51,9 +66,9 @@ int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, str
     if (reduces)
         predicate = *(const uint32_t *)divergence_lanes(row, insn->operand[insn->n_dst + insn->n_src - 1]) ^
                     (insn->imm & 1 ? ~0u : 0);
-    if (number >= EXEC_N_BARRIERS)
+    if (number >= EXEC_CLUSTER_BARRIER && !is_of_cluster(insn))
         fault(cx, mask, "a block has barriers 0 to 15");
-    if (cx->fault.kind)
+    if (cx->fault.kind || insn->reconvergence == EXEC_BARRIER_WAIT)
         return DIVERGENCE_NO_BARRIER;
     if (!exec_barrier_arrive(&cta->barrier[number], row->index, mask, predicate, expected)) {
         fault(cx, mask, "threads arrived at one barrier with different thread counts");

@@ -1,5 +1,6 @@
-/* Barriers of a block (bar.sync, bar.arrive, bar.red): arrivals of a row's lanes, completion, results. The caller keeps
- * the threads that wait and resumes them when a barrier is complete: stacks (control.h) or single threads (sync.h). */
+/* Barriers of a block (bar.sync, bar.arrive, bar.red, barrier.cluster): arrivals of a row's lanes, completion, results.
+ * The caller keeps the threads that wait and resumes them when a barrier is complete: stacks (control.h) or single
+ * threads (sync.h). */
 #pragma once
 
 #include "divergence/divergence.h"
@@ -8,6 +9,9 @@
  * otherwise DIVERGENCE_NO_BARRIER. The caller releases the threads that wait and calls exec_barrier_reset(). */
 int divergence_barrier_arrive(struct exec_context *cx, struct exec_cta *cta, struct exec_row *row, uint32_t pc,
                               uint32_t mask);
+/* Returns whether the lanes wait at the barrier instruction at pc, until it is complete; call it before they arrive. */
+bool divergence_barrier_waits(const struct exec_context *cx, const struct exec_cta *cta, const struct exec_row *row,
+                              uint32_t pc, uint32_t mask);
 bool divergence_barrier_is_complete(const struct exec_context *cx, const struct exec_cta *cta, uint32_t number);
 /* Writes bar.red's result for lanes that waited at the instruction. */
 void divergence_barrier_result(struct exec_row *row, const struct exec_insn *insn, const struct exec_barrier *barrier,

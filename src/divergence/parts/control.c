@@ -214,14 +214,13 @@ uint64_t divergence_arrive(struct divergence_stack *stack, uint32_t n_stacks, st
                            struct exec_cta *cta, uint32_t which, uint32_t pc, const uint32_t *mask) {
     struct divergence_stack *own = &stack[which];
     struct divergence_entry *top = divergence_stack_top(own);
-    bool waits = cx->grid->program->code[pc].reconvergence != EXEC_BARRIER_ARRIVE;
     uint32_t *wait_mask = divergence_wait_mask(own, top);
     uint64_t released = 0;
     memset(wait_mask, 0, own->n_rows * sizeof *mask);
     for (uint32_t i = 0; i < own->n_rows && !cx->fault.kind; i++) {
         if (!mask[i])
             continue;
-        if (waits) {
+        if (divergence_barrier_waits(cx, cta, &own->row[i], pc, mask[i])) {
             top->is_waiting = true;
             top->wait_pc = pc;
             wait_mask[i] = mask[i];

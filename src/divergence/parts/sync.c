@@ -76,6 +76,7 @@ static const struct exec_operand *members_of(const struct exec_insn *insn) {
     case PTX_OP_REDUX:
         at = 1;
         break;
+    case PTX_OP_ELECT:
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
         at = 0;
@@ -133,11 +134,11 @@ bool divergence_sync_arrive(struct divergence_sync *sync, struct exec_context *c
         sync->waiting[row->index] |= mask;
         return try_row(sync, cx, row, pc);
     }
-    if (insn->reconvergence == EXEC_BARRIER_ARRIVE)
+    bool has_released = !divergence_barrier_waits(cx, divergence_cta(row), row, pc, mask);
+    if (has_released)
         sync->released[row->index] |= mask;
     else
         sync->waiting[row->index] |= mask;
-    bool has_released = insn->reconvergence == EXEC_BARRIER_ARRIVE;
     int number = divergence_barrier_arrive(cx, divergence_cta(row), row, pc, mask);
     if (number != DIVERGENCE_NO_BARRIER) {
         release_barrier(sync, cx, divergence_cta(row), (uint32_t)number);

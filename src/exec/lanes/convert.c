@@ -1,6 +1,6 @@
 /* cvt: selects the conversion of a form, and has loops for the common ones; the others are in convert_any.c.
  *
- * Forms and rules from the cvt section of the PTX ISA manual; convert_any.c has the rules for NaN. Left out: the 8-, 6-
+ * Forms and rules from the cvt section of the PTX ISA manual; convert_any.c has the rules for NaN. Left out: the 6-
  * and 4-bit floats, stochastic rounding (.rs) and cvt.pack. .rz, .rm and .rp between floats or from integers run under
  * the host's rounding mode. */
 #include "exec/lanes/convert.h"
@@ -338,6 +338,8 @@ exec_lanes_fn *EXEC_NAME(exec_select_convert)(const struct exec_form *form) {
     if (form->insn->opcode != PTX_OP_CVT)
         return NULL;
     exec_lanes_fn *packed = EXEC_NAME(exec_select_convert_packed)(form);
+    if (!packed)
+        packed = EXEC_NAME(exec_select_convert_float8)(form);
     if (packed)
         return packed;
     if (!read_request(form, &r) || !is_legal(&r))

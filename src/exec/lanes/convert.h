@@ -43,6 +43,9 @@ exec_lanes_fn *EXEC_NAME(exec_convert_numbered)(unsigned number);
 /* Selects the forms with packed halves and tf32; NULL for others. */
 exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *form);
 
+/* The same for pairs of 8-bit floats. */
+exec_lanes_fn *EXEC_NAME(exec_select_convert_float8)(const struct exec_form *form);
+
 /* All places, by number. */
 static const struct place places[N_PLACES] = {
     {PLACE_U, 8, 16},    {PLACE_U, 8, 32},     {PLACE_U, 8, 64},    {PLACE_S, 8, 16},    {PLACE_S, 8, 32},
