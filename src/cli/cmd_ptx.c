@@ -10,7 +10,7 @@
 #include "cli/ptx/view.h"
 
 struct ptx_options {
-    const char *kernel, *json, *dot;
+    const char *kernel, *json, *dot, *isa;
     bool is_verbose;
 };
 
@@ -19,6 +19,8 @@ struct ptx_options {
 static const struct cli_option options[] = {
     {"--kernel", 0, CLI_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
     {"--verbose", 'v', CLI_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
+    {"--isa", 0, CLI_TEXT, "sm_90", "machine instructions that each line becomes on this target instead", FIELD(isa), 0,
+     0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
     {"--dot", 0, CLI_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
 };
@@ -32,9 +34,13 @@ const struct cli_command cli_ptx_command = {
             "once, an estimate of what a real compiler would use; 'virtual' is how many the PTX text names. A\n"
             "branch is divergent if threads of a block may go different ways there.\n"
             "\n"
+            "With --isa the listing of each kernel says how many machine instructions a PTX instruction\n"
+            "becomes, by general rules of compilers: 0 if it is folded into another, parts if a loop is unrolled.\n"
+            "\n"
             "Exit status: 0 the file can run, 1 it is wrong or uses what Heddle does not support.\n",
     .examples = "  heddle ptx saxpy.ptx\n"
                 "  heddle ptx saxpy.ptx --kernel saxpy -v\n"
+                "  heddle ptx saxpy.ptx --isa sm_90\n"
                 "  heddle ptx saxpy.ptx --dot - | dot -Tsvg > saxpy.svg\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -209,7 +215,9 @@ static int show_module(const struct ptx_module *module, const struct ptx_options
     if (given->kernel && view.n_functions == 0) {
         status = refuse_kernel(module, given->kernel);
     } else {
-        if (!cli_is_stdout(given->json) && !cli_is_stdout(given->dot))
+        if (given->isa)
+            cli_ptx_print_machine(stdout, &view);
+        else if (!cli_is_stdout(given->json) && !cli_is_stdout(given->dot))
             cli_ptx_print(stdout, &view, given->is_verbose, arena);
         if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
             status = CLI_ERROR;
@@ -249,6 +257,8 @@ int cli_ptx(int argc, char **argv) {
             status = cli_fail(CLI_USAGE, "ptx takes one file; see 'heddle help ptx'");
         else if (cli_is_stdout(given.json) && cli_is_stdout(given.dot))
             status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
+        else if (given.isa && strcmp(given.isa, "sm_90") != 0)
+            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there is sm_90", given.isa);
         else
             status = read_and_show(words.item[0], &given, &arena);
     }

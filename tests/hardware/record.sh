@@ -12,7 +12,7 @@ metrics=(sm__cycles_elapsed.max smsp__inst_executed.sum smsp__thread_inst_execut
 # Picks columns of Nsight Compute's CSV by name; its second line has the units.
 columns() {
     awk -v workload="$1" -v size="$2" -v names="Kernel Name;Grid Size;Block Size;launch__registers_per_thread;sm__cycles_elapsed.max;smsp__inst_executed.sum;smsp__thread_inst_executed.sum;dram__bytes_read.sum;lts__t_sectors.sum;sm__warps_active.avg.pct_of_peak_sustained_active" '
-        BEGIN { FPAT = "\"[^\"]*\""; n = split(names, name, ";") }
+        BEGIN { FS = "\",\""; n = split(names, name, ";") }
         !/^"/ { next }
         { row++; for (i = 1; i <= NF; i++) { field[i] = $i; gsub(/"/, "", field[i]) } }
         row == 1 { for (i = 1; i <= NF; i++) column[field[i]] = i; next }

@@ -43,6 +43,8 @@ uint32_t cli_ptx_registers(const struct cli_ptx_function *shown);
 uint32_t cli_ptx_line(const struct ptx_function *function, uint32_t instruction);
 
 void cli_ptx_print(FILE *file, const struct cli_ptx_view *view, bool is_verbose, struct base_arena *arena);
+/* Every instruction with the number of machine instructions that it becomes on sm_90. */
+void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view);
 /* False if the file cannot be written. */
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view);
 /* The flow graphs for Graphviz. */

@@ -1,0 +1,239 @@
+/* What an instruction costs by itself on sm_90, before anything is folded. The lengths of sequences are those that
+ * ptxas 13.0 emits for one instruction on operands it knows nothing about, without the path for rare operands. */
+#include "isa/internal.h"
+
+/* A constant that is stored must be in a register. */
+static bool is_stored(const struct isa_pass *pass, uint32_t r) {
+    for (uint32_t u = pass->first_use[r]; r != ISA_NONE && u < pass->first_use[r + 1]; u++)
+        if (isa_insn(pass, pass->use[u])->opcode == PTX_OP_ST)
+            return true;
+    return false;
+}
+
+static unsigned cost_of_move(const struct isa_pass *pass, uint32_t i) {
+    const struct ptx_instruction *insn = isa_insn(pass, i);
+    const struct ptx_operand *source = &insn->operand[1];
+    uint32_t result = isa_result(insn);
+    bool is_merged = result != ISA_NONE && pass->n_definitions[result] > 1; /* paths bring it different values */
+    bool is_wide = ptx_type_bits(isa_type(insn)) == 64;
+    switch (source->kind) {
+    case PTX_OPERAND_SPECIAL:
+        return source->special != PTX_SPECIAL_WARPSIZE;
+    case PTX_OPERAND_VARIABLE:
+        if (source->variable->space == PTX_SPACE_SHARED)
+            return 1; /* fold.c adds what the first of them costs */
+        return source->variable->space == PTX_SPACE_GLOBAL ? 2 : 0;
+    case PTX_OPERAND_FUNCTION:
+        return 2;
+    case PTX_OPERAND_REGISTER: {
+        /* A copy costs nothing unless both registers are needed afterwards. */
+        if (!is_merged || ptx_type_kind(isa_type(insn)) == PTX_KIND_P)
+            return 0;
+        const struct ptx_block *block = &pass->analysis->block[pass->analysis->block_of[i]];
+        for (uint32_t s = 0; s < block->n_successors; s++)
+            if (ptx_is_live_in(pass->analysis, block->successor[s], source->register_id))
+                return is_wide ? 2 : 1;
+        return 0;
+    }
+    case PTX_OPERAND_VECTOR:
+        return 0;
+    default:
+        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && (is_merged || is_stored(pass, result));
+    }
+}
+
+static bool is_loop_invariant(const struct isa_pass *pass, const struct ptx_operand *operand, uint32_t i) {
+    const struct ptx_analysis *analysis = pass->analysis;
+    uint32_t header = analysis->block[analysis->block_of[i]].loop_header;
+    if (header == PTX_NO_BLOCK)
+        return false;
+    uint32_t definition = isa_definition(pass, operand);
+    return definition != ISA_NONE && analysis->block_of[definition] != analysis->block_of[i] &&
+           analysis->block[analysis->block_of[definition]].loop_header != header;
+}
+
+static unsigned cost_of_division(const struct isa_pass *pass, uint32_t i) {
+    const struct ptx_instruction *insn = isa_insn(pass, i);
+    enum ptx_type type = isa_type(insn);
+    bool is_rest = insn->opcode == PTX_OP_REM, is_signed = ptx_type_kind(type) == PTX_KIND_S;
+    if (type == PTX_F64)
+        return 19;
+    if (isa_is_float(insn)) {
+        if (ptx_has(insn, PTX_MOD_APPROX))
+            return ptx_has(insn, PTX_MOD_FTZ) ? 2 : 5;
+        return ptx_has(insn, PTX_MOD_FULL) ? (ptx_has(insn, PTX_MOD_FTZ) ? 6 : 8) : 10;
+    }
+    if (ptx_type_bits(type) == 64)
+        return is_signed ? 80 : 70;
+    if (isa_is_constant(&insn->operand[2]))
+        return is_rest ? (is_signed ? 10 : 6) : (is_signed ? 13 : 8);
+    if (is_loop_invariant(pass, &insn->operand[2], i)) /* its reciprocal is computed once */
+        return is_rest ? (is_signed ? 11 : 8) : (is_signed ? 12 : 9);
+    return is_rest ? (is_signed ? 24 : 17) : (is_signed ? 26 : 18);
+}
+
+/* Functions of the special-function unit: operands that are not flushed to zero are scaled first. */
+static unsigned cost_of_special_function(const struct ptx_instruction *insn) {
+    bool is_flushed = ptx_has(insn, PTX_MOD_FTZ), is_approximate = ptx_has(insn, PTX_MOD_APPROX);
+    bool is_double = isa_type(insn) == PTX_F64;
+    switch (insn->opcode) {
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+        return 2;
+    case PTX_OP_TANH:
+        return 1;
+    case PTX_OP_RCP:
+        return is_double ? 12 : !is_approximate ? 10 : is_flushed ? 1 : 7;
+    case PTX_OP_SQRT:
+        return is_double ? 20 : !is_approximate ? 10 : is_flushed ? 1 : 4;
+    case PTX_OP_RSQRT:
+        return is_double ? 12 : is_flushed ? 1 : 4;
+    default: /* ex2, lg2 */
+        return is_flushed ? 1 : 4;
+    }
+}
+
+static bool is_extended_load(const struct isa_pass *pass, const struct ptx_operand *operand) {
+    uint32_t definition = isa_definition(pass, operand);
+    return definition != ISA_NONE && isa_insn(pass, definition)->opcode == PTX_OP_LD &&
+           ptx_type_bits(isa_type(isa_insn(pass, definition))) <= 16;
+}
+
+static unsigned cost_of_conversion(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+    enum ptx_type to = insn->type[0], from = insn->n_types > 1 ? insn->type[1] : to;
+    bool is_integer = ptx_type_kind(to) != PTX_KIND_F && ptx_type_kind(from) != PTX_KIND_F;
+    unsigned to_bits = ptx_type_bits(to), from_bits = ptx_type_bits(from);
+    uint32_t result = isa_result(insn);
+    if (!is_integer)
+        return 1;
+    if (to_bits <= from_bits)
+        return 0; /* the upper bits are ignored */
+    if (from_bits == 32)
+        return ptx_type_kind(from) == PTX_KIND_S && !(result != ISA_NONE && pass->is_short[result]);
+    if (is_extended_load(pass, &insn->operand[1]))
+        return 0;
+    return !(from == PTX_U16 && to_bits == 32);
+}
+
+/* mul and mad of integers. */
+static unsigned cost_of_product(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+    bool is_mad = insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC, is_high = ptx_has(insn, PTX_MOD_HI);
+    if (isa_is_float(insn) || ptx_has(insn, PTX_MOD_WIDE))
+        return 1;
+    if (isa_is_wide(pass, insn))
+        return is_high ? 7 : isa_is_constant(&insn->operand[2]) ? 3 : 4;
+    return is_high && is_mad ? 2 : 1;
+}
+
+/* An atomic on one address for the whole warp: one lane adds for all. Where the memory has no such operation: a loop
+ * that tries compare-and-swap, here once. */
+static unsigned cost_of_atomic(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+    const struct ptx_operand *address = &insn->operand[insn->opcode == PTX_OP_ATOM];
+    enum ptx_type type = isa_type(insn);
+    bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
+    if (insn->space == PTX_SPACE_SHARED)
+        return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? 9 : 1;
+    bool is_same = address->kind == PTX_OPERAND_ADDRESS &&
+                   (address->register_id == PTX_NO_INDEX || pass->analysis->is_uniform[address->register_id]);
+    bool is_sum = ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
+    if (is_same && is_sum && insn->guard == PTX_NO_INDEX)
+        return insn->opcode == PTX_OP_ATOM ? 11 : 6;
+    return 1;
+}
+
+static unsigned cost_of_fence(const struct ptx_instruction *insn) { return ptx_has(insn, PTX_MOD_CTA_MODE) ? 1 : 4; }
+
+static unsigned cost_of_branch(const struct isa_pass *pass, uint32_t i) {
+    const struct ptx_instruction *insn = isa_insn(pass, i);
+    bool falls_through = insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1;
+    return !falls_through;
+}
+
+unsigned isa_own_cost(const struct isa_pass *pass, uint32_t i) {
+    const struct ptx_instruction *insn = isa_insn(pass, i);
+    bool is_predicate = ptx_type_kind(isa_type(insn)) == PTX_KIND_P;
+    unsigned words = isa_is_wide(pass, insn) && !isa_is_float(insn) ? 2 : 1;
+    switch (insn->opcode) {
+    case PTX_OP_MOV:
+        return cost_of_move(pass, i);
+    case PTX_OP_CVTA:
+        return 0;
+    case PTX_OP_CVT:
+        return cost_of_conversion(pass, insn);
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_ADDC:
+    case PTX_OP_SUBC:
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_NOT:
+    case PTX_OP_NEG:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_SELP:
+    case PTX_OP_SETP:
+    case PTX_OP_CNOT:
+        return is_predicate ? 1 : words;
+    case PTX_OP_ABS:
+        return isa_is_float(insn) ? 1 : words == 2 ? 4 : 1;
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+        return words == 2 ? 4 : isa_type(insn) == PTX_F64 ? 4 : 1;
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_MADC:
+        return cost_of_product(pass, insn);
+    case PTX_OP_MUL24:
+    case PTX_OP_MAD24:
+        return 3;
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+        return cost_of_division(pass, i);
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+    case PTX_OP_RSQRT:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+    case PTX_OP_TANH:
+        return cost_of_special_function(insn);
+    case PTX_OP_SET:
+    case PTX_OP_SLCT:
+    case PTX_OP_TESTP:
+        return 2;
+    case PTX_OP_BFE: {
+        bool is_constant = isa_is_constant(&insn->operand[2]) && isa_is_constant(&insn->operand[3]);
+        bool is_byte = is_constant && insn->operand[2].value % 8 == 0 && insn->operand[3].value == 8;
+        return is_byte ? 1 : is_constant ? 2 : 5;
+    }
+    case PTX_OP_BFI:
+        return isa_is_constant(&insn->operand[3]) && isa_is_constant(&insn->operand[4]) ? 3 : 6;
+    case PTX_OP_POPC:
+        return ptx_type_bits(isa_type(insn)) == 64 ? 3 : 1;
+    case PTX_OP_CLZ:
+        return ptx_type_bits(isa_type(insn)) == 64 ? 6 : 2;
+    case PTX_OP_BREV:
+        return words;
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return cost_of_atomic(pass, insn);
+    case PTX_OP_MEMBAR:
+    case PTX_OP_FENCE:
+        return cost_of_fence(insn);
+    case PTX_OP_BRA:
+        return cost_of_branch(pass, i);
+    case PTX_OP_BRX:
+        return 4;
+    case PTX_OP_CALL:
+        return 4;
+    case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+    case PTX_OP_PMEVENT:
+    case PTX_OP_PROGRESS:
+        return 0;
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,372 @@
+/* Instructions that become a part of another one: products into sums, additions into three-input additions and into the
+ * offsets of addresses, logic into three-input logic, signs into operands, predicates into comparisons. */
+#include "isa/internal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static bool is_in_block_of(const struct isa_pass *pass, uint32_t a, uint32_t b) {
+    return pass->analysis->block_of[a] == pass->analysis->block_of[b];
+}
+
+/* Returns the instruction that defines the operand, if it is in the same block and nothing else reads the result. */
+static uint32_t only_for(const struct isa_pass *pass, const struct ptx_operand *operand, uint32_t i) {
+    uint32_t definition = isa_definition(pass, operand);
+    if (definition == ISA_NONE || !is_in_block_of(pass, definition, i) || isa_n_uses(pass, operand->register_id) != 1)
+        return ISA_NONE;
+    return isa_insn(pass, definition)->guard == PTX_NO_INDEX ? definition : ISA_NONE;
+}
+
+static bool is_sum(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB;
+}
+
+/* Whether every reader of the register satisfies the test. */
+static bool all_uses(const struct isa_pass *pass, uint32_t r,
+                     bool (*test)(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r)) {
+    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1]; u++)
+        if (!test(pass, isa_insn(pass, pass->use[u]), r))
+            return false;
+    return isa_n_uses(pass, r) > 0;
+}
+
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+static bool is_address_use(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
+    (void)pass;
+    return isa_reads_as_address(insn, r);
+}
+
+/* base + constant goes into the offset of the accesses. */
+static void fold_offsets(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        uint32_t r = isa_result(insn);
+        if (is_sum(insn) && !isa_is_float(insn) && r != ISA_NONE && pass->n_definitions[r] == 1 &&
+            isa_is_constant(&insn->operand[2]) && all_uses(pass, r, is_address_use))
+            pass->cost[i] = 0;
+    }
+}
+
+static bool is_sum_with_register(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
+    (void)r;
+    (void)pass;
+    return is_sum(insn) && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+           insn->operand[2].kind == PTX_OPERAND_REGISTER && !isa_is_float(insn) &&
+           insn->operand[1].register_id != insn->operand[2].register_id;
+}
+
+/* A wide product that is only added becomes a part of each sum, which then is one instruction of its own. Shifts do so
+ * too, but a wide sum stays two instructions. */
+static void fold_wide_products(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        uint32_t r = isa_result(insn);
+        bool is_product = insn->opcode == PTX_OP_MUL && ptx_has(insn, PTX_MOD_WIDE);
+        bool is_shift =
+            insn->opcode == PTX_OP_SHL && ptx_type_bits(isa_type(insn)) == 64 && isa_is_constant(&insn->operand[2]);
+        if (r == ISA_NONE || pass->n_definitions[r] != 1 || !(is_product || is_shift) ||
+            !all_uses(pass, r, is_sum_with_register))
+            continue;
+        if (is_shift && !pass->is_short[r] && isa_n_uses(pass, r) > 1)
+            continue;
+        pass->cost[i] = 0;
+        for (uint32_t u = pass->first_use[r]; is_product && u < pass->first_use[r + 1]; u++)
+            pass->cost[pass->use[u]] = ISA_PARTS;
+    }
+}
+
+/* The upper half of an extended number that is only added comes with the sum. */
+static void fold_extensions(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        uint32_t r = isa_result(insn);
+        if (insn->opcode == PTX_OP_CVT && isa_type(insn) == PTX_S64 && r != ISA_NONE && pass->n_definitions[r] == 1 &&
+            all_uses(pass, r, is_sum_with_register))
+            pass->cost[i] = 0;
+    }
+}
+
+/* The first address of shared memory is made from the block's place in its cluster. */
+static void add_shared_base(struct isa_pass *pass) {
+    bool is_first = true;
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_VARIABLE ||
+            insn->operand[1].variable->space != PTX_SPACE_SHARED)
+            continue;
+        pass->cost[i] = (uint16_t)(is_first ? 3 * ISA_PARTS : 0);
+        is_first = false;
+    }
+}
+
+/* ---- Loads from shared memory ------------------------------------------------------------------------------------ */
+
+/* Returns a power of two that divides the value, at most 16. */
+static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth) {
+    enum { MOST = 16, DEEPEST = 8 };
+    struct ptx_operand operand = {.kind = PTX_OPERAND_REGISTER, .register_id = r};
+    uint32_t d = isa_definition(pass, &operand);
+    if (d == ISA_NONE || depth == DEEPEST)
+        return 1;
+    const struct ptx_instruction *insn = isa_insn(pass, d);
+    const struct ptx_operand *a = &insn->operand[1], *b = &insn->operand[2];
+    uint64_t factor = 1;
+    switch (insn->opcode) {
+    case PTX_OP_MOV:
+        return a->kind == PTX_OPERAND_VARIABLE   ? MOST
+               : a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1)
+                                                 : 1;
+    case PTX_OP_MUL:
+        factor = b->kind == PTX_OPERAND_INTEGER ? b->value & -b->value : 1;
+        break;
+    case PTX_OP_SHL:
+        factor = b->kind == PTX_OPERAND_INTEGER && b->value < 32 ? 1ull << b->value : 1;
+        break;
+    case PTX_OP_ADD: {
+        if (a->kind != PTX_OPERAND_REGISTER)
+            return 1;
+        uint32_t first = alignment_of(pass, a->register_id, depth + 1);
+        factor = b->kind == PTX_OPERAND_INTEGER    ? b->value & -b->value
+                 : b->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, b->register_id, depth + 1)
+                                                   : 1;
+        factor = factor < first ? factor : first;
+        break;
+    }
+    default:
+        return 1;
+    }
+    return (uint32_t)(factor < MOST ? factor : MOST);
+}
+
+static bool is_word_load(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_SHARED && insn->vector <= 1 &&
+           ptx_type_bits(isa_type(insn)) == 32 && insn->guard == PTX_NO_INDEX && !ptx_has(insn, PTX_MOD_VOLATILE) &&
+           insn->operand[1].register_id != PTX_NO_INDEX;
+}
+
+/* Whether loads after this instruction may see other values than before. */
+static bool ends_group(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED ||
+           ptx_opcode_family(insn->opcode) == PTX_FAMILY_CONTROL;
+}
+
+/* Four words side by side at a multiple of 16 bytes are one load. */
+static void join_loads(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        if (!is_word_load(insn) || insn->operand[1].offset % 16 ||
+            alignment_of(pass, insn->operand[1].register_id, 0) < 16)
+            continue;
+        uint32_t follower[3], n = 0;
+        for (uint32_t j = i + 1; j < pass->n && n < 3 && is_in_block_of(pass, i, j) && !ends_group(isa_insn(pass, j));
+             j++)
+            if (is_word_load(isa_insn(pass, j)) &&
+                isa_insn(pass, j)->operand[1].register_id == insn->operand[1].register_id &&
+                isa_insn(pass, j)->operand[1].offset == insn->operand[1].offset + 4 * (int64_t)(n + 1))
+                follower[n++] = j;
+        for (uint32_t k = 0; n == 3 && k < n; k++)
+            pass->cost[follower[k]] = 0;
+    }
+}
+
+/* ---- Sums and products ------------------------------------------------------------------------------------------- */
+
+static bool is_plain_float_sum(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
+    (void)pass;
+    (void)r;
+    return is_sum(insn) && isa_is_float(insn) && !ptx_has(insn, PTX_MOD_RN);
+}
+
+/* Products without a rounding modifier may be fused with the sums that use them. */
+static void fuse_float_products(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        uint32_t r = isa_result(insn);
+        if (insn->opcode == PTX_OP_MUL && isa_is_float(insn) && !ptx_has(insn, PTX_MOD_RN) && r != ISA_NONE &&
+            pass->n_definitions[r] == 1 && all_uses(pass, r, is_plain_float_sum))
+            pass->cost[i] = 0;
+    }
+}
+
+static bool is_word_sum(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+    return is_sum(insn) && !isa_is_float(insn) && !isa_is_wide(pass, insn) && ptx_type_bits(isa_type(insn)) >= 32 &&
+           !ptx_has(insn, PTX_MOD_CC);
+}
+
+static bool is_same_register(const struct ptx_operand *a, const struct ptx_operand *b) {
+    return a->kind == PTX_OPERAND_REGISTER && b->kind == PTX_OPERAND_REGISTER && a->register_id == b->register_id;
+}
+
+/* A sum takes in a product, a shift or a rotation by a constant, or another sum: one of them. */
+static void fuse_sums(struct isa_pass *pass) {
+    bool *is_full = base_allocate(pass->n + 1, sizeof(bool));
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        bool is_bound = insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX;
+        if (!pass->cost[i] || isa_is_float(insn) || !(is_word_sum(pass, insn) || is_bound))
+            continue;
+        for (unsigned k = 1; k <= 2 && !is_full[i]; k++) {
+            uint32_t d = only_for(pass, &insn->operand[k], i);
+            if (d == ISA_NONE || !pass->cost[d] || is_full[d])
+                continue;
+            const struct ptx_instruction *inner = isa_insn(pass, d);
+            bool is_product = inner->opcode == PTX_OP_MUL && !ptx_has(inner, PTX_MOD_HI) && !isa_is_float(inner) &&
+                              !isa_is_wide(pass, inner);
+            bool is_shift =
+                inner->opcode == PTX_OP_SHL && isa_is_constant(&inner->operand[2]) && !isa_is_wide(pass, inner);
+            bool is_rotation = inner->opcode == PTX_OP_SHF && isa_is_constant(&inner->operand[3]) &&
+                               is_same_register(&inner->operand[1], &inner->operand[2]);
+            if (is_word_sum(pass, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {
+                pass->cost[d] = 0;
+                is_full[i] = true;
+            }
+        }
+    }
+    free(is_full);
+}
+
+/* ---- Logic ------------------------------------------------------------------------------------------------------- */
+
+static bool is_logic(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+    switch (insn->opcode) {
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_NOT:
+        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && !isa_is_wide(pass, insn);
+    default:
+        return false;
+    }
+}
+
+enum { MOST_INPUTS = 3 };
+struct inputs {
+    const struct ptx_operand *operand[MOST_INPUTS];
+    unsigned n;
+};
+
+static bool is_same_input(const struct ptx_operand *a, const struct ptx_operand *b) {
+    if (a->kind != b->kind)
+        return false;
+    return a->kind == PTX_OPERAND_REGISTER ? a->register_id == b->register_id : a->value == b->value;
+}
+
+static bool add_input(struct inputs *inputs, const struct ptx_operand *operand) {
+    unsigned n_constants = isa_is_constant(operand);
+    for (unsigned k = 0; k < inputs->n; k++) {
+        if (is_same_input(inputs->operand[k], operand))
+            return true;
+        n_constants += isa_is_constant(inputs->operand[k]);
+    }
+    if (inputs->n == MOST_INPUTS || n_constants > 1)
+        return false;
+    inputs->operand[inputs->n++] = operand;
+    return true;
+}
+
+/* Joins logic as long as it has at most three inputs. */
+static void fuse_logic(struct isa_pass *pass) {
+    struct inputs *inputs = base_allocate(pass->n + 1, sizeof *inputs);
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        if (!is_logic(pass, insn))
+            continue;
+        for (unsigned k = 1; k < insn->n_operands; k++)
+            add_input(&inputs[i], &insn->operand[k]);
+        for (unsigned k = 1; k < insn->n_operands; k++) {
+            uint32_t d = only_for(pass, &insn->operand[k], i);
+            if (d == ISA_NONE || !is_logic(pass, isa_insn(pass, d)))
+                continue;
+            struct inputs joined = {.n = 0};
+            bool fits = true;
+            for (unsigned j = 0; j < inputs[i].n; j++)
+                if (!is_same_input(inputs[i].operand[j], &insn->operand[k]))
+                    fits = fits && add_input(&joined, inputs[i].operand[j]);
+            for (unsigned j = 0; j < inputs[d].n; j++)
+                fits = fits && add_input(&joined, inputs[d].operand[j]);
+            if (fits) {
+                inputs[i] = joined;
+                pass->cost[d] = 0;
+            }
+        }
+    }
+    free(inputs);
+}
+
+/* ---- Signs, predicates, constants -------------------------------------------------------------------------------- */
+
+static bool is_arithmetic_use(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
+    (void)pass;
+    (void)r;
+    switch (insn->opcode) {
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_MUL:
+    case PTX_OP_FMA:
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+    case PTX_OP_SETP:
+    case PTX_OP_SELP:
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+    case PTX_OP_RSQRT:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void fold_signs(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        uint32_t r = isa_result(insn);
+        bool is_sign = insn->opcode == PTX_OP_NEG || (insn->opcode == PTX_OP_ABS && isa_is_float(insn));
+        if (is_sign && r != ISA_NONE && pass->n_definitions[r] == 1 && all_uses(pass, r, is_arithmetic_use))
+            pass->cost[i] = 0;
+    }
+}
+
+static bool is_comparison(const struct isa_pass *pass, const struct ptx_operand *operand) {
+    uint32_t definition = isa_definition(pass, operand);
+    return definition != ISA_NONE && isa_insn(pass, definition)->opcode == PTX_OP_SETP &&
+           isa_n_uses(pass, operand->register_id) == 1;
+}
+
+/* A comparison takes a predicate as a third operand; a test of masked bits against zero is the mask's own result. */
+static void fold_predicates(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        bool is_predicate = ptx_type_kind(isa_type(insn)) == PTX_KIND_P && insn->opcode != PTX_OP_MOV;
+        for (unsigned k = 1; is_predicate && k < insn->n_operands; k++)
+            if (is_comparison(pass, &insn->operand[k]))
+                pass->cost[i] = 0;
+        if (insn->opcode == PTX_OP_NOT && is_predicate)
+            pass->cost[i] = 0;
+        bool is_zero_test = insn->opcode == PTX_OP_SETP && insn->n_operands > 2 && isa_is_constant(&insn->operand[2]) &&
+                            !insn->operand[2].value && (ptx_has(insn, PTX_MOD_EQ) || ptx_has(insn, PTX_MOD_NE));
+        if (is_zero_test) {
+            uint32_t d = only_for(pass, &insn->operand[1], i);
+            if (d != ISA_NONE && isa_insn(pass, d)->opcode == PTX_OP_AND && is_logic(pass, isa_insn(pass, d)))
+                pass->cost[d] = 0;
+        }
+    }
+}
+
+void isa_fold(struct isa_pass *pass) {
+    fold_wide_products(pass);
+    fold_extensions(pass);
+    fold_offsets(pass);
+    add_shared_base(pass);
+    join_loads(pass);
+    fuse_float_products(pass);
+    fuse_logic(pass);
+    fuse_sums(pass);
+    fold_signs(pass);
+    fold_predicates(pass);
+}

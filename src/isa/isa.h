@@ -1,0 +1,15 @@
+/* Machine instructions. PTX is a language for compilers: on a GPU one PTX instruction becomes no machine instruction,
+ * one, or several. This module estimates how many, from general rules of code generation; it changes neither what an
+ * instruction computes nor the PTX itself. docs/hardware.md compares its counts with a real compiler's.
+ *
+ * Costs are in parts of an instruction, because a loop that the compiler unrolls pays for its counter and its branch
+ * only once in several iterations. */
+#pragma once
+
+#include "ptx/analysis.h"
+
+enum { ISA_PARTS = 16 }; /* a machine instruction has this many parts */
+
+/* Returns the cost of each PTX instruction of the function on sm_90 (Hopper), in parts: an array of n_instructions
+ * entries, to be freed by the caller. */
+uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
