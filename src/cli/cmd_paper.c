@@ -68,8 +68,9 @@ static void print_list(const struct cli_experiments *experiments, struct base_ar
     report_table_print(&table, stdout, false);
 }
 
-static int run(const struct paper_options *given, const struct cli_words *words, struct base_arena *arena) {
-    const struct cli_session_options *session = &given->session;
+static int run(struct paper_options *given, const struct cli_words *words, struct base_arena *arena) {
+    static const char *every = "--all";
+    struct cli_session_options *session = &given->session;
     const char *file = session->json     ? "json"
                        : session->csv    ? "csv"
                        : session->plot   ? "plot"
@@ -94,6 +95,7 @@ static int run(const struct paper_options *given, const struct cli_words *words,
         if (!chosen[i])
             return refuse_experiment(&experiments, words->item[i]);
     }
+    cli_note_words(session, "paper", given->all ? &(struct cli_words){.item = &every, .count = 1} : words, arena);
     return cli_run_session(session, chosen, count, arena);
 }
 

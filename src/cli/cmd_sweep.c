@@ -22,15 +22,20 @@ const struct cli_command cli_sweep_command = {
     .text = "A file names programs, axes of what is varied, and measures; docs/experiments.md explains it, and the\n"
             "bundled experiments of 'heddle paper' have the same form. Every combination runs once and is kept in\n"
             "a store of results, so that a sweep that was interrupted, or to which a point was added, only runs\n"
-            "what is missing. A mistake in the file is shown with its line and column.\n",
+            "what is missing. A mistake in the file is shown with its line and column.\n"
+            "\n"
+            "On a cluster, --slurm submits the missing runs as an array job and returns; the tasks leave their\n"
+            "results as files beside the store, in STORE.slurm, and the next 'heddle sweep' moves them into it.\n",
     .examples = "  heddle sweep my.yaml\n"
-                "  heddle sweep my.yaml --size small --csv my.csv --plot my.svg\n",
+                "  heddle sweep my.yaml --size small --csv my.csv --plot my.svg\n"
+                "  heddle sweep my.yaml --slurm --sbatch '--partition=short --time=60'\n"
+                "  heddle sweep my.yaml --slurm --status\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_sweep,
 };
 
-static int run(const struct cli_session_options *session, const struct cli_words *words, struct base_arena *arena) {
+static int run(struct cli_session_options *session, const struct cli_words *words, struct base_arena *arena) {
     if (words->count == 0)
         return cli_fail(CLI_USAGE, "sweep needs a file: heddle sweep FILE.yaml; docs/experiments.md has examples");
     struct cli_experiment *experiment = BASE_ARENA_ARRAY(arena, struct cli_experiment, words->count);
@@ -43,6 +48,7 @@ static int run(const struct cli_session_options *session, const struct cli_words
             return cli_fail(CLI_ERROR, "%s", diag.text);
         }
     }
+    cli_note_words(session, "sweep", words, arena);
     return cli_run_session(session, all, words->count, arena);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/experiments/plan.h"
+#include "cli/experiments/run_file.h"
 #include "cli/program/progress.h"
 
 /* ---- Examples ---------------------------------------------------------------------------------------------------- */
@@ -35,7 +36,8 @@ static int run_example(struct cli_trial *trial) {
 
 struct runner {
     const struct cli_plan *plan;
-    struct cli_store *store;
+    struct cli_store *store; /* NULL: results become files in the folder */
+    const char *folder;
     struct cli_trial **trial; /* of each job */
     struct cli_job *job;
     struct base_arena *arena;
@@ -89,13 +91,14 @@ static bool keep(void *context, struct cli_job *job) {
     }
     if (job->status != CLI_DONE || !job->run.has_results) {
         trial->failure = job->run.error ? job->run.error : "the program never called the CUDA driver";
-        return true;
+        return !runner->folder || cli_run_file_write_failure(runner->folder, &trial->stored, trial->failure);
     }
     job->run.is_checked = job->execution.program.kind == CLI_PROGRAM_WORKLOAD;
     char *text = statistics_text(&job->run);
     trial->stored.statistics = text;
     trial->stored.seconds = job->cpu_seconds;
-    bool is_kept = cli_store_add(runner->store, &trial->stored);
+    bool is_kept = runner->folder ? cli_run_file_write(runner->folder, &trial->stored)
+                                  : cli_store_add(runner->store, &trial->stored);
     trial->stored.statistics = NULL;
     trial->result = json_loads(text, 0, NULL);
     free(text);
@@ -137,7 +140,7 @@ static bool is_still_needed(void *context, struct cli_job *job) {
     return !trial->result;
 }
 
-static int find_results(struct cli_plan *plan, struct cli_store *store, bool is_forced) {
+int cli_find_results(struct cli_plan *plan, struct cli_store *store, bool is_forced) {
     for (unsigned i = 0; i < plan->n_trials; i++) {
         struct cli_trial *trial = plan->trial[i];
         if (trial->settings.example) {
@@ -152,19 +155,20 @@ static int find_results(struct cli_plan *plan, struct cli_store *store, bool is_
 }
 
 int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cli_plan_options *options) {
-    int status = find_results(plan, store, options->is_forced);
+    int status = options->folder ? CLI_DONE : cli_find_results(plan, store, options->is_forced);
     if (status != CLI_DONE)
         return status;
     struct runner runner = {
         .plan = plan,
         .store = store,
+        .folder = options->folder,
         .trial = BASE_ARENA_ARRAY(plan->arena, struct cli_trial *, plan->n_trials),
         .job = BASE_ARENA_ARRAY(plan->arena, struct cli_job, plan->n_trials),
         .arena = plan->arena,
     };
     struct cli_jobs jobs = {.job = runner.job,
                             .at_once = options->at_once,
-                            .is_needed = options->is_forced ? NULL : is_still_needed,
+                            .is_needed = options->is_forced || options->folder ? NULL : is_still_needed,
                             .ended = keep,
                             .keeper = &runner,
                             .arena = plan->arena};

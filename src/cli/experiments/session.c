@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/experiments/run_file.h"
 #include "cli/experiments/show.h"
+#include "cli/experiments/slurm.h"
 #include "cli/options/output.h"
 #include "cli/program/program_options.h"
 
@@ -20,6 +23,7 @@ struct session {
     struct cli_store *store;
     struct cli_plan plan;
     struct cli_grid *grid;
+    struct cli_slurm slurm;
     FILE *json, *csv;
     struct base_arena *arena;
 };
@@ -121,15 +125,24 @@ static int run_plan(struct session *session) {
     struct cli_plan_options options = {.at_once = (unsigned)session->options->threads,
                                        .is_quiet = session->options->is_quiet,
                                        .is_forced = session->options->is_forced};
+    unsigned n_merged;
+    int status = cli_run_files_merge(session->slurm.folder, session->store, &n_merged);
+    if (status != CLI_DONE)
+        return status;
     return cli_run_plan(&session->plan, session->store, &options);
 }
 
 /* ---- The session ------------------------------------------------------------------------------------------------- */
 
-static int run_all(struct session *session) {
+static int plan_all(struct session *session) {
     int status = cli_plan_start(&session->plan, session->size, session->arena);
     for (unsigned i = 0; i < session->count && status == CLI_DONE; i++)
         status = cli_plan_experiment(&session->plan, &session->grid[i], session->experiment[i], NULL);
+    return status;
+}
+
+static int run_all(struct session *session) {
+    int status = plan_all(session);
     if (status == CLI_DONE)
         status = cli_open_outputs(session->options->json, &session->json, session->options->csv, &session->csv);
     if (status != CLI_DONE)
@@ -139,6 +152,43 @@ static int run_all(struct session *session) {
     bool is_kept = keep_verdicts(session), is_written = write_files(session);
     cli_plan_end(&session->plan);
     return status == CLI_DONE && !(is_kept && is_written) ? CLI_ERROR : status;
+}
+
+/* ---- Slurm ------------------------------------------------------------------------------------------------------- */
+
+/* Merges what tasks have left, then says where the runs are or submits those that are nowhere. With nothing left to
+ * wait for, the results are shown as usual. */
+static int run_on_slurm(struct session *session) {
+    bool is_complete = false;
+    unsigned n_merged;
+    int status = plan_all(session);
+    if (status == CLI_DONE)
+        status = cli_run_files_merge(session->slurm.folder, session->store, &n_merged);
+    if (status == CLI_DONE)
+        status = cli_find_results(&session->plan, session->store, false);
+    if (status == CLI_DONE)
+        status = session->options->is_status ? cli_slurm_print_status(&session->plan, &session->slurm)
+                                             : cli_slurm_submit(&session->plan, &session->slurm, &is_complete);
+    cli_plan_end(&session->plan);
+    return is_complete ? run_all(session) : status;
+}
+
+/* As many runs at once as the task has processors. */
+static int run_task(struct session *session) {
+    const char *runs = session->options->slurm_task, *processors = getenv("SLURM_CPUS_PER_TASK");
+    const char *slash = strrchr(runs, '/');
+    struct cli_plan_options options = {
+        .at_once = processors && atoi(processors) > 0 ? (unsigned)atoi(processors) : 1,
+        .is_quiet = true,
+        .folder = slash ? base_arena_copy(session->arena, runs, (size_t)(slash - runs)) : ".",
+    };
+    int status = plan_all(session);
+    if (status == CLI_DONE)
+        status = cli_slurm_choose(&session->plan, runs);
+    if (status == CLI_DONE)
+        status = cli_run_plan(&session->plan, NULL, &options);
+    cli_plan_end(&session->plan);
+    return status;
 }
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
@@ -200,6 +250,11 @@ static int check_options(const struct cli_session_options *options, const struct
                          unsigned count) {
     if (options->is_check && (options->json || options->csv || options->plot || options->report))
         return cli_fail(CLI_USAGE, "--check judges claims: it writes no file");
+    if ((options->is_status || options->sbatch) && !options->is_slurm)
+        return cli_fail(CLI_USAGE, "--%s belongs to --slurm", options->is_status ? "status" : "sbatch");
+    if (options->is_slurm && (options->is_check || options->is_forced))
+        return cli_fail(CLI_USAGE, "--slurm runs what the store lacks: it takes no --%s",
+                        options->is_check ? "check" : "force");
     if (options->is_check && options->size != CLI_SIZE_NOT_GIVEN)
         return cli_fail(CLI_USAGE, "--check takes no --size: every claim has its own");
     if (count == 1 && options->size != CLI_SIZE_NOT_GIVEN && !cli_has_sizes(experiment[0]))
@@ -207,6 +262,19 @@ static int check_options(const struct cli_session_options *options, const struct
                         experiment[0]->common.size ? "its file names one"
                                                    : "it runs no workload whose size it chooses");
     return CLI_DONE;
+}
+
+void cli_note_words(struct cli_session_options *options, const char *command, const struct cli_words *words,
+                    struct base_arena *arena) {
+    struct cli_words *again = &options->again;
+    again->item = BASE_ARENA_ARRAY(arena, const char *, words->count + 3);
+    again->item[again->count++] = command;
+    for (unsigned i = 0; i < words->count; i++)
+        again->item[again->count++] = words->item[i];
+    if (options->size == CLI_SIZE_NOT_GIVEN)
+        return;
+    again->item[again->count++] = "--size";
+    again->item[again->count++] = size_names[options->size];
 }
 
 int cli_run_session(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
@@ -219,11 +287,17 @@ int cli_run_session(const struct cli_session_options *options, const struct cli_
         .grid = BASE_ARENA_ARRAY(arena, struct cli_grid, count),
         .arena = arena,
     };
+    const char *store = cli_store_path(options->store, arena);
+    session.slurm = (struct cli_slurm){cli_slurm_folder(store, arena), &options->again, options->sbatch};
     int status = check_options(options, experiment, count);
+    if (status == CLI_DONE && options->slurm_task)
+        return run_task(&session);
     if (status == CLI_DONE)
-        status = cli_store_open(&session.store, cli_store_path(options->store, arena));
+        status = cli_store_open(&session.store, store);
     if (status == CLI_DONE)
-        status = options->is_check ? check_all(&session) : run_all(&session);
+        status = options->is_check   ? check_all(&session)
+                 : options->is_slurm ? run_on_slurm(&session)
+                                     : run_all(&session);
     cli_store_close(session.store);
     return status;
 }

@@ -7,9 +7,10 @@
 struct cli_session_options {
     unsigned size; /* or CLI_SIZE_NOT_GIVEN */
     uint64_t threads;
-    bool is_quiet, is_forced, is_check;
+    bool is_quiet, is_forced, is_check, is_slurm, is_status;
     unsigned color;
-    const char *json, *csv, *plot, *report, *store;
+    const char *json, *csv, *plot, *report, *store, *sbatch, *slurm_task;
+    struct cli_words again; /* the words after `heddle` that choose the same experiments */
 };
 
 /* Rows of a table of options; `at` is the offset of a struct cli_session_options in the command's struct. */
@@ -59,10 +60,45 @@ struct cli_session_options {
          CLI_SESSION_FIELD(at, is_check),                                                                               \
          0,                                                                                                             \
          0},                                                                                                            \
+        {"--slurm",                                                                                                     \
+         0,                                                                                                             \
+         CLI_FLAG,                                                                                                      \
+         NULL,                                                                                                          \
+         "submit the missing runs as an array job of Slurm",                                                            \
+         CLI_SESSION_FIELD(at, is_slurm),                                                                               \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--status",                                                                                                    \
+         0,                                                                                                             \
+         CLI_FLAG,                                                                                                      \
+         NULL,                                                                                                          \
+         "with --slurm: how many runs are done, running, waiting, failed",                                              \
+         CLI_SESSION_FIELD(at, is_status),                                                                              \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--sbatch",                                                                                                    \
+         0,                                                                                                             \
+         CLI_TEXT,                                                                                                      \
+         "OPTIONS",                                                                                                     \
+         "with --slurm: options for sbatch, as one word",                                                               \
+         CLI_SESSION_FIELD(at, sbatch),                                                                                 \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--slurm-task",                                                                                                \
+         0,                                                                                                             \
+         CLI_TEXT,                                                                                                      \
+         "FILE",                                                                                                        \
+         "what a task of that job runs: its line of FILE",                                                              \
+         CLI_SESSION_FIELD(at, slurm_task),                                                                             \
+         0,                                                                                                             \
+         0},                                                                                                            \
         {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", CLI_SESSION_FIELD(at, is_quiet),      \
          0,         0},                                                                                                 \
         CLI_COLOR_ROW(CLI_SESSION_FIELD(at, color))
 
+/* Fills in options->again: the command, its words, and the size. */
+void cli_note_words(struct cli_session_options *options, const char *command, const struct cli_words *words,
+                    struct base_arena *arena);
 /* Returns the exit status. */
 int cli_run_session(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
                     unsigned count, struct base_arena *arena);

@@ -175,7 +175,7 @@ const char *cli_hash_file(const char *path, struct base_arena *arena) {
 }
 
 /* Includes the zero at the end of each text, so that different splits into texts differ. */
-static const char *key_of(const struct cli_stored_run *run, struct base_arena *arena) {
+const char *cli_store_key(const struct cli_stored_run *run, struct base_arena *arena) {
     const char *const part[] = {run->version, run->input, run->arguments, run->configuration, run->records};
     struct hash hash = hash_start();
     for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
@@ -206,15 +206,24 @@ static const char *query_text(struct cli_store *store, const char *query, const 
 }
 
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena) {
-    const char *key = key_of(run, arena);
+    const char *key = cli_store_key(run, arena);
     return query_text(store, "SELECT statistics FROM runs WHERE key = ?", &key, 1, arena);
 }
 
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {
     struct base_arena arena = {0};
-    const char *const text[] = {key_of(run, &arena), run->version,       run->program, run->input,
-                                run->arguments,      run->size,          run->machine, run->scheduler,
-                                run->divergence,     run->configuration, run->records, run->statistics};
+    const char *const text[] = {cli_store_key(run, &arena),
+                                run->version,
+                                run->program,
+                                run->input,
+                                run->arguments,
+                                run->size,
+                                run->machine,
+                                run->scheduler,
+                                run->divergence,
+                                run->configuration,
+                                run->records,
+                                run->statistics};
     sqlite3_stmt *statement = NULL;
     bool is_good = sqlite3_prepare_v2(store->database,
                                       "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "

@@ -30,6 +30,8 @@ int cli_store_open(struct cli_store **store, const char *path);
 void cli_store_open_to_read(struct cli_store **store, const char *path);
 void cli_store_close(struct cli_store *store); /* does nothing for NULL */
 
+/* What tells this run from all others: 32 hexadecimal digits. */
+const char *cli_store_key(const struct cli_stored_run *run, struct base_arena *arena);
 /* The statistics of that run; NULL: none. */
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena);
 /* Returns false after one line: the disk is full, for example. */
