@@ -206,6 +206,23 @@ static void a_users_own_experiment_is_a_file_too(void **state) {
     refused(1, "sweep /nowhere.yaml", "/nowhere.yaml");
 }
 
+/* vecadd with `medium_arguments: --blocks 1`: at size medium one block, at size small as many as ever. */
+static void arguments_for_size_medium_apply_there_alone(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/medium.yaml", scratch());
+    write_file(path, "title: mine\nrun: {machine: gtx480}\n"
+                     "programs: [{divergent: {medium_arguments: --blocks 1}}]\n"
+                     "measures: {blocks: {of: blocks, places: 0}}\n"
+                     "claims: [{says: one block., check: 'blocks[divergent] = 1'}]\n");
+    struct outcome outcome = heddle("sweep %s --size medium --store %s/m.db", path, scratch());
+    expect_text(outcome.out, "  holds      one block.\n");
+    outcome_free(&outcome);
+    outcome = heddle("sweep %s --size small --store %s/m.db", path, scratch());
+    expect_text(outcome.out, "  open       one block.\n");
+    outcome_free(&outcome);
+}
+
 static void a_store_that_cannot_grow_is_told_in_one_line(void **state) {
     (void)state;
     refused(1, "paper liu2023-fig1 --store /dev/full", "the store of results '/dev/full'");
@@ -229,6 +246,7 @@ int main(void) {
         cmocka_unit_test(a_page_has_all_results),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_users_own_experiment_is_a_file_too),
+        cmocka_unit_test(arguments_for_size_medium_apply_there_alone),
         cmocka_unit_test(a_store_that_cannot_grow_is_told_in_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

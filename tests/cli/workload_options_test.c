@@ -23,6 +23,43 @@ static void own_options_reach_their_program(void **state) {
     outcome_free(&outcome);
 }
 
+/* The experiments of Narasiman and Liu run these forms; each agrees with its program's CPU reference. */
+static void other_forms_of_a_kernel_compute_the_same(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "run hotspot --blocks 4 --threads-per-block 256 --functional -- --code columns",
+        "run hotspot --blocks 1 --threads-per-block 64 --functional -- --code columns --iterations 1",
+        "run needleman --threads-per-block 256 --functional -- --pairs matrix --length 300",
+        "run kmeans --blocks 4 --functional -- --code predicated",
+        "run reduction --blocks 4 --functional -- --type boolean",
+        "run hotspot --functional -- --code tiles --side 50",
+        "run saop --functional -- --numbers streams",
+        "run histogram --blocks 4 --threads-per-block 256 -m narasiman2011 -- --bins private",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome outcome = heddle("%s", cases[i]);
+        expect_status(&outcome, 0);
+        expect_text(outcome.out, ": verified, ");
+        outcome_free(&outcome);
+    }
+    static const char *const wrong[] = {
+        "hotspot --functional -q -- --code row",
+        "hotspot --functional -q --threads-per-block 48 -- --code columns",
+        "hotspot --functional -q -- --code tiles --iterations 3",
+        "needleman --functional -q -- --pairs 1",
+        "kmeans --functional -q -- --code x",
+        "reduction --functional -q -- --type float",
+        "histogram --functional -q -- --bins none",
+        "saop --functional -q -- --numbers 3",
+        "saop --functional -q --blocks 1 --threads-per-block 2 -- --numbers streams",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct outcome outcome = heddle("run %s", wrong[i]);
+        expect_status(&outcome, 2);
+        outcome_free(&outcome);
+    }
+}
+
 static void own_options_are_in_the_help(void **state) {
     (void)state;
     struct outcome outcome = heddle("run ray --functional -q -- --help");
@@ -159,6 +196,7 @@ static int clean_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_options_reach_their_program),
+        cmocka_unit_test(other_forms_of_a_kernel_compute_the_same),
         cmocka_unit_test(own_options_are_in_the_help),
         cmocka_unit_test(a_wrong_value_is_named_with_what_would_be_right),
         cmocka_unit_test(a_misspelt_own_option_gets_the_right_one_suggested),

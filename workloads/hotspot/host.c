@@ -7,15 +7,19 @@
 #include "../common/workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { BLOCK_X = 32, BLOCK_Y = 8, SIDE_OPTION = 0, ITERATIONS_OPTION = 1 };
+enum { BLOCK_X = 32, BLOCK_Y = 8, SIDE_OPTION = 0, ITERATIONS_OPTION = 1, CODE_OPTION = 2 };
+enum { TILE = 16, TILE_STEPS = 2, TILE_INNER = TILE - 2 * TILE_STEPS }; // as in kernel.cu
 
 static const struct workload_info info = {
     .name = "hotspot",
     .summary = "temperatures of a chip, one launch per time step",
     .sizes = {"64 x 64 cells, 4 steps", "256 x 256 cells, 6 steps", "512 x 512 cells, 8 steps"},
     .options = {[SIDE_OPTION] = {"--side", "N", "cells along a side of the chip; Meng 2010: 300", 2, 4096},
-                [ITERATIONS_OPTION] = {"--iterations", "N", "time steps; Meng 2010: 100", 1, 10000}},
+                [ITERATIONS_OPTION] = {"--iterations", "N", "time steps; Meng 2010: 100", 1, 10000},
+                [CODE_OPTION] = {"--code", "cells|columns", "a thread for a cell, or for a column (for Narasiman)", 0,
+                                 0}},
 };
 
 // As in kernel.cu.
@@ -48,9 +52,39 @@ static struct chip make_chip(struct workload *w, int side) {
     return chip;
 }
 
+enum code { CELLS, COLUMNS, TILES };
+
+static enum code code_of(const struct workload *w) {
+    static const char *const names[] = {"cells", "columns", "tiles"};
+    const char *code = w->option[CODE_OPTION].text;
+    for (unsigned i = 0; code && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(code, names[i]) == 0)
+            return (enum code)i;
+    if (code)
+        workload_usage_error(w, "--code takes cells, columns or tiles, not '%s'", code);
+    return CELLS;
+}
+
+// In tiles, each launch is TILE_STEPS steps.
+static struct workload_grid make_tiles(const struct workload *w, unsigned side, int n_steps) {
+    if (n_steps % TILE_STEPS)
+        workload_usage_error(w, "--code tiles takes an even number of steps, not %d", n_steps);
+    if (w->blocks || w->threads_per_block)
+        workload_usage_error(w, "--code tiles has blocks of %d x %d, as many as the chip needs", TILE, TILE);
+    unsigned blocks = (side + TILE_INNER - 1) / TILE_INNER;
+    return (struct workload_grid){blocks, blocks, TILE, TILE, 0};
+}
+
 // Two-dimensional blocks unless the user asks for a shape or the device has no room for them.
 static struct workload_grid make_grid(const struct workload *w, unsigned side) {
     struct workload_shape shape = workload_shape(w, (size_t)side * side, BLOCK_X * BLOCK_Y);
+    if (code_of(w) == COLUMNS) {
+        shape = workload_shape(w, side, BLOCK_X * BLOCK_Y);
+        if (shape.blocks * shape.threads % side)
+            workload_usage_error(w, "%u blocks of %u threads are no multiple of %u cells; --code columns needs that",
+                                 shape.blocks, shape.threads, side);
+        return (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0};
+    }
     if (w->blocks || w->threads_per_block || shape.threads < BLOCK_X * BLOCK_Y)
         return (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0};
     return (struct workload_grid){(side + BLOCK_X - 1) / BLOCK_X, (side + BLOCK_Y - 1) / BLOCK_Y, BLOCK_X, BLOCK_Y, 0};
@@ -58,17 +92,21 @@ static struct workload_grid make_grid(const struct workload *w, unsigned side) {
 
 static struct workload_grid heat(const struct workload *w, const struct chip *chip, int side, int n_steps,
                                  float *result) {
-    struct workload_grid grid = make_grid(w, (unsigned)side);
+    bool is_tiles = code_of(w) == TILES;
+    struct workload_grid grid = is_tiles ? make_tiles(w, (unsigned)side, n_steps) : make_grid(w, (unsigned)side);
+    const char *kernel = is_tiles                ? "hotspot_tiles"
+                         : code_of(w) == COLUMNS ? "hotspot_columns"
+                         : grid.threads_y > 1    ? "hotspot"
+                                                 : "hotspot_strided";
     struct rates rates = make_rates(side);
     size_t bytes = (size_t)side * (size_t)side * sizeof(float);
     CUdeviceptr power = workload_upload(w, chip->power, bytes), before = workload_device_alloc(w, bytes);
     CUdeviceptr after = workload_upload(w, chip->temperature, bytes);
-    for (int i = 0; i < n_steps; i++) {
+    for (int i = 0; i < n_steps; i += is_tiles ? TILE_STEPS : 1) {
         CUdeviceptr swap = before;
         before = after;
         after = swap;
-        workload_launch(w, grid.threads_y > 1 ? "hotspot" : "hotspot_strided", grid,
-                        (void *[]){&before, &power, &after, &rates, &side});
+        workload_launch(w, kernel, grid, (void *[]){&before, &power, &after, &rates, &side});
     }
     workload_download(w, result, after, bytes);
     workload_device_free(w, power);
@@ -129,5 +167,6 @@ int main(int argc, char **argv) {
     free(result);
     free(expected);
     return workload_finish(&w, w.check ? &diff : NULL, "%d x %d cells, %d launches of %u blocks of %u threads", side,
-                           side, n_steps, grid.blocks_x * grid.blocks_y, grid.threads_x * grid.threads_y);
+                           side, code_of(&w) == TILES ? n_steps / TILE_STEPS : n_steps, grid.blocks_x * grid.blocks_y,
+                           grid.threads_x * grid.threads_y);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { FRACTION_BITS = 4, MOST_DIMENSIONS = 20 }; // as in kernel.cu
-enum { DIMENSIONS_OPTION = 0 };
+enum { DIMENSIONS_OPTION = 0, CODE_OPTION = 1 };
 
 static const struct workload_info info = {
     .name = "kmeans",
@@ -18,7 +18,8 @@ static const struct workload_info info = {
     .sizes = {"1,024 points, 20-D: 256 points", "8,192 points, 20-D: 2,500 points",
               "16,384 points, 20-D: 10,000 points"},
     .options = {[DIMENSIONS_OPTION] = {"--dimensions", "1|20",
-                                       "1: bytes (Narasiman 2011), default; 20: ints (Meng 2010)", 1, MOST_DIMENSIONS}},
+                                       "1: bytes (Narasiman 2011), default; 20: ints (Meng 2010)", 1, MOST_DIMENSIONS},
+                [CODE_OPTION] = {"--code", "select|predicated", "how the nearest centre is kept; 1-D only", 0, 0}},
 };
 
 // Coordinate d of point i is at[d * n + i].
@@ -78,13 +79,24 @@ struct device_memory {
     CUdeviceptr points, centres, membership, sums, moved;
 };
 
+static bool is_predicated(const struct workload *w, const struct points *p) {
+    const char *code = w->option[CODE_OPTION].text;
+    if (code && strcmp(code, "select") != 0 && strcmp(code, "predicated") != 0)
+        workload_usage_error(w, "--code takes select or predicated, not '%s'", code);
+    bool asks = code && strcmp(code, "predicated") == 0;
+    if (asks && p->dimensions != 1)
+        workload_usage_error(w, "--code predicated is for --dimensions 1");
+    return asks;
+}
+
 // Returns whether a point changed its cluster.
 static bool iterate(const struct workload *w, struct points *p, struct workload_shape shape, struct device_memory *m) {
     unsigned n_coordinates = (unsigned)(p->n_centres * p->dimensions);
     unsigned shared_bytes = (2 * n_coordinates + (unsigned)p->n_centres) * (unsigned)sizeof(int);
     bool is_line = p->dimensions == 1, has_shared_memory = workload_most_shared_bytes(w) >= shared_bytes;
-    const char *kernel =
-        has_shared_memory ? (is_line ? "assign_shared_1" : "assign_shared_20") : (is_line ? "assign_1" : "assign_20");
+    const char *kernel = is_predicated(w, p) ? "assign_predicated_1"
+                         : has_shared_memory ? (is_line ? "assign_shared_1" : "assign_shared_20")
+                                             : (is_line ? "assign_1" : "assign_20");
     int moved = 0;
     WORKLOAD_CUDA(w, cuMemcpyHtoD(m->moved, &moved, sizeof moved));
     workload_launch(w, kernel,

@@ -7,9 +7,18 @@
 
 enum { FRACTION_BITS = 4 };
 
+// Takes the centre if it is nearer, in instructions under a predicate: what compilers make of so short an `if` (guarded
+// instructions of a GPU, cmov on x86). clang makes selects of it, which all threads execute.
+static __device__ __forceinline__ void take_if_nearer(int &best_distance, int &best, int distance, int c) {
+    asm("{\n\t.reg .pred is_nearer;\n\tsetp.lt.s32 is_nearer, %2, %0;\n\t@is_nearer mov.u32 %0, %2;\n\t"
+        "@is_nearer mov.u32 %1, %3;\n\t}"
+        : "+r"(best_distance), "+r"(best)
+        : "r"(distance), "r"(c));
+}
+
 // Returns the nearest centre; of equal ones the first. Coordinate d of all points lies at points[d * n], so that
 // neighbouring threads read neighbouring addresses.
-template <typename coordinate, int dimensions>
+template <typename coordinate, int dimensions, bool is_predicated>
 static __device__ __forceinline__ int nearest(const coordinate *points, const int *centres, int n_centres, int n,
                                               int i) {
     int x[dimensions], best = 0, best_distance = 0x7fffffff;
@@ -24,7 +33,9 @@ static __device__ __forceinline__ int nearest(const coordinate *points, const in
             int difference = x[d] - centres[c * dimensions + d];
             distance += difference * difference;
         }
-        if (distance < best_distance) {
+        if (is_predicated) {
+            take_if_nearer(best_distance, best, distance, c);
+        } else if (distance < best_distance) {
             best_distance = distance;
             best = c;
         }
@@ -49,12 +60,12 @@ static __device__ __forceinline__ void move_point(const coordinate *points, int 
     atomicAdd(&sums[n_centres * dimensions + to], 1);
 }
 
-template <typename coordinate, int dimensions>
+template <typename coordinate, int dimensions, bool is_predicated = false>
 static __device__ __forceinline__ void assign(const coordinate *points, const int *centres, int *membership, int *sums,
                                               int *moved, int n_centres, int n) {
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        int from = membership[i], to = nearest<coordinate, dimensions>(points, centres, n_centres, n, i);
+        int from = membership[i], to = nearest<coordinate, dimensions, is_predicated>(points, centres, n_centres, n, i);
         if (from != to) {
             membership[i] = to;
             move_point<coordinate, dimensions>(points, sums, n_centres, n, i, from, to);
@@ -65,7 +76,7 @@ static __device__ __forceinline__ void assign(const coordinate *points, const in
 
 // The same with the centres and the changes of the sums in shared memory, where atomics are cheap.
 // Dynamic shared memory: a word for each coordinate of the centres, and as many and n_centres more for the sums.
-template <typename coordinate, int dimensions>
+template <typename coordinate, int dimensions, bool is_predicated = false>
 static __device__ __forceinline__ void assign_shared(const coordinate *points, const int *centres, int *membership,
                                                      int *sums, int *moved, int n_centres, int n) {
     extern __shared__ int shared[];
@@ -77,7 +88,7 @@ static __device__ __forceinline__ void assign_shared(const coordinate *points, c
     for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
         own_sums[k] = 0;
     __syncthreads();
-    assign<coordinate, dimensions>(points, shared, membership, own_sums, moved, n_centres, n);
+    assign<coordinate, dimensions, is_predicated>(points, shared, membership, own_sums, moved, n_centres, n);
     __syncthreads();
 #pragma unroll 1
     for (int k = threadIdx.x; k < n_sums; k += blockDim.x)
@@ -103,6 +114,11 @@ extern "C" __global__ void assign_shared_1(const unsigned char *points, const in
 extern "C" __global__ void assign_shared_20(const int *points, const int *centres, int *membership, int *sums,
                                             int *moved, int n_centres, int n) {
     assign_shared<int, 20>(points, centres, membership, sums, moved, n_centres, n);
+}
+
+extern "C" __global__ void assign_predicated_1(const unsigned char *points, const int *centres, int *membership,
+                                               int *sums, int *moved, int n_centres, int n) {
+    assign_shared<unsigned char, 1, true>(points, centres, membership, sums, moved, n_centres, n);
 }
 
 // The mean of a cluster, rounded; an empty one keeps its centre.

@@ -5,14 +5,18 @@
 #include "../common/workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MATCH = 5, MISMATCH = -4, GAP = 10, LENGTH_OPTION = 0 }; // the scores as in kernel.cu
+enum { MATCH = 5, MISMATCH = -4, GAP = 10, LENGTH_OPTION = 0, PAIRS_OPTION = 1 }; // the scores as in kernel.cu
 
 static const struct workload_info info = {
     .name = "needleman",
     .summary = "alignment of two DNA sequences (Needleman-Wunsch), slanted tiles in waves, one launch per wave",
     .sizes = {"128 letters each", "768 letters each", "2,048 letters each"},
-    .options = {[LENGTH_OPTION] = {"--length", "N", "letters in each sequence; Liu 2023: 1024", 1, 8192}},
+    .options = {[LENGTH_OPTION] = {"--length", "N", "letters in each sequence; Liu 2023: 1024", 1, 8192},
+                [PAIRS_OPTION] = {"--pairs", "letters|matrix",
+                                  "letters are compared, or a matrix of all pairs' scores is read (for Narasiman)", 0,
+                                  0}},
 };
 
 // As in kernel.cu.
@@ -39,6 +43,31 @@ struct launch {
     int n_strips, height, n_waves;
 };
 
+static bool has_matrix(const struct workload *w) {
+    const char *pairs = w->option[PAIRS_OPTION].text;
+    if (pairs && strcmp(pairs, "letters") != 0 && strcmp(pairs, "matrix") != 0)
+        workload_usage_error(w, "--pairs takes letters or matrix, not '%s'", pairs);
+    return pairs && strcmp(pairs, "matrix") == 0;
+}
+
+// The place of row i and column j, both from 1, in the kernel's order.
+static size_t place_of(struct launch shape, int n_tiles, int i, int j) {
+    size_t height = (size_t)shape.height, strip = (size_t)(i - 1) / height, t = (size_t)(i - 1) % height;
+    return (strip * (size_t)n_tiles * height + (size_t)(j - 1) + t) * height + t;
+}
+
+// What pairing each letter of the rows with each of the columns scores.
+static CUdeviceptr upload_pairs(const struct workload *w, const uint8_t *rows, const uint8_t *columns, int n,
+                                struct launch shape, int n_tiles, size_t n_scores) {
+    int *pairs = workload_array(w, n_scores, sizeof *pairs);
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= n; j++)
+            pairs[place_of(shape, n_tiles, i, j)] = rows[i - 1] == columns[j - 1] ? MATCH : MISMATCH;
+    CUdeviceptr device = workload_upload(w, pairs, n_scores * sizeof *pairs);
+    free(pairs);
+    return device;
+}
+
 static struct launch align(const struct workload *w, const uint8_t *rows, const uint8_t *columns, int n, int *scores,
                            struct launch shape, int n_tiles) {
     size_t n_scores = (size_t)shape.n_strips * (size_t)n_tiles * (size_t)(shape.height * shape.height);
@@ -49,27 +78,31 @@ static struct launch align(const struct workload *w, const uint8_t *rows, const 
                         workload_device_alloc(w, edge_bytes),
                         n,
                         n_tiles};
+    bool reads_pairs = has_matrix(w);
+    CUdeviceptr pairs = reads_pairs ? upload_pairs(w, rows, columns, n, shape, n_tiles, n_scores) : 0;
     unsigned threads = (unsigned)shape.height, shared_bytes = (4 * threads + 2) * (unsigned)sizeof(int) + 2 * threads;
     shape.n_waves = n_tiles + 2 * (shape.n_strips - 1);
     for (int wave = 0; wave < shape.n_waves; wave++) {
         int first = wave < n_tiles ? 0 : (wave - n_tiles + 2) / 2;
         int last = wave / 2 < shape.n_strips ? wave / 2 : shape.n_strips - 1;
         int n_blocks = last - first + 1;
-        workload_launch(w, "needleman",
-                        (struct workload_grid){w->blocks ? w->blocks : (unsigned)n_blocks, 1, threads, 1, shared_bytes},
-                        (void *[]){&p, &wave, &first, &n_blocks});
+        struct workload_grid grid = {w->blocks ? w->blocks : (unsigned)n_blocks, 1, threads, 1, shared_bytes};
+        if (reads_pairs)
+            workload_launch(w, "needleman_matrix", grid, (void *[]){&p, &pairs, &wave, &first, &n_blocks});
+        else
+            workload_launch(w, "needleman", grid, (void *[]){&p, &wave, &first, &n_blocks});
     }
     workload_download(w, scores, p.scores, n_scores * sizeof(int));
     CUdeviceptr all[] = {p.rows, p.columns, p.scores, p.edges};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         workload_device_free(w, all[i]);
+    if (reads_pairs)
+        workload_device_free(w, pairs);
     return shape;
 }
 
-// The score of row i and column j, both from 1, in the kernel's order.
 static int score_at(const int *scores, struct launch shape, int n_tiles, int i, int j) {
-    size_t height = (size_t)shape.height, strip = (size_t)(i - 1) / height, t = (size_t)(i - 1) % height;
-    return scores[(strip * (size_t)n_tiles * height + (size_t)(j - 1) + t) * height + t];
+    return scores[place_of(shape, n_tiles, i, j)];
 }
 
 static void score_row_reference(int *row, int i, uint8_t letter, const uint8_t *columns, int n) {

@@ -33,10 +33,13 @@ static __device__ __forceinline__ void load_common(const problem &p, tile at, un
 
 // Leaves the scores of the strip's last row in `bottom`. A column left of the first holds the same as column 0: the
 // cost of skipping all rows so far.
-static __device__ __forceinline__ void compute(const problem &p, tile at, unsigned char *letters, int *top, int *bottom,
-                                               int *line) {
+// has_matrix: all_pairs has what pairing two letters scores, in the order of p.scores; otherwise letters are compared.
+template <bool has_matrix>
+static __device__ __forceinline__ void compute(const problem &p, const int *all_pairs, tile at, unsigned char *letters,
+                                               int *top, int *bottom, int *line) {
     int t = threadIdx.x, height = blockDim.x, row = at.strip * height + t + 1, letter = p.rows[row - 1];
     int *scores = p.scores + (at.strip * p.n_tiles * height + at.first_step) * height + t;
+    const int *pairs = all_pairs + (scores - p.scores);
     int here = -GAP * row, corner = here + GAP; // columns 0 of this row and the row above
     if (at.first_step > 0) {
         here = scores[-height];
@@ -51,7 +54,9 @@ static __device__ __forceinline__ void compute(const problem &p, tile at, unsign
 #pragma unroll 1
     for (int k = 0; k < height; k++) {
         int above = t > 0 ? from[t] : top[k];
-        int paired = corner + (letters[height - 1 + k - t] == letter ? MATCH : MISMATCH);
+        int paired = corner + (has_matrix                              ? pairs[k * height]
+                               : letters[height - 1 + k - t] == letter ? MATCH
+                                                                       : MISMATCH);
         int best = max(paired, max(above, here) - GAP);
         here = at.first_step + k < t ? -GAP * row : best;
         corner = above;
@@ -67,18 +72,22 @@ static __device__ __forceinline__ void compute(const problem &p, tile at, unsign
 }
 
 // Dynamic shared memory: 4 * blockDim.x + 2 words and 2 * blockDim.x bytes.
-extern "C" __global__ void needleman(problem p, int wave, int first_strip, int n_strips) {
-    extern __shared__ int shared[];
-    int t = threadIdx.x, height = blockDim.x;
-    int *top = shared, *bottom = top + height, *line = bottom + height;
-    unsigned char *letters = (unsigned char *)(line + 2 * (height + 1));
-#pragma unroll 1
-    for (int b = blockIdx.x; b < n_strips; b += gridDim.x) {
-        tile at = {first_strip + b, (wave - 2 * (first_strip + b)) * height};
-        compute(p, at, letters, top, bottom, line);
-        int j = at.first_step - height + 2 + t; // the last row's column at step t of the tile
-        if (j >= 1 && j <= p.n_columns)
-            p.edges[(at.strip + 1) * (p.n_columns + 1) + j] = bottom[t];
-        __syncthreads();
+#define ALIGN(has_matrix, pairs)                                                                                       \
+    extern __shared__ int shared[];                                                                                    \
+    int t = threadIdx.x, height = blockDim.x;                                                                          \
+    int *top = shared, *bottom = top + height, *line = bottom + height;                                                \
+    unsigned char *letters = (unsigned char *)(line + 2 * (height + 1));                                               \
+    _Pragma("unroll 1") for (int b = blockIdx.x; b < n_strips; b += gridDim.x) {                                       \
+        tile at = {first_strip + b, (wave - 2 * (first_strip + b)) * height};                                          \
+        compute<has_matrix>(p, pairs, at, letters, top, bottom, line);                                                 \
+        int j = at.first_step - height + 2 + t; /* the last row's column at step t of the tile */                      \
+        if (j >= 1 && j <= p.n_columns)                                                                                \
+            p.edges[(at.strip + 1) * (p.n_columns + 1) + j] = bottom[t];                                               \
+        __syncthreads();                                                                                               \
     }
+
+extern "C" __global__ void needleman(problem p, int wave, int first_strip, int n_strips) { ALIGN(false, nullptr) }
+
+extern "C" __global__ void needleman_matrix(problem p, const int *pairs, int wave, int first_strip, int n_strips) {
+    ALIGN(true, pairs)
 }

@@ -2,14 +2,16 @@
 #include "../common/workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { THREADS = 256 };
+enum { THREADS = 256, TYPE_OPTION = 0 };
 
 static const struct workload_info info = {
     .name = "reduction",
     .summary = "sum of a vector: grid-stride loads, shared-memory tree, two launches",
     .sizes = {"40,960 ints", "1,048,576 ints", "33,554,432 booleans of one byte"},
     .threads_fixed = "the tree in shared memory is laid out for 256 threads",
+    .options = {[TYPE_OPTION] = {"--type", "int|boolean", "of the elements; boolean (a byte): Narasiman 2014", 0, 0}},
 };
 
 // Ints from 0 to 255, or booleans, in the size's element type. Returns their sum.
@@ -26,10 +28,19 @@ static int32_t fill(struct workload *w, bool is_bool, void *in, size_t n) {
     return sum;
 }
 
+static bool adds_booleans(const struct workload *w) {
+    const char *type = w->option[TYPE_OPTION].text;
+    if (!type)
+        return w->size == WORKLOAD_PAPER;
+    if (strcmp(type, "int") != 0 && strcmp(type, "boolean") != 0)
+        workload_usage_error(w, "--type takes int or boolean, not '%s'", type);
+    return strcmp(type, "boolean") == 0;
+}
+
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    bool is_bool = w.size == WORKLOAD_PAPER;
+    bool is_bool = adds_booleans(&w);
     int n = (int)workload_pick(&w, 40960, 1 << 20, 1 << 25);
     unsigned blocks = w.blocks ? w.blocks : workload_pick(&w, 40, 1024, 1024);
     int n_partial = (int)blocks;

@@ -3,6 +3,8 @@
 // mean price of a path into its payoff and adds the payoffs of the block's paths.
 #include <heddle/device.h>
 
+#include "../common/xorwow.cuh"
+
 // Marsaglia's xorwow generator (Xorshift RNGs, 2003): five words of xorshift and a counter.
 struct generator {
     unsigned x, y, z, w, v, count;
@@ -48,12 +50,39 @@ extern "C" __global__ void start_generators(generator *generators, int n, unsign
     }
 }
 
+// A stream for each thread of the grid: nearly as much work as the paths, a quarter of it loads.
+extern "C" __global__ void start_streams(const unsigned *matrices, const unsigned *seed, unsigned stream_steps,
+                                         generator *generators) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    xorwow g = enter_stream(matrices, seed, (unsigned)thread, stream_steps);
+    generators[thread] = {g.word[0], g.word[1], g.word[2], g.word[3], g.word[4], g.counter};
+}
+
 // price[step * n + i] is the price on path i after step + 1 steps; n_steps is even.
 extern "C" __global__ void walk_paths(const generator *generators, float *price, int n, int n_steps, float spot,
                                       float drift, float volatility) {
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         generator g = generators[i];
+        float now = spot;
+#pragma unroll 1
+        for (int step = 0; step < n_steps; step += 2) {
+            float2 normals = next_normals(g);
+            now *= expf(drift + volatility * normals.x);
+            price[step * n + i] = now;
+            now *= expf(drift + volatility * normals.y);
+            price[(step + 1) * n + i] = now;
+        }
+    }
+}
+
+// The same with a stream for each thread, which goes on from path to path.
+extern "C" __global__ void walk_streams(const generator *generators, float *price, int n, int n_steps, float spot,
+                                        float drift, float volatility) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    generator g = generators[thread];
+#pragma unroll 1
+    for (int i = thread; i < n; i += gridDim.x * blockDim.x) {
         float now = spot;
 #pragma unroll 1
         for (int step = 0; step < n_steps; step += 2) {

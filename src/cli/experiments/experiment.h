@@ -23,6 +23,7 @@ enum {
  * changes of the machine add up. */
 struct cli_settings {
     const char *program, *arguments; /* arguments: separated by spaces */
+    const char *medium_arguments;    /* more of them, at size medium alone */
     const char *size;                /* "small", "medium" or "paper"; NULL: the command's */
     const char *machine, *scheduler, *divergence;
     struct cli_words set;          /* KEY=VALUE each */

@@ -14,6 +14,11 @@ static void replace(const char **to, const char *from) {
         *to = from;
 }
 
+static void append(const char **to, const char *more, struct base_arena *arena) {
+    if (more)
+        *to = *to ? base_arena_printf(arena, "%s %s", *to, more) : more;
+}
+
 /* Adds the settings of `more`, which win. */
 static void add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena) {
     replace(&to->program, more->program);
@@ -21,9 +26,8 @@ static void add_settings(struct cli_settings *to, const struct cli_settings *mor
     replace(&to->machine, more->machine);
     replace(&to->scheduler, more->scheduler);
     replace(&to->divergence, more->divergence);
-    if (more->arguments)
-        to->arguments =
-            to->arguments ? base_arena_printf(arena, "%s %s", to->arguments, more->arguments) : more->arguments;
+    append(&to->arguments, more->arguments, arena);
+    append(&to->medium_arguments, more->medium_arguments, arena);
     if (more->set.count) {
         const char **item = BASE_ARENA_ARRAY(arena, const char *, to->set.count + more->set.count);
         for (unsigned i = 0; i < to->set.count; i++)
@@ -91,7 +95,10 @@ static int find_program(struct cli_trial *trial, const struct cli_plan *plan) {
     int status;
     if (!cli_find_program(&trial->program, trial->settings.program, &plan->place, plan->arena, &status))
         return status;
-    struct cli_words own = split(trial->settings.arguments ? trial->settings.arguments : "", plan->arena);
+    const char *arguments = trial->settings.arguments;
+    if (options.size == CLI_SIZE_MEDIUM)
+        append(&arguments, trial->settings.medium_arguments, plan->arena);
+    struct cli_words own = split(arguments ? arguments : "", plan->arena);
     trial->arguments = cli_program_arguments(&trial->program, &options, &own, plan->arena);
     const char *shown = cli_program_size(&trial->program, &options);
     trial->stored.size = shown ? shown : "";

@@ -37,6 +37,12 @@ static bool read_arguments(void *context, struct cli_yaml *yaml, yaml_node_t *va
     return settings->arguments;
 }
 
+static bool read_medium_arguments(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    struct cli_settings *settings = context;
+    settings->medium_arguments = cli_yaml_text(yaml, value, "medium_arguments");
+    return settings->medium_arguments;
+}
+
 static bool read_size(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
     static const char *const sizes[] = {"small", "medium", "paper"};
     struct cli_settings *settings = context;
@@ -197,6 +203,7 @@ bool cli_read_settings(struct cli_yaml *yaml, yaml_node_t *node, struct cli_sett
     static const struct cli_yaml_key keys[] = {
         {"program", read_program, false, "the name of a workload, or the path of a CUDA executable"},
         {"arguments", read_arguments, false, "the program's own options, with spaces between"},
+        {"medium_arguments", read_medium_arguments, false, "more options of the program, at size medium alone"},
         {"size", read_size, false, "small, medium or paper"},
         {"machine", read_machine, false, "the name of a machine or a .yaml file"},
         {"scheduler", read_scheduler, false, "a warp scheduler"},
