@@ -206,7 +206,8 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
 }
 
 static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued) {
-    if (has_issued || (sm->queue_length && !sm->ldst_is_refused) || !sched_is_empty(&sm->refused))
+    if (has_issued || ((sm->queue_length || sm->n_bulk_copies) && !sm->ldst_is_refused) ||
+        !sched_is_empty(&sm->refused))
         return cycle + 1;
     uint64_t next = next_on_wheel(sm, cycle);
     if (sm->n_in_state[SM_SLOT_READY]) {
@@ -249,7 +250,7 @@ static void begin_cycle(struct sm *sm, uint64_t cycle) {
         wake_slots(sm, (struct sched_set){{0}}, cycle); /* those that refill() placed */
     }
     sm->is_waking = false;
-    if (sm->queue_length)
+    if (sm->queue_length || sm->n_bulk_copies)
         sm_ldst_tick(sm, cycle);
 }
 

@@ -16,6 +16,8 @@ enum {
     SM_NO_SLOT = -1,
     SM_NO_REQUEST = 0xffff,
     SM_NO_TRAITS = 0xff,
+    SM_NO_COPY = 0xffffffff,
+    SM_NO_GROUP = 0xffffffff, /* of copies: they signal an mbarrier */
 };
 
 _Static_assert(CONFIG_MAX_WARPS <= (int)SCHED_MAX_SLOTS && CONFIG_MAX_SLOTS == (int)SCHED_MAX_SLOTS,
@@ -46,6 +48,7 @@ struct sm_slot {
     bool is_stalled;                /* the scheduler knows */
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some bundles of its instruction have issued, not all */
+    bool waits_for_copies;          /* its next instruction does (copies.c) */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
@@ -62,7 +65,8 @@ struct sm_request {
     uint64_t age; /* of the group that asked */
     struct exec_row *row;
     enum mem_kind kind;
-    bool is_used;
+    uint32_t copy; /* is_copy: which one, or SM_NO_COPY */
+    bool is_used, is_copy;
 };
 
 /* The lanes of a slot, where each has its own scoreboard. */
@@ -101,6 +105,7 @@ struct sm {
     uint32_t n_words;         /* words of a set that are in use */
     uint32_t done, last_done; /* list of accesses that memory has answered since the last tick */
     uint32_t queue_head, queue_length;
+    uint32_t n_bulk_copies;                             /* that wait for the L1 */
     uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
     bool ldst_is_refused; /* memory has no room for the queue\'s first access; it calls sm_memory_changed() */
     bool is_waking;       /* a group placed or woken now may issue in this cycle */
@@ -156,6 +161,7 @@ struct sm {
     uint32_t n_usable_slots;   /* for models that pull blocks: as many warps as the kernel's registers allow */
     uint64_t n_arrived;
     struct sm_request *request;
+    struct sm_copies *copies; /* NULL: the program has none */
     uint32_t queue[SM_LDST_RING];
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
@@ -258,5 +264,23 @@ void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle 
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
 /* Ends the accesses that memory has answered. Not part of sm_memory_done(), during which memory takes no requests. */
 void sm_ldst_collect(struct sm *sm, uint64_t cycle);
+void sm_request_release(struct sm *sm, struct sm_request *request);
 /* Lanes of a request whose data are not there yet. */
 uint32_t sm_ldst_missing(const struct sm_request *request);
+
+/* copies.c: asynchronous copies */
+void sm_copies_begin(struct sm *sm); /* a grid */
+void sm_copies_end(struct sm *sm);
+/* Makes the request that of the bundle's copies, which have executed. Returns the lanes that access global memory; 0:
+ * none, and the request is not used. */
+uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, struct sm_request *request,
+                         uint64_t cycle);
+/* An instruction with a role other than copying has executed. */
+void sm_copies_follow(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
+/* The request's lines have come. Returns false if it goes on with others. */
+bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle);
+/* The request of the first bulk copy in the queue; pop() takes it out. */
+uint32_t sm_copies_first(const struct sm *sm);
+void sm_copies_pop(struct sm *sm);
+/* The group has left the slot. */
+void sm_copies_forget(struct sm *sm, uint32_t slot);

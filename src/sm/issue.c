@@ -54,6 +54,8 @@ static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle 
         set_fault(sm, bundle);
     else if (sm->program->timing[bundle->pc].access != SM_ACCESS_NONE)
         sm_ldst_issue(sm, s, bundle, cycle);
+    if (sm->copies && !sm_has_fault(sm))
+        sm_copies_follow(sm, s, bundle, cycle);
     sm->cx.has_changed = false;
     if (sm->program->exec->code[bundle->pc].opcode == PTX_OP_PROGRESS)
         show_progress(sm, s, bundle);

@@ -70,10 +70,11 @@ static uint32_t take_request(struct sm *sm) {
     sm->free_request = sm->request[number].next_free;
     sm->n_free_requests--;
     sm->request[number].is_used = true;
+    sm->request[number].is_copy = false;
     return number;
 }
 
-static void release_request(struct sm *sm, struct sm_request *request) {
+void sm_request_release(struct sm *sm, struct sm_request *request) {
     request->is_used = false;
     request->next_free = sm->free_request;
     sm->free_request = (uint32_t)(request - sm->request);
@@ -107,7 +108,8 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
         address = local;
         bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
     }
-    request->n_transactions = mem_coalesce(address, mask, bytes, sm->machine->l1.line_bytes, request->transaction);
+    if (timing->copies == SM_COPIES_NONE)
+        request->n_transactions = mem_coalesce(address, mask, bytes, sm->machine->l1.line_bytes, request->transaction);
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;
@@ -122,13 +124,24 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
                     : timing->holds_row ? MEM_READ_HOLD
                                         : MEM_READ;
     request->missed = 0;
+    bool is_copy = timing->copies != SM_COPIES_NONE;
+    if (is_copy) {
+        request->lanes = mask = sm_copies_issue(sm, bundle, request, cycle);
+        if (!mask) {
+            sm_request_release(sm, request);
+            return;
+        }
+    }
     sm->counters.long_instructions++;
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
-    slot->n_accesses++;
-    slot->n_loads = (uint16_t)(slot->n_loads + has_result(timing));
-    set_destinations(sm, s, timing, mask, SM_NEVER);
-    sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
+    if (!is_copy) {
+        slot->n_accesses++;
+        slot->n_loads = (uint16_t)(slot->n_loads + has_result(timing));
+        set_destinations(sm, s, timing, mask, SM_NEVER);
+    }
+    if (timing->copies != SM_COPIES_BULK)
+        sm->queue[(sm->queue_head + sm->queue_length++) % SM_LDST_RING] = number;
     if (sm->follower)
         sm_observe_access(sm, number, cycle);
 }
@@ -159,7 +172,9 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
     const struct sm_timing *timing = &sm->program->timing[request->pc];
     bool has_scoreboard = sm->is_scoreboard && !sm->lane_ready && has_owner(sm, request);
     bool is_last = !has_scoreboard || !has_sibling(sm, request);
-    release_request(sm, request);
+    if (request->is_copy && !sm_copies_finish(sm, request, cycle))
+        return;
+    sm_request_release(sm, request);
     if (sm->follower)
         sm_observe_access_end(sm, (uint32_t)(request - sm->request), cycle);
     if (!has_owner(sm, request))
@@ -224,33 +239,49 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 
 void sm_memory_changed(struct sm *sm) { sm->ldst_is_refused = false; }
 
+/* Submits the lines of a request that have not been. Returns false if memory refuses one. */
+static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
+    struct sm_request *request = &sm->request[number];
+    while (request->next < request->n_transactions) {
+        const struct mem_transaction *transaction = &request->transaction[request->next];
+        uint64_t ready;
+        enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
+                                            transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
+        if (answer == MEM_REFUSED) {
+            sm->ldst_is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
+            return false;
+        }
+        if (answer == MEM_MISS) {
+            request->outstanding |= 1ull << request->next;
+            request->missed |= transaction->lanes;
+        } else if (ready > request->ready) {
+            request->ready = ready;
+        }
+        request->next++;
+    }
+    count_misses(sm, request);
+    return true;
+}
+
 void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
     while (sm->queue_length && !sm->ldst_is_refused) {
         uint32_t number = sm->queue[sm->queue_head];
         struct sm_request *request = &sm->request[number];
-        while (request->next < request->n_transactions) {
-            const struct mem_transaction *transaction = &request->transaction[request->next];
-            uint64_t ready;
-            enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
-                                                transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
-            if (answer == MEM_REFUSED) {
-                sm->ldst_is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
-                return;
-            }
-            if (answer == MEM_MISS) {
-                request->outstanding |= 1ull << request->next;
-                request->missed |= transaction->lanes;
-            } else if (ready > request->ready) {
-                request->ready = ready;
-            }
-            request->next++;
-        }
-        count_misses(sm, request);
+        if (!submit(sm, number, cycle))
+            return;
         sm->queue_head = (sm->queue_head + 1) % SM_LDST_RING;
         sm->queue_length--;
         tell_memory(sm, request, cycle);
         if (is_over(request))
             finish(sm, request, cycle);
+    }
+    while (sm->n_bulk_copies && !sm->ldst_is_refused) {
+        uint32_t number = sm_copies_first(sm);
+        if (!submit(sm, number, cycle))
+            return;
+        sm_copies_pop(sm);
+        if (is_over(&sm->request[number]))
+            finish(sm, &sm->request[number], cycle);
     }
 }
 

@@ -146,7 +146,13 @@ static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
 void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->slot[s].is_draining = false;
     sched_remove(&sm->refused, s);
-    switch (sm->slot[s].group->status) {
+    enum divergence_status status = sm->slot[s].group->status;
+    if (sm->slot[s].waits_for_copies && status != DIVERGENCE_ENDED) {
+        sm_set_state(sm, s, SM_SLOT_MEMORY);
+        tell_stall(sm, s, cycle, true, false);
+        return;
+    }
+    switch (status) {
     case DIVERGENCE_ENDED:
         if (sm->follower)
             sm_observe_departure(sm, s, false);

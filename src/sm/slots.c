@@ -105,6 +105,8 @@ void sm_finish_slot(struct sm *sm, uint32_t s) {
     sched_remove(&sm->waits_long, s);
     sched_remove(&sm->refused, s);
     sm_set_state(sm, s, SM_SLOT_FREE);
+    if (sm->slot[s].waits_for_copies)
+        sm_copies_forget(sm, s);
     if (sm->continued[s % sm->n_schedulers] == (int)s)
         sm->continued[s % sm->n_schedulers] = SM_NO_SLOT;
     sm->slot[s].group->slot = DIVERGENCE_NO_SLOT;
@@ -131,8 +133,8 @@ static bool is_in_flight(void *user, const struct divergence_group *group, uint6
     const struct sm_slot *slot = &sm->slot[group->slot];
     bool waits_for_all = !sm->is_scoreboard;
     uint64_t next = cycle_before(sm, cycle) + 1;
-    return slot->is_continued || (waits_for_all ? slot->n_accesses : slot->n_loads) || slot->fetch_ready > next ||
-           (!waits_for_all && slot->result_ready > next);
+    return slot->is_continued || slot->waits_for_copies || (waits_for_all ? slot->n_accesses : slot->n_loads) ||
+           slot->fetch_ready > next || (!waits_for_all && slot->result_ready > next);
 }
 
 /* The group's only access in flight; NULL: none, or several. */

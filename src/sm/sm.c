@@ -159,6 +159,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
     sm->fault_row = NULL;
     sm->is_watched = sm->checks || grid->profile || sm->observer;
     sm_observe_begin(sm);
+    sm_copies_begin(sm);
     sm->max_residents = blocks;
     sm->sleeps_for = SM_STALL_EMPTY;
     sm->n_usable_slots = sm->n_slots;
@@ -217,6 +218,7 @@ void sm_end_grid(struct sm *sm) {
     sm->n_resident_places = sm->max_residents = sm->n_residents = 0;
     sm->model_wake = SM_NEVER;
     sm->turn = (struct sm_turn){0};
+    sm_copies_end(sm);
     sm_follower_free(sm->follower);
     sm->follower = NULL;
 }

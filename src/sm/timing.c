@@ -103,7 +103,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
                            struct sm_timing *timing) {
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
-    timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED;
+    timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_MBARRIER;
     timing->is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
@@ -135,6 +135,29 @@ static uint16_t prefix_cycles(const struct config_machine *machine, const struct
     return (uint16_t)(sums_predicates ? machine->prefix_cycles : 0);
 }
 
+static enum sm_copies_role role_of_copy(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    bool is_bulk = ptx_has(source, PTX_MOD_BULK);
+    if (insn->kind != EXEC_KIND_CONTEXT || ptx_has(source, PTX_MOD_COMMIT_GROUP))
+        return SM_COPIES_NONE;
+    if (ptx_has(source, PTX_MOD_WAIT_GROUP))
+        return is_bulk ? SM_COPIES_WAIT_BULK : SM_COPIES_WAIT_GROUP;
+    if (ptx_has(source, PTX_MOD_WAIT_ALL))
+        return SM_COPIES_WAIT_ALL;
+    if (ptx_has(source, PTX_MOD_MBARRIER))
+        return SM_COPIES_ARRIVE;
+    return !is_bulk                                 ? SM_COPIES_ELEMENTS
+           : insn->access.space == PTX_SPACE_GLOBAL ? SM_COPIES_BULK
+                                                    : SM_COPIES_NONE; /* inside shared memory: an access to it */
+}
+
+static enum sm_copies_role role_of(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    if (source && insn->opcode == PTX_OP_CP)
+        return role_of_copy(insn, source);
+    bool waits = source && insn->opcode == PTX_OP_MBARRIER &&
+                 (ptx_has(source, PTX_MOD_TEST_WAIT) || ptx_has(source, PTX_MOD_TRY_WAIT));
+    return waits ? SM_COPIES_WAIT_MBARRIER : SM_COPIES_NONE;
+}
+
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
                  const struct ptx_instruction *source, struct sm_timing *timing) {
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
@@ -142,8 +165,13 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);
     timing->is_barrier = insn->kind == EXEC_KIND_BARRIER;
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
+    timing->copies = (uint8_t)role_of(insn, source);
     if (exec_goes_to_memory(insn)) {
         cost_of_access(machine, insn, timing);
+        if (timing->copies == SM_COPIES_BULK && source->space == PTX_SPACE_GLOBAL) {
+            timing->is_store = true;
+            timing->is_load = false;
+        }
     } else if (insn->kind == EXEC_KIND_LANES && source) {
         cost_of_arithmetic(machine, source, timing);
     } else {

@@ -26,6 +26,18 @@ enum sm_access {
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
 };
 
+/* What an instruction has to do with asynchronous copies (copies.c). */
+enum sm_copies_role {
+    SM_COPIES_NONE,
+    SM_COPIES_ELEMENTS, /* cp.async */
+    SM_COPIES_BULK,     /* cp.async.bulk */
+    SM_COPIES_ARRIVE,   /* cp.async.mbarrier.arrive */
+    SM_COPIES_WAIT_GROUP,
+    SM_COPIES_WAIT_ALL,
+    SM_COPIES_WAIT_BULK,
+    SM_COPIES_WAIT_MBARRIER
+};
+
 enum { SM_MAX_REGISTERS = 10 };
 
 struct sm_timing {
@@ -45,7 +57,8 @@ struct sm_timing {
     bool is_reconvergence;     /* the post-dominator of some branch */
     bool is_jump;              /* a branch or direct call that all threads take: one new pc, known at once */
     bool is_branch;            /* a branch, conditional or not */
-    uint8_t reserved[2];
+    uint8_t copies;            /* enum sm_copies_role */
+    uint8_t reserved;
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 

@@ -1,0 +1,313 @@
+/* Asynchronous copies in time. cp.async takes a turn in the load/store unit like a load; its lines then come without
+ * anything waiting for them. A bulk copy goes to a queue of its own, which uses the L1 when the load/store unit does
+ * not, and keeps one request busy, MEM_MAX_TRANSACTIONS lines after the other, until all its lines have come.
+ *
+ * Values are there already (exec/copy.c), so a wait only holds its group: cp.async.wait_group, .wait_all and a true
+ * mbarrier.test_wait or .try_wait let the group's next instruction issue when the copies have arrived that the threads
+ * wait for. A copy belongs to threads, not to a group, so it does not matter which group they are in when they wait.
+ * cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier; a bulk copy has one from the start.
+ *
+ * Left out: the cycles that the data takes from the L1 to shared memory, and its banks; .cg, which goes through the L1
+ * here like .ca. Copies and waits on different SMs do not know of each other (odgs moves threads). */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "sm/internal.h"
+
+enum copy_state { COPY_FREE, COPY_IN_FLIGHT, COPY_ARRIVED };
+
+/* One instruction's copies, a lane for each thread. */
+struct copy {
+    enum copy_state state;
+    bool is_bulk;
+    uint32_t lanes;
+    uint64_t ready;                         /* ARRIVED: the cycle in which its data is there */
+    const struct exec_row *row[EXEC_LANES]; /* compared, not followed: a row may be gone */
+    const struct exec_block *block[EXEC_LANES];
+    uint8_t home[EXEC_LANES];                   /* the thread's lane in its row */
+    uint32_t group[EXEC_LANES];                 /* of cp.async or cp.async.bulk */
+    uint32_t mbarrier[EXEC_LANES];              /* EXEC_NO_MBARRIER: none yet */
+    uint32_t left;                              /* bulk: lanes whose lines have not all been requested, */
+    uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and these */
+};
+
+struct sm_copies {
+    struct copy *copy;
+    uint32_t n_copies, n_words;
+    uint32_t n_used;          /* those from here on have never been used */
+    uint64_t *awaited;        /* for each slot a bit set of copies */
+    struct sched_set waiting; /* slots that wait for copies */
+    uint32_t *queue;          /* requests of bulk copies; sm->n_bulk_copies from head on */
+    uint32_t queue_head;
+};
+
+static bool has_copies(const struct sm_program *program) {
+    for (uint32_t pc = 0; pc < program->exec->n_insns; pc++)
+        if (program->timing[pc].copies != SM_COPIES_NONE)
+            return true;
+    return false;
+}
+
+void sm_copies_begin(struct sm *sm) {
+    if (!has_copies(sm->program))
+        return;
+    struct sm_copies *copies = sm->copies = base_allocate(1, sizeof *copies);
+    copies->n_copies = 2 * sm->n_requests; /* those in flight, and some whose data is on its way from the L1 */
+    copies->n_words = (copies->n_copies + 63) / 64;
+    copies->copy = base_allocate(copies->n_copies, sizeof *copies->copy);
+    copies->awaited = base_allocate((size_t)sm->n_slots * copies->n_words, sizeof *copies->awaited);
+    copies->queue = base_allocate(sm->n_requests, sizeof *copies->queue);
+}
+
+/* Requests outlive the grid; the lines that a bulk copy has not requested yet are dropped. */
+void sm_copies_end(struct sm *sm) {
+    struct sm_copies *copies = sm->copies;
+    if (!copies)
+        return;
+    for (; sm->n_bulk_copies; sm->n_bulk_copies--) {
+        struct sm_request *request = &sm->request[copies->queue[copies->queue_head]];
+        copies->queue_head = (copies->queue_head + 1) % sm->n_requests;
+        request->n_transactions = request->next;
+        if (!request->outstanding)
+            sm_request_release(sm, request);
+    }
+    for (uint32_t i = 0; i < sm->n_requests; i++)
+        if (sm->request[i].is_copy)
+            sm->request[i].copy = SM_NO_COPY;
+    free(copies->copy);
+    free(copies->awaited);
+    free(copies->queue);
+    free(copies);
+    sm->copies = NULL;
+}
+
+/* --- copies --- */
+
+/* Takes a copy that is free, or has arrived; at worst the one that arrives next. */
+static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
+    uint32_t best = 0;
+    uint64_t least = SM_NEVER;
+    for (uint32_t i = 0; i < copies->n_copies; i++) {
+        const struct copy *copy = &copies->copy[i];
+        if (copy->state == COPY_FREE || (copy->state == COPY_ARRIVED && copy->ready <= cycle)) {
+            copies->n_used = i < copies->n_used ? copies->n_used : i + 1;
+            return i;
+        }
+        if (copy->state == COPY_ARRIVED && copy->ready < least) {
+            least = copy->ready;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Fills the request with the next lines of a bulk copy. */
+static void request_lines(const struct sm *sm, struct copy *copy, struct sm_request *request) {
+    const uint64_t line_bytes = sm->machine->l1.line_bytes;
+    request->n_transactions = request->next = 0;
+    while (copy->left && request->n_transactions < MEM_MAX_TRANSACTIONS) {
+        uint32_t lane = (uint32_t)__builtin_ctz(copy->left);
+        uint64_t line = copy->next[lane] & ~(line_bytes - 1);
+        uint64_t end = line + line_bytes < copy->end[lane] ? line + line_bytes : copy->end[lane];
+        request->transaction[request->n_transactions++] =
+            (struct mem_transaction){.line = line, .lanes = 1u << lane, .bytes = (uint32_t)(end - copy->next[lane])};
+        copy->next[lane] = end;
+        if (end == copy->end[lane])
+            copy->left &= ~(1u << lane);
+    }
+}
+
+static void queue_bulk(struct sm *sm, uint32_t number) {
+    struct sm_copies *copies = sm->copies;
+    copies->queue[(copies->queue_head + sm->n_bulk_copies++) % sm->n_requests] = number;
+}
+
+uint32_t sm_copies_first(const struct sm *sm) { return sm->copies->queue[sm->copies->queue_head]; }
+
+void sm_copies_pop(struct sm *sm) {
+    sm->copies->queue_head = (sm->copies->queue_head + 1) % sm->n_requests;
+    sm->n_bulk_copies--;
+}
+
+/* Notes whose copies they are. */
+static void start_copy(const struct sm *sm, struct copy *copy, uint32_t lanes, bool is_bulk, bool has_mbarrier) {
+    const uint32_t kind = is_bulk;
+    copy->state = COPY_IN_FLIGHT;
+    copy->is_bulk = is_bulk;
+    copy->lanes = lanes;
+    copy->left = is_bulk ? lanes : 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        const struct exec_row *row = exec_row_at(&sm->cx, l);
+        uint32_t home = exec_lane_at(&sm->cx, l);
+        copy->row[l] = row;
+        copy->block[l] = row->block;
+        copy->home[l] = (uint8_t)home;
+        copy->group[l] = has_mbarrier ? SM_NO_GROUP : row->n_copy_groups[kind][home];
+        copy->mbarrier[l] = has_mbarrier ? sm->cx.async.mbarrier[l] : EXEC_NO_MBARRIER;
+        copy->next[l] = sm->cx.address[l];
+        copy->end[l] = sm->cx.address[l] + sm->cx.async.bytes[l];
+    }
+}
+
+uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, struct sm_request *request,
+                         uint64_t cycle) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    const struct sm_timing *timing = &sm->program->timing[bundle->pc];
+    bool is_bulk = timing->copies == SM_COPIES_BULK, has_mbarrier = is_bulk && !timing->is_store;
+    uint32_t lanes = 0;
+    for (uint32_t left = bundle->mask; left; left &= left - 1)
+        lanes |= (uint32_t)(sm->cx.async.bytes[__builtin_ctz(left)] != 0) << __builtin_ctz(left);
+    if (!lanes)
+        return 0;
+    uint32_t number = take_copy(sm->copies, cycle);
+    struct copy *copy = &sm->copies->copy[number];
+    start_copy(sm, copy, lanes, is_bulk, has_mbarrier);
+    request->copy = number;
+    request->is_copy = true;
+    request->age = SM_NEVER; /* no group owns it */
+    if (is_bulk) {
+        request_lines(sm, copy, request);
+        queue_bulk(sm, (uint32_t)(request - sm->request));
+    } else {
+        request->n_transactions =
+            mem_coalesce(sm->cx.address, lanes, insn->access.bytes, sm->machine->l1.line_bytes, request->transaction);
+    }
+    return lanes;
+}
+
+/* --- waits --- */
+
+static uint64_t *awaited_by(const struct sm_copies *copies, uint32_t s) {
+    return copies->awaited + (size_t)s * copies->n_words;
+}
+
+static void hold(struct sm *sm, uint32_t s, uint32_t number) {
+    awaited_by(sm->copies, s)[number / 64] |= 1ull << number % 64;
+    sched_add(&sm->copies->waiting, s);
+    sm->slot[s].waits_for_copies = true;
+}
+
+static void hold_until(struct sm *sm, uint32_t s, uint64_t ready) {
+    if (sm->slot[s].fetch_ready != SM_NEVER && ready > sm->slot[s].fetch_ready)
+        sm->slot[s].fetch_ready = ready;
+}
+
+void sm_copies_forget(struct sm *sm, uint32_t s) {
+    uint64_t *awaited = awaited_by(sm->copies, s);
+    for (uint32_t word = 0; word < sm->copies->n_words; word++)
+        awaited[word] = 0;
+    sched_remove(&sm->copies->waiting, s);
+    sm->slot[s].waits_for_copies = false;
+}
+
+/* Tells the groups that wait for it. */
+static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycle) {
+    struct sched_set waiting = sm->copies->waiting;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = waiting.word[word]; left; left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            uint64_t *awaited = awaited_by(sm->copies, s), any = 0;
+            if (!(awaited[number / 64] >> number % 64 & 1))
+                continue;
+            awaited[number / 64] &= ~(1ull << number % 64);
+            hold_until(sm, s, ready);
+            for (uint32_t i = 0; i < sm->copies->n_words; i++)
+                any |= awaited[i];
+            if (any)
+                continue;
+            sm_copies_forget(sm, s);
+            if (sm->slot[s].state == SM_SLOT_MEMORY)
+                sm_prepare(sm, s, cycle);
+        }
+}
+
+bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
+    if (request->copy == SM_NO_COPY) /* of an earlier grid */
+        return true;
+    struct copy *copy = &sm->copies->copy[request->copy];
+    if (copy->left) {
+        request_lines(sm, copy, request);
+        queue_bulk(sm, (uint32_t)(request - sm->request));
+        return false;
+    }
+    copy->state = COPY_ARRIVED;
+    copy->ready = request->ready;
+    arrive(sm, request->copy, request->ready, cycle);
+    return true;
+}
+
+/* The lane in which a copy's thread now executes, or EXEC_LANES. */
+static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+                        uint32_t i) {
+    if (bundle->row)
+        return bundle->row == copy->row[i] && bundle->mask >> copy->home[i] & 1 ? copy->home[i] : EXEC_LANES;
+    for (uint32_t left = bundle->mask; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        if (exec_row_at(&sm->cx, l) == copy->row[i] && exec_lane_at(&sm->cx, l) == copy->home[i])
+            return l;
+    }
+    return EXEC_LANES;
+}
+
+/* The thread of the copy's lane i, which executes the wait, has to wait for it: all but its last imm groups. */
+static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+                        uint32_t i) {
+    const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
+    enum sm_copies_role role = (enum sm_copies_role)sm->program->timing[bundle->pc].copies;
+    bool is_bulk = role == SM_COPIES_WAIT_BULK;
+    if (copy->is_bulk != is_bulk || copy->group[i] == SM_NO_GROUP || lane_of(sm, bundle, copy, i) == EXEC_LANES)
+        return false;
+    return role == SM_COPIES_WAIT_ALL ||
+           copy->group[i] + (uint64_t)insn->imm < copy->row[i]->n_copy_groups[is_bulk][copy->home[i]];
+}
+
+/* A lane that executes a wait has seen the phase complete to which the copy's lane i belongs. */
+static bool is_of_mbarrier(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
+                           uint32_t i) {
+    for (uint32_t left = bundle->mask; left && copy->mbarrier[i] != EXEC_NO_MBARRIER; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        if (sm->cx.async.mbarrier[l] == copy->mbarrier[i] && exec_row_at(&sm->cx, l)->block == copy->block[i])
+            return true;
+    }
+    return false;
+}
+
+static bool is_awaited(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy) {
+    bool is_mbarrier = sm->program->timing[bundle->pc].copies == SM_COPIES_WAIT_MBARRIER;
+    for (uint32_t left = copy->lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (is_mbarrier ? is_of_mbarrier(sm, bundle, copy, i) : is_of_group(sm, bundle, copy, i))
+            return true;
+    }
+    return false;
+}
+
+/* Copies without an mbarrier of the threads that arrive signal this one. */
+static void tie(const struct sm *sm, const struct divergence_bundle *bundle, struct copy *copy) {
+    for (uint32_t left = copy->is_bulk ? 0 : copy->lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left), l = lane_of(sm, bundle, copy, i);
+        if (l != EXEC_LANES && copy->mbarrier[i] == EXEC_NO_MBARRIER)
+            copy->mbarrier[i] = sm->cx.async.mbarrier[l];
+    }
+}
+
+void sm_copies_follow(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
+    struct sm_copies *copies = sm->copies;
+    enum sm_copies_role role = (enum sm_copies_role)sm->program->timing[bundle->pc].copies;
+    if (role < SM_COPIES_ARRIVE)
+        return;
+    for (uint32_t number = 0; number < copies->n_used; number++) {
+        struct copy *copy = &copies->copy[number];
+        if (copy->state == COPY_FREE || (copy->state == COPY_ARRIVED && copy->ready <= cycle))
+            continue;
+        if (role == SM_COPIES_ARRIVE)
+            tie(sm, bundle, copy);
+        else if (!is_awaited(sm, bundle, copy))
+            continue;
+        else if (copy->state == COPY_ARRIVED)
+            hold_until(sm, s, copy->ready);
+        else
+            hold(sm, s, number);
+    }
+}
