@@ -34,6 +34,8 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "run reduction --blocks 4 --functional -- --type boolean",
         "run hotspot --functional -- --code tiles --side 50",
         "run saop --functional -- --numbers streams",
+        "run viterbi --functional -- --bits 20000",
+        "run sort --threads-per-block 256 --functional -- --small-buckets 256",
         "run histogram --blocks 4 --threads-per-block 256 -m narasiman2011 -- --bins private",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -51,6 +53,7 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "reduction --functional -q -- --type float",
         "histogram --functional -q -- --bins none",
         "saop --functional -q -- --numbers 3",
+        "sort --functional -q -- --small-buckets 100",
         "saop --functional -q --blocks 1 --threads-per-block 2 -- --numbers streams",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 enum { SMALL_BUCKETS = 128, CAPACITY = 1536 }; // as in kernel.cu
-enum { FAN_BITS = 5, SMALL_BITS = 7, MEAN_BUCKET = 1024, KEY_BITS = 32 };
+enum { FAN_BITS = 5, MEAN_SMALL = 8, CAPACITY_SMALL = CAPACITY / SMALL_BUCKETS, KEY_BITS = 32 };
+enum { SMALL_OPTION = 0 };
 // Tiles are large, so that a block writes long runs, but there are a few even at small sizes.
 enum { THREADS = 128, SCATTER_THREADS = 384, KEYS_PER_THREAD = 32, LEAST_TILES = 8, KEYS_PER_COUNTER = 128 };
 
@@ -12,6 +13,7 @@ static const struct workload_info info = {
     .name = "sort",
     .summary = "bucket sort; the last level is in shared memory, one thread a small bucket",
     .sizes = {"8,192 ints", "131,072 ints", "1,048,576 ints"},
+    .options = {[SMALL_OPTION] = {"--small-buckets", "N", "in a bucket, a power of two; default 128", 32, 1024}},
 };
 
 static int compare_ints(const void *left, const void *right) {
@@ -23,7 +25,7 @@ static int compare_ints(const void *left, const void *right) {
 struct sorting {
     const struct workload *w;
     unsigned threads;
-    int n, n_buckets, bucket_bits;
+    int n, n_buckets, bucket_bits, n_small, small_bits;
     CUdeviceptr keys, spare, counts, starts, next, next_coarse;
 };
 
@@ -72,22 +74,31 @@ static void check_capacity(const struct sorting *s) {
     uint32_t *counts = workload_array(s->w, count, sizeof *counts);
     workload_download(s->w, counts, s->counts, count * sizeof *counts);
     for (size_t b = 0; b < count; b++)
-        if (counts[b] > CAPACITY)
-            workload_fail(s->w, "bucket %zu has %u keys and room for %d", b, counts[b], CAPACITY);
+        if (counts[b] > (unsigned)(s->n_small * CAPACITY_SMALL))
+            workload_fail(s->w, "bucket %zu has %u keys and room for %d", b, counts[b], s->n_small * CAPACITY_SMALL);
     free(counts);
 }
 
 static void sort_buckets(struct sorting *s) {
-    int shift = KEY_BITS - s->bucket_bits - SMALL_BITS;
-    unsigned n_words = CAPACITY + SMALL_BUCKETS + s->threads;
-    unsigned blocks = s->w->blocks ? s->w->blocks : (unsigned)s->n_buckets;
-    workload_launch(s->w, "sort_buckets", (struct workload_grid){blocks, 1, s->threads, 1, words(n_words)},
-                    (void *[]){&s->keys, &s->starts, &s->n_buckets, &shift});
+    int shift = KEY_BITS - s->bucket_bits - s->small_bits, capacity = s->n_small * CAPACITY_SMALL;
+    unsigned n_words = (unsigned)(capacity + s->n_small) + s->threads;
+    struct workload_grid grid = {s->w->blocks ? s->w->blocks : (unsigned)s->n_buckets, 1, s->threads, 1,
+                                 words(n_words)};
+    if (s->n_small == SMALL_BUCKETS)
+        workload_launch(s->w, "sort_buckets", grid, (void *[]){&s->keys, &s->starts, &s->n_buckets, &shift});
+    else
+        workload_launch(s->w, "sort_large_buckets", grid,
+                        (void *[]){&s->keys, &s->starts, &s->n_buckets, &shift, &s->n_small, &capacity});
 }
 
 static unsigned sort(const struct workload *w, int *data, int n) {
     struct sorting s = {.w = w, .threads = workload_shape(w, 1, THREADS).threads, .n = n, .n_buckets = 1};
-    for (; s.n_buckets * MEAN_BUCKET < n; s.n_buckets *= 2)
+    s.n_small = w->option[SMALL_OPTION].text ? (int)w->option[SMALL_OPTION].number : SMALL_BUCKETS;
+    if (s.n_small & (s.n_small - 1))
+        workload_usage_error(w, "--small-buckets takes a power of two, not %d", s.n_small);
+    for (; 1 << s.small_bits < s.n_small;)
+        s.small_bits++;
+    for (; s.n_buckets * MEAN_SMALL * s.n_small < n; s.n_buckets *= 2)
         s.bucket_bits++;
     size_t bytes = (size_t)n * sizeof(int), bucket_bytes = (size_t)s.n_buckets * sizeof(uint32_t);
     s.keys = workload_upload(w, data, bytes);

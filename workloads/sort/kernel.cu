@@ -158,3 +158,27 @@ extern "C" __global__ void sort_buckets(int *keys, const unsigned *starts, int n
         __syncthreads();
     }
 }
+
+// The same with n_small small buckets and room for `capacity` keys, so that larger blocks have a small bucket for each
+// thread too. Dynamic shared memory: capacity words, n_small words and one for each thread.
+extern "C" __global__ void sort_large_buckets(int *keys, const unsigned *starts, int n_buckets, int shift, int n_small,
+                                              int capacity) {
+    extern __shared__ unsigned shared[];
+    int *sorted = (int *)shared;
+    unsigned *ends = shared + capacity, *partial = ends + n_small;
+#pragma unroll 1
+    for (int b = blockIdx.x; b < n_buckets; b += gridDim.x) {
+        int *bucket = keys + starts[b], n = starts[b + 1] - starts[b];
+        order_keys(bucket, n, sorted, ends, partial, b * n_small, n_small, shift);
+#pragma unroll 1
+        for (int s = threadIdx.x; s < n_small; s += blockDim.x) {
+            int start = s ? ends[s - 1] : 0;
+            sort_by_insertion(sorted + start, ends[s] - start);
+        }
+        __syncthreads();
+#pragma unroll 1
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
+            bucket[i] = sorted[i];
+        __syncthreads();
+    }
+}

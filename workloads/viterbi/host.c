@@ -16,11 +16,13 @@ enum {
     WORDS = LONGEST / STEPS_PER_WORD,
     DATA_WORDS = LONGEST / 32
 };
+enum { BITS_OPTION = 0 };
 
 static const struct workload_info info = {
     .name = "viterbi",
     .summary = "Viterbi decoding of packets, one packet per thread",
     .sizes = {"32,768 encoded bits", "524,288 encoded bits", "4,194,304 encoded bits"},
+    .options = {[BITS_OPTION] = {"--bits", "N", "encoded bits", 2, 1 << 26}},
 };
 
 // Word k of packet i is at [k * n + i].
@@ -131,6 +133,8 @@ int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
     int n_steps = (int)workload_pick(&w, 1 << 14, 1 << 18, 1 << 21);
+    if (w.option[BITS_OPTION].text)
+        n_steps = (int)(w.option[BITS_OPTION].number / 2);
     struct packets p = make_packets(&w, n_steps);
     uint32_t *data = workload_array(&w, (size_t)p.n * DATA_WORDS, sizeof *data);
     struct workload_shape shape = workload_shape(&w, (size_t)p.n, 128);
