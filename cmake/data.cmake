@@ -1,6 +1,6 @@
-# Copies machines and experiments to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
-function(add_data name)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.yaml)
+# Copies machines, experiments and the page to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
+function(add_data name pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
   set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)
   # The folder is created again, so that a file removed from the sources is removed there too.
   add_custom_command(OUTPUT ${stamp}
@@ -13,5 +13,6 @@ function(add_data name)
   add_dependencies(runtime ${name})
   install(FILES ${files} DESTINATION share/heddle/${name})
 endfunction()
-add_data(machines)
-add_data(experiments)
+add_data(machines machines/*.yaml)
+add_data(experiments experiments/*.yaml)
+add_data(web web/dist/page.html)

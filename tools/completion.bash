@@ -38,7 +38,7 @@ _heddle() {
                     words="$("$heddle" list workloads --names 2>/dev/null) $("$heddle" list aliases --names 2>/dev/null)"
                     compopt -o default # or a file: a program, a .ptx
                     ;;
-                ptx | query | sweep) compopt -o default ;;
+                ptx | query | report | sweep) compopt -o default ;;
                 list)
                     words='workloads aliases machines options schedulers divergence experiments stats commands'
                     if [[ $previous == machines ]]; then

@@ -22,6 +22,7 @@ int cli_list(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_paper(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/html.h"
 #include "cli/options/output.h"
 #include "cli/program/program_options.h"
 #include "cli/program/progress.h"
@@ -20,7 +21,7 @@ struct compare_options {
     unsigned color;
     uint64_t threads, max_cycles, max_instructions;
     double timeout_seconds;
-    const char *json, *csv;
+    const char *json, *csv, *html;
 };
 
 #define FIELD(name) offsetof(struct compare_options, name)
@@ -38,6 +39,7 @@ static const struct cli_option options[] = {
     CLI_PROGRAM_ROWS(FIELD(program)),
     {"--json", 0, CLI_TEXT, "FILE|-", "write everything as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the totals as CSV, a line for each run", FIELD(csv), 0, 0},
+    CLI_HTML_ROW(FIELD(html)),
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
     {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
     {"--max-instructions", 0, CLI_NUMBER, "N", "stop when a warp of a launch has executed about N instructions",
@@ -69,6 +71,7 @@ const struct cli_command cli_compare_command = {
             "Exit status: as that of 'heddle run'; 3 when the check of any run failed.\n",
     .examples = "  heddle compare bfs\n"
                 "  heddle compare bfs matmul reduction -s lrr -s gto -s two-level:group=8\n"
+                "  heddle compare bfs nn ray -d \"stack dws tbc\" --html models.html\n"
                 "  heddle compare bfs -m \"gtx480 narasiman2011\" --json bfs.json\n"
                 "  heddle compare ./myapp -s \"lrr gto\" -- --its-own-option\n",
     .options = options,
@@ -89,6 +92,7 @@ struct compare {
     unsigned n_targets;
     struct cli_jobs jobs; /* all targets of the first program, then of the second... */
     FILE *json, *csv;
+    struct cli_html html;
 };
 
 /* ---- Targets ----------------------------------------------------------------------------------------------------- */
@@ -189,6 +193,8 @@ static void make_jobs(struct compare *compare) {
             .is_apart = true,
             .output = CLI_OUTPUT_DROPPED,
         };
+        if (given->html)
+            cli_html_record(&job[i].execution);
         job[i].run.size = cli_program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }
@@ -244,6 +250,17 @@ static void print_table(struct compare *compare, const struct report_comparison 
         printf("checked: %s with the CPU reference\n", n_checked == 1 ? "the result agrees" : "all results agree");
 }
 
+/* The programs; many are counted. */
+static const char *title_of(struct compare *compare) {
+    enum { MOST_NAMES = 4 };
+    if (compare->n_programs > MOST_NAMES)
+        return base_arena_printf(&compare->arena, "%u programs compared", compare->n_programs);
+    const char *title = "";
+    for (unsigned i = 0; i < compare->n_programs; i++)
+        title = base_arena_printf(&compare->arena, "%s%s%s", title, i ? ", " : "", compare->program[i].name);
+    return base_arena_printf(&compare->arena, "%s compared", title);
+}
+
 static bool write_files(struct compare *compare, const struct report_comparison *comparison) {
     bool is_good = true;
     if (compare->json)
@@ -252,6 +269,9 @@ static bool write_files(struct compare *compare, const struct report_comparison 
     if (compare->csv)
         is_good &=
             cli_close_output(compare->given.csv, compare->csv, report_write_comparison_csv(compare->csv, comparison));
+    if (compare->html.file)
+        is_good &= cli_html_write(&compare->html, title_of(compare),
+                                  json_pack("[o]", report_comparison_document(comparison, &compare->arena)));
     return is_good;
 }
 
@@ -302,7 +322,8 @@ static int print_failures(const struct compare *compare) {
 
 static int show(struct compare *compare) {
     struct report_comparison comparison = collect(compare);
-    if (!compare->given.is_quiet && !cli_is_stdout(compare->given.json) && !cli_is_stdout(compare->given.csv))
+    if (!compare->given.is_quiet && !cli_is_stdout(compare->given.json) && !cli_is_stdout(compare->given.csv) &&
+        !cli_is_stdout(compare->given.html))
         print_table(compare, &comparison);
     bool is_written = write_files(compare, &comparison);
     if (!compare->given.is_quiet)
@@ -320,8 +341,9 @@ static int check_options(const struct compare *compare) {
     if (compare->words.n_before == 0 && !given->machine.dump)
         return cli_fail(CLI_USAGE, "compare needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle "
                                    "help compare'");
-    if (given->machine.dump && (given->json || given->csv))
-        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", given->json ? "json" : "csv");
+    const char *file = given->json ? "json" : given->csv ? "csv" : given->html ? "html" : NULL;
+    if (given->machine.dump && file)
+        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
     return CLI_DONE;
 }
 
@@ -331,6 +353,8 @@ static int find_and_run(struct compare *compare) {
     int status = find_programs(compare);
     if (status == CLI_DONE)
         status = cli_open_outputs(compare->given.json, &compare->json, compare->given.csv, &compare->csv);
+    if (status == CLI_DONE)
+        status = cli_html_open(&compare->html, compare->given.html, &compare->arena);
     if (status != CLI_DONE)
         return status;
     make_jobs(compare);

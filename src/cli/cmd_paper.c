@@ -38,6 +38,7 @@ const struct cli_command cli_paper_command = {
     .examples = "  heddle paper\n"
                 "  heddle paper liu2023-fig1\n"
                 "  heddle paper narasiman2011-fig9 --size small --plot fig9.svg\n"
+                "  heddle paper narasiman2011-fig9 --html fig9.html\n"
                 "  heddle paper --all --report results.md\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -75,6 +76,7 @@ static int run(struct paper_options *given, const struct cli_words *words, struc
                        : session->csv    ? "csv"
                        : session->plot   ? "plot"
                        : session->report ? "report"
+                       : session->html   ? "html"
                                          : NULL;
     if (words->count == 0 && !given->all && file)
         return cli_fail(CLI_USAGE, "--%s is for results: heddle paper NAME --%s FILE", file, file);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/html.h"
 #include "cli/options/output.h"
 #include "cli/program/program_options.h"
 #include "cli/program/thread_map.h"
@@ -25,7 +26,7 @@ struct run_options {
     unsigned color;
     uint64_t threads, sample_launches, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
-    const char *json, *csv, *thread_map;
+    const char *json, *csv, *html, *thread_map;
     const char *trace, *trace_cycles, *trace_sms;
     uint64_t trace_megabytes;
 };
@@ -49,6 +50,7 @@ static const struct cli_option options[] = {
     {"--keep-going", 0, CLI_FLAG, NULL, "accept exit status 0 even if CUDA calls failed", FIELD(keeps_going), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write the statistics as one JSON object", FIELD(json), 0, 0},
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the statistics as CSV, a line for each launch", FIELD(csv), 0, 0},
+    CLI_HTML_ROW(FIELD(html)),
     CLI_MAX_CYCLES_ROW(FIELD(max_cycles)),
     {"--sample", 0, CLI_NUMBER, "N", "take time series every N cycles, per SM and DRAM channel, into --json",
      FIELD(sample_cycles), 1, INT64_MAX},
@@ -99,6 +101,7 @@ const struct cli_command cli_run_command = {
                 "  heddle run matmul --size medium --scheduler gto --json result.json\n"
                 "  heddle run bfs --machine gtx480 --set l1.size=32K --set sm.count=30\n"
                 "  heddle run nn --divergence odgs --branches --thread-map nn\n"
+                "  heddle run bfs --html bfs.html\n"
                 "  heddle run bfs --lines\n"
                 "  heddle run bfs --trace bfs.json --trace-sms 0..1 --trace-cycles ..20000\n"
                 "  heddle run ./myapp --functional -- --its-own-option\n"
@@ -122,6 +125,7 @@ struct run {
     struct cli_execution execution;
     struct base_arena arena;
     FILE *json, *csv;
+    struct cli_html html;
 };
 
 /* ---- Wrong usage ------------------------------------------------------------------------------------------------- */
@@ -149,9 +153,9 @@ static int check_options(const struct run *run) {
         return cli_fail(CLI_USAGE,
                         "run needs a program: a workload, a CUDA executable or a .ptx file; see 'heddle help "
                         "run'");
-    if (run->given.machine.dump && (run->given.json || run->given.csv))
-        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing",
-                        run->given.json ? "json" : "csv");
+    const char *file = run->given.json ? "json" : run->given.csv ? "csv" : run->given.html ? "html" : NULL;
+    if (run->given.machine.dump && file)
+        return cli_fail(CLI_USAGE, "--%s is about a run, and --dump-config runs nothing", file);
     return check_functional(&run->given);
 }
 
@@ -231,6 +235,9 @@ static bool write_files(struct run *run, const struct report_run *report) {
         is_good &= cli_close_output(run->given.json, run->json, report_write_json(run->json, report));
     if (run->csv)
         is_good &= cli_close_output(run->given.csv, run->csv, report_write_csv(run->csv, report));
+    if (run->html.file)
+        is_good &=
+            cli_html_write(&run->html, report->program, json_pack("[o]", report_run_document(report, &run->arena)));
     return is_good;
 }
 
@@ -251,7 +258,8 @@ static int show(struct run *run, const struct report_run *report, int status, bo
     bool has_color = cli_is_colored(run->given.color);
     if (run->execution.shows_progress && report->stopped)
         fputs("\r\033[K", stderr); /* the driver had no time to clear its progress line */
-    bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv);
+    bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv) &&
+                     !cli_is_stdout(run->given.html);
     if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
@@ -299,6 +307,10 @@ static int run_program(struct run *run) {
     execution->n_threads = run->given.threads ? run->given.threads : default_threads();
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->records_lines = run->given.has_lines;
+    if (run->given.html) {
+        cli_html_record(execution);
+        execution->records_threads = execution->records_lines = true;
+    }
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
     execution->timed_every = run->given.sample_launches;
@@ -306,7 +318,9 @@ static int run_program(struct run *run) {
     execution->is_verbose = run->given.is_verbose;
     execution->shows_progress = !run->given.is_quiet && isatty(STDERR_FILENO);
     execution->output =
-        cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) ? CLI_OUTPUT_TO_STDERR : CLI_OUTPUT_AS_IS;
+        cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) || cli_is_stdout(run->given.html)
+            ? CLI_OUTPUT_TO_STDERR
+            : CLI_OUTPUT_AS_IS;
     if (run->given.is_verbose)
         print_what_runs(run);
     struct report_run report = {
@@ -354,6 +368,8 @@ static int find_and_run(struct run *run) {
     if (run->given.thread_map && !cli_check_thread_map(run->given.thread_map, &run->arena))
         return CLI_ERROR;
     status = cli_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
+    if (status == CLI_DONE)
+        status = cli_html_open(&run->html, run->given.html, &run->arena);
     return status == CLI_DONE ? run_program(run) : status;
 }
 

@@ -11,6 +11,7 @@ extern const struct cli_command cli_list_command;
 extern const struct cli_command cli_paper_command;
 extern const struct cli_command cli_sweep_command;
 extern const struct cli_command cli_query_command;
+extern const struct cli_command cli_report_command;
 extern const struct cli_command cli_bench_command;
 extern const struct cli_command cli_cost_command;
 extern const struct cli_command cli_help_command;

@@ -123,6 +123,7 @@ bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_t
         {"progress", OPTION_BOOLEAN, &config->shows_progress, 0, 0},
         {"machine", OPTION_MACHINE, config, 0, 0},
         {"sample_cycles", OPTION_U64, &config->sample_cycles, 0, INT64_MAX},
+        {"most_samples", OPTION_U64, &config->most_samples, 0, INT64_MAX},
         {"threads", OPTION_U32, &config->n_threads, 1, 1024},
         {"profile", OPTION_BOOLEAN, &config->records_threads, 0, 0},
         {"lines", OPTION_BOOLEAN, &config->records_lines, 0, 0},

@@ -87,8 +87,8 @@ static json_t *table(const uint32_t *value, uint64_t n_rows, size_t n_columns) {
     return rows;
 }
 
-/* One row per sample: per SM, per DRAM channel, per number of active lanes. The last one covers the remaining
- * cycles. */
+/* One row per sample: per SM, per DRAM channel, hits and conflicts of DRAM rows, per number of active lanes. The last
+ * one covers the remaining cycles. */
 static json_t *samples(const struct gpu_series *series) {
     json_t *object = json_object();
     json_object_set_new(object, "every_cycles", json_integer((json_int_t)series->every_cycles));
@@ -97,6 +97,8 @@ static json_t *samples(const struct gpu_series *series) {
     json_object_set_new(object, "channel_busy_cycles",
                         table(series->channel_busy, series->n_samples, series->n_channels));
     json_object_set_new(object, "resident_blocks", table(series->resident_blocks, series->n_samples, series->n_sms));
+    json_object_set_new(object, "resident_groups", table(series->resident_groups, series->n_samples, series->n_sms));
+    json_object_set_new(object, "row_accesses", table(series->row_accesses[0], series->n_samples, 2));
     json_object_set_new(object, "active_lanes", table(series->active_lanes[0], series->n_samples, EXEC_LANES + 1));
     return object;
 }

@@ -41,6 +41,7 @@ struct gpu_config {
     double timeout_seconds;            /* wall clock of the whole run; 0: none */
     const volatile sig_atomic_t *stop; /* end the running launch with GPU_INTERRUPTED when this is not 0; may be NULL */
     uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
+    uint64_t most_samples;             /* of a launch: where there would be more, intervals double; 0: no limit */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     bool records_lines;                /* gpu_listings(): counts per line */
@@ -85,6 +86,8 @@ struct gpu_series {
     uint32_t *thread_instructions;            /* n_samples x n_sms */
     uint32_t *channel_busy;                   /* n_samples x n_channels: cycles in which the DRAM channel moved data */
     uint32_t *resident_blocks;                /* n_samples x n_sms: blocks on the SM at that time */
+    uint32_t *resident_groups;                /* n_samples x n_sms: groups in slots at that time */
+    uint32_t (*row_accesses)[2];              /* per sample: DRAM accesses that hit the open row, and that did not */
     uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by number of active lanes */
 };
 

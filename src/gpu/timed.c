@@ -542,7 +542,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     if (gpu->config.sample_cycles) {
         run.sampler = &sampler;
         gpu_sampler_start(&sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run.first_cycle,
-                          gpu->config.sample_cycles);
+                          gpu->config.sample_cycles, gpu->config.most_samples);
     }
     run.has_series = run.sampler || timed->trace;
     if (timed->trace)

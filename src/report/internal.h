@@ -5,6 +5,12 @@
 
 #include "report/report.h"
 
+/* run_json.c: a run as --json has it, and several. has_host: with the host's times. */
+json_t *report_run_json(const struct report_run *run, bool has_host);
+json_t *report_comparison_json(const struct report_comparison *comparison);
+/* The counts of each thread, by kernel and shape. */
+json_t *report_threads_json(const struct report_run *run);
+
 /* profile.c: reads the "profiles" of a results file, and the per-thread counts from a separate file. */
 bool report_read_profiles(struct report_run *run, const json_t *array, const char *threads_path,
                           struct base_arena *arena, struct base_diag *diag);

@@ -96,7 +96,7 @@ static void add_estimate(json_t *object, const struct report_run *run) {
                                   estimate.n_launches));
 }
 
-static json_t *run_json(const struct report_run *run, bool has_host) {
+json_t *report_run_json(const struct report_run *run, bool has_host) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
     if (run->target)
@@ -132,7 +132,9 @@ static bool write_object(FILE *file, json_t *object) {
     return is_written && fflush(file) == 0;
 }
 
-bool report_write_json(FILE *file, const struct report_run *run) { return write_object(file, run_json(run, true)); }
+bool report_write_json(FILE *file, const struct report_run *run) {
+    return write_object(file, report_run_json(run, true));
+}
 
 /* ---- What a store keeps ------------------------------------------------------------------------------------------ */
 
@@ -169,7 +171,7 @@ static json_t *counts_json(const uint32_t *count, uint64_t n) {
     return array;
 }
 
-static json_t *threads_json(const struct report_run *run) {
+json_t *report_threads_json(const struct report_run *run) {
     json_t *array = json_array();
     for (unsigned i = 0; i < run->n_profiles; i++) {
         const struct report_profile *profile = &run->profile[i];
@@ -195,7 +197,7 @@ bool report_write_summary(FILE *file, const struct report_run *run) {
     json_decref(samples);
     if (run->n_profiles) {
         json_object_set_new(object, "branches", branches_json(run));
-        json_object_set_new(object, "threads", threads_json(run));
+        json_object_set_new(object, "threads", report_threads_json(run));
     }
     json_object_set_new(object, "host", host_json(run));
     bool is_written = json_dumpf(object, file, JSON_COMPACT | JSON_REAL_PRECISION(12)) == 0;
@@ -223,17 +225,21 @@ static json_t *means_json(const struct report_comparison *comparison) {
     return means;
 }
 
-bool report_write_comparison_json(FILE *file, const struct report_comparison *comparison) {
+json_t *report_comparison_json(const struct report_comparison *comparison) {
     json_t *object = json_object(), *runs = json_array();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
     for (unsigned i = 0; i < comparison->n_entries; i++) {
         const struct report_entry *entry = &comparison->entry[i];
-        json_t *run = run_json(entry->run, comparison->is_verbose);
+        json_t *run = report_run_json(entry->run, comparison->is_verbose);
         json_object_set_new(run, "outcome", json_string(report_outcome(entry->run)));
         json_object_set_new(run, "speedup", value_json(report_speedup(entry)));
         json_array_append_new(runs, run);
     }
     json_object_set_new(object, "runs", runs);
     json_object_set_new(object, "geometric_means", means_json(comparison));
-    return write_object(file, object);
+    return object;
+}
+
+bool report_write_comparison_json(FILE *file, const struct report_comparison *comparison) {
+    return write_object(file, report_comparison_json(comparison));
 }

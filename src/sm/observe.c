@@ -23,9 +23,10 @@ struct access {
 
 struct sm_follower {
     struct follow *slot;
-    struct access *access; /* by request */
-    uint64_t hook_cycle;   /* of hook and woken: they hold for one cycle */
-    int hook, woken;       /* slots: whose hook runs; which one the hook woke. SM_NO_SLOT: none */
+    struct sched_set present; /* slots with a group after the last tick */
+    struct access *access;    /* by request */
+    uint64_t hook_cycle;      /* of hook and woken: they hold for one cycle */
+    int hook, woken;          /* slots: whose hook runs; which one the hook woke. SM_NO_SLOT: none */
 };
 
 /* ---- Spans ------------------------------------------------------------------------------------------------------- */
@@ -90,26 +91,26 @@ void sm_observe_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t n_lanes) 
     sm_observe_hook(sm, s);
 }
 
-/* view_slot has the instruction that the group is to issue or, while it waits for others, the one that it has
- * issued. */
+/* Looks at what the slot does after the tick of this cycle. view_slot has the instruction that the group is to issue
+ * or, while it waits for others, the one that it has issued. */
+static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct follow *follow = &sm->follower->slot[s];
+    const struct sm_slot *slot = &sm->slot[s];
+    bool is_empty = slot->state == SM_SLOT_FREE;
+    enum sm_activity activity = activity_of(slot);
+    uint32_t pc = sm->view_slot[s].pc;
+    if (is_empty == follow->is_empty && follow->activity == activity && follow->pc == pc && follow->age == slot->age)
+        return;
+    close_span(sm, s, cycle);
+    *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty};
+}
+
 void sm_observe_cycle(struct sm *sm, uint64_t cycle) {
     struct sm_follower *follower = sm->follower;
-    for (uint32_t s = 0; s < sm->n_slots; s++) {
-        struct follow *follow = &follower->slot[s];
-        const struct sm_slot *slot = &sm->slot[s];
-        bool is_empty = slot->state == SM_SLOT_FREE;
-        if (is_empty && follow->is_empty)
-            continue;
-        enum sm_activity activity = is_empty ? SM_ISSUES : activity_of(slot);
-        uint32_t pc = sm->view_slot[s].pc;
-        if (is_empty == follow->is_empty && follow->activity == activity && follow->pc == pc &&
-            follow->age == slot->age)
-            continue;
-        close_span(sm, s, cycle);
-        if (follow->is_empty && follow->since < cycle)
-            follow->since = cycle;
-        *follow = (struct follow){follow->since, slot->age, pc, (uint8_t)activity, is_empty};
-    }
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = follower->present.word[word] | sm->occupied.word[word]; left; left &= left - 1)
+            look(sm, word * 64 + (uint32_t)__builtin_ctzll(left), cycle);
+    follower->present = sm->occupied;
     follower->hook = follower->woken = SM_NO_SLOT;
 }
 

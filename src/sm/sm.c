@@ -230,6 +230,7 @@ const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { re
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }
+uint32_t sm_count_groups(const struct sm *sm) { return sm->n_slots - sm->n_in_state[SM_SLOT_FREE]; }
 const struct stats_sm *sm_counters(const struct sm *sm) { return &sm->counters; }
 const uint64_t *sm_active_lanes(const struct sm *sm) { return sm->active_lanes; }
 

@@ -59,8 +59,9 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
                    size_t size);
 void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
-/* Returns the number of blocks on the SM now. */
+/* Returns the number of blocks on the SM now, and that of groups in its slots. */
 uint32_t sm_count_blocks(const struct sm *sm);
+uint32_t sm_count_groups(const struct sm *sm);
 /* For models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);

@@ -24,7 +24,7 @@ completes() {
     done
 }
 
-completes '' -- run compare characterize list paper sweep query cost bench help --version
+completes '' -- run compare characterize list paper sweep report query cost bench help --version
 completes r -- run
 completes run b -- bfs bfs_1 blackscholes
 completes run bfs --f -- --functional
@@ -49,6 +49,7 @@ completes list machines gtx480 --set l1.s -- l1.size=
 completes paper '' -- liu2023-fig1 narasiman2014-fig8.1
 completes paper --st -- --store
 completes sweep --p -- --plot
+completes report --o -- --output
 completes query 'SELECT v FROM t' t.csv --code '' -- plain extended
 completes query 'SELECT v FROM t' t.csv --i -- --index
 completes cost l -- lwm lfws lrr

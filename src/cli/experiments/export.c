@@ -36,7 +36,19 @@ static struct cli_cell cell_of_all(const struct cli_experiment *experiment, unsi
     return cell;
 }
 
-static json_t *values_json(const struct cli_grid *grid) {
+/* The number of the run that a value comes from, of alternatives the fastest; -1: none, as for means. */
+static int run_of(const struct cli_grid *grid, const struct cli_cell *cell) {
+    for (unsigned a = 0; a < grid->experiment->n_axes; a++)
+        if (cell->at[a] >= grid->experiment->axis[a].n_points)
+            return -1;
+    const struct cli_trial *trial = cli_grid_trial(grid, cell, 0);
+    for (unsigned i = 0; trial && i < grid->plan->n_trials; i++)
+        if (grid->plan->trial[i] == trial)
+            return trial->result ? (int)i : -1;
+    return -1;
+}
+
+static json_t *values_json(const struct cli_grid *grid, bool has_runs) {
     const struct cli_experiment *experiment = grid->experiment;
     json_t *array = json_array();
     for (unsigned m = 0; m < experiment->n_measures; m++)
@@ -55,6 +67,8 @@ static json_t *values_json(const struct cli_grid *grid) {
                 json_object_set_new(object, "high", number_json(value.high));
             }
             json_object_set_new(object, "paper", number_json(paper_number(experiment, m, &cell)));
+            if (has_runs && run_of(grid, &cell) >= 0)
+                json_object_set_new(object, "run", json_integer(run_of(grid, &cell)));
             json_array_append_new(array, object);
         }
     return array;
@@ -74,10 +88,34 @@ static json_t *claims_json(const struct cli_grid *grid) {
     return array;
 }
 
-json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena) {
+/* How the paper draws it. */
+static json_t *figure_json(const struct cli_experiment *experiment) {
+    const struct cli_figure *figure = &experiment->figure;
+    json_t *object = json_object(), *measures = json_array();
+    json_object_set_new(object, "kind", json_string(cli_figure_names[figure->kind]));
+    if (figure->x >= 0)
+        json_object_set_new(object, "x", json_string(experiment->axis[figure->x].name));
+    if (figure->group >= 0)
+        json_object_set_new(object, "group", json_string(experiment->axis[figure->group].name));
+    for (unsigned i = 0; i < figure->n_measures; i++)
+        json_array_append_new(measures, json_string(experiment->measure[figure->measure[i]].name));
+    json_object_set_new(object, "measures", measures);
+    if (figure->series)
+        json_object_set_new(object, "series", json_string(figure->series));
+    return object;
+}
+
+static json_t *measures_json(const struct cli_experiment *experiment) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < experiment->n_measures; i++)
+        json_array_append_new(
+            array, json_pack("{s:s, s:s}", "name", experiment->measure[i].name, "title", experiment->measure[i].title));
+    return array;
+}
+
+static json_t *results_json(const struct cli_grid *grid, bool has_runs) {
     const struct cli_experiment *experiment = grid->experiment;
     json_t *object = json_object(), *ours = json_array();
-    (void)arena;
     for (unsigned i = 0; i < experiment->n_ours; i++)
         json_array_append_new(ours, json_string(experiment->ours[i]));
     json_object_set_new(object, "name", json_string(experiment->name));
@@ -87,9 +125,53 @@ json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena) 
     if (cli_has_sizes(experiment))
         json_object_set_new(object, "size", json_string(grid->plan->size));
     json_object_set_new(object, "ours", ours);
-    json_object_set_new(object, "values", values_json(grid));
+    json_object_set_new(object, "measures", measures_json(experiment));
+    json_object_set_new(object, "figure", figure_json(experiment));
+    json_object_set_new(object, "values", values_json(grid, has_runs));
     json_object_set_new(object, "claims", claims_json(grid));
     return object;
+}
+
+json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena) {
+    (void)arena;
+    return results_json(grid, false);
+}
+
+/* A run as the store has it, with its settings. */
+static json_t *trial_json(const struct cli_trial *trial) {
+    json_t *object = json_is_object(trial->result) ? json_copy(trial->result) : json_object(), *set = json_array();
+    const struct cli_settings *settings = &trial->settings;
+    for (unsigned i = 0; i < settings->set.count; i++)
+        json_array_append_new(set, json_string(settings->set.item[i]));
+    json_object_set_new(object, "program", json_string(settings->program ? settings->program : "example"));
+    if (settings->arguments)
+        json_object_set_new(object, "arguments", json_string(settings->arguments));
+    if (trial->stored.size)
+        json_object_set_new(object, "size", json_string(trial->stored.size));
+    if (trial->stored.machine)
+        json_object_set_new(object, "machine", json_string(trial->stored.machine));
+    if (trial->stored.scheduler)
+        json_object_set_new(object, "scheduler", json_string(trial->stored.scheduler));
+    if (trial->stored.divergence)
+        json_object_set_new(object, "divergence", json_string(trial->stored.divergence));
+    if (settings->set.count)
+        json_object_set(object, "set", set);
+    json_decref(set);
+    if (trial->failure || trial->refusal)
+        json_object_set_new(object, "error", json_string(trial->failure ? trial->failure : trial->refusal));
+    return object;
+}
+
+json_t *cli_results_document(const struct cli_grid *grids, unsigned count) {
+    json_t *document = json_object(), *experiments = json_array(), *runs = json_array();
+    const struct cli_plan *plan = count ? grids[0].plan : NULL;
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(experiments, results_json(&grids[i], true));
+    for (unsigned i = 0; plan && i < plan->n_trials; i++)
+        json_array_append_new(runs, trial_json(plan->trial[i]));
+    json_object_set_new(document, "experiments", experiments);
+    json_object_set_new(document, "runs", runs);
+    return document;
 }
 
 void cli_write_csv_heading(FILE *file) { fputs("experiment,measure,at,ours,low,high,paper\n", file); }

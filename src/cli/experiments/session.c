@@ -25,6 +25,7 @@ struct session {
     struct cli_grid *grid;
     struct cli_slurm slurm;
     FILE *json, *csv;
+    struct cli_html html;
     struct base_arena *arena;
 };
 
@@ -86,6 +87,9 @@ static bool write_files(struct session *session) {
         is_good &= cli_close_output(options->json, session->json, write_json(session));
     if (session->csv)
         is_good &= cli_close_output(options->csv, session->csv, write_csv(session));
+    if (session->html.file)
+        is_good &= cli_html_write(&session->html, session->count == 1 ? session->experiment[0]->name : "Experiments",
+                                  json_pack("[o]", cli_results_document(session->grid, session->count)));
     if (options->plot)
         is_good &= write_plots(session);
     if (options->report)
@@ -111,7 +115,7 @@ static bool keep_verdicts(struct session *session) {
 static void print_all(struct session *session) {
     const struct cli_session_options *options = session->options;
     if (options->is_quiet || cli_is_stdout(options->json) || cli_is_stdout(options->csv) ||
-        cli_is_stdout(options->plot) || cli_is_stdout(options->report))
+        cli_is_stdout(options->plot) || cli_is_stdout(options->report) || cli_is_stdout(options->html))
         return;
     for (unsigned i = 0; i < session->count; i++) {
         if (i > 0)
@@ -145,6 +149,8 @@ static int run_all(struct session *session) {
     int status = plan_all(session);
     if (status == CLI_DONE)
         status = cli_open_outputs(session->options->json, &session->json, session->options->csv, &session->csv);
+    if (status == CLI_DONE)
+        status = cli_html_open(&session->html, session->options->html, session->arena);
     if (status != CLI_DONE)
         return status;
     status = run_plan(session);
@@ -248,7 +254,7 @@ static int check_all(struct session *session) {
 
 static int check_options(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
                          unsigned count) {
-    if (options->is_check && (options->json || options->csv || options->plot || options->report))
+    if (options->is_check && (options->json || options->csv || options->plot || options->report || options->html))
         return cli_fail(CLI_USAGE, "--check judges claims: it writes no file");
     if ((options->is_status || options->sbatch) && !options->is_slurm)
         return cli_fail(CLI_USAGE, "--%s belongs to --slurm", options->is_status ? "status" : "sbatch");

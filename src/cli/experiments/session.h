@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/experiments/experiment.h"
+#include "cli/html.h"
 #include "cli/program/execute.h"
 
 struct cli_session_options {
@@ -9,7 +10,7 @@ struct cli_session_options {
     uint64_t threads;
     bool is_quiet, is_forced, is_check, is_slurm, is_status;
     unsigned color;
-    const char *json, *csv, *plot, *report, *store, *sbatch, *slurm_task;
+    const char *json, *csv, *plot, *report, *html, *store, *sbatch, *slurm_task;
     struct cli_words again; /* the words after `heddle` that choose the same experiments */
 };
 
@@ -41,6 +42,7 @@ struct cli_session_options {
          CLI_SESSION_FIELD(at, plot),                                                                                   \
          0,                                                                                                             \
          0},                                                                                                            \
+        CLI_HTML_ROW(CLI_SESSION_FIELD(at, html)),                                                                      \
         {"--report", 0, CLI_TEXT, "FILE.md", "write all results as a page in Markdown", CLI_SESSION_FIELD(at, report),  \
          0,          0},                                                                                                \
         {"--store",                                                                                                     \

@@ -12,6 +12,8 @@ void cli_draw_examples(FILE *file, const struct cli_grid *grid);
 
 /* export.c */
 json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena);
+/* For a page: all experiments and, once each, the runs that their values come from. */
+json_t *cli_results_document(const struct cli_grid *grids, unsigned count);
 void cli_write_csv_heading(FILE *file);
 void cli_write_csv_lines(FILE *file, const struct cli_grid *grid, struct base_arena *arena);
 

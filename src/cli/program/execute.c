@@ -33,6 +33,8 @@ static const char *config_text(const struct cli_execution *execution, struct bas
     json_t *object = json_object();
     if (execution->sample_cycles)
         json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
+    if (execution->most_samples)
+        json_object_set_new(object, "most_samples", json_integer((json_int_t)execution->most_samples));
     if (execution->n_threads)
         json_object_set_new(object, "threads", json_integer((json_int_t)execution->n_threads));
     if (execution->records_threads)

@@ -31,6 +31,7 @@ struct cli_execution {
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
     uint64_t sample_cycles;          /* 0: no time series */
+    uint64_t most_samples;           /* where there would be more, intervals double; 0: no limit */
     uint64_t n_threads;              /* of the host, in this run; 0: one */
     bool records_threads;            /* counts per thread and branch */
     bool records_lines;              /* counts per line */

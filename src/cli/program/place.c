@@ -1,7 +1,7 @@
 /* Finds Heddle's own files relative to its executable, so that an installed tree and a build tree may be moved:
  *      PREFIX/bin/heddle, then PREFIX/LIB/heddle/{cuda,workloads,bench,heddle-ptx-run}; LIB as GNUInstallDirs names it
  *      BUILD/bin/heddle, then BUILD/{lib/cuda,workloads,bench,lib/heddle-ptx-run}
- *  The machines are in PREFIX/share/heddle/machines or BUILD/machines, the experiments beside them. */
+ *  The machines are in PREFIX/share/heddle/machines or BUILD/machines, the experiments and the page beside them. */
 #include "cli/program/place.h"
 
 #include <errno.h>
@@ -84,6 +84,11 @@ static const char *find_data(const char *name, struct base_arena *arena) {
 const char *cli_find_machines(struct base_arena *arena) { return find_data("machines", arena); }
 
 const char *cli_find_experiments(struct base_arena *arena) { return find_data("experiments", arena); }
+
+const char *cli_find_page(struct base_arena *arena) {
+    const char *folder = find_data("web", arena);
+    return folder ? base_arena_printf(arena, "%s/page.html", folder) : NULL;
+}
 
 const char *cli_find_build(struct base_arena *arena) {
     const char *root = find_root(arena);

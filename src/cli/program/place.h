@@ -20,5 +20,7 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena);
 const char *cli_find_machines(struct base_arena *arena);
 /* The same for the bundled experiments. */
 const char *cli_find_experiments(struct base_arena *arena);
+/* The page that report/page.h fills with data. */
+const char *cli_find_page(struct base_arena *arena);
 /* The build tree of this executable; NULL: it is installed. */
 const char *cli_find_build(struct base_arena *arena);

@@ -1,0 +1,99 @@
+/* `heddle report RESULTS... -o PAGE`: a page of results that earlier runs wrote with --json. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/html.h"
+
+struct report_options {
+    const char *output, *title;
+};
+
+#define FIELD(name) offsetof(struct report_options, name)
+
+static const struct cli_option options[] = {
+    {"--output", 'o', CLI_TEXT, "FILE|-", "the page", FIELD(output), 0, 0},
+    {"--title", 't', CLI_TEXT, "TEXT", "its title, default the name of the results", FIELD(title), 0, 0},
+};
+
+const struct cli_command cli_report_command = {
+    .name = "report",
+    .summary = "make a page with charts of results, which a browser shows",
+    .usage = "report RESULTS.json... -o PAGE.html",
+    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json; several are shown together. The\n"
+            "page is one file and needs no network: charts, time series, threads and lines, as far as the results\n"
+            "have them, and a table of all numbers. --html of those commands writes the same page at once, and\n"
+            "records all that it shows.\n",
+    .examples = "  heddle compare bfs nn -d \"stack dws\" --json models.json\n"
+                "  heddle report models.json -o models.html\n"
+                "  heddle report monday.json tuesday.json -o both.html --title \"Before and after\"\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .main = cli_report,
+};
+
+/* What --json of a command writes: a run, a comparison, or an array of experiments. */
+static json_t *read_document(const char *path, struct base_arena *arena) {
+    json_error_t error;
+    json_t *read = json_load_file(path, 0, &error), *first = json_array_get(read, 0);
+    bool is_run = json_is_object(json_object_get(read, "total")) || json_is_array(json_object_get(read, "runs"));
+    if (!read) {
+        if (error.line < 0)
+            cli_fail(CLI_ERROR, "cannot read '%s': %s", path, strerror(errno));
+        else
+            cli_fail(CLI_ERROR, "%s:%d:%d: not JSON: %s", path, error.line, error.column, error.text);
+        return NULL;
+    }
+    if (json_is_array(json_object_get(first, "values")))
+        return json_pack("{s:o}", "experiments", read);
+    if (is_run) {
+        report_complete_document(read, arena);
+        return read;
+    }
+    json_decref(read);
+    cli_fail(CLI_ERROR, "'%s' has no results: a file from --json of run, compare, paper or sweep is expected", path);
+    return NULL;
+}
+
+/* The file's name without folder and ending. */
+static const char *name_of(const char *path, struct base_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return base_arena_copy(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static int run(const struct report_options *given, const struct cli_words *words, struct base_arena *arena) {
+    struct cli_html html;
+    if (words->count == 0)
+        return cli_fail(CLI_USAGE, "report needs results: heddle report RESULTS.json -o PAGE.html");
+    if (!given->output)
+        return cli_fail(CLI_USAGE, "report needs a file for the page: -o PAGE.html");
+    json_t *documents = json_array();
+    for (unsigned i = 0; i < words->count; i++) {
+        json_t *document = read_document(words->item[i], arena);
+        if (!document) {
+            json_decref(documents);
+            return CLI_ERROR;
+        }
+        json_array_append_new(documents, document);
+    }
+    int status = cli_html_open(&html, given->output, arena);
+    if (status != CLI_DONE) {
+        json_decref(documents);
+        return status;
+    }
+    const char *title = given->title ? given->title : name_of(words->item[0], arena);
+    return cli_html_write(&html, title, documents) ? CLI_DONE : CLI_ERROR;
+}
+
+int cli_report(int argc, char **argv) {
+    struct base_arena arena = {0};
+    struct report_options given = {0};
+    struct cli_words words = {0};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_report_command, argc, argv, &given, &words, &arena, &status))
+        status = run(&given, &words, &arena);
+    base_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* See html.h. */
+#include "cli/html.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/options/output.h"
+#include "cli/program/place.h"
+
+enum {
+    FIRST_SAMPLE_CYCLES = 16, /* of short launches; where there would be more than MOST_SAMPLES, intervals double */
+    MOST_SAMPLES = 256,
+};
+
+static const char *read_page(const char *path, struct base_arena *arena) {
+    FILE *file = fopen(path, "re");
+    long bytes = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    char *text = NULL;
+    if (bytes >= 0 && fseek(file, 0, SEEK_SET) == 0) {
+        text = base_arena_alloc(arena, (size_t)bytes + 1, 1);
+        if (fread(text, 1, (size_t)bytes, file) != (size_t)bytes)
+            text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+int cli_html_open(struct cli_html *html, const char *path, struct base_arena *arena) {
+    *html = (struct cli_html){.path = path};
+    if (!path)
+        return CLI_DONE;
+    const char *from = cli_find_page(arena);
+    if (!from)
+        return CLI_ERROR;
+    html->page = read_page(from, arena);
+    if (!html->page)
+        return cli_fail(CLI_ERROR, "cannot read '%s', the empty page: %s", from, strerror(errno));
+    return cli_open_output(path, &html->file) ? CLI_DONE : CLI_ERROR;
+}
+
+void cli_html_record(struct cli_execution *execution) {
+    if (!execution->target)
+        return;
+    execution->records_lines = true;
+    if (!execution->sample_cycles) {
+        execution->sample_cycles = FIRST_SAMPLE_CYCLES;
+        execution->most_samples = MOST_SAMPLES;
+    }
+}
+
+bool cli_html_write(struct cli_html *html, const char *title, json_t *documents) {
+    return cli_close_output(html->path, html->file, report_write_page(html->file, html->page, title, documents));
+}

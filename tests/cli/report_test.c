@@ -1,0 +1,186 @@
+/* Pages of results: the data inside them, and what `heddle report` accepts. tests/web looks at them in a browser. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+
+static char *read_text(const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", scratch(), name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("there is no %s", path);
+    char *text = NULL;
+    size_t size = 0;
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* Returns the data of a page: the text of its script element, which is JSON without a '<'. */
+static json_t *data_of(const char *name) {
+    static const char begin[] = "<script id=\"data\" type=\"application/json\">";
+    char *text = read_text(name), *at = strstr(text, begin);
+    assert_non_null(at);
+    at += strlen(begin);
+    char *end = strchr(at, '<');
+    assert_non_null(end);
+    assert_memory_equal(end, "</script>", strlen("</script>"));
+    json_error_t error;
+    json_t *data = json_loadb(at, (size_t)(end - at), 0, &error);
+    if (!data)
+        fail_msg("%s: %s", name, error.text);
+    free(text);
+    return data;
+}
+
+static const json_t *document_of(const json_t *data, size_t i) {
+    return json_array_get(json_object_get(data, "documents"), i);
+}
+
+/* Returns the sum of a time series of a launch; *count samples. */
+static json_int_t sum_samples(const json_t *kernel, const char *series, size_t *count) {
+    const json_t *samples = json_object_get(json_object_get(kernel, "samples"), series), *row, *value;
+    size_t i, k;
+    json_int_t sum = 0;
+    *count = json_array_size(samples);
+    json_array_foreach(samples, i, row) json_array_foreach(row, k, value) sum += json_integer_value(value);
+    return sum;
+}
+
+static void a_page_of_a_run_has_series_lines_and_threads(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run ray --size small -q --html %s/ray.html", scratch());
+    expect_status(&outcome, 0);
+    json_t *data = data_of("ray.html");
+    const json_t *run = document_of(data, 0);
+    const json_t *threads = json_array_get(json_object_get(run, "threads"), 0);
+    const json_t *lines = json_object_get(json_array_get(json_object_get(run, "lines"), 0), "lines");
+    assert_int_equal(json_array_size(json_object_get(threads, "path")), 32 * 32);
+    assert_true(json_array_size(lines) > 100);
+    assert_true(json_object_size(json_object_get(run, "sources")) > 0);
+    assert_string_equal(json_string_value(json_object_get(data, "title")), "ray");
+    assert_true(json_object_size(json_object_get(data, "meanings")) > 50);
+    json_decref(data);
+    outcome_free(&outcome);
+}
+
+/* Intervals double where there would be more than 256 samples, and nothing is lost. */
+static void the_series_of_a_page_are_short_and_complete(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run ray --size small -q --html %s/series.html", scratch());
+    expect_status(&outcome, 0);
+    json_t *data = data_of("series.html");
+    const json_t *kernel = json_array_get(json_object_get(document_of(data, 0), "kernels"), 0);
+    size_t n;
+    assert_int_equal(sum_samples(kernel, "thread_instructions", &n),
+                     json_integer_value(json_object_get(kernel, "thread_instructions")));
+    assert_in_range(n, 128, 256);
+    assert_int_equal(sum_samples(kernel, "row_accesses", &n),
+                     json_integer_value(json_object_get(kernel, "row_hits")) +
+                         json_integer_value(json_object_get(kernel, "row_conflicts")));
+    assert_true(sum_samples(kernel, "resident_groups", &n) > 0);
+    json_int_t every = json_integer_value(json_object_get(json_object_get(kernel, "samples"), "every_cycles"));
+    json_int_t cycles = json_integer_value(json_object_get(kernel, "cycles"));
+    assert_true((json_int_t)n * every >= cycles && (json_int_t)(n - 1) * every <= cycles);
+    json_decref(data);
+    outcome_free(&outcome);
+}
+
+static void a_page_has_what_the_json_has(void **state) {
+    (void)state;
+    struct outcome first =
+        heddle("compare reduction vecadd --size small -s \"lrr gto\" -q --json %s/c.json", scratch());
+    expect_status(&first, 0);
+    struct outcome second = heddle("report %s/c.json -o %s/c.html --title \"<b> & more\"", scratch(), scratch());
+    expect_status(&second, 0);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/c.json", scratch());
+    json_t *data = data_of("c.html"), *json = json_load_file(path, 0, NULL);
+    assert_true(json_equal(document_of(data, 0), json));
+    assert_string_equal(json_string_value(json_object_get(data, "title")), "<b> & more");
+    json_decref(json);
+    json_decref(data);
+    outcome_free(&first);
+    outcome_free(&second);
+}
+
+/* An experiment that runs no program: two schedulers on the smallest machine. */
+static void a_page_of_an_experiment_has_its_values_and_runs(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("paper liu2023-fig1 -q --store %s/store.db --json %s/p.json --html %s/p.html",
+                                    scratch(), scratch(), scratch());
+    expect_status(&outcome, 0);
+    json_t *data = data_of("p.html");
+    const json_t *document = document_of(data, 0);
+    const json_t *experiment = json_array_get(json_object_get(document, "experiments"), 0);
+    const json_t *values = json_object_get(experiment, "values"), *value;
+    size_t i;
+    assert_string_equal(json_string_value(json_object_get(json_object_get(experiment, "figure"), "kind")), "bars");
+    assert_true(json_array_size(values) > 0);
+    json_array_foreach(values, i, value) {
+        const json_t *run = json_object_get(value, "run");
+        assert_true(json_is_integer(run));
+        assert_non_null(json_array_get(json_object_get(document, "runs"), (size_t)json_integer_value(run)));
+    }
+    json_decref(data);
+    struct outcome report = heddle("report %s/p.json -o %s/again.html", scratch(), scratch());
+    expect_status(&report, 0);
+    json_t *again = data_of("again.html");
+    assert_int_equal(json_array_size(json_object_get(document_of(again, 0), "experiments")), 1);
+    json_decref(again);
+    outcome_free(&report);
+    outcome_free(&outcome);
+}
+
+static void what_is_not_results_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        int status;
+        const char *message;
+    } cases[] = {
+        {"report", 2, "report needs results"},
+        {"report x.json", 2, "report needs a file for the page"},
+        {"report /nonexistent.json -o %s/x.html", 1, "cannot read '/nonexistent.json'"},
+        {"report tests/cli/kernels.ptx -o %s/x.html", 1, "tests/cli/kernels.ptx:1:"},
+        {"report web/package.json -o %s/x.html", 1, "'web/package.json' has no results"},
+        {"run bfs --size small --html /nonexistent/x.html", 1, "cannot write '/nonexistent/x.html'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[4096];
+        snprintf(words, sizeof words, "%s", cases[i].words);
+        char *place = strstr(words, "%s");
+        if (place)
+            snprintf(place, sizeof words - (size_t)(place - words), "%s/x.html", scratch());
+        struct outcome outcome = heddle("%s", words);
+        expect_status(&outcome, cases[i].status);
+        expect_line(&outcome, cases[i].message);
+        outcome_free(&outcome);
+    }
+}
+
+static int remove_files(void **state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_of_a_run_has_series_lines_and_threads),
+        cmocka_unit_test(the_series_of_a_page_are_short_and_complete),
+        cmocka_unit_test(a_page_has_what_the_json_has),
+        cmocka_unit_test(a_page_of_an_experiment_has_its_values_and_runs),
+        cmocka_unit_test(what_is_not_results_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_files);
+}

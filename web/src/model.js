@@ -1,0 +1,116 @@
+// What the page shows: the documents that heddle wrote, as one list of runs and one of experiments.
+
+const shares = ["active_cycles", "stall_memory", "stall_dependency", "stall_barrier", "stall_fetch", "stall_structural", "stall_empty"];
+
+/** Where the cycles of SMs went, in the order of the tables of `heddle run`. */
+export const cycleParts = [
+  { key: "active_cycles", name: "active", color: "#2e9e6b" },
+  { key: "stall_memory", name: "memory", color: "#d1495b" },
+  { key: "stall_dependency", name: "result", color: "#edae49" },
+  { key: "stall_barrier", name: "barrier", color: "#8d6cab" },
+  { key: "stall_fetch", name: "fetch", color: "#3e8eb5" },
+  { key: "stall_structural", name: "unit", color: "#7a5c45" },
+  { key: "stall_empty", name: "no warp", color: "#a9b0ba" },
+];
+
+/** The stalls of a line of a kernel. */
+export const lineStalls = [
+  { key: "stall_memory", name: "memory", color: "#d1495b" },
+  { key: "stall_dependency", name: "result", color: "#edae49" },
+  { key: "stall_barrier", name: "others", color: "#8d6cab" },
+  { key: "stall_fetch", name: "fetch", color: "#3e8eb5" },
+  { key: "stall_ready", name: "its turn", color: "#a9b0ba" },
+];
+
+/** What runs can be chosen by. */
+export const dimensions = [
+  { key: "program", name: "program" },
+  { key: "machine", name: "machine" },
+  { key: "scheduler", name: "scheduler" },
+  { key: "divergence", name: "divergence" },
+];
+
+function sumLanes(kernels) {
+  const sum = [];
+  for (const kernel of kernels ?? [])
+    (kernel.active_lanes ?? []).forEach((count, lanes) => (sum[lanes] = (sum[lanes] ?? 0) + count));
+  return sum;
+}
+
+function makeRun(from, id) {
+  const machine = from.functional ? "functional" : from.machine ?? "";
+  return {
+    ...from,
+    id,
+    machine: from.set?.length ? `${machine} (${from.set.join(", ")})` : machine,
+    scheduler: from.scheduler ?? "",
+    divergence: from.divergence ?? "",
+    total: from.total ?? {},
+    kernels: from.kernels ?? [],
+    lanes: from.active_lanes ?? sumLanes(from.kernels),
+    outcome: from.outcome ?? (from.error ? "error" : "done"),
+  };
+}
+
+/** Speed-ups are those that heddle computed; a run alone has none. */
+function metric(run, key) {
+  if (key === "speedup") return run.speedup ?? null;
+  const value = run.total[key];
+  return typeof value === "number" ? value : null;
+}
+
+export function value(run, key) {
+  return metric(run, key);
+}
+
+/** The parts of a run's SM cycles, which add up to 1; none without time. */
+export function cycleShares(run) {
+  const all = shares.reduce((sum, key) => sum + (run.total[key] ?? 0), 0);
+  return all ? cycleParts.map((part) => ({ ...part, share: (run.total[part.key] ?? 0) / all })) : [];
+}
+
+/** The name of a run among others: only what differs. */
+export function label(run, varying) {
+  const words = varying.filter((key) => key !== "program").map((key) => run[key]);
+  return words.length ? words.join(" · ") : run.scheduler || run.machine;
+}
+
+export function load(data) {
+  const runs = [];
+  const experiments = [];
+  const add = (run) => {
+    const made = makeRun(run, runs.length);
+    runs.push(made);
+    return made;
+  };
+  for (const document of data.documents) {
+    if (document.runs && !document.experiments) document.runs.forEach(add);
+    else if (document.experiments) {
+      const first = runs.length;
+      (document.runs ?? []).forEach(add);
+      for (const experiment of document.experiments)
+        experiments.push({
+          ...experiment,
+          values: experiment.values.map((v) => ({ ...v, run: v.run === undefined ? undefined : runs[first + v.run] })),
+        });
+    } else if (document.total) add(document);
+  }
+  return { runs, experiments, meanings: data.meanings ?? {}, version: data.heddle, title: data.title };
+}
+
+/** The dimensions in which the runs differ. */
+export function varying(runs) {
+  return dimensions.map((d) => d.key).filter((key) => new Set(runs.map((run) => run[key])).size > 1);
+}
+
+/** Every number of a run's total that some run has, in their order. */
+export function metrics(runs) {
+  const keys = new Set();
+  if (runs.some((run) => typeof run.speedup === "number")) keys.add("speedup");
+  for (const run of runs) for (const [key, v] of Object.entries(run.total)) if (typeof v === "number") keys.add(key);
+  return [...keys];
+}
+
+export function geometricMean(values) {
+  return values.length && values.every((v) => v > 0) ? Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length) : null;
+}
