@@ -18,7 +18,8 @@ partners=(lrr gto lfws two-level) # the schedulers that models are run with
 variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hashjoin --code cond_acc" "indexjoin --code extended"
     "insert --code extended")
 # What runs on machines for small blocks: meng2010 holds 64 threads of one, and no shared memory.
-small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp)
+small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp
+    fft_rows filter_rows hotspot_rows kmeans_rows lu_rows merge_rows short_rows svm_rows)
 
 has_small_blocks() { "$heddle" list machines "$1" | grep -E '^ *threads_per_block: [0-9]{1,2} ' >/dev/null; }
 

@@ -277,6 +277,14 @@ struct workload_shape workload_shape(const struct workload *w, size_t n_items, u
     return (struct workload_shape){blocks, threads, blocks >= enough};
 }
 
+struct workload_shape workload_loop_shape(const struct workload *w, size_t n_items) {
+    struct workload_shape shape = workload_shape(w, n_items, 64);
+    if (!w->blocks)
+        shape.blocks = 4;
+    shape.covers = (size_t)shape.blocks * shape.threads >= n_items;
+    return shape;
+}
+
 void *workload_array(const struct workload *w, size_t n, size_t item_bytes) {
     void *array = calloc(n, item_bytes);
     if (!array)
@@ -363,15 +371,33 @@ struct workload_diff workload_diff_i32(const int32_t *got, const int32_t *expect
     return diff;
 }
 
+struct workload_diff workload_diff_i64(const int64_t *got, const int64_t *expected, size_t n) {
+    struct workload_diff diff = {.n_compared = n};
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != expected[i])
+            note_wrong(&diff, i, (double)got[i], (double)expected[i]);
+    return diff;
+}
+
+static bool is_close(double got, double expected, double absolute, double relative) {
+    return fabs(got - expected) <= absolute + relative * fabs(expected); // false for a NaN
+}
+
 struct workload_diff workload_diff_f32(const float *got, const float *expected, size_t n, double absolute,
                                        double relative) {
     struct workload_diff diff = {.n_compared = n};
-    for (size_t i = 0; i < n; i++) {
-        double error = fabs((double)got[i] - (double)expected[i]);
-        bool close = error <= absolute + relative * fabs((double)expected[i]); // false for a NaN
-        if (!close)
+    for (size_t i = 0; i < n; i++)
+        if (!is_close((double)got[i], (double)expected[i], absolute, relative))
             note_wrong(&diff, i, (double)got[i], (double)expected[i]);
-    }
+    return diff;
+}
+
+struct workload_diff workload_diff_f64(const double *got, const double *expected, size_t n, double absolute,
+                                       double relative) {
+    struct workload_diff diff = {.n_compared = n};
+    for (size_t i = 0; i < n; i++)
+        if (!is_close(got[i], expected[i], absolute, relative))
+            note_wrong(&diff, i, got[i], expected[i]);
     return diff;
 }
 

@@ -80,6 +80,9 @@ struct workload_shape {
     bool covers;
 };
 struct workload_shape workload_shape(const struct workload *w, size_t n_items, unsigned default_threads);
+// The same for a parallel loop as Meng 2010 runs it (common/tasks.cuh): 4 blocks of 64 threads share out n_items tasks,
+// unless the command line says otherwise or the device has smaller blocks.
+struct workload_shape workload_loop_shape(const struct workload *w, size_t n_items);
 
 // Host memory, zeroed; freed with free().
 void *workload_array(const struct workload *w, size_t n, size_t item_bytes);
@@ -107,8 +110,11 @@ struct workload_diff {
 };
 struct workload_diff workload_diff_u32(const uint32_t *got, const uint32_t *expected, size_t n);
 struct workload_diff workload_diff_i32(const int32_t *got, const int32_t *expected, size_t n);
+struct workload_diff workload_diff_i64(const int64_t *got, const int64_t *expected, size_t n);
 // Equal if |got - expected| <= absolute + relative * |expected|.
 struct workload_diff workload_diff_f32(const float *got, const float *expected, size_t n, double absolute,
+                                       double relative);
+struct workload_diff workload_diff_f64(const double *got, const double *expected, size_t n, double absolute,
                                        double relative);
 
 // Prints the result line, closes the device and returns main's return value. diff is NULL with --no-check.
