@@ -1,6 +1,7 @@
 /* Energy of a launch: the number of events times the energy of each on the machine (Meng 2010, section 3.3: dynamic
  * energy is accumulated each time a unit is accessed, clock and leakage energy with time). It does not affect timing.
- * Left out: shared memory, constants, textures, and DRAM refresh. */
+ * A lane that accesses the L1 uses one of its banks, whatever the others do: the L1 costs by lanes, not by lines. Left
+ * out: shared memory, constants, textures, and DRAM refresh. */
 #include "gpu/timed.h"
 
 static uint64_t to_nj(double pj) { return (uint64_t)(pj / 1000 + 0.5); }
@@ -14,7 +15,7 @@ void gpu_count_energy(const struct config_energy *energy, struct stats_counters 
     counters->energy_special_nj = to_nj(energy->special * (double)counters->special_thread_instructions);
     counters->energy_register_nj = to_nj(energy->register_access * (double)counters->register_accesses);
     counters->energy_result_nj = to_nj(energy->result * (double)counters->register_writes);
-    counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->l1_accesses);
+    counters->energy_l1_nj = to_nj(energy->l1 * (double)counters->long_thread_instructions);
     counters->energy_l2_nj = to_nj(energy->l2 * (double)counters->l2_accesses);
     counters->energy_crossbar_nj = to_nj(energy->crossbar_byte * (double)counters->crossbar_bytes);
     counters->energy_dram_nj = to_nj(1000 * energy->dram_nj * dram_accesses);

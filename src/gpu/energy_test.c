@@ -17,6 +17,7 @@ static const struct stats_counters events = {
     .float_thread_instructions = 5000,
     .special_thread_instructions = 700,
     .memory_thread_instructions = 4000,
+    .long_thread_instructions = 3500,
     .control_thread_instructions = 1300,
     .register_accesses = 50000,
     .register_writes = 17000,
@@ -33,7 +34,7 @@ static const struct config_energy prices = {
     .special = 10,
     .register_access = 7,
     .result = 4,
-    .l1 = 460,
+    .l1 = 30,
     .l2 = 2000,
     .crossbar_byte = 8,
     .dram_nj = 220,
@@ -52,13 +53,13 @@ static void a_launch_consumes_what_its_events_cost(void **state) {
     assert_int_equal(counters.energy_special_nj, 7);    /* 700 x 10 */
     assert_int_equal(counters.energy_register_nj, 350); /* 50,000 x 7 */
     assert_int_equal(counters.energy_result_nj, 68);    /* 17,000 x 4 */
-    assert_int_equal(counters.energy_l1_nj, 276);       /* 600 x 460 */
+    assert_int_equal(counters.energy_l1_nj, 105);       /* 3500 x 30: a bank for each lane, however few lines */
     assert_int_equal(counters.energy_l2_nj, 300);       /* 150 x 2000 */
     assert_int_equal(counters.energy_crossbar_nj, 192); /* 24,000 x 8 */
     assert_int_equal(counters.energy_dram_nj, 9020);    /* 41 x 220 nJ */
     assert_int_equal(counters.energy_clock_nj, 35);     /* 350 x 100 */
     assert_int_equal(counters.energy_leakage_nj, 195);  /* 350 x 300 + 90 x 1000 */
-    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 350 + 68 + 276 + 300 + 192 + 9020 + 35 + 195);
+    assert_int_equal(counters.energy_nj, 92 + 26 + 15 + 7 + 350 + 68 + 105 + 300 + 192 + 9020 + 35 + 195);
     assert_int_equal(counters.thread_instructions, events.thread_instructions); /* the events do not change */
 }
 
