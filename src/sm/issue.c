@@ -21,8 +21,8 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
 static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
                            uint32_t mask, uint64_t cycle) {
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
-    bool is_refetched_after_last = timing->is_control && !timing->is_jump; /* Narasiman 2014, 4.2.2 */
-    if (!slot->is_continued || is_refetched_after_last || !slot->group->overlaps)
+    /* Only after a conditional branch the last of overlapping bundles counts (Narasiman 2014, 4.2.2). */
+    if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
     sm->unit_free[timing->unit][sm_unit_owner(timing->unit, scheduler)] = cycle + sm_occupancy_cycles(sm, timing, mask);
     uint64_t result = cycle + timing->latency_cycles;
