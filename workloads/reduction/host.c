@@ -51,7 +51,8 @@ int main(int argc, char **argv) {
     CUdeviceptr device_in = workload_upload(&w, in, bytes);
     CUdeviceptr device_partial = workload_device_alloc(&w, blocks * sizeof sum);
     CUdeviceptr device_sum = workload_device_alloc(&w, sizeof sum);
-    workload_launch(&w, is_bool ? "reduce_bool" : "reduce", (struct workload_grid){blocks, 1, THREADS, 1, 0},
+    const char *kernel = !is_bool ? "reduce" : w.option[TYPE_OPTION].text ? "reduce_bytes" : "reduce_bool";
+    workload_launch(&w, kernel, (struct workload_grid){blocks, 1, THREADS, 1, 0},
                     (void *[]){&device_in, &device_partial, &n});
     workload_launch(&w, "reduce", (struct workload_grid){1, 1, THREADS, 1, 0},
                     (void *[]){&device_partial, &device_sum, &n_partial});
