@@ -421,6 +421,21 @@ struct cudaHostNodeParams {
 };
 
 /* Of the kinds of nodes, those that Heddle has. */
+struct cudaMemAllocNodeParams {
+    CUmemPoolProps poolProps;
+    const cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount;
+    size_t bytesize;
+    void *dptr; /* out */
+};
+
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    int result_out;
+} cudaGraphInstantiateParams;
+
 struct cudaGraphNodeParams {
     int type; /* CUgraphNodeType */
     int reserved0[3];
@@ -436,17 +451,14 @@ struct cudaGraphNodeParams {
         struct cudaHostNodeParams host;
         cudaGraph_t graph; /* a child */
         cudaEvent_t event; /* to record or to wait for */
+        struct cudaMemAllocNodeParams alloc;
+        void *freed;
     };
     long long reserved2;
 };
 
-typedef struct cudaIpcEventHandle_st {
-    char reserved[64];
-} cudaIpcEventHandle_t;
-
-typedef struct cudaIpcMemHandle_st {
-    char reserved[64];
-} cudaIpcMemHandle_t;
+typedef CUipcEventHandle cudaIpcEventHandle_t;
+typedef CUipcMemHandle cudaIpcMemHandle_t;
 
 struct cudaDeviceProp {
     char name[256];
@@ -775,6 +787,23 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int *type);
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
+cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned int flags);
+cudaError_t cudaIpcCloseMemHandle(void *memory);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                     size_t n_dependencies, struct cudaMemAllocNodeParams *parameters);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                    size_t n_dependencies, void *memory);
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *parameters);
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *memory);
+cudaError_t cudaDeviceGraphMemTrim(int device);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value);
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *parameters);
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long *flags);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node, unsigned int is_enabled);
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node, unsigned int *is_enabled);

@@ -40,6 +40,24 @@ CUresult cuda_capture_host(struct cuda_call *call, struct cuda_capture *capture,
     return CUDA_SUCCESS;
 }
 
+CUresult cuda_capture_allocation(struct cuda_call *call, struct cuda_capture *capture, CUdeviceptr *address,
+                                 uint64_t bytes) {
+    struct CUgraphNode_st reserved = {.memory = 0};
+    CUresult result = address ? cuda_graph_reserve(call, &reserved, bytes) : CUDA_ERROR_INVALID_VALUE;
+    if (result != CUDA_SUCCESS)
+        return result;
+    record(call, capture, CU_GRAPH_NODE_TYPE_MEM_ALLOC)->memory = *address = reserved.memory;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuda_capture_free(struct cuda_call *call, struct cuda_capture *capture, CUdeviceptr address) {
+    if (!cuda_graph_is_block(call, address))
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_graph_keep_block(call->state, address);
+    record(call, capture, CU_GRAPH_NODE_TYPE_MEM_FREE)->memory = address;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture, const struct CUgraph_st *graph) {
     struct CUgraph_st *child = cuda_graph_clone(call, graph);
     child->is_child = true;

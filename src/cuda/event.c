@@ -8,8 +8,8 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (!event || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_EVENT_INTERPROCESS)
-        return flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_VALUE;
     struct CUevent_st *made = cuda_object_new(&call, CUDA_KIND_EVENT, sizeof(*made));
     made->flags = flags;
     *event = made;

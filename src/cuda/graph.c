@@ -33,6 +33,8 @@ static void delete_node(struct cuda_state *state, struct CUgraphNode_st *node) {
         free(node->kernel.parameters);
     if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
         cuda_graph_delete(state, node->child);
+    if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        cuda_graph_leave_block(state, node->memory);
     free(node->pointer);
     free(node->dependency);
     cuda_object_delete(state, node);
@@ -96,6 +98,11 @@ static void copy_work(struct cuda_call *call, struct CUgraphNode_st *to, const s
     case CU_GRAPH_NODE_TYPE_GRAPH:
         to->child = cuda_graph_clone(call, from->child);
         to->child->is_child = true;
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        to->memory = from->memory;
+        cuda_graph_keep_block(call->state, to->memory);
         break;
     default:
         to->event = from->event;
@@ -283,6 +290,36 @@ CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgra
 CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                  size_t n_dependencies, CUevent event) {
     return add(node, graph, dependencies, n_dependencies, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, set_event);
+}
+
+static CUresult set_allocation(struct cuda_call *call, struct CUgraphNode_st *node, const void *parameters) {
+    const CUDA_MEM_ALLOC_NODE_PARAMS *p = parameters;
+    if (p->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE || p->poolProps.location.id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuda_graph_reserve(call, node, p->bytesize);
+}
+
+static CUresult set_free(struct cuda_call *call, struct CUgraphNode_st *node, const void *parameters) {
+    node->memory = *(const CUdeviceptr *)parameters;
+    if (!cuda_graph_is_block(call, node->memory))
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_graph_keep_block(call->state, node->memory);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                size_t n_dependencies, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+    CUresult result =
+        add(node, graph, dependencies, n_dependencies, CU_GRAPH_NODE_TYPE_MEM_ALLOC, parameters, set_allocation);
+    if (result == CUDA_SUCCESS)
+        parameters->dptr = ((const struct CUgraphNode_st *)*node)->memory;
+    return result;
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
+                               CUdeviceptr address) {
+    return add(node, graph, dependencies, n_dependencies, CU_GRAPH_NODE_TYPE_MEM_FREE, &address, set_free);
 }
 
 static void forget(struct CUgraphNode_st *node, const struct CUgraphNode_st *on) {

@@ -26,6 +26,7 @@ struct CUgraphNode_st {
         CUDA_HOST_NODE_PARAMS host;
         struct CUgraph_st *child; /* own */
         CUevent event;
+        CUdeviceptr memory; /* that the node allocates or frees */
     };
     void **pointer; /* kernel: the address of each parameter, for cuGraphKernelNodeGetParams; NULL before that */
 };
@@ -41,6 +42,7 @@ struct CUgraphExec_st {
     struct cuda_object object;
     struct CUgraph_st *graph;      /* own: a clone */
     struct CUgraphNode_st **order; /* its nodes in the order they run */
+    unsigned long long flags;
 };
 
 /* A capture in progress; streams point to it. */
@@ -61,6 +63,14 @@ struct CUgraphNode_st *cuda_graph_find_clone(const struct CUgraph_st *graph, con
 /* Replaces what a kernel node does. */
 CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *node,
                                const CUDA_KERNEL_NODE_PARAMS *parameters);
+/* graph_memory.c: the block of memory of a node, which it takes, shares or leaves; then what a launch does with it. */
+CUresult cuda_graph_reserve(struct cuda_call *call, struct CUgraphNode_st *node, uint64_t bytes);
+bool cuda_graph_is_block(const struct cuda_call *call, CUdeviceptr address);
+void cuda_graph_keep_block(struct cuda_state *state, CUdeviceptr address);
+void cuda_graph_leave_block(struct cuda_state *state, CUdeviceptr address);
+CUresult cuda_graph_run_allocation(struct cuda_call *call, const struct CUgraphNode_st *node);
+CUresult cuda_graph_run_free(struct cuda_call *call, const struct CUgraphNode_st *node);
+void cuda_graph_free_left(struct cuda_call *call, const struct CUgraph_st *graph);
 void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable);
 
 #pragma GCC visibility pop

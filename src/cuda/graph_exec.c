@@ -46,7 +46,9 @@ CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned lon
     if (call.result != CUDA_SUCCESS)
         return call.result;
     const struct CUgraph_st *found = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
-    (void)flags; /* they ask for uploads and priorities; kernels do not support launches from the device anyway */
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
+                           "cuGraphInstantiate: a graph that kernels launch is not supported");
     if (!found || !executable)
         return CUDA_ERROR_INVALID_VALUE;
     struct CUgraph_st *clone = cuda_graph_clone(&call, found);
@@ -59,7 +61,29 @@ CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned lon
     made->object.context = NULL;
     made->graph = clone;
     made->order = order;
+    made->flags = flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD; /* uploading is nothing */
     *executable = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *executable, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *parameters) {
+    if (!parameters)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = cuGraphInstantiate(executable, graph, parameters->flags);
+    parameters->hErrNode_out = NULL;
+    parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+    return result;
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t *flags) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUgraphExec_st *found = cuda_object_find(&call, executable, CUDA_KIND_GRAPH_EXEC);
+    if (!found || !flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = found->flags;
     return CUDA_SUCCESS;
 }
 
@@ -151,6 +175,10 @@ static CUresult run_node(struct CUgraphNode_st *node, CUstream stream) {
         return cuda_copy(&call, &node->copy);
     case CU_GRAPH_NODE_TYPE_MEMSET:
         return cuda_fill(&call, &node->fill);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return cuda_graph_run_allocation(&call, node);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return cuda_graph_run_free(&call, node);
     case CU_GRAPH_NODE_TYPE_HOST:
         cuda_unlock(&call);
         node->host.fn(node->host.userData);
@@ -186,10 +214,12 @@ static CUresult check(CUgraphExec executable, CUstream stream) {
 }
 
 /* In a captured stream the graph becomes a child of the one that is recorded. */
-static CUresult capture_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured) {
+static CUresult prepare_launch(const struct CUgraphExec_st *executable, CUstream stream, bool *is_captured) {
     CUDA_CALL call = cuda_enter_stream(stream);
     struct cuda_capture *capture = cuda_capture_of(&call, stream);
     *is_captured = capture != NULL;
+    if (!capture && executable->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+        cuda_graph_free_left(&call, executable->graph);
     return capture ? cuda_capture_graph(&call, capture, executable->graph) : call.result;
 }
 
@@ -200,9 +230,10 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     if (result != CUDA_SUCCESS)
         return result;
     bool is_captured;
-    result = capture_launch(executable, stream, &is_captured);
+    result = prepare_launch(executable, stream, &is_captured);
     return is_captured ? result : run_graph(executable->graph, executable->order, stream);
 }
 
 CUDA_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);
 CUDA_ALIAS(cuGraphUpload_ptsz, cuGraphUpload);
+CUDA_ALIAS(cuGraphInstantiateWithParams_ptsz, cuGraphInstantiateWithParams);

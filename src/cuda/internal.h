@@ -194,6 +194,7 @@ struct cuda_allocation {
     uint64_t id;
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
+    struct cuda_graph_block *block;  /* of a graph; NULL: not allocated by one */
     void *registered;                /* the program's own memory, as named to cuMemHostRegister; NULL: ours */
     int file;                        /* of registered memory: the file that its pages map */
 };
@@ -230,13 +231,15 @@ struct cuda_state {
     char *results_path;      /* HEDDLE_RESULTS; NULL: nothing is written */
     char *threads_path;      /* results_path and ".threads" */
     struct gpu *gpu;
-    struct cuda_table objects;     /* by handle */
-    struct cuda_table allocations; /* by device address */
-    struct cuda_table host_memory; /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
-    struct cuda_table textures;    /* by handle in struct gpu */
-    struct cuda_table ranges;      /* reserved addresses, by the first: uint64_t bytes */
-    struct cuda_table mappings;    /* struct cuda_mapping by address */
-    unsigned n_registered;         /* allocations that are memory of the program */
+    struct cuda_table objects;              /* by handle */
+    struct cuda_table allocations;          /* by device address */
+    struct cuda_table host_memory;          /* CUDA_MEMORY_HOST and _MANAGED allocations by host address */
+    struct cuda_table textures;             /* by handle in struct gpu */
+    struct cuda_table ranges;               /* reserved addresses, by the first: uint64_t bytes */
+    struct cuda_table mappings;             /* struct cuda_mapping by address */
+    unsigned n_registered;                  /* allocations that are memory of the program */
+    struct cuda_table graph_blocks;         /* memory of graphs, by address: graph_memory.c */
+    uint64_t graph_bytes, graph_bytes_high; /* of it, allocated now, and at most so far */
     CUlaunchAttributeValue stream_attribute[CUDA_STREAM_ATTRIBUTES]; /* of the default stream */
     uint64_t next_id;
     uint64_t peak_bytes;
@@ -247,6 +250,7 @@ struct cuda_state {
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
     uint32_t n_launches; /* recorded so far */
+    uint32_t n_failed_launches;
     struct cuda_timed_launches timed;
     struct cuda_error_record *error;
     unsigned n_errors;
@@ -301,8 +305,9 @@ void cuda_object_delete(struct cuda_state *state, void *object);
 
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
-/* The same, only with "verbose" in the configuration: says why a call fails if its result alone does not. Returns
- * result. */
+/* Says why a call fails, if its result alone does not. What is not supported (CUDA_ERROR_NOT_SUPPORTED) is printed the
+ * first time, and an error of the run; the rest, which a GPU refuses too, is printed only with "verbose" in the
+ * configuration. Returns result. */
 __attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result,
                                                            const char *format, ...);
 /* Prints one line and exits if this process is out of memory. */
@@ -367,7 +372,14 @@ CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *captur
 CUresult cuda_capture_copy(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMCPY3D *copy);
 CUresult cuda_capture_fill(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMSET_NODE_PARAMS *fill);
 CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture, const struct CUgraph_st *graph);
+CUresult cuda_capture_allocation(struct cuda_call *call, struct cuda_capture *capture, CUdeviceptr *address,
+                                 uint64_t bytes);
+CUresult cuda_capture_free(struct cuda_call *call, struct cuda_capture *capture, CUdeviceptr address);
 CUresult cuda_capture_host(struct cuda_call *call, struct cuda_capture *capture, CUhostFn function, void *user);
+
+/* graph_memory.c: the memory of a graph is no longer allocated. */
+struct cuda_graph_block;
+void cuda_graph_block_freed(struct cuda_state *state, struct cuda_graph_block *block);
 
 /* link.c */
 void cuda_link_destroy(struct cuda_state *state, struct CUlinkState_st *link);
@@ -405,6 +417,7 @@ CUresult cuda_surfref_apply(struct cuda_call *call, struct CUsurfref_st *surfref
  * it is written. */
 void cuda_results_note_launches(struct cuda_state *state);
 void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *limit, const char *message);
+bool cuda_results_has_error(const struct cuda_state *state, const char *message);
 /* interrupt.c: the first SIGINT or SIGTERM ends the running launch, so that its results are kept, and then the
  * process. */
 const volatile sig_atomic_t *cuda_interrupt_catch(void);

@@ -139,8 +139,14 @@ static const char *limit_of(enum gpu_status status) {
     }
 }
 
+/* Some programs try many launches until one fits. */
+enum { MOST_LINES = 10 };
+
 static void report(struct cuda_state *state, CUresult result, const struct gpu_error *error) {
-    cuda_print("%s", error->message);
+    if (state->n_failed_launches < MOST_LINES)
+        cuda_print("%s", error->message);
+    if (++state->n_failed_launches == MOST_LINES)
+        cuda_print("more launches that fail are not printed");
     cuda_results_add_error(state, result, limit_of(error->status), error->message);
     cuda_results_write(state);
 }
@@ -266,7 +272,10 @@ static CUresult apply_attribute(const struct cuda_call *call, const CUlaunchAttr
             return CUDA_SUCCESS;
         return cuda_refuse(call, CUDA_ERROR_INVALID_CLUSTER_SIZE, "cuLaunchKernelEx: the device has no clusters");
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return value->deviceUpdatableKernelNode.deviceUpdatable ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+        if (!value->deviceUpdatableKernelNode.deviceUpdatable)
+            return CUDA_SUCCESS;
+        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED,
+                           "cuLaunchKernelEx: a node of a graph that kernels update is not supported");
     default:
         return CUDA_SUCCESS;
     }

@@ -33,7 +33,10 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
     }
     if (allocation->pool)
         allocation->pool->attribute[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= allocation->bytes;
-    gpu_release(state->gpu, allocation->address);
+    if (allocation->block)
+        cuda_graph_block_freed(state, allocation->block);
+    else
+        gpu_release(state->gpu, allocation->address);
     free(allocation);
 }
 
@@ -159,7 +162,9 @@ CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
     CUDA_CALL call = cuda_enter_stream(stream);
     if (call.result != CUDA_SUCCESS)
         return call.result;
-    return allocate_from_pool(&call, address, bytes, cuda_current_pool(&call));
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    return capture ? cuda_capture_allocation(&call, capture, address, bytes)
+                   : allocate_from_pool(&call, address, bytes, cuda_current_pool(&call));
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream) {
@@ -167,12 +172,19 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
     if (call.result != CUDA_SUCCESS)
         return call.result;
     struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
-    return found ? allocate_from_pool(&call, address, bytes, found) : CUDA_ERROR_INVALID_VALUE;
+    if (!found)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    return capture ? cuda_capture_allocation(&call, capture, address, bytes)
+                   : allocate_from_pool(&call, address, bytes, found);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     CUDA_CALL call = cuda_enter_stream(stream);
-    return call.result != CUDA_SUCCESS ? call.result : release(&call, address);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    return capture ? cuda_capture_free(&call, capture, address) : release(&call, address);
 }
 
 /* ---- Host memory ------------------------------------------------------------------------------------------------ */
@@ -256,7 +268,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
     if (!address || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if (!gpu_is_unified(call.gpu))
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
+                           "cuMemAllocManaged: this process has no room at the device's addresses");
     const struct cuda_allocation *allocation = allocate(&call, CUDA_MEMORY_MANAGED, bytes, flags);
     if (!allocation)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -65,7 +65,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
     if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE || properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
+                           "cuMemPoolCreate: a pool of host memory or for several processes is not supported");
     if (properties->location.id != 0)
         return CUDA_ERROR_INVALID_DEVICE;
     *pool = new_pool(&call);

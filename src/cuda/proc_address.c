@@ -26,13 +26,8 @@ bool cuda_note_unsupported(struct cuda_state *state, const char *name) {
 
 int cuda_unsupported(const char *name) {
     CUDA_CALL call = cuda_enter_any();
-    if (cuda_note_unsupported(call.state, name)) {
-        char message[256];
-        snprintf(message, sizeof(message), "%s is not supported", name);
-        cuda_print("%s", message);
-        cuda_results_add_error(call.state, CUDA_ERROR_NOT_SUPPORTED, NULL, message);
-    }
-    return CUDA_ERROR_NOT_SUPPORTED;
+    cuda_note_unsupported(call.state, name);
+    return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED, "%s is not supported", name);
 }
 
 /* Not part of CUDA: Heddle's runtime library reports unsupported calls as errors of the run. */

@@ -3,7 +3,7 @@
  *   {"kernels": [{"name", "grid": [x, y, z], "block": [x, y, z], counters...}, ...],   one per launch, in order
  *    "total": {"launches", counters...},
  *    "memory": {"peak_device_bytes"},
- *    "errors": [{"error": "CUDA_ERROR_...", "message"}, ...],
+ *    "errors": [{"error": "CUDA_ERROR_...", "message", "unsupported": true where Heddle lacks something}, ...],
  *    "missing_functions": ["cuFoo", ...],   called or asked for by the program, and not supported
  *    "profiles": [{"name", "grid", "block", "launches",    with "profile" in HEDDLE_CONFIG, by kernel and shape
  *                  "branches": [{"line", "executed", "diverged"}, ...]}, ...],
@@ -48,6 +48,19 @@ void cuda_results_add_error(struct cuda_state *state, CUresult result, const cha
     record->limit = limit;
     snprintf(record->message, sizeof(record->message), "%s", message);
     state->n_changes++;
+}
+
+bool cuda_results_has_error(const struct cuda_state *state, const char *message) {
+    for (unsigned i = 0; i < state->n_errors; i++)
+        if (strncmp(state->error[i].message, message, sizeof(state->error[i].message) - 1) == 0)
+            return true;
+    return state->n_errors == MOST_ERRORS;
+}
+
+/* True if Heddle lacks something that the program needs; a GPU gives the other errors too. */
+static bool is_unsupported(CUresult result) {
+    return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_PTX ||
+           result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE;
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
@@ -141,6 +154,8 @@ static json_t *errors(const struct cuda_state *state) {
         /* A message may quote bytes of the program that are not text. */
         json_t *message = json_string(state->error[i].message);
         json_object_set_new(object, "message", message ? message : json_string(""));
+        if (is_unsupported(state->error[i].result))
+            json_object_set_new(object, "unsupported", json_true());
         if (state->error[i].limit)
             json_object_set_new(object, "limit", json_string(state->error[i].limit));
         json_array_append_new(list, object);

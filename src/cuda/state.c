@@ -34,28 +34,27 @@ void *cuda_allocate(size_t bytes) {
     return memory;
 }
 
-static void print_line(const char *format, va_list arguments) {
+void cuda_print(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
     flockfile(stderr);
     fputs("heddle: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     funlockfile(stderr);
-}
-
-void cuda_print(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(format, arguments);
     va_end(arguments);
 }
 
 CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *format, ...) {
-    if (call->state->is_verbose) {
-        va_list arguments;
-        va_start(arguments, format);
-        print_line(format, arguments);
-        va_end(arguments);
-    }
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    if (result != CUDA_ERROR_NOT_SUPPORTED ? call->state->is_verbose : !cuda_results_has_error(call->state, message))
+        cuda_print("%s", message);
+    if (result == CUDA_ERROR_NOT_SUPPORTED && !cuda_results_has_error(call->state, message))
+        cuda_results_add_error(call->state, result, NULL, message);
     return result;
 }
 

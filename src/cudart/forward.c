@@ -27,6 +27,8 @@
 CUDART_ALIAS(cudaMemset_ptds, cudaMemset);
 CUDART_ALIAS(cudaMemset2D_ptds, cudaMemset2D);
 
+CUDART_ALIAS(cudaGraphInstantiateWithParams_ptsz, cudaGraphInstantiateWithParams);
+
 /* Names from before CUDA 4.0 that programs still use, up to CUDA 12. */
 CUDART_ALIAS(cudaThreadSynchronize, cudaDeviceSynchronize);
 CUDART_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit);

@@ -22,8 +22,14 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph, const cuda
         return cudaGraphAddEventWaitNode(node, graph, dependencies, n_dependencies, parameters->event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return cudaGraphAddEventRecordNode(node, graph, dependencies, n_dependencies, parameters->event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return cudaGraphAddMemAllocNode(node, graph, dependencies, n_dependencies, &parameters->alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return cudaGraphAddMemFreeNode(node, graph, dependencies, n_dependencies, parameters->freed);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return cudart_refuse("cudaGraphAddNode with a conditional node");
     default:
-        return cudart_note(cudaErrorNotSupported);
+        return cudart_refuse("cudaGraphAddNode with a node of this type");
     }
 }
 

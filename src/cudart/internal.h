@@ -41,6 +41,10 @@ CUresult cudart_reset(void);
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cudart_print(const char *format, ...);
 
+/* unsupported.c: says that the program asked for what is missing, makes it an error of the run, and returns
+ * cudaErrorNotSupported. */
+cudaError_t cudart_refuse(const char *what);
+
 /* ---- Registered kernels and variables (registry.c)
  * ---------------------------------------------------------------- */
 

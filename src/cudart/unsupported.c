@@ -8,14 +8,16 @@
 /* Only in Heddle's libcuda.so.1: makes it an error of the run. */
 void cuHeddleReportError(int result, const char *message);
 
-static cudaError_t refuse(const char *name, atomic_bool *is_told) {
-    if (!atomic_exchange(is_told, true)) {
-        char message[256];
-        snprintf(message, sizeof(message), "the program called %s, which is not supported", name);
-        cudart_print("%s", message);
-        cuHeddleReportError(CUDA_ERROR_NOT_SUPPORTED, message);
-    }
+cudaError_t cudart_refuse(const char *name) {
+    char message[256];
+    snprintf(message, sizeof(message), "the program called %s, which is not supported", name);
+    cudart_print("%s", message);
+    cuHeddleReportError(CUDA_ERROR_NOT_SUPPORTED, message);
     return cudart_note(cudaErrorNotSupported);
+}
+
+static cudaError_t refuse(const char *name, atomic_bool *is_told) {
+    return atomic_exchange(is_told, true) ? cudart_note(cudaErrorNotSupported) : cudart_refuse(name);
 }
 
 /* Their parameters do not matter. */

@@ -26,6 +26,7 @@ struct report_error {
     const char *result; /* CUDA_ERROR_... */
     const char *limit;  /* "timeout", "max-instructions", "max-cycles", "interrupt", or NULL */
     const char *message;
+    bool is_unsupported; /* Heddle lacks something; a GPU gives the other errors too */
 };
 
 /* The machine, scheduler and divergence model of a timed run. */

@@ -66,6 +66,7 @@ static void read_errors(struct report_run *run, const json_t *array, struct base
         const json_t *object = json_array_get(array, i);
         run->errors[i].result = copy_text(arena, json_object_get(object, "error"), "");
         run->errors[i].message = copy_text(arena, json_object_get(object, "message"), "");
+        run->errors[i].is_unsupported = json_is_true(json_object_get(object, "unsupported"));
         run->errors[i].limit = copy_text(arena, json_object_get(object, "limit"), NULL);
     }
 }

@@ -103,16 +103,29 @@ static int stop(struct report_run *run, const char *by, const char *error) {
     return CLI_STOPPED;
 }
 
+/* The first error that a GPU does not give, or NULL. */
+static const struct report_error *first_refusal(const struct report_run *run) {
+    for (unsigned i = 0; i < run->n_errors; i++)
+        if (run->errors[i].is_unsupported)
+            return &run->errors[i];
+    return NULL;
+}
+
+/* A program that passes over an error of a GPU, and says that all is well, knows what it does: some try what the device
+ * can do. What is missing here it cannot know. */
 static int judge_exit(const struct cli_execution *execution, int code, struct report_run *run, struct base_arena *arena,
                       bool *is_said) {
     bool is_ours = execution->program.kind != CLI_PROGRAM_EXECUTABLE;
     const struct report_error *first = run->n_errors ? &run->errors[0] : NULL;
-    if (code == 0 && (is_ours || execution->keeps_going || !first))
+    const struct report_error *refusal = first_refusal(run);
+    if (code == 0 && (is_ours || execution->keeps_going || !refusal))
         return CLI_DONE;
     if (code == 0) {
         run->error = base_arena_printf(
-            arena, "%s ended with exit status 0 although CUDA calls failed, first: %s (%s); --keep-going accepts that",
-            run->program, first->message, first->result);
+            arena,
+            "%s ended with exit status 0 although something that it used is missing here, first: %s (%s); --keep-going "
+            "accepts that",
+            run->program, refusal->message, refusal->result);
         return CLI_ERROR;
     }
     if (code == CLI_CHECK_FAILED) {

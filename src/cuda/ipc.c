@@ -1,0 +1,79 @@
+/* Handles for other processes. A handle is made as on a GPU; what no one can do here is open it: every process
+ * simulates a device of its own. */
+#include "cuda/internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* What a handle holds. */
+struct content {
+    uint64_t magic, object;
+    int64_t pid;
+};
+
+static const uint64_t MAGIC = 0x6863756c64646568ull;
+
+static void fill(void *handle, uint64_t object) {
+    const struct content content = {MAGIC, object, getpid()};
+    memset(handle, 0, sizeof(CUipcMemHandle));
+    memcpy(handle, &content, sizeof(content));
+}
+
+/* A process cannot open its own handle on a GPU either. */
+static CUresult open_handle(const struct cuda_call *call, const char *function, const void *handle) {
+    struct content content;
+    memcpy(&content, handle, sizeof(content));
+    if (content.magic != MAGIC)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (content.pid == getpid())
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "%s: another process has another simulated GPU", function);
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct cuda_allocation *allocation = cuda_find_allocation(&call, address);
+    if (!handle || !allocation || allocation->kind != CUDA_MEMORY_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    fill(handle, allocation->address);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!address || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    return open_handle(&call, "cuIpcOpenMemHandle", &handle);
+}
+
+/* Nothing is ever open. */
+CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
+    CUDA_CALL call = cuda_enter_context();
+    (void)address;
+    return call.result != CUDA_SUCCESS ? call.result : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUevent_st *found = cuda_object_find(&call, event, CUDA_KIND_EVENT);
+    if (!handle || !found || !(found->flags & CU_EVENT_INTERPROCESS))
+        return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
+    fill(handle, (uintptr_t)found);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    return event ? open_handle(&call, "cuIpcOpenEventHandle", &handle) : CUDA_ERROR_INVALID_VALUE;
+}
+
+#undef cuIpcOpenMemHandle
+CUDA_ALIAS(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2);
