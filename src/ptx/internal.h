@@ -327,5 +327,10 @@ void ptx_note_unresolved(struct ptx_parser *parser, struct ptx_operand *operand,
 /* Returns the name of an operand that is still pending. */
 struct ptx_name *ptx_operand_name(const struct ptx_operand *operand);
 
+/* old.c: adds the suffixes that PTX 1.x leaves out. */
+void ptx_complete_old(const struct ptx_module *module, struct ptx_instruction *instruction);
+/* Reads of special registers with 16 bits become reads with 32. */
+void ptx_widen_special(struct ptx_instruction *instruction);
+
 /* check.c */
 void ptx_check_function(struct ptx_parser *parser, const struct ptx_function *function);

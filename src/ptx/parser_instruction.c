@@ -104,6 +104,7 @@ static bool parse_suffixes(struct ptx_parser *parser, struct ptx_instruction *in
         instruction->text_length = (uint32_t)(parser->token.text + parser->token.length - instruction->text);
         ptx_advance(parser);
     }
+    ptx_complete_old(parser->module, instruction);
     return true;
 }
 
@@ -202,6 +203,7 @@ bool ptx_parse_instruction(struct ptx_parser *parser) {
         parser->labels.count = n_labels; /* drop the targets of the dropped branch */
         return false;
     }
+    ptx_widen_special(&instruction);
     PTX_PUSH(&parser->instructions, instruction);
     return true;
 }

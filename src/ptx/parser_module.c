@@ -16,8 +16,8 @@ static bool parse_version(struct ptx_parser *parser) {
     unsigned long major = strtoul(text, &minor, 10);
     parser->module->version_major = (uint32_t)major;
     parser->module->version_minor = *minor == '.' ? (uint32_t)strtoul(minor + 1, NULL, 10) : 0;
-    if (major < 3 || major > 9)
-        return ptx_fail(parser, token->at, "PTX version %s is not supported; 3.0 to 9.0 are", text);
+    if (major < 1 || major > 9)
+        return ptx_fail(parser, token->at, "PTX version %s is not supported; 1.0 to 9.0 are", text);
     ptx_advance(parser);
     return true;
 }
@@ -231,12 +231,14 @@ static void recover(struct ptx_parser *parser) {
 
 /* .version, .target and .address_size must be present. */
 static void check_preamble(struct ptx_parser *parser) {
-    const struct ptx_module *module = parser->module;
+    struct ptx_module *module = parser->module;
     struct ptx_location start = {1, 1};
     if (module->version_major == 0)
         ptx_fail(parser, start, "expected '.version' at the start of the module");
     else if (!module->target)
         ptx_fail(parser, start, "expected '.target' after '.version'");
+    else if (module->address_size == 0 && module->version_major < 3)
+        module->address_size = 64; /* the directive came with 2.3; registers of 32 bits are no addresses here */
     else if (module->address_size == 0)
         ptx_fail(parser, start,
                  "expected '.address_size 64': without it addresses have 32 bits, which is not supported");

@@ -32,8 +32,8 @@ static void a_module_without_its_preamble_is_refused(void **state) {
             "t.ptx:1:1: error: expected '.address_size 64': without it addresses have 32 bits, which is not supported");
     rejects(".version 7.0\n.target sm_70\n.address_size 32\n",
             "t.ptx:3:15: error: .address_size 32 is not supported; 64 is");
-    rejects(".version 2.3\n", "t.ptx:1:10: error: PTX version 2.3 is not supported; 3.0 to 9.0 are");
-    rejects(".version 10.0\n", "t.ptx:1:10: error: PTX version 10.0 is not supported; 3.0 to 9.0 are");
+    rejects(".version 0.9\n", "t.ptx:1:10: error: PTX version 0.9 is not supported; 1.0 to 9.0 are");
+    rejects(".version 10.0\n", "t.ptx:1:10: error: PTX version 10.0 is not supported; 1.0 to 9.0 are");
     rejects(".version x\n", "t.ptx:1:10: error: expected a version such as 7.0, got 'x'");
     rejects(".version 7.0\n.target gtx480\n", "t.ptx:2:9: error: expected a target such as sm_70, got 'gtx480'");
 }

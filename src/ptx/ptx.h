@@ -3,7 +3,7 @@
  *
  * ptx_parse() returns a module whose names are all resolved: operands hold register numbers, symbol pointers and
  * instruction indices. The structures are open: readers walk them directly. Everything lives in the module's arena and
- * is freed with it. The language is that of the PTX ISA manual, versions 3.0 to 9.0. */
+ * is freed with it. The language is that of the PTX ISA manual, versions 1.0 to 9.0. */
 #pragma once
 
 #include <stdbool.h>
