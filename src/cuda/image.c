@@ -10,7 +10,7 @@
 enum { LARGEST_PARTS = 1 << 16, LINKED_HEADER_BYTES = 16, CONTAINER_BYTES = 16, ENTRY_BYTES = 64 };
 
 static const char only_machine_code[] = "holds machine code and no PTX, and there is no GPU here to run it; build with "
-                                        "-gencode arch=compute_80,code=compute_80";
+                                        "-gencode arch=compute_80,code=compute_80, or ask NVRTC for compute_80 and PTX";
 
 /* Compares only as far as the bytes agree, so that a short text is not read beyond its end. */
 static bool starts_with(const unsigned char *bytes, const char *magic, size_t n) {

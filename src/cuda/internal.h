@@ -250,7 +250,7 @@ struct cuda_state {
     unsigned primary_count, primary_flags;
     struct CUmemPoolHandle_st *default_pool, *current_pool;
     uint32_t n_launches; /* recorded so far */
-    uint32_t n_failed_launches;
+    uint32_t n_refused_launches;
     struct cuda_timed_launches timed;
     struct cuda_error_record *error;
     unsigned n_errors;

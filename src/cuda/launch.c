@@ -143,10 +143,11 @@ static const char *limit_of(enum gpu_status status) {
 enum { MOST_LINES = 10 };
 
 static void report(struct cuda_state *state, CUresult result, const struct gpu_error *error) {
-    if (state->n_failed_launches < MOST_LINES)
+    bool is_refused = error->status == GPU_OK || is_refusal(error->status); /* OK: check() refused it */
+    if (!is_refused || state->n_refused_launches < MOST_LINES)
         cuda_print("%s", error->message);
-    if (++state->n_failed_launches == MOST_LINES)
-        cuda_print("more launches that fail are not printed");
+    if (is_refused && ++state->n_refused_launches == MOST_LINES)
+        cuda_print("more launches that cannot start are not printed");
     cuda_results_add_error(state, result, limit_of(error->status), error->message);
     cuda_results_write(state);
 }

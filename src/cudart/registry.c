@@ -103,14 +103,17 @@ void __cudaRegisterFatBinaryEnd(void **binary) { (void)binary; }
 void __cudaUnregisterFatBinary(void **handle) {
     struct binary *binary = (struct binary *)(void *)handle;
     pthread_mutex_lock(&registry.lock);
-    remove_all_of(&registry.kernels, binary);
-    remove_all_of(&registry.variables, binary);
-    for (size_t i = 0; i < registry.n_binaries; i++)
-        if (registry.binary[i] == binary)
-            registry.binary[i] = registry.binary[--registry.n_binaries];
-    if (binary->library)
-        cuLibraryUnload(binary->library);
-    free(binary);
+    size_t at = 0;
+    while (at < registry.n_binaries && registry.binary[at] != binary)
+        at++;
+    if (at < registry.n_binaries) { /* an object that was opened later does it twice */
+        registry.binary[at] = registry.binary[--registry.n_binaries];
+        remove_all_of(&registry.kernels, binary);
+        remove_all_of(&registry.variables, binary);
+        if (binary->library)
+            cuLibraryUnload(binary->library);
+        free(binary);
+    }
     pthread_mutex_unlock(&registry.lock);
 }
 

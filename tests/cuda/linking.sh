@@ -48,6 +48,22 @@ echo 'int twice_on_device(int); int main(void) { return twice_on_device(21) == 4
 "${CC:-cc}" "$work/main.c" -o "$work/main" -L"$work" -ltwice -Wl,-rpath,"$work"
 expect 0 "" "$heddle" run --functional "$work/main"
 
+# The same, opened later: once, and again after it was closed.
+cat >"$work/opens.c" <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv) {
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen(argv[argc - 1], RTLD_NOW);
+        int (*twice)(int) = library ? (int (*)(int))dlsym(library, "twice_on_device") : 0;
+        if (!twice || twice(21) != 42 || dlclose(library))
+            return 9;
+    }
+    return 0;
+}
+END
+"${CC:-cc}" "$work/opens.c" -o "$work/opens"
+expect 0 "" "$heddle" run --functional "$work/opens" -- "$work/libtwice.so"
+
 # The same with a sanitizer in the program.
 "${CC:-cc}" -fsanitize=address "$work/main.c" -o "$work/sanitized" -L"$work" -ltwice -Wl,-rpath,"$work"
 ASAN_OPTIONS=detect_leaks=0 expect 0 "" "$heddle" run --functional "$work/sanitized"

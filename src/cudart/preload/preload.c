@@ -6,7 +6,9 @@
  * libcudart. The same is done for shared objects that contain the runtime or are one. A program without a symbol table,
  * and one that has code for a GPU but not this runtime, cannot run; it ends with one line.
  *
- * Objects that the program opens later with dlopen are not handled. */
+ * An object that the program opens later, by a path, has run its constructors before dlopen() returns, so the runtime
+ * inside it has been told of the kernels, and does nothing about them yet. The functions that told it are called again,
+ * after the jumps are there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -81,18 +83,27 @@ static void *open_runtime(const struct features *features) {
 
 struct object {
     const char *path, *name; /* the file, and its name in messages */
+    char *copy;              /* of the name that the loader has */
     uintptr_t base;          /* added to the addresses in its file */
     uintptr_t begin, end;    /* of its mapping */
     void *runtime;
     struct jump_table jumps;
+    unsigned n_jumps;
 };
+
+static bool is_jump(uintptr_t at) {
+    static const unsigned char endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const unsigned char *code = (const unsigned char *)at;
+    return *code == 0xe9 || (memcmp(code, endbr64, sizeof(endbr64)) == 0 && code[4] == 0xe9);
+}
 
 static void lead_to_ours(void *context, const struct elf_function *function) {
     struct object *object = context;
     void *ours = dlsym(object->runtime, function->name);
     uintptr_t at = object->base + function->address;
-    if (!ours || *(unsigned char *)at == 0xe9) /* not a function of the API, or already done */
+    if (!ours || is_jump(at)) /* not a function of the API, or already done */
         return;
+    object->n_jumps++;
     if (!jump_write(&object->jumps, at, function->size, ours))
         fail("%s: cannot replace %s; link the program with -cudart shared", object->name, function->name);
 }
@@ -125,6 +136,30 @@ static void look_at(struct object *object) {
     elf_close(&file);
 }
 
+/* ---- Objects that are opened later --------------------------------------------------------------------------------
+ */
+
+static void refuse_linked(void *context, const struct elf_function *function) {
+    const struct object *object = context;
+    (void)function; /* it counts its calls, and must not be called again */
+    fail("%s was built with -rdc=true and opened with dlopen: link it with 'nvcc -cudart shared'", object->name);
+}
+
+static void call_again(void *context, const struct elf_function *function) {
+    const struct object *object = context;
+    ((void (*)(void))(object->base + function->address))();
+}
+
+/* What the constructors of each translation unit call. */
+static void register_again(struct object *object) {
+    struct elf_file file;
+    if (!elf_open(&file, object->path))
+        return;
+    elf_each_function(&file, "__cudaRegisterLinkedBinary_", refuse_linked, object);
+    elf_each_function(&file, "_ZL24__sti____cudaRegisterAllv", call_again, object);
+    elf_close(&file);
+}
+
 /* ---- All objects --------------------------------------------------------------------------------------------------
  */
 
@@ -143,8 +178,10 @@ static const char *program_name(void) {
 static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     struct objects *objects = context;
-    struct object object = {
-        .path = info->dlpi_name, .name = info->dlpi_name, .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    struct object object = {.copy = strdup(info->dlpi_name), .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    if (!object.copy)
+        fail("out of memory");
+    object.path = object.name = object.copy;
     if (!objects->count) { /* the program comes first, without a name */
         object.path = "/proc/self/exe";
         object.name = program_name();
@@ -165,6 +202,45 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
+static void free_objects(struct objects *objects) {
+    for (size_t i = 0; i < objects->count; i++)
+        free(objects->object[i].copy);
+    free(objects->object);
+}
+
+static bool has_object(const struct objects *objects, const struct object *wanted) {
+    for (size_t i = 0; i < objects->count; i++)
+        if (objects->object[i].base == wanted->base)
+            return true;
+    return false;
+}
+
+/* The name shadows the C library's. Without a '/' the loader searches the paths of the object that calls, so that call
+ * must remain a jump. */
+__attribute__((visibility("default"))) void *dlopen(const char *path, int flags) {
+    static _Thread_local bool is_inside;
+    void *(*next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    if (!path || !strchr(path, '/') || is_inside)
+        return next(path, flags);
+    is_inside = true;
+    struct objects before = {0}, after = {0};
+    dl_iterate_phdr(collect, &before);
+    void *handle = next(path, flags);
+    dl_iterate_phdr(collect, &after);
+    for (size_t i = 0; i < after.count; i++) {
+        struct object *object = &after.object[i];
+        if (has_object(&before, object))
+            continue;
+        look_at(object);
+        if (object->n_jumps)
+            register_again(object);
+    }
+    free_objects(&before);
+    free_objects(&after);
+    is_inside = false;
+    return handle;
+}
+
 /* This library is initialised first, before the C library. dlopen() initialises that one on the way, from `environ`,
  * which must therefore be set to the program's. */
 __attribute__((constructor)) static void replace_all(int argc, char **argv, char **environment) {
@@ -176,5 +252,5 @@ __attribute__((constructor)) static void replace_all(int argc, char **argv, char
     dl_iterate_phdr(collect, &objects);
     for (size_t i = 0; i < objects.count; i++)
         look_at(&objects.object[i]);
-    free(objects.object);
+    free_objects(&objects);
 }

@@ -63,7 +63,7 @@ __global__ void count_words(const int *keys, int n, Table t) {
     }
 }
 int main() {
-    const int n = 4000, nb = 64;
+    const int n = 1000, nb = 64;
     int *h = (int *)malloc(n * sizeof(int));
     srand(3);
     std::map<int, int> m;
