@@ -178,9 +178,11 @@ static const char *program_name(void) {
 static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     struct objects *objects = context;
-    struct object object = {.copy = strdup(info->dlpi_name), .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    size_t bytes = strlen(info->dlpi_name) + 1;
+    struct object object = {.copy = malloc(bytes), .base = info->dlpi_addr, .begin = UINTPTR_MAX};
     if (!object.copy)
         fail("out of memory");
+    memcpy(object.copy, info->dlpi_name, bytes); /* not strdup(): sanitizers have their own, which is not ready yet */
     object.path = object.name = object.copy;
     if (!objects->count) { /* the program comes first, without a name */
         object.path = "/proc/self/exe";
