@@ -12,6 +12,9 @@ endif()
 if(cudart_targets)
   install(TARGETS ${cudart_targets} LIBRARY DESTINATION ${private_dir}/cuda NAMELINK_SKIP)
 endif()
+# Divergence models outside the tree see what those inside see.
+install(DIRECTORY src/ DESTINATION include/heddle/src FILES_MATCHING PATTERN *.h PATTERN *.def
+  PATTERN cli EXCLUDE PATTERN cudart EXCLUDE PATTERN report EXCLUDE PATTERN testing EXCLUDE PATTERN fixture.h EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/heddle)
   install(DIRECTORY include/heddle TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 endif()

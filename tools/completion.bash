@@ -10,6 +10,14 @@ _heddle_value() {
     case $value in
         '') return 1 ;;
         'KEY=VALUE'*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list options --names 2>/dev/null)" -S = -- "$word") ;;
+        'NAME|FILE.so[:'*)
+            mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list schedulers --names 2>/dev/null)" -- "$word")
+            compopt -o default
+            ;;
+        'NAME|FILE.so')
+            mapfile -t COMPREPLY < <(compgen -W 'fcfs fcfs-bank fr-fcfs' -- "$word")
+            compopt -o default
+            ;;
         'NAME|FILE'*)
             mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list machines --names 2>/dev/null)" -- "$word")
             compopt -o default
@@ -38,7 +46,8 @@ _heddle() {
                     words="$("$heddle" list workloads --names 2>/dev/null) $("$heddle" list aliases --names 2>/dev/null)"
                     compopt -o default # or a file: a program, a .ptx
                     ;;
-                ptx | query | report | sweep) compopt -o default ;;
+                new) words='scheduler divergence dram-policy' ;;
+                ptx | query | report | sweep | check) compopt -o default ;;
                 list)
                     words='workloads aliases machines options schedulers divergence experiments stats commands'
                     if [[ $previous == machines ]]; then

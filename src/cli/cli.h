@@ -23,6 +23,8 @@ int cli_bench(int argc, char **argv);
 int cli_paper(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_new(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);

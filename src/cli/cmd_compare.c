@@ -33,6 +33,7 @@ static const struct cli_option options[] = {
      FIELD(divergence), 0, 0},
     {"--machine", 'm', CLI_LIST, "NAME|FILE.yaml",
      "a machine; repeat it, or several in quotes; default " CLI_DEFAULT_MACHINE, FIELD(machines), 0, 0},
+    CLI_DRAM_POLICY_ROW(FIELD(machine)),
     CLI_SET_ROW(FIELD(machine)),
     CLI_DUMP_ROW(FIELD(machine)),
     CLI_THREADS_ROW(FIELD(threads)),

@@ -39,6 +39,7 @@ static const struct cli_option options[] = {
      0, 0},
     {"--divergence", 'd', CLI_TEXT, CLI_DIVERGENCE_VALUE, "the divergence model, default the machine's",
      FIELD(divergence), 0, 0},
+    CLI_DRAM_POLICY_ROW(FIELD(machine)),
     CLI_SET_ROW(FIELD(machine)),
     CLI_DUMP_ROW(FIELD(machine)),
     {"--functional", 0, CLI_FLAG, NULL, "execute without timing", FIELD(is_functional), 0, 0},
@@ -133,17 +134,18 @@ struct run {
 
 /* Rejects options that only a timed run has. */
 static int check_functional(const struct run_options *given) {
-    const char *timed = given->machine.machine     ? "--machine"
-                        : given->scheduler         ? "--scheduler"
-                        : given->divergence        ? "--divergence"
-                        : given->machine.set.count ? "--set"
-                        : given->machine.dump      ? "--dump-config"
-                        : given->max_cycles        ? "--max-cycles"
-                        : given->launches          ? "--launch"
-                        : given->sample_launches   ? "--sample-launches"
-                        : given->sample_cycles     ? "--sample"
-                        : given->trace             ? "--trace"
-                                                   : NULL;
+    const char *timed = given->machine.machine       ? "--machine"
+                        : given->scheduler           ? "--scheduler"
+                        : given->divergence          ? "--divergence"
+                        : given->machine.dram_policy ? "--dram-policy"
+                        : given->machine.set.count   ? "--set"
+                        : given->machine.dump        ? "--dump-config"
+                        : given->max_cycles          ? "--max-cycles"
+                        : given->launches            ? "--launch"
+                        : given->sample_launches     ? "--sample-launches"
+                        : given->sample_cycles       ? "--sample"
+                        : given->trace               ? "--trace"
+                                                     : NULL;
     if (given->is_functional && timed)
         return cli_fail(CLI_USAGE, "%s applies to timed runs, not to --functional", timed);
     return CLI_DONE;

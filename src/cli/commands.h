@@ -14,4 +14,6 @@ extern const struct cli_command cli_query_command;
 extern const struct cli_command cli_report_command;
 extern const struct cli_command cli_bench_command;
 extern const struct cli_command cli_cost_command;
+extern const struct cli_command cli_new_command;
+extern const struct cli_command cli_check_command;
 extern const struct cli_command cli_help_command;

@@ -38,6 +38,7 @@ struct config_dram {
     double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;
     enum config_dram_policy policy;
+    char policy_file[512]; /* a shared object with another policy; empty: none */
     enum config_dram_hash bank_hash;
 };
 
@@ -74,7 +75,7 @@ struct config_machine {
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;
     struct config_energy energy;
-    char scheduler[128], divergence[64]; /* unless the command line names others */
+    char scheduler[512], divergence[512]; /* unless the command line names others; may be files */
     char rules[16];                      /* preset that stands in for policies' defaults; empty: none */
     uint64_t max_cycles;                 /* 0: none */
     uint64_t watchdog_cycles;            /* without an effect until a livelock is looked for; 0: never */

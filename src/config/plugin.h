@@ -6,26 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum config_plugin_option_type { CONFIG_PLUGIN_UINT, CONFIG_PLUGIN_CHOICE, CONFIG_PLUGIN_SET };
-
-/* One row per option. Values are stored as uint32_t at `offset` in the policy's options struct. A choice stores the
- * index of its word in `choices` (words separated by '|'); a set, written `this+that`, stores a bit for each of its
- * words. */
-struct config_plugin_option {
-    const char *name;
-    enum config_plugin_option_type type;
-    size_t offset;
-    uint32_t default_value, least, most;
-    const char *choices;
-    const char *help;
-};
-
-/* A word that stands for several values: `revive` for "mem=revive,reconv=pc". Values that the user writes out win. */
-struct config_preset {
-    const char *name;
-    const char *values;
-    const char *help;
-};
+#include "heddle/policy.h"
 
 struct config_plugin {
     const char *name, *help;
@@ -46,3 +27,21 @@ bool config_plugin_parse_by(const char *rules, const char *kind, const struct co
 void config_plugin_format_value(const struct config_plugin_option *option, uint32_t value, char *text, size_t size);
 /* Writes the text that config_plugin_parse() reads as these options, with every option named. */
 void config_plugin_describe(const struct config_plugin *plugin, const void *options, char *text, size_t size);
+
+/* ---- Policies in shared objects (plugin_file.c) ------------------------------------------------------------------ */
+
+/* `mine.so`, `./mine.so:key=value`: the length of the file's name at the start of the text, or 0 if it names a policy
+ * of the list. */
+size_t config_plugin_file_length(const char *text);
+/* Loads the file at the start of the text and returns its policy's table; *rest is the text after the name of the file
+ * ("" or ":key=value"). NULL after one line in `error`: no such file, not a plug-in, of another kind, or built for
+ * another version of Heddle. */
+const void *config_plugin_load(const char *text, enum heddle_plugin_kind kind, uint64_t layout, const char **rest,
+                               char *error, size_t error_size);
+/* Parses what follows the name of the file, as config_plugin_parse_by() does. */
+bool config_plugin_parse_file(const char *rules, const char *kind, const struct config_plugin *plugin, const char *rest,
+                              void **options, char *error, size_t error_size);
+/* A policy has done what its contract forbids: prints one line and ends the process with exit status 1. */
+_Noreturn void config_plugin_broken(const char *kind, const char *name, const char *what);
+/* Looks into a file without knowing its kind; NULL as above. */
+const struct heddle_plugin *config_plugin_open(const char *path, char *error, size_t error_size);

@@ -235,6 +235,13 @@ struct divergence_ops {
     const struct divergence_joint_ops *joint;
 };
 
+/* HEDDLE_DIVERGENCE_MODEL(mine): `const struct divergence_ops mine` is the model of this shared object. */
+#define DIVERGENCE_LAYOUT                                                                                              \
+    ((uint64_t)sizeof(struct divergence_ops) << 48 | (uint64_t)sizeof(struct divergence_setup) << 40 |                 \
+     (uint64_t)sizeof(struct divergence_host) << 32 | (uint64_t)sizeof(struct exec_row) << 20 |                        \
+     (uint64_t)sizeof(struct exec_cta) << 10 | (sizeof(struct exec_context) ^ sizeof(struct stats_divergence)))
+#define HEDDLE_DIVERGENCE_MODEL(ops) HEDDLE_PLUGIN_DEFINE(HEDDLE_PLUGIN_DIVERGENCE, DIVERGENCE_LAYOUT, &(ops))
+
 /* registry.c */
 const struct divergence_ops *const *divergence_list(size_t *count);
 const struct divergence_ops *divergence_find(const char *name);

@@ -1,4 +1,6 @@
-/* The list of divergence models, and the text by which users choose one: NAME[:WORD,...]. */
+/* The list of divergence models, and the text by which users choose one: NAME[:WORD,...], or a file in the place of the
+ * name. */
+#include <stdio.h>
 #include <string.h>
 
 #include "divergence/divergence.h"
@@ -30,8 +32,40 @@ static struct config_plugin plugin_of(const struct divergence_ops *ops) {
     return (struct config_plugin){ops->name, ops->help, ops->option, ops->preset, ops->options_bytes};
 }
 
+/* What the SM calls without asking. */
+static const char *missing_hook(const struct divergence_ops *ops) {
+    return !ops->name         ? "name"
+           : !ops->help       ? "help"
+           : !ops->new_model  ? "new_model()"
+           : !ops->free_model ? "free_model()"
+           : !ops->admit      ? "admit()"
+           : !ops->control    ? "control()"
+           : !ops->reached    ? "reached()"
+           : !ops->visit      ? "visit()"
+                              : NULL;
+}
+
+static bool parse_file(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
+                       char *error, size_t error_size) {
+    const char *rest;
+    const struct divergence_ops *table =
+        config_plugin_load(text, HEDDLE_PLUGIN_DIVERGENCE, DIVERGENCE_LAYOUT, &rest, error, error_size);
+    if (!table)
+        return false;
+    const char *missing = missing_hook(table);
+    if (missing) {
+        snprintf(error, error_size, "%.*s: its divergence model has no %s", (int)(rest - text), text, missing);
+        return false;
+    }
+    struct config_plugin plugin = plugin_of(table);
+    *ops = table;
+    return config_plugin_parse_file(rules, "divergence model", &plugin, rest, options, error, error_size);
+}
+
 bool divergence_parse_by(const char *rules, const char *text, const struct divergence_ops **ops, void **options,
                          char *error, size_t error_size) {
+    if (config_plugin_file_length(text))
+        return parse_file(rules, text, ops, options, error, error_size);
     struct config_plugin list[N_MODELS];
     for (size_t i = 0; i < N_MODELS; i++)
         list[i] = plugin_of(models[i]);

@@ -25,6 +25,7 @@
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
+#include <stdio.h>
 
 #include "mem/internal.h"
 
@@ -32,6 +33,16 @@ enum { BURST_BYTES = 32 };
 
 static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
 static uint64_t cycle_after(uint64_t time) { return (time + ticks(1) - 1) >> MEM_TICK_BITS; }
+
+const struct dram_policy *mem_load_dram_policy(const char *path, char *error, size_t error_size) {
+    const char *rest;
+    const struct dram_policy *policy =
+        config_plugin_load(path, HEDDLE_PLUGIN_DRAM_POLICY, DRAM_LAYOUT, &rest, error, error_size);
+    if (!policy || (policy->name && policy->pick))
+        return policy;
+    snprintf(error, error_size, "%s: its DRAM policy has no %s", path, policy->name ? "pick()" : "name");
+    return NULL;
+}
 
 static const struct dram_policy *policy_of(enum config_dram_policy policy) {
     switch (policy) {
@@ -57,7 +68,10 @@ static uint64_t break_even_cycles(const struct config_dram *dram) {
 
 void mem_dram_init(struct mem *mem) {
     const struct config_dram *dram = &mem->machine->dram;
-    mem->policy = policy_of(dram->policy);
+    char error[1024];
+    mem->policy =
+        dram->policy_file[0] ? mem_load_dram_policy(dram->policy_file, error, sizeof error) : policy_of(dram->policy);
+    assert(mem->policy); /* mem_can_build() has loaded it already */
     mem->dram_next = MEM_NEVER;
     mem->dram_hold_cycles = dram->row_hold_cycles ? dram->row_hold_cycles : break_even_cycles(dram);
     mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
@@ -201,6 +215,8 @@ static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t c
     struct dram_view view = {channel->queue, channel->n_queue, channel->banks, cycle,
                              (uint64_t)dram->queue_entries * dram->row_conflict_cycles};
     uint32_t place = mem->policy->pick(&view);
+    if (place >= view.n)
+        config_plugin_broken("DRAM policy", mem->policy->name, "pick() returned a place after the end of the queue");
     uint64_t start_cycle = dram_start(&view, place);
     if (start_cycle > cycle) {
         wake(mem, channel, start_cycle);

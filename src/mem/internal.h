@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "config/plugin.h"
 #include "mem/cache.h"
 #include "mem/dram_policy.h"
 #include "mem/events.h"

@@ -97,5 +97,7 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
         return wrong(&report, "l1.write_allocate is true, but needs l1.write back");
     if (l2->is_present && !l2->is_perfect && machine->l2_writes.policy != CONFIG_WRITE_BACK)
         return wrong(&report, "l2.write is through, but only an L2 that writes back can be built");
+    if (machine->dram.policy_file[0] && !mem_load_dram_policy(machine->dram.policy_file, text, size))
+        return false;
     return check_coherence(&report, machine) && check_dram(&report, &machine->dram, line_bytes);
 }

@@ -11,29 +11,6 @@ void sched_no_stall(void *state, const struct sched_view *view, uint32_t slot, b
     (void)state, (void)view, (void)slot, (void)is_long;
 }
 
-void sched_order_add(struct sched_order *order, uint32_t slot, uint64_t key) {
-    assert(slot < SCHED_MAX_SLOTS && !sched_has(&order->known, slot));
-    order->key[slot] = key;
-    order->before[slot] = (struct sched_set){0};
-    struct sched_set others = order->known;
-    for (int other; (other = sched_first(&others)) != SCHED_NONE; sched_remove(&others, (uint32_t)other)) {
-        bool is_before = order->key[other] != key ? order->key[other] < key : (uint32_t)other < slot;
-        if (is_before)
-            sched_add(&order->before[slot], (uint32_t)other);
-        else
-            sched_add(&order->before[other], slot);
-    }
-    sched_add(&order->known, slot);
-}
-
-void sched_order_remove(struct sched_order *order, uint32_t slot) {
-    assert(sched_has(&order->known, slot));
-    sched_remove(&order->known, slot);
-    struct sched_set others = order->known;
-    for (int other; (other = sched_first(&others)) != SCHED_NONE; sched_remove(&others, (uint32_t)other))
-        sched_remove(&order->before[other], slot);
-}
-
 void sched_groups_add(struct sched_groups *groups, uint32_t slot, uint32_t group) {
     assert(slot < SCHED_MAX_SLOTS && group < SCHED_MAX_SLOTS);
     groups->of[slot] = (uint8_t)group;

@@ -1,4 +1,4 @@
-/* Shared by the policies: their tables, hooks that do nothing, an order of slots, and groups of slots. */
+/* Shared by the policies: their tables, hooks that do nothing, and groups of slots. */
 #pragma once
 
 #include "sched/sched.h"
@@ -12,49 +12,6 @@
 void sched_no_start(void *state, const void *options, uint32_t n_slots);
 void sched_no_slot(void *state, const struct sched_view *view, uint32_t slot); /* arrive, leave, wake, issued */
 void sched_no_stall(void *state, const struct sched_view *view, uint32_t slot, bool is_long);
-
-/* ---- An order of slots ------------------------------------------------------------------------------------------- */
-
-/* Slots ordered by a key, the smallest first, equal keys by slot number. Kept in a matrix, as hardware keeps ages: for
- * every slot the set of slots before it. Finding the first of any set takes a few ANDs; no list is sorted or walked.
- * All zero: empty. */
-struct sched_order {
-    struct sched_set known;
-    uint64_t key[SCHED_MAX_SLOTS];
-    struct sched_set before[SCHED_MAX_SLOTS];
-};
-
-void sched_order_add(struct sched_order *order, uint32_t slot, uint64_t key);
-void sched_order_remove(struct sched_order *order, uint32_t slot);
-
-/* Returns the first of `among` (known slots), or SCHED_NONE. Each step moves to an earlier slot; slots mostly fill in
- * order, so one or two steps suffice. */
-static inline int sched_order_first(const struct sched_order *order, const struct sched_set *among) {
-    int slot = sched_first(among);
-    while (slot != SCHED_NONE) {
-        struct sched_set before = sched_and(among, &order->before[slot]);
-        int earlier = sched_first(&before);
-        if (earlier == SCHED_NONE)
-            break;
-        slot = earlier;
-    }
-    return slot;
-}
-
-/* Returns the slot with the smallest key; of equal ones the oldest. For keys that change with every instruction, for
- * which sched_order would be too slow. */
-static inline int sched_least(const struct sched_view *view, const struct sched_set *among,
-                              uint32_t (*key)(const struct sched_slot *slot)) {
-    struct sched_set left = *among;
-    int least = SCHED_NONE;
-    for (int slot; (slot = sched_first(&left)) != SCHED_NONE; sched_remove(&left, (uint32_t)slot)) {
-        const struct sched_slot *one = &view->slot[slot], *best = &view->slot[least == SCHED_NONE ? slot : least];
-        bool is_less = key(one) != key(best) ? key(one) < key(best) : one->age < best->age;
-        if (least == SCHED_NONE || is_less)
-            least = slot;
-    }
-    return least;
-}
 
 /* ---- Groups of slots --------------------------------------------------------------------------------------------- */
 

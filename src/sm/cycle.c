@@ -102,7 +102,14 @@ static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
         return sched_has(&candidates, (uint32_t)continued) ? continued : SM_NO_SLOT;
     sm->view.cycle = cycle;
     int picked = sm->policy->pick(sm->policy_state[scheduler], &sm->view, &candidates);
-    return picked == SCHED_NONE ? SM_NO_SLOT : picked;
+    if (picked == SCHED_NONE) {
+        if (!sm->policy->is_strict)
+            config_plugin_broken("scheduler", sm->policy->name, "pick() returned SCHED_NONE, and it is not strict");
+        return SM_NO_SLOT;
+    }
+    if (picked < 0 || picked >= SCHED_MAX_SLOTS || !sched_has(&candidates, (uint32_t)picked))
+        config_plugin_broken("scheduler", sm->policy->name, "pick() returned a slot that is no candidate");
+    return picked;
 }
 
 /* The block may end with the threads of the group: they are in its only live row, or all live threads of one of its

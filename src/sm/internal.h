@@ -152,6 +152,7 @@ struct sm {
 
     const struct config_machine *machine;
     const void *policy_options;
+    struct sched_ops own_policy; /* what `policy` points to */
     struct sm_dispatcher dispatcher;
     struct mem *mem;
     const struct sm_observer *observer;

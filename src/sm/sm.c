@@ -13,7 +13,8 @@ struct sm *sm_new(const struct sm_setup *setup) {
     const struct config_machine *machine = setup->machine;
     struct sm *sm = base_allocate_aligned(sizeof *sm);
     sm->machine = machine;
-    sm->policy = setup->scheduler;
+    sm->own_policy = sched_complete(setup->scheduler);
+    sm->policy = &sm->own_policy;
     sm->policy_options = setup->scheduler_options;
     sm->policy_sees_waits = sched_sees_waits(sm->policy);
     sm->mem = setup->mem;

@@ -1,10 +1,14 @@
 /* `--machine`, `--set` and `--dump-config`. */
 #include "cli/options/machine_options.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "config/plugin.h"
 
 /* A message about a place in a file has the compilers' form, so that editors can jump there. */
 static int refuse(const char *error) {
@@ -12,6 +16,30 @@ static int refuse(const char *error) {
         return cli_fail(CLI_ERROR, "%s", error);
     fprintf(stderr, "%s\n", error);
     return CLI_ERROR;
+}
+
+static bool set_dram_policy(struct config_machine *machine, const char *policy, char *error, size_t size) {
+    char text[CONFIG_ERROR_BYTES];
+    bool is_file = config_plugin_file_length(policy) != 0;
+    snprintf(text, sizeof text, "%s=%s", is_file ? "dram.policy_file" : "dram.policy", policy);
+    return config_set(machine, text, error, size);
+}
+
+bool cli_make_policy_absolute(char *text, size_t size) {
+    size_t length = config_plugin_file_length(text);
+    if (!length || text[0] == '/')
+        return true;
+    char path[PATH_MAX], full[PATH_MAX], rest[512];
+    snprintf(path, sizeof path, "%.*s", (int)length, text);
+    snprintf(rest, sizeof rest, "%s", text + length);
+    if (!realpath(path, full))
+        return false;
+    if (strlen(full) + strlen(rest) >= size) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    snprintf(text, size, "%s%s", full, rest);
+    return true;
 }
 
 int cli_load_machine(struct config_machine *machine, const struct cli_machine_options *given, const char *folder) {
@@ -22,6 +50,10 @@ int cli_load_machine(struct config_machine *machine, const struct cli_machine_op
     for (unsigned i = 0; i < given->set.count; i++)
         if (!config_set(machine, given->set.item[i], error, sizeof error))
             return cli_fail(CLI_USAGE, "--set: %s", error);
+    if (given->dram_policy && !set_dram_policy(machine, given->dram_policy, error, sizeof error))
+        return cli_fail(CLI_USAGE, "--dram-policy: %s", error);
+    if (!cli_make_policy_absolute(machine->dram.policy_file, sizeof machine->dram.policy_file))
+        return cli_fail(CLI_USAGE, "%s: %s", machine->dram.policy_file, strerror(errno));
     if (!config_check(machine, error, sizeof error))
         return cli_fail(CLI_ERROR, "machine %s: %s", machine->name, error);
     return CLI_DONE;

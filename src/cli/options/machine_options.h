@@ -10,6 +10,7 @@
 struct cli_machine_options {
     const char *machine; /* a name or a file; NULL: the default */
     struct cli_words set;
+    const char *dram_policy; /* a name or a file; NULL: the machine's */
     bool dump;
 };
 
@@ -26,12 +27,21 @@ struct cli_machine_options {
         "--set", 0, CLI_LIST, "KEY=VALUE", "change a machine's option; repeat it, the last counts",                    \
             (at) + offsetof(struct cli_machine_options, set), 0, 0                                                     \
     }
+#define CLI_DRAM_POLICY_ROW(at)                                                                                        \
+    {                                                                                                                  \
+        "--dram-policy", 0, CLI_TEXT, "NAME|FILE.so",                                                                  \
+            "which waiting request DRAM serves first, default the machine's",                                          \
+            (at) + offsetof(struct cli_machine_options, dram_policy), 0, 0                                             \
+    }
 #define CLI_DUMP_ROW(at)                                                                                               \
     {                                                                                                                  \
         "--dump-config", 0, CLI_FLAG, NULL, "print the whole machine as YAML, loadable again, and run nothing",        \
             (at) + offsetof(struct cli_machine_options, dump), 0, 0                                                    \
     }
 
+/* The program that runs may change its folder, so a policy's file gets its whole path. Returns false, with errno, if
+ * there is no such file. Text that names no file stays as it is. */
+bool cli_make_policy_absolute(char *text, size_t size);
 /* Loads the machine, applies every --set in order, and checks the outcome. `folder` has the bundled machines. Returns
  * CLI_DONE, or the exit status after one message on standard error. */
 int cli_load_machine(struct config_machine *machine, const struct cli_machine_options *given, const char *folder);

@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,6 +89,23 @@ const char *cli_find_experiments(struct base_arena *arena) { return find_data("e
 const char *cli_find_page(struct base_arena *arena) {
     const char *folder = find_data("web", arena);
     return folder ? base_arena_printf(arena, "%s/page.html", folder) : NULL;
+}
+
+const char *cli_find_templates(struct base_arena *arena) { return find_data("templates", arena); }
+
+/* PREFIX/include, or what the build tree's `sources` links to. */
+static const char *find_include(const char *built, const char *installed, struct base_arena *arena) {
+    const char *root = find_root(arena), *link = base_arena_printf(arena, "%s/sources", root ? root : "");
+    char path[PATH_MAX];
+    if (realpath(link, path))
+        return base_arena_printf(arena, "%s/%s", path, built);
+    return base_arena_printf(arena, "%s/%s", root ? root : "", installed);
+}
+
+const char *cli_find_include(struct base_arena *arena) { return find_include("include", "include", arena); }
+
+const char *cli_find_internal_include(struct base_arena *arena) {
+    return find_include("src", "include/heddle/src", arena);
 }
 
 const char *cli_find_build(struct base_arena *arena) {

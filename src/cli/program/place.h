@@ -22,5 +22,10 @@ const char *cli_find_machines(struct base_arena *arena);
 const char *cli_find_experiments(struct base_arena *arena);
 /* The page that report/page.h fills with data. */
 const char *cli_find_page(struct base_arena *arena);
+/* The same for the templates of `heddle new`. */
+const char *cli_find_templates(struct base_arena *arena);
+/* The folder that has heddle/policy.h, and the one with the headers of src/, for divergence models. */
+const char *cli_find_include(struct base_arena *arena);
+const char *cli_find_internal_include(struct base_arena *arena);
 /* The build tree of this executable; NULL: it is installed. */
 const char *cli_find_build(struct base_arena *arena);

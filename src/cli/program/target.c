@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/program/target.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,12 @@ static int check_divergence(const struct config_machine *machine, const char **r
 
 /* Sets it in the machine, so that what is dumped is what runs. */
 static int set_name(struct config_machine *machine, const char *key, const char *name, struct base_arena *arena) {
-    char error[CONFIG_ERROR_BYTES];
+    char error[CONFIG_ERROR_BYTES], whole[sizeof machine->scheduler];
+    snprintf(whole, sizeof whole, "%s", name);
+    if (!cli_make_policy_absolute(whole, sizeof whole))
+        return cli_fail(CLI_USAGE, "--%s: '%.*s': %s", key, (int)config_plugin_file_length(name), name,
+                        strerror(errno));
+    name = whole;
     if (!config_set(machine, base_arena_printf(arena, "%s=%s", key, name), error, sizeof error))
         return cli_fail(CLI_USAGE, "--%s", error);
     return CLI_DONE;

@@ -23,8 +23,8 @@ int cli_try_target(struct cli_target *target, const struct cli_machine_options *
 struct report_target cli_report_target(const struct cli_target *target);
 
 /* The form of values in the help and the completion. */
-#define CLI_SCHEDULER_VALUE "NAME[:KEY=VALUE,...]"
-#define CLI_DIVERGENCE_VALUE "MODEL[:KEY=VALUE,...]"
+#define CLI_SCHEDULER_VALUE "NAME|FILE.so[:KEY=VALUE,...]"
+#define CLI_DIVERGENCE_VALUE "MODEL|FILE.so[:KEY=VALUE,...]"
 
 /* A row of a table of options; `at` is the offset of the field in the command's struct. */
 #define CLI_MAX_CYCLES_ROW(at)                                                                                         \

@@ -1,0 +1,55 @@
+/* What every policy (warp scheduler, divergence model, DRAM policy) has: its options, and how a shared object offers
+ * one.
+ *
+ *     heddle new scheduler NAME      writes one to start from
+ *     heddle run bfs -s ./NAME.so    uses it
+ *     heddle check ./NAME.so         tests it
+ *
+ * docs/plug-ins.md goes through it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+enum config_plugin_option_type { CONFIG_PLUGIN_UINT, CONFIG_PLUGIN_CHOICE, CONFIG_PLUGIN_SET };
+
+/* One row per option. Values are stored as uint32_t at `offset` in the policy's options struct. A choice stores the
+ * index of its word in `choices` (words separated by '|'); a set, written `this+that`, stores a bit for each of its
+ * words. */
+struct config_plugin_option {
+    const char *name;
+    enum config_plugin_option_type type;
+    size_t offset;
+    uint32_t default_value, least, most;
+    const char *choices;
+    const char *help;
+};
+
+/* A word that stands for several values: `revive` for "mem=revive,reconv=pc". Values that the user writes out win. */
+struct config_preset {
+    const char *name;
+    const char *values;
+    const char *help;
+};
+
+/* ---- Shared objects ---------------------------------------------------------------------------------------------- */
+
+/* Changes with these headers; an object built with others is refused. */
+#define HEDDLE_PLUGIN_VERSION 1
+
+enum heddle_plugin_kind { HEDDLE_PLUGIN_SCHEDULER = 1, HEDDLE_PLUGIN_DIVERGENCE, HEDDLE_PLUGIN_DRAM_POLICY };
+
+/* A shared object exports one, named heddle_plugin. The macros HEDDLE_SCHEDULER, HEDDLE_DIVERGENCE_MODEL and
+ * HEDDLE_DRAM_POLICY define it. */
+struct heddle_plugin {
+    uint32_t version, kind;
+    uint64_t layout; /* a digest of the sizes of the structures that the policy shares with Heddle */
+    const void *table;
+};
+
+#define HEDDLE_PLUGIN_DEFINE(plugin_kind, plugin_layout, plugin_table)                                                 \
+    __attribute__((visibility("default")))                                                                             \
+    const struct heddle_plugin heddle_plugin = {HEDDLE_PLUGIN_VERSION, plugin_kind, plugin_layout, plugin_table}

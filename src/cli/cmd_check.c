@@ -1,0 +1,207 @@
+/* `heddle check FILE.so[:KEY=VALUE,...]`: tries a policy of one's own. First alone, on random programs or requests,
+ * where every call is checked; then in a GPU, where bundled workloads must still compute what their CPU references do,
+ * and take the same cycles twice. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/program/execute.h"
+#include "config/plugin.h"
+#include "divergence/divergence.h"
+#include "mem/dram_trial.h"
+#include "sched/trial.h"
+
+enum { N_SEEDS = 200, N_BLOCKS = 30, N_REQUESTS = 2000, N_ISSUES = 3000 };
+
+struct check_options {
+    struct cli_machine_options machine;
+    double timeout_seconds;
+};
+
+static const struct cli_option options[] = {
+    CLI_MACHINE_ROW(offsetof(struct check_options, machine)),
+    CLI_SET_ROW(offsetof(struct check_options, machine)),
+    {"--timeout", 0, CLI_SECONDS, "S", "give up a workload after S seconds, default 60",
+     offsetof(struct check_options, timeout_seconds), 0, 0},
+};
+
+const struct cli_command cli_check_command = {
+    .name = "check",
+    .summary = "try a scheduler, divergence model or DRAM policy in a shared object",
+    .usage = "check FILE.so[:KEY=VALUE,...] [options]",
+    .text = "A scheduler sees 200 random programs, a DRAM policy 200 random streams of requests: it must choose what\n"
+            "it may, never the same twice differently, and let everything end. How long a warp that is always\n"
+            "ready may wait is reported. Then workloads run with it, twice: results must be right and cycles\n"
+            "equal. Exit status: 0 all good, 3 it did something wrong.\n",
+    .examples = "  heddle check ./mine.so\n"
+                "  heddle check ./mine.so:length=1 -m volta-like\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .main = cli_check,
+};
+
+static int wrong(const char *what, const char *problem) {
+    printf("wrong  %s: %s\n", what, problem);
+    return CLI_CHECK_FAILED;
+}
+
+/* ---- Alone ------------------------------------------------------------------------------------------------------- */
+
+static int try_scheduler(const struct sched_ops *ops, const void *given) {
+    for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+        const struct sched_trial trial = {ops, given, NULL, NULL, seed % 4 != 0, N_BLOCKS, seed};
+        struct sched_trial_outcome first, second;
+        char what[64];
+        snprintf(what, sizeof what, "random program %" PRIu64, seed);
+        if (!sched_trial_run(&trial, &first) || !sched_trial_run(&trial, &second))
+            return wrong(what, first.problem[0] ? first.problem : second.problem);
+        if (first.picks != second.picks)
+            return wrong(what, "the same calls lead to other picks: it keeps something outside its state");
+    }
+    printf("good   %d random programs: only candidates are picked, every warp ends, equal calls lead to equal picks\n",
+           N_SEEDS);
+    uint32_t longest = sched_trial_longest_wait(ops, given, N_ISSUES, 1);
+    if (longest == UINT32_MAX)
+        printf("note   a warp that is always ready may never issue while others are ready too: it can starve\n");
+    else
+        printf("note   a warp that is always ready waits for %u issues of %d others at most\n", longest,
+               SCHED_TRIAL_SLOTS - 1);
+    return CLI_DONE;
+}
+
+static int try_dram_policy(const struct dram_policy *policy) {
+    uint64_t longest = 0;
+    for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+        struct dram_trial_outcome first, second;
+        char what[64];
+        snprintf(what, sizeof what, "random requests %" PRIu64, seed);
+        if (!mem_try_dram_policy(policy, N_REQUESTS, seed, &first) ||
+            !mem_try_dram_policy(policy, N_REQUESTS, seed, &second))
+            return wrong(what, first.problem[0] ? first.problem : second.problem);
+        if (first.picks != second.picks)
+            return wrong(what, "the same views lead to other picks: it keeps something");
+        longest = first.longest_wait_cycles > longest ? first.longest_wait_cycles : longest;
+    }
+    printf("good   %d random streams of %d requests: every pick is in the queue, and every request is served\n",
+           N_SEEDS, N_REQUESTS);
+    printf("note   a request waits for %" PRIu64 " cycles at most; a full queue of row conflicts takes 640\n", longest);
+    return CLI_DONE;
+}
+
+/* ---- In a GPU ---------------------------------------------------------------------------------------------------- */
+
+/* They have divergent loops, barriers, atomics, shared memory, stacks in local memory. */
+static const char *const workloads[] = {"bfs", "matmul", "sort", "reduction", "nqueens", "histogram", "divergent"};
+
+static int run_one(const char *name, const struct cli_target *target, const struct cli_place *place, double timeout,
+                   uint64_t *cycles, struct base_arena *arena) {
+    struct cli_execution execution = {
+        .place = place,
+        .target = target,
+        .timeout_seconds = timeout,
+        .keeps_errors = true,
+        .output = CLI_OUTPUT_DROPPED,
+    };
+    int status;
+    if (!cli_find_program(&execution.program, name, place, arena, &status))
+        return status;
+    struct cli_job job = {.execution = execution};
+    struct cli_jobs jobs = {.job = &job, .count = 1, .at_once = 1, .arena = arena};
+    status = cli_execute_all(&jobs);
+    if (status != CLI_DONE)
+        return status;
+    if (job.status != CLI_DONE)
+        return wrong(name, job.run.error ? job.run.error : "it failed");
+    *cycles = job.run.total.counters.cycles;
+    return CLI_DONE;
+}
+
+static int run_workloads(const struct cli_target *target, double timeout, struct base_arena *arena) {
+    struct cli_place place;
+    unsigned n_run = 0;
+    if (!cli_find_place(&place, arena))
+        return CLI_ERROR;
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        uint64_t first, second;
+        if (!cli_find_workload(workloads[i]))
+            continue;
+        int status = run_one(workloads[i], target, &place, timeout, &first, arena);
+        if (status == CLI_DONE)
+            status = run_one(workloads[i], target, &place, timeout, &second, arena);
+        if (status != CLI_DONE)
+            return status;
+        if (first != second)
+            return wrong(workloads[i], "two runs take different cycles");
+        n_run++;
+    }
+    printf("good   %u workloads on %s: results are right, and two runs take the same cycles\n", n_run,
+           target->machine.name);
+    return CLI_DONE;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+/* With its options, which sched_parse() checks. */
+static int try_alone(const struct heddle_plugin *plugin, const char *text) {
+    char error[512];
+    const struct sched_ops *scheduler;
+    const struct divergence_ops *model;
+    void *given = NULL;
+    int status = CLI_DONE;
+    switch (plugin->kind) {
+    case HEDDLE_PLUGIN_SCHEDULER:
+        if (!sched_parse(text, &scheduler, &given, error, sizeof error))
+            return cli_fail(CLI_ERROR, "%s", error);
+        printf("scheduler %s: %s\n", scheduler->name, scheduler->help);
+        status = try_scheduler(scheduler, given);
+        break;
+    case HEDDLE_PLUGIN_DIVERGENCE:
+        if (!divergence_parse(text, &model, &given, error, sizeof error))
+            return cli_fail(CLI_ERROR, "%s", error);
+        printf("divergence model %s: %s\n", model->name, model->help);
+        break;
+    default: {
+        const struct dram_policy *policy = mem_load_dram_policy(text, error, sizeof error);
+        if (!policy)
+            return cli_fail(CLI_ERROR, "%s", error);
+        printf("DRAM policy %s: %s\n", policy->name, policy->help ? policy->help : "");
+        status = try_dram_policy(policy);
+    }
+    }
+    free(given);
+    return status;
+}
+
+static int check(struct check_options *given, const struct cli_words *words, struct base_arena *arena) {
+    if (words->count != 1 || !config_plugin_file_length(words->item[0]))
+        return cli_fail(CLI_USAGE, "check needs a shared object: heddle check ./mine.so");
+    const char *text = words->item[0];
+    char error[512];
+    const struct heddle_plugin *plugin =
+        config_plugin_open(base_arena_copy(arena, text, config_plugin_file_length(text)), error, sizeof error);
+    if (!plugin)
+        return cli_fail(CLI_ERROR, "%s", error);
+    if (plugin->kind == HEDDLE_PLUGIN_DRAM_POLICY)
+        given->machine.dram_policy = text;
+    struct cli_target target;
+    int status = cli_make_target(&target, &given->machine, plugin->kind == HEDDLE_PLUGIN_SCHEDULER ? text : NULL,
+                                 plugin->kind == HEDDLE_PLUGIN_DIVERGENCE ? text : NULL, 0, arena);
+    if (status == CLI_DONE)
+        status = try_alone(plugin, text);
+    fflush(stdout);
+    return status == CLI_DONE ? run_workloads(&target, given->timeout_seconds, arena) : status;
+}
+
+int cli_check(int argc, char **argv) {
+    struct base_arena arena = {0};
+    struct check_options given = {.timeout_seconds = 60};
+    struct cli_words words = {0};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_check_command, argc, argv, &given, &words, &arena, &status))
+        status = check(&given, &words, &arena);
+    base_arena_free(&arena);
+    return status;
+}

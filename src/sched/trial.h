@@ -1,0 +1,30 @@
+/* A small random machine on which any scheduler can be tried: blocks of warps that compute, wait for short and long
+ * results and at barriers, finish, and make room for new blocks. Tests run every scheduler on it, `heddle check` one of
+ * a user. */
+#pragma once
+
+#include "sched/sched.h"
+
+enum { SCHED_TRIAL_SLOTS = 24 };
+
+struct sched_trial {
+    const struct sched_ops *ops;
+    const void *options;
+    const struct sched_ops *second; /* sees the same and must pick the same; NULL: none */
+    const void *second_options;
+    bool has_marks; /* with long operations and progress instructions */
+    uint32_t n_blocks;
+    uint64_t seed;
+};
+
+struct sched_trial_outcome {
+    uint64_t picks;    /* a digest of all of them */
+    uint64_t cycles;   /* until all blocks had ended */
+    char problem[160]; /* what the scheduler did wrong; "": nothing */
+};
+
+/* Runs until all blocks have ended. Returns false, with outcome->problem, at the first mistake. */
+bool sched_trial_run(const struct sched_trial *trial, struct sched_trial_outcome *outcome);
+/* Returns the most issues of others that a warp which is always ready has to wait for, of `n_issues`, whatever the
+ * others do; with nothing pending. UINT32_MAX: one of them never issued. */
+uint32_t sched_trial_longest_wait(const struct sched_ops *ops, const void *options, uint32_t n_issues, uint64_t seed);

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# plug_ins.sh: policies of one's own: written by `heddle new`, built, checked, used, and refused in one line when they are broken.
+set -euo pipefail
+heddle=$HEDDLE_COMMAND
+command -v cc >/dev/null || { echo "skipped: no C compiler"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "plug_ins.sh: $*" >&2
+    exit 1
+}
+
+# expect STATUS TEXT COMMAND...: the command ends with this status and writes this text
+expect() {
+    local status=0 output
+    output=$("${@:3}" 2>&1) || status=$?
+    [[ $status == "$1" ]] || fail "${*:3} ended with $status, expected $1: $output"
+    [[ $output == *$2* ]] || fail "${*:3} did not say '$2': $output"
+}
+
+# make_one KIND NAME: writes it and builds it as its output says for those without make
+make_one() {
+    local output
+    output=$("$heddle" new "$1" "$2")
+    command=$(sed -n 's/^  \(cc .*\)/\1/p' <<<"$output")
+    [[ $command ]] || fail "new $1 does not say how to build it: $output"
+    $command -Wall -Wextra -Werror
+}
+
+cycles() { "$heddle" run vecadd "$@" --json - --quiet 2>/dev/null | sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' | tail -n 1; }
+
+# A scheduler: its options count, and equal ones are equal.
+make_one scheduler mine
+expect 0 "200 random programs" "$heddle" check mine/mine.so
+one=$(cycles -s mine/mine.so:length=1) lrr=$(cycles -s lrr) many=$(cycles -s mine/mine.so:length=1000)
+[[ $one == "$lrr" ]] || fail "round robin of length 1 takes $one cycles, lrr $lrr"
+[[ $one != "$many" ]] || fail "the option changes nothing"
+expect 2 "did you mean 'length'" "$heddle" run vecadd -s mine/mine.so:lenth=2
+expect 1 "cannot make the folder 'mine'" "$heddle" new scheduler mine
+
+# A divergence model: a copy of stack takes the cycles of stack, and calls functions of Heddle.
+make_one divergence paths
+[[ $(cycles -d paths/paths.so) == "$(cycles -d stack)" ]] || fail "the copy of stack is not stack"
+
+# A DRAM policy, by its own option and in a machine.
+make_one dram-policy order
+expect 0 "200 random streams" "$heddle" check order/order.so
+expect 0 "policy_file: \"$work/order/order.so" "$heddle" run vecadd --dram-policy order/order.so --dump-config
+cycles --dram-policy order/order.so >/dev/null
+
+# Broken ones.
+echo 'int nothing;' >empty.c
+cc -shared -fPIC empty.c -o empty.so
+echo text >text.so
+include=$(sed -n 's/.*-I\([^ ]*\).*/\1/p' <<<"$command")
+sed 's/return sched_next(.*/return 77;/' mine/mine.c >wild.c
+sed 's/HEDDLE_SCHEDULER(table)/const struct heddle_plugin heddle_plugin = {9, 1, SCHED_LAYOUT, \&table}/' mine/mine.c >other.c
+sed 's/HEDDLE_SCHEDULER(table)/HEDDLE_PLUGIN_DEFINE(1, 5, \&table)/' mine/mine.c >layout.c
+sed 's/^ *\.pick = pick,//; s/^static int pick/int pick/' mine/mine.c >none.c
+sed 's/^\(static int pick.*\)/static int n_calls;\n\1/; s/    (void)view;\n    if/&/; s/return sched_next(candidates, .*/return sched_next(candidates, (uint32_t)n_calls++ % 24);/' \
+    mine/mine.c >moody.c
+for name in wild other layout none moody; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
+expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
+expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
+expect 2 "order.so is a DRAM policy, not a scheduler" "$heddle" run vecadd -s order/order.so
+expect 2 "is a scheduler, not a divergence model" "$heddle" run vecadd -d mine/mine.so
+expect 2 "is a plug-in of version 9; this is version 1" "$heddle" run vecadd -s other.so
+expect 2 "was built with other headers" "$heddle" run vecadd -s layout.so
+expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
+expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
+expect 3 "pick() returned slot 77, which is no candidate" "$heddle" check wild.so
+expect 3 "equal calls" bash -c "'$heddle' check moody.so | sed 's/the same calls lead to other picks/equal calls/'; exit \${PIPESTATUS[0]}"
+expect 2 "check needs a shared object" "$heddle" check bfs
