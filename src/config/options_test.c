@@ -137,8 +137,8 @@ static void a_wrong_value_says_what_is_allowed(void **state) {
     expect_set_refused("dram.policy=", "dram.policy is '', but takes fcfs, fcfs-bank or fr-fcfs");
     expect_set_refused("sm.pipeline=x", "sm.pipeline is 'x', but takes barrel, scoreboard or switch-on-access");
     expect_set_refused("name=a\tb", "name is 'a\tb', but takes up to 63 printable ASCII characters");
-    expect_set_refused("divergence=0123456789012345678901234567890123456789012345678901234567890123",
-                       "divergence is '0123456789012345678901234567890123456789012345678901234567890123', but takes up "
+    expect_set_refused("name=0123456789012345678901234567890123456789012345678901234567890123",
+                       "name is '0123456789012345678901234567890123456789012345678901234567890123', but takes up "
                        "to 63 printable ASCII characters");
 }
 
