@@ -111,7 +111,8 @@ static void machine_code_alone_is_refused_with_what_to_do(void **state) {
     CUresult result = cuModuleLoadDataEx(&module, bytes, 2, options, values);
     read_stderr(&capture, said, sizeof(said));
     assert_int_equal(result, CUDA_ERROR_NO_BINARY_FOR_GPU);
-    assert_non_null(strstr(said, "build with -gencode arch=compute_80,code=compute_80, or ask NVRTC for compute_80 and PTX\n"));
+    assert_non_null(
+        strstr(said, "build with -gencode arch=compute_80,code=compute_80, or ask NVRTC for compute_80 and PTX\n"));
     assert_non_null(strstr(log, "build with -gencode arch=compute_80,code=compute_80"));
     assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
     free(bytes);
