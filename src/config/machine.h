@@ -76,7 +76,7 @@ struct config_machine {
     enum config_coherence coherence;
     struct config_energy energy;
     char scheduler[512], divergence[512]; /* unless the command line names others; may be files */
-    char rules[16];                      /* preset that stands in for policies' defaults; empty: none */
-    uint64_t max_cycles;                 /* 0: none */
-    uint64_t watchdog_cycles;            /* without an effect until a livelock is looked for; 0: never */
+    char rules[16];                       /* preset that stands in for policies' defaults; empty: none */
+    uint64_t max_cycles;                  /* 0: none */
+    uint64_t watchdog_cycles;             /* without an effect until a livelock is looked for; 0: never */
 };
