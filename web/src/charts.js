@@ -177,6 +177,7 @@ function rampColor(ramp, t) {
   return ramp[i].map((low, k) => Math.round(low + (ramp[i + 1][k] - low) * (at - i)));
 }
 
+/** Colours follow the square root of a value's share of the most, so that low values can be told apart beside high ones. */
 function paint(canvas, ramp, width, height, most, at) {
   canvas.width = width;
   canvas.height = height;
@@ -185,7 +186,7 @@ function paint(canvas, ramp, width, height, most, at) {
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
       const value = at(x, y);
-      image.data.set(value === null ? [0, 0, 0, 0] : [...rampColor(ramp, most ? value / most : 0), 255], 4 * (y * width + x));
+      image.data.set(value === null ? [0, 0, 0, 0] : [...rampColor(ramp, most ? Math.sqrt(value / most) : 0), 255], 4 * (y * width + x));
     }
   context.putImageData(image, 0, 0);
 }
@@ -229,7 +230,8 @@ export function heatMap({ columns, rows, at, label, text, height, unit, isPictur
     const box = canvas.getBoundingClientRect();
     show(box.left + ((x + 0.5) / columns) * box.width, box.top + ((y + 0.5) / rows) * box.height);
   });
-  const bar = h("span", { style: `display:inline-block;width:90px;height:.7em;border-radius:3px;background:linear-gradient(90deg,${ramp.map((c) => `rgb(${c})`).join(",")})` });
+  const stops = [0, 0.06, 0.25, 0.56, 1].map((t) => `rgb(${rampColor(ramp, Math.sqrt(t))}) ${100 * t}%`);
+  const bar = h("span", { class: "ramp", style: `background:linear-gradient(90deg,${stops.join(",")})` });
   const scale = h("div", { class: "scale" }, "0 ", bar, ` ${format(top)} ${unit ?? ""}`);
   if (isPicture) return h("div", {}, canvas, scale);
   return h("div", { class: "map" }, axis(down ?? [], true), canvas, h("span"), axis(across ?? []), h("span"), scale);

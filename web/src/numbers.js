@@ -12,7 +12,10 @@ function csv(runs, keys) {
   return `${lines.join("\n")}\n`;
 }
 
-export function numbers(model, runs, onselect) {
+const MOST_COLUMNS = 60;
+
+export function numbers(model, chosen, onselect) {
+  const runs = chosen.slice(0, MOST_COLUMNS);
   const keys = metrics(model.runs);
   const search = h("input", { type: "search", placeholder: "find a number", "aria-label": "find a number", value: state.find ?? "" });
   const rows = keys.map((key) => h("tr", { "data-key": key }, h("th", { scope: "row", title: model.meanings[key] ?? null }, key),
@@ -29,12 +32,12 @@ export function numbers(model, runs, onselect) {
   const head = configuration.filter((c) => runs.some((run) => run[c])).map((c) => h("tr", { class: "group" }, h("th", { scope: "row" }, c),
     runs.map((run) => h("td", {}, c === "program" ? h("a", { href: "#run", onclick: (event) => (event.preventDefault(), onselect(run)) }, run[c]) : run[c] ?? ""))));
   const save = h("button", { type: "button", onclick: () => {
-    const link = h("a", { download: "heddle.csv", href: URL.createObjectURL(new Blob([csv(runs, keys)], { type: "text/csv" })) });
+    const link = h("a", { download: "heddle.csv", href: URL.createObjectURL(new Blob([csv(chosen, keys)], { type: "text/csv" })) });
     link.click();
     URL.revokeObjectURL(link.href);
   } }, "Save as CSV");
   return h("section", { class: "card", id: "numbers", "aria-labelledby": "numbers-title" },
-    h("header", {}, h("div", {}, h("h2", { id: "numbers-title" }, "All numbers"), h("p", { class: "soft" }, `${keys.length} statistics of ${runs.length} runs; each name explains itself under the pointer`)),
+    h("header", {}, h("div", {}, h("h2", { id: "numbers-title" }, "All numbers"), h("p", { class: "soft" }, `${keys.length} statistics of ${runs.length < chosen.length ? `the first ${runs.length} of ${chosen.length}` : runs.length} runs; each name explains itself under the pointer`)),
       h("div", { class: "controls" }, search, save)),
     h("div", { class: "table", tabindex: "0" }, h("table", {}, h("thead", {}), h("tbody", {}, head, rows))));
 }

@@ -31,7 +31,8 @@ export function overview(model, runs, width, onselect) {
   const { data, bars, groups, colors } = barsOf(runs, model.runs, metric);
   const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}`;
   const isSelected = (d) => d.run && String(d.run.id) === state.run;
-  const rows = runs.map((run) => ({ name: [run.program, label(run, varying(model.runs))].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
+  const MOST_ROWS = 60;
+  const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: [run.program, label(run, varying(model.runs))].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
   const card = h("section", { class: "card", id: "overview", "aria-labelledby": "overview-title" },
     h("header", {},
       h("div", {}, h("h2", { id: "overview-title" }, "Side by side"), h("p", { class: "soft" }, model.meanings[metric] ?? (metric === "speedup" ? "cycles of the program's first run / cycles of this one" : ""))),
@@ -44,7 +45,7 @@ export function overview(model, runs, width, onselect) {
   }
   if (rows.length)
     card.append(h("div", { style: "margin-top:1rem" }, legend(cycleParts),
-      chart("Where the cycles went", "of all SMs: an instruction issued, or what the warps waited for", stacked({ rows, width, label: "where the cycles went", xLabel: "SM cycles, %", onselect: (d) => onselect(d.run) }),
+      chart("Where the cycles went", `of all SMs: an instruction issued, or what the warps waited for${runs.length > MOST_ROWS ? `; the first ${MOST_ROWS} runs` : ""}`, stacked({ rows, width, label: "where the cycles went", xLabel: "SM cycles, %", onselect: (d) => onselect(d.run) }),
         [{ name: "run", left: true }, ...cycleParts.map((part) => ({ name: part.name, format: percent }))], rows.map((row) => [row.name, ...row.parts.map((part) => part.share)]))));
   return card;
 }
