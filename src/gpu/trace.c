@@ -35,7 +35,8 @@ struct gpu_trace {
     struct sm *const *sm;
     const struct mem *mem;
     uint64_t first_cycle, next_count;
-    uint64_t n_numbers; /* of accesses and arrows */
+    uint64_t n_numbers;  /* of accesses and arrows */
+    uint64_t last_begun; /* the cycle in which the last span that was written begins */
     struct traced_sm *traced;
     struct counted *channel;
     bool is_chip_named, is_full_said;
@@ -132,6 +133,8 @@ static void on_span(void *user, const struct sm_span *span) {
         {"line", line_at(trace, span->pc)}, {issues ? "lanes" : NULL, span->n_lanes}, {NULL, 0}};
     const char *name = issues ? name_at(trace, span->pc, buffer, sizeof buffer) : activity_names[span->activity];
     stats_trace_span(trace->file, track_of(trace, span->sm, span->slot), name, first, n_cycles, arguments);
+    if (!stats_trace_is_full(trace->file) && first > trace->last_begun)
+        trace->last_begun = first;
 }
 
 static void on_access(void *user, const struct sm_access_span *access) {
@@ -222,8 +225,8 @@ void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
     if (!stats_trace_flush(trace->file))
         fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
     if (stats_trace_is_full(trace->file) && !trace->is_full_said)
-        fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends before cycle %" PRIu64 "\n",
-                trace->config.path, trace->config.most_bytes, cycle);
+        fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends at cycle %" PRIu64 "\n",
+                trace->config.path, trace->config.most_bytes, trace->last_begun);
     trace->is_full_said = stats_trace_is_full(trace->file);
 }
 

@@ -122,7 +122,9 @@ static void write_events(struct stats_trace *trace, struct event *event, unsigne
         trace->error = errno;
     trace->has_ending = false;
     for (unsigned i = 0; i < count; i++) {
-        put(trace, ",\n" + !trace->has_events, trace->has_events ? 2 : 1);
+        if (trace->has_events)
+            put(trace, ",", 1);
+        put(trace, "\n", 1);
         trace->has_events = true;
         add(&event[i], "}");
         put(trace, event[i].text, event[i].length);

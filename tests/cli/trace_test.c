@@ -272,7 +272,7 @@ static void its_size_bounds_it(void **state) {
     struct stat about;
     struct outcome outcome = heddle("run bfs --size small -q --trace-size 1 --trace %s/small.json", scratch());
     expect_status(&outcome, 0);
-    expect_text(outcome.err, "small.json' has reached its limit of 1000000 bytes and ends before cycle ");
+    expect_text(outcome.err, "small.json' has reached its limit of 1000000 bytes and ends at cycle ");
     snprintf(path, sizeof path, "%s/small.json", scratch());
     assert_int_equal(stat(path, &about), 0);
     assert_in_range(about.st_size, 990000, 1000000);

@@ -24,6 +24,8 @@ function choose(run) {
   document.getElementById("run-title")?.focus({ preventScroll: true });
 }
 
+const MOST_PILLS = 14;
+
 /** The values of a dimension; a click shows or hides one, and at least one stays. */
 function filterOf({ key, name }) {
   const values = [...new Set(model.runs.map((run) => run[key]))];
@@ -34,10 +36,13 @@ function filterOf({ key, name }) {
     else chosen.delete(value);
     set({ [key]: chosen.size === values.length || chosen.size === 0 ? null : values.filter((v) => chosen.has(v)).join("|") });
   };
-  return h("fieldset", {}, h("legend", {}, name), values.map((value) => {
+  const pills = values.map((value) => {
     const box = h("input", { type: "checkbox", value, "data-filter": key, checked: chosen.has(value), onchange: () => change(value, box.checked) });
     return h("label", { class: "pill" }, box, h("span", {}, value || "none"));
-  }));
+  });
+  if (values.length <= MOST_PILLS) return h("fieldset", {}, h("legend", {}, name), pills);
+  const isOpen = document.querySelector(`details[data-of="${key}"]`)?.open;
+  return h("details", { "data-of": key, open: isOpen }, h("summary", {}, `${name}: ${chosen.size} of ${values.length}`), h("fieldset", {}, pills));
 }
 
 function drawFilters() {

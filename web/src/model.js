@@ -69,10 +69,17 @@ export function cycleShares(run) {
   return all ? cycleParts.map((part) => ({ ...part, share: (run.total[part.key] ?? 0) / all })) : [];
 }
 
-/** The name of a run among others: only what differs. */
-export function label(run, varying) {
-  const words = varying.filter((key) => key !== "program").map((key) => run[key]);
-  return words.length ? words.join(" · ") : run.scheduler || run.machine;
+/** Names each run among those of its program: by what differs between runs, and runs that do not differ by a number. */
+function nameRuns(runs) {
+  const keys = varying(runs, ["machine", "scheduler", "divergence", "arguments", "size"]);
+  const seen = new Map();
+  for (const run of runs) {
+    const words = keys.map((key) => run[key]).filter(Boolean);
+    const label = words.length ? words.join(" · ") : run.scheduler || run.machine || run.program;
+    const times = (seen.get(`${run.program}\n${label}`) ?? 0) + 1;
+    seen.set(`${run.program}\n${label}`, times);
+    run.label = times > 1 ? `${label} #${times}` : label;
+  }
 }
 
 export function load(data) {
@@ -95,12 +102,13 @@ export function load(data) {
         });
     } else if (document.total) add(document);
   }
+  nameRuns(runs);
   return { runs, experiments, meanings: data.meanings ?? {}, version: data.heddle, title: data.title };
 }
 
-/** The dimensions in which the runs differ. */
-export function varying(runs) {
-  return dimensions.map((d) => d.key).filter((key) => new Set(runs.map((run) => run[key])).size > 1);
+/** The keys in which runs differ. */
+function varying(runs, keys) {
+  return keys.filter((key) => new Set(runs.map((run) => run[key])).size > 1);
 }
 
 /** Every number of a run's total that some run has, in their order. */

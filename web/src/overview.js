@@ -1,8 +1,10 @@
 // All runs side by side: grouped bars of a metric, and where the cycles went.
 import { h, chart, legend, select, format, percent } from "./dom.js";
 import { groupedBars, stacked, colorOf } from "./charts.js";
-import { cycleParts, cycleShares, geometricMean, label, metrics, value, varying } from "./model.js";
+import { cycleParts, cycleShares, geometricMean, metrics, value } from "./model.js";
 import { state, set } from "./state.js";
+
+const MOST_BARS = 24; // of one program, and colours that can be told apart with the help of their order
 
 const first = ["speedup", "ipc", "cycles", "simd_efficiency", "warp_instructions"];
 
@@ -12,17 +14,17 @@ function metricOf(runs) {
 }
 
 function barsOf(runs, all, metric) {
-  const names = varying(all);
-  const data = runs.map((run) => ({ group: run.program, bar: label(run, names), value: value(run, metric), run }));
+  const names = [...new Set(all.map((run) => run.label))];
+  const data = runs.map((run) => ({ group: run.program, bar: run.label, value: value(run, metric), run }));
   const groups = [...new Set(data.map((d) => d.group))];
-  const bars = [...new Set(all.map((run) => label(run, names)))].filter((bar) => data.some((d) => d.bar === bar));
+  const bars = names.filter((bar) => data.some((d) => d.bar === bar));
   if (metric === "speedup" && groups.length > 1)
     for (const bar of bars) {
       const values = data.filter((d) => d.bar === bar && d.group !== "geometric mean").map((d) => d.value);
       const mean = values.length === groups.length ? geometricMean(values) : null;
       if (mean) data.push({ group: "geometric mean", bar, value: mean });
     }
-  return { data, bars, groups: [...new Set(data.map((d) => d.group))], colors: colorOf([...new Set(all.map((run) => label(run, names)))]) };
+  return { data, bars, groups: [...new Set(data.map((d) => d.group))], colors: colorOf(names) };
 }
 
 /** The bars of the chart, for links between charts, tables and tests. */
@@ -32,18 +34,19 @@ export function overview(model, runs, width, onselect) {
   const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}`;
   const isSelected = (d) => d.run && String(d.run.id) === state.run;
   const MOST_ROWS = 60;
-  const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: [run.program, label(run, varying(model.runs))].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
+  const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: [run.program, run.label].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
   const card = h("section", { class: "card", id: "overview", "aria-labelledby": "overview-title" },
     h("header", {},
       h("div", {}, h("h2", { id: "overview-title" }, "Side by side"), h("p", { class: "soft" }, model.meanings[metric] ?? (metric === "speedup" ? "cycles of the program's first run / cycles of this one" : ""))),
       h("div", { class: "controls" }, select("show", metrics(model.runs), metric, (m) => set({ metric: m })))));
   if (!data.length) card.append(h("p", { class: "empty" }, "No run is left: choose more above."));
+  else if (bars.length > MOST_BARS) card.append(h("p", { class: "empty" }, `${bars.length} kinds of runs are too many to compare at once: choose fewer above.`));
   else {
     card.append(legend(bars.map((bar) => ({ name: bar, color: colors.get(bar) }))));
     card.append(chart(metric, null, groupedBars({ data, groups, bars, colors, width, label: `${metric} of ${data.length} runs`, line: metric === "speedup" ? 1 : undefined, text, onselect: (d) => onselect(d.run), isSelected }),
       [{ name: "program", left: true }, { name: "on", left: true }, { name: metric, format }], data.map((d) => [d.group, d.bar, d.value])));
   }
-  if (rows.length)
+  if (rows.length && bars.length <= MOST_BARS)
     card.append(h("div", { style: "margin-top:1rem" }, legend(cycleParts),
       chart("Where the cycles went", `of all SMs: an instruction issued, or what the warps waited for${runs.length > MOST_ROWS ? `; the first ${MOST_ROWS} runs` : ""}`, stacked({ rows, width, label: "where the cycles went", xLabel: "SM cycles, %", onselect: (d) => onselect(d.run) }),
         [{ name: "run", left: true }, ...cycleParts.map((part) => ({ name: part.name, format: percent }))], rows.map((row) => [row.name, ...row.parts.map((part) => part.share)]))));

@@ -52,7 +52,7 @@ function cyclesOf(run, width) {
 }
 
 export function runView(model, run, width, onselect) {
-  const name = (r) => [r.program, r.machine, r.scheduler, r.divergence].filter(Boolean).join(" · ");
+  const name = (r) => [r.program, r.machine, r.scheduler, r.divergence, /#\d+$/.exec(r.label)?.[0]].filter(Boolean).join(" · ");
   const inner = width - 2;
   const half = inner > 980 ? (inner - 16) / 2 : inner;
   const lanes = run.lanes.length && run.lanes.some((v) => v > 0)
