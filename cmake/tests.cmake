@@ -3,10 +3,7 @@ enable_testing()
 find_package(cmocka REQUIRED)
 
 # Ten times what a test takes and more: other work on the machine must not make it fail.
-set(timeout 300)
-if(HEDDLE_SANITIZE)
-  set(timeout 1500)
-endif()
+set(timeout 1500)
 
 # set_slow(NAME SECONDS): ./test --quick leaves it out; otherwise the longest (in seconds of a processor) start first, so
 # that all processors are busy to the end.

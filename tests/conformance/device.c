@@ -13,7 +13,7 @@
 #include "driver.h"
 #include "kernel.h"
 
-enum { BATCH = 64, MAX_JOBS = 64, BATCH_SECONDS = 120, EXIT_NO_GPU = 7 };
+enum { BATCH = 64, MAX_JOBS = 64, BATCH_SECONDS = 600, EXIT_NO_GPU = 7 };
 
 struct range {
     size_t first, n;

@@ -32,7 +32,7 @@ struct mode {
     bool only_checks, is_real, may_refuse;
 };
 
-enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 20, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
+enum { MAX_REPORTS = 20, TIME_LIMIT_SECONDS = 200, EXIT_SKIPPED = 77, MAX_CAPTURE = 1 << 20 };
 
 /* The child's findings; report goes to the parent. */
 struct run {
