@@ -21,6 +21,7 @@ endif()
 # Headers for programs on the driver and runtime APIs, where no CUDA toolkit is: not on the compiler's own path, for the same reason
 # as the libraries.
 install(FILES include/cuda/cuda.h include/cuda/cuda_runtime_api.h DESTINATION ${private_dir}/cuda)
+install(FILES python/heddle.py DESTINATION share/heddle/python)
 install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES README.md LICENSE TYPE DOC)

@@ -47,7 +47,7 @@ _heddle() {
                     compopt -o default # or a file: a program, a .ptx
                     ;;
                 new) words='scheduler divergence dram-policy' ;;
-                ptx | query | report | sweep | check) compopt -o default ;;
+                ptx | query | report | sweep | check | import) compopt -o default ;;
                 list)
                     words='workloads aliases machines options schedulers divergence experiments stats commands'
                     if [[ $previous == machines ]]; then

@@ -25,6 +25,7 @@ int cli_sweep(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_new(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_import(int argc, char **argv);
 int cli_query(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_help(int argc, char **argv);

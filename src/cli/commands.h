@@ -16,4 +16,5 @@ extern const struct cli_command cli_bench_command;
 extern const struct cli_command cli_cost_command;
 extern const struct cli_command cli_new_command;
 extern const struct cli_command cli_check_command;
+extern const struct cli_command cli_import_command;
 extern const struct cli_command cli_help_command;

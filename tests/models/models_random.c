@@ -6,7 +6,8 @@
  * - models_random --one SEED NUMBER MODEL SCHEDULER MACHINE
  * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements while it fails
  *
- * MACHINE may be `functional`. MODEL is a name (drawn with options) or, with a colon, one set of options. */
+ * MACHINE may be `functional`. MODEL is a name (drawn with options), with a colon one set of options, or a plug-in:
+ * ./mine.so. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
     target->machine = &tester->machines.machine[random_below(random, tester->machines.count)];
     snprintf(target->scheduler, sizeof target->scheduler, "%s", scheduler->name);
     snprintf(target->divergence, sizeof target->divergence, "%s", ops->name);
-    if (tester->model && strchr(tester->model, ':'))
+    if (tester->model && (strchr(tester->model, ':') || config_plugin_file_length(tester->model)))
         snprintf(target->divergence, sizeof target->divergence, "%s", tester->model);
     else if (has_options)
         draw_options(target->divergence, sizeof target->divergence, ops->name, ops->option, ops->preset, random);
@@ -134,6 +135,8 @@ static void test_program(struct tester *tester, uint64_t number) {
     if (*expected.error)
         tell(tester, &program, &(struct target){.machine = NULL}, expected.error);
     bool is_long = *expected.error || expected.counters.warp_instructions > MOST_INSTRUCTIONS;
+    if (tester->model && config_plugin_file_length(tester->model) && !is_long)
+        test_model(tester, &program, &text, &expected, models[0], &random);
     for (size_t i = 0; i < n_models && !is_long; i++) {
         bool is_wanted = !tester->model || (strlen(models[i]->name) == name_length &&
                                             strncmp(models[i]->name, tester->model, name_length) == 0);

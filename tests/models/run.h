@@ -17,7 +17,7 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 
 struct target {
     const struct config_machine *machine; /* NULL: executed without timing */
-    char scheduler[128], divergence[64];
+    char scheduler[512], divergence[512];
     bool keeps_step; /* no SM runs ahead of the others */
 };
 

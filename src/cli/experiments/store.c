@@ -1,5 +1,6 @@
 /* The result store. With the write-ahead log, readers and a writer do not block each other, and committed results
  * survive however the process ends. */
+#define _GNU_SOURCE
 #include "cli/experiments/store.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/program/place.h"
+#include "stats/counters.h"
 
 enum { SCHEMA = 1, BUSY_MILLISECONDS = 60000 };
 
@@ -54,6 +56,40 @@ static bool execute(const struct cli_store *store, const char *text) {
     return sqlite3_exec(store->database, text, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* The runs as plain columns, for those who read the file without Heddle: one for each counter. For the caller to free.
+ */
+static char *view_text(void) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        abort();
+    fputs("CREATE VIEW results AS SELECT program, arguments, size, machine, scheduler, divergence, seconds, ended, "
+          "json_extract(statistics, '$.total.launches') AS launches",
+          file);
+    for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
+        fprintf(file, ", json_extract(statistics, '$.total.%s') AS %s", stats_list[i].name, stats_list[i].name);
+    fputs(" FROM runs", file);
+    fclose(file);
+    return text;
+}
+
+/* Another release may have other counters. */
+static bool make_view(const struct cli_store *store) {
+    char *text = view_text();
+    sqlite3_stmt *query;
+    bool is_there = false;
+    if (sqlite3_prepare_v2(store->database, "SELECT sql FROM sqlite_master WHERE name = 'results'", -1, &query, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW)
+        is_there = strcmp((const char *)sqlite3_column_text(query, 0), text) == 0;
+    sqlite3_finalize(query);
+    bool is_made = is_there || (execute(store, "BEGIN IMMEDIATE; DROP VIEW IF EXISTS results;") &&
+                                execute(store, text) && execute(store, "COMMIT"));
+    free(text);
+    return is_made;
+}
+
 /* Waits if another process is also making the tables. */
 static int prepare(struct cli_store *store) {
     sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
@@ -63,12 +99,10 @@ static int prepare(struct cli_store *store) {
     if (version > SCHEMA)
         return cli_fail(CLI_ERROR, "the store of results '%s' is of a newer Heddle; --store FILE names another",
                         store->path);
-    if (version == SCHEMA)
-        return CLI_DONE;
-    if (execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE;") &&
-        execute(store, schema) && execute(store, "COMMIT"))
-        return CLI_DONE;
-    return fail_store(store);
+    bool is_made = version == SCHEMA ||
+                   (execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE;") &&
+                    execute(store, schema) && execute(store, "COMMIT"));
+    return is_made && make_view(store) ? CLI_DONE : fail_store(store);
 }
 
 static struct cli_store *new_store(const char *path) {

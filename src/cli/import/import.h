@@ -1,0 +1,34 @@
+/* `heddle import`: a configuration of another simulator as a machine. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
+/* One key of the machine, with the option that it comes from. */
+struct cli_import_key {
+    const char *key, *value;
+    const char *source; /* "-gpgpu_n_clusters 15", or why this value */
+};
+
+/* An option that has no place in a machine. */
+struct cli_import_left {
+    const char *option, *reason;
+};
+
+struct cli_import {
+    const char *file;
+    struct cli_import_key *key;
+    unsigned n_keys;
+    struct cli_import_left *left;
+    unsigned n_left;
+    unsigned n_options; /* in the file */
+    struct base_arena *arena;
+};
+
+/* gpgpusim.c: reads the text of a gpgpusim.config. Every option of it is the source of a key, or is left with a reason.
+ * Returns false after one line on standard error. */
+bool cli_import_gpgpusim(struct cli_import *import, const char *text);
+/* Writes the machine as YAML, what is left as comments. */
+void cli_write_import(const struct cli_import *import, const char *name, FILE *file);
