@@ -6,7 +6,7 @@
     print(result["total"]["cycles"])
 
     for row in heddle.sweep("my.yaml", size="small"):
-        print(row["measure"], row["value"])
+        print(row["at"], row["ours"])
 
     with heddle.Device() as gpu:                    # a simulated GPU in this process, without time
         module = gpu.load(open("kernels.ptx").read())

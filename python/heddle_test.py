@@ -57,19 +57,19 @@ def test_sweep():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "mine.yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("""name: mine
-title: two schedulers
-machine: gtx480
+            file.write("""title: two schedulers
+run: {machine: gtx480}
+programs: [vecadd]
 axes:
-  scheduler:
-    lrr: {scheduler: lrr}
-    gto: {scheduler: gto}
-program: vecadd
+  - axis: scheduler
+    points:
+      lrr: {scheduler: lrr}
+      gto: {scheduler: gto}
 measures:
-  cycles: {value: cycles}
+  time: {of: cycles, title: cycles}
 """)
         rows = heddle.sweep(path, size="small", store=os.path.join(folder, "store.db"))
-    assert len(rows) == 2 and all(isinstance(row["value"], (int, float)) for row in rows), rows
+    assert len(rows) == 2 and all(isinstance(row["ours"], (int, float)) for row in rows), rows
 
 
 def test_device():

@@ -29,7 +29,7 @@ struct gpu_trace_config {
 
 struct gpu_config {
     const struct config_machine *machine; /* NULL: execute without timing. Copied. */
-    char scheduler[128];                  /* empty: the machine's own */
+    char scheduler[512];                  /* empty: the machine's own */
     uint32_t n_sms;
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;

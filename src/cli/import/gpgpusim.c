@@ -213,7 +213,9 @@ static void map_width(struct reader *reader, const char *key, double units, cons
     if (option && numbers(option->value, ",", &interval, 1) == 1)
         option->is_used = true;
     double width = fmax(1, floor(units * 32 / fmax(interval, 1)));
-    set(reader, key, base_arena_printf(reader->import->arena, "%s, each a warp every %g cycles", units_text, interval),
+    set(reader, key,
+        base_arena_printf(reader->import->arena, "%s that take a warp in %g cycle%s", units_text, interval,
+                          interval == 1 ? "" : "s"),
         "%.0f", fmin(width, 32));
 }
 
