@@ -1,5 +1,6 @@
 /* Turns what SMs report (sm/observer.h) into events of a timeline (stats/trace.h): a process of the format is an SM, a
- * thread one of its slots; the process after the last SM is the rest of the chip: launches, DRAM. */
+ * thread one of its slots; the process after the last SM is the rest of the chip: launches, DRAM. Both count from 1: on
+ * Linux, process and thread 0 are the idle ones, and readers may treat them so. */
 #include "gpu/trace.h"
 
 #include <errno.h>
@@ -78,18 +79,20 @@ static bool clip(const struct gpu_trace *trace, uint64_t *first, uint64_t *n_cyc
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
+static uint32_t process_of(uint32_t sm) { return sm + 1; }
+
 static void name_sm(struct gpu_trace *trace, uint32_t sm) {
     char name[24];
     if (trace->traced[sm].is_named)
         return;
     trace->traced[sm].is_named = true;
     snprintf(name, sizeof name, "SM %u", sm);
-    stats_trace_name_process(trace->file, sm, name);
+    stats_trace_name_process(trace->file, process_of(sm), name);
 }
 
-/* Returns the track of a slot. Thread 0 of a process would be taken for its main thread: slot 0 is thread 1. */
+/* Returns the track of a slot. */
 static struct stats_track track_of(struct gpu_trace *trace, uint32_t sm, uint32_t slot) {
-    struct stats_track track = {sm, slot + 1};
+    struct stats_track track = {process_of(sm), slot + 1};
     uint64_t *word = &trace->traced[sm].slot_is_named[slot / 64];
     char name[24];
     if (*word >> slot % 64 & 1)
@@ -104,10 +107,10 @@ static struct stats_track track_of(struct gpu_trace *trace, uint32_t sm, uint32_
 static uint32_t chip(struct gpu_trace *trace) {
     if (!trace->is_chip_named) {
         trace->is_chip_named = true;
-        stats_trace_name_process(trace->file, trace->n_sms, "chip");
-        stats_trace_name_thread(trace->file, (struct stats_track){trace->n_sms, 1}, "launches");
+        stats_trace_name_process(trace->file, process_of(trace->n_sms), "chip");
+        stats_trace_name_thread(trace->file, (struct stats_track){process_of(trace->n_sms), 1}, "launches");
     }
-    return trace->n_sms;
+    return process_of(trace->n_sms);
 }
 
 static uint32_t line_at(const struct gpu_trace *trace, uint32_t pc) {
@@ -149,7 +152,7 @@ static void on_access(void *user, const struct sm_access_span *access) {
                                                {"misses", access->n_misses},
                                                {NULL, 0}};
     name_sm(trace, access->sm);
-    stats_trace_overlapping_span(trace->file, access->sm, ++trace->n_numbers, "memory",
+    stats_trace_overlapping_span(trace->file, process_of(access->sm), ++trace->n_numbers, "memory",
                                  name_at(trace, access->pc, buffer, sizeof buffer), first, n_cycles, arguments);
 }
 
@@ -175,9 +178,9 @@ static void count_sm(struct gpu_trace *trace, uint32_t i, uint64_t cycle) {
     struct traced_sm *traced = &trace->traced[i];
     uint64_t n = sm_counters(trace->sm[i])->thread_instructions;
     name_sm(trace, i);
-    count(trace, &traced->ipc, i, "IPC", (double)(n - traced->n_instructions) / COUNT_EVERY, cycle);
+    count(trace, &traced->ipc, process_of(i), "IPC", (double)(n - traced->n_instructions) / COUNT_EVERY, cycle);
     traced->n_instructions = n;
-    count(trace, &traced->mshrs, i, "MSHRs", mem_mshrs_used(trace->mem, i), cycle);
+    count(trace, &traced->mshrs, process_of(i), "MSHRs", mem_mshrs_used(trace->mem, i), cycle);
 }
 
 /* A value is that of the cycles from here to the next count, except queues and MSHRs, which are looked at now. */

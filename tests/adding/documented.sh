@@ -52,6 +52,11 @@ for name in $(names stats); do
     has "| \`$name\` |" "statistic $name: its row in docs/statistics.md (tools/docs statistics)"
 done
 
+read_page docs/report.md
+for name in $(sed -nE 's/^STATS_LINE\(([a-z0-9_]+), .*/\1/p' src/stats/lines.def); do
+    has "| \`$name\` |" "counter $name of lines: its row in docs/report.md"
+done
+
 # A counter that no code names would be 0 for ever.
 for owner in GPU SM DIVERGENCE MEM; do
     words=$(find "src/${owner,,}" -name '*.[ch]' ! -name '*_test.c' -exec grep -hoE '[A-Za-z0-9_]+' {} + | sort -u)

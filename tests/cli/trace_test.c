@@ -251,15 +251,14 @@ static void arrows_join_spans(void **state) {
 
 static void cycles_and_sms_bound_it(void **state) {
     (void)state;
-    enum { N_SMS = 15 }; /* of gtx480; the chip is the process after them */
+    enum { CHIP = 16 }; /* processes 1 to 15 are the SMs of gtx480 */
     struct outcome outcome =
         heddle("run bfs --size small -q --trace-cycles 1000..2000 --trace-sms 3..4 --trace %s/part.json", scratch());
     expect_status(&outcome, 0);
     struct timeline timeline = read_timeline("part.json");
     assert_true(timeline.n_spans > 10);
     for (size_t i = 0; i < timeline.n_spans; i++) {
-        assert_true(timeline.span[i].process == 3 || timeline.span[i].process == 4 ||
-                    timeline.span[i].process == N_SMS);
+        assert_true(timeline.span[i].process == 4 || timeline.span[i].process == 5 || timeline.span[i].process == CHIP);
         assert_true(timeline.span[i].first >= 1000 && timeline.span[i].end <= 2001);
     }
     timeline_free(&timeline);
