@@ -24,9 +24,11 @@
  * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and 3.3 has a
  * WPU switch warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
  *
- * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Lanes that
- * spin on what others of their warp will write let these continue after a while, as in the model stack; splits run side
- * by side anyway.
+ * Where the paper is silent: ReviveSplit takes the groups in turn, starting after the one it chose last. Where a
+ * branch subdivides, the side that comes first in the program continues and the other becomes ready: the first comes
+ * by where the other stands, or to the same access one turn after it. The other way round (first=taken) the side that
+ * skips the body of an if runs ahead, and the splits meet an iteration apart. Lanes that spin on what others of their
+ * warp will write let these continue after a while, as in the model stack; splits run side by side anyway.
  *
  * size=N joins it with large warps (Narasiman 2011, 7.1): a warp is N threads, a split issues its instructions in
  * sub-warps, and is subdivided as above.
@@ -50,11 +52,12 @@
 enum { MEM_NONE, MEM_AGGRESS, MEM_LAZY, MEM_REVIVE };
 enum { RECONV_STACK, RECONV_PC };
 enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
+enum { FIRST_LOW, FIRST_TAKEN };
 enum { MERGE_OWN, MERGE_DWF };
 enum { LANES_AWARE, LANES_FREE };
 
 struct options {
-    uint32_t wst, slots, branch_length, mem, reconv, branches, size, merge, lanes;
+    uint32_t wst, slots, branch_length, mem, reconv, branches, first, size, merge, lanes;
 };
 
 static const struct config_plugin_option option_table[] = {
@@ -67,6 +70,9 @@ static const struct config_plugin_option option_table[] = {
      "splits must join before every branch, or go on beyond it and are subdivided there"},
     {"branch_len", CONFIG_PLUGIN_UINT, offsetof(struct options, branch_length), 50, 0, UINT32_MAX, NULL,
      "longest basic block at the post-dominator of a branch that subdivides a whole warp"},
+    {"first", CONFIG_PLUGIN_CHOICE, offsetof(struct options, first), FIRST_LOW, 0, 0, "low|taken",
+     "which side of a branch that subdivides continues: the one that comes first in the program, or the one that "
+     "branches"},
     {"wst", CONFIG_PLUGIN_UINT, offsetof(struct options, wst), 16, 2, 4096, NULL,
      "entries of an SM's warp-split table"},
     {"slots", CONFIG_PLUGIN_UINT, offsetof(struct options, slots), 0, 0, CONFIG_MAX_SLOTS, NULL,
@@ -139,6 +145,7 @@ static void *new_model(const struct divergence_setup *setup) {
         .warp_threads = dws->options.size,
         .at_branches = dws->options.branches == BRANCHES_BYPASS,
         .branch_length = dws->options.branch_length,
+        .taken_first = dws->options.first == FIRST_TAKEN,
         .by_pc = dws->options.reconv == RECONV_PC,
         .stops_at_branches = dws->options.branches == BRANCHES_LIMITED,
     };

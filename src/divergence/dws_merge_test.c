@@ -19,7 +19,7 @@ enum { PCC_BRANCH = 16, PCC_E = 17, PCC_D = 20, PCC_F = 22, PCC_STORE = 23 };
 
 static void splits_of_two_warps_issue_together_where_their_lanes_leave_room(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,merge=dwf", complements, 2);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,merge=dwf,first=taken", complements, 2);
     const uint64_t *n_shared = &f->sm[0].counters.shared_issues;
     splits_step_to(f, 0, PCC_BRANCH);
     assert_int_equal(f->sm[0].slot[1].group->pc, 0); /* full warps go alone */
@@ -79,7 +79,7 @@ static void each_part_of_a_shared_access_is_divided_by_its_own_hits(void **state
                                                "D: ld.global.u32 %r8, [%rd1]; add.u32 %r4, %r4, %r8;\n"
                                                "F: add.u32 %r4, %r4, 1000;\n" PROGRAM_END;
     enum { PC_LOAD = 19 };
-    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,merge=dwf,slots=8", text, 2);
+    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,merge=dwf,slots=8,first=taken", text, 2);
     f->outcome = splits_miss_above_4;
     splits_step_to(f, 0, PCC_BRANCH);
     splits_step_to(f, 1, PCC_BRANCH);
@@ -107,8 +107,10 @@ static void lanes_that_collide_issue_alone_unless_lanes_are_free(void **state) {
                                    "F: add.u32 %r4, %r4, 1000;\n" PROGRAM_END;
     enum { PC_COLLIDE_D = 13 };
     for (int is_free = 0; is_free < 2; is_free++) {
-        struct fixture *f = splits_open(
-            &divergence_dws, is_free ? "dws:branch-only,merge=dwf,lanes=free" : "dws:branch-only,merge=dwf", text, 3);
+        struct fixture *f = splits_open(&divergence_dws,
+                                        is_free ? "dws:branch-only,merge=dwf,lanes=free,first=taken"
+                                                : "dws:branch-only,merge=dwf,first=taken",
+                                        text, 3);
         for (uint32_t slot = 0; slot < 3; slot++)
             splits_step_to(f, slot, PC_COLLIDE_D);
         assert_int_equal(f->sm[0].counters.shared_issues, 0);
@@ -136,7 +138,7 @@ static void what_needs_a_rows_lanes_or_its_banks_is_not_shared(void **state) {
         char text[2000];
         snprintf(text, sizeof text, "%s.shared .b32 pot;\n%s%s%s", PROGRAM_HEAD,
                  PROGRAM_BEGIN COMPLEMENTS "exit; D: ", cases[i].insn, "exit; }\n");
-        struct fixture *f = splits_open(&divergence_dws, "dws:branch-only,merge=dwf", text, 2);
+        struct fixture *f = splits_open(&divergence_dws, "dws:branch-only,merge=dwf,first=taken", text, 2);
         for (uint32_t slot = 0; slot < 2; slot++) {
             splits_step_to(f, slot, PCC_BRANCH);
             splits_step(f, slot);
@@ -152,8 +154,8 @@ static void one_warp_shares_nothing_with_itself(void **state) {
     (void)state;
     uint64_t n_instructions[2];
     for (int is_merging = 0; is_merging < 2; is_merging++) {
-        struct fixture *f =
-            splits_open(&divergence_dws, is_merging ? "dws:merge=dwf,lanes=free" : "dws", complements, 1);
+        struct fixture *f = splits_open(
+            &divergence_dws, is_merging ? "dws:merge=dwf,lanes=free,first=taken" : "dws:first=taken", complements, 1);
         fixture_run(f);
         n_instructions[is_merging] = f->sm[0].n_instructions;
         assert_int_equal(f->sm[0].counters.warp_splits, 1);

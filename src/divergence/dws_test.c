@@ -20,6 +20,7 @@ static const char *const variants[] = {
     "dws:revive,wst=2",
     "dws:aggress,slots=1",
     "dws:branch-only,branch_len=0",
+    "dws:first=taken",
     "dws:size=64",
     "dws:aggress,size=128",
     "dws:mem-only,size=64",
@@ -56,7 +57,7 @@ enum { PC_A = 10, PC_C = 11, PC_B = 13, PC_E = 15, PC_D = 18, PC_F = 19, PC_G = 
 
 static void figure_6_subdivides_at_b_and_leaves_the_stack_alone(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,branch_len=3", figure_6, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,branch_len=3,first=taken", figure_6, 1);
     splits_step_to(f, 0, PC_A);
     splits_step(f, 0); /* A pushes: G is longer than branch_len */
     const struct entry stack[] = {{PC_G, EXEC_NO_PC, 0xff}, {PC_C, PC_G, 0x03}, {PC_B, PC_G, 0xfc}};
@@ -98,7 +99,7 @@ static void figure_6_subdivides_at_b_and_leaves_the_stack_alone(void **state) {
 
 static void entries_are_counted_for_as_long_as_they_are_used(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,branch_len=3", figure_6, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,branch_len=3,first=taken", figure_6, 1);
     splits_step_to(f, 0, PC_B + 1);
     splits_step(f, 0);
     uint64_t since = f->cycle;
@@ -116,10 +117,10 @@ static void a_branch_subdivides_a_whole_warp_up_to_branch_len_and_not_beyond(voi
     static const struct {
         const char *model;
         uint32_t n;
-    } cases[] = {{"dws:branch-only-stack,branch_len=0", 0},
-                 {"dws:branch-only-stack,branch_len=1", 1},
-                 {"dws:branch-only-stack,branch_len=4", 1},
-                 {"dws:branch-only-stack,branch_len=5", 2}};
+    } cases[] = {{"dws:branch-only-stack,branch_len=0,first=taken", 0},
+                 {"dws:branch-only-stack,branch_len=1,first=taken", 1},
+                 {"dws:branch-only-stack,branch_len=4,first=taken", 1},
+                 {"dws:branch-only-stack,branch_len=5,first=taken", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture *f = splits_open(&divergence_dws, cases[i].model, figure_6, 1);
         fixture_run(f);
@@ -138,7 +139,7 @@ enum { PC_MEETING_BRANCH = 9, PC_MEETING_D = 13, PC_MEETING_F = 14 };
 
 static void splits_that_meet_at_an_access_are_one_again(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", meeting, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only,first=taken", meeting, 1);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
     splits_step(f, 0);
     splits_step_to(f, 0, PC_MEETING_F + 1); /* has read; waits after the access */
@@ -152,7 +153,7 @@ static void splits_that_meet_at_an_access_are_one_again(void **state) {
     assert_int_equal(f->sm[0].counters.merges, 1);
     fixture_close(f);
 
-    f = splits_open(&divergence_dws, "dws:branch-only", meeting,
+    f = splits_open(&divergence_dws, "dws:branch-only,first=taken", meeting,
                     1); /* the same before the access, when neither has read */
     splits_step_to(f, 0, PC_MEETING_BRANCH);
     splits_step(f, 0);
@@ -161,7 +162,7 @@ static void splits_that_meet_at_an_access_are_one_again(void **state) {
     splits_expect_table(f, NULL, 0);
     fixture_close(f);
 
-    f = splits_open(&divergence_dws, "dws:branch-only-stack", meeting, 1);
+    f = splits_open(&divergence_dws, "dws:branch-only-stack,first=taken", meeting, 1);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
     splits_step(f, 0);
     splits_step_to(f, 0, PC_MEETING_F);
@@ -183,7 +184,7 @@ static void miss_some(void *user, const struct divergence_group *group, uint32_t
 static void a_split_at_an_access_meets_those_that_have_finished_it(void **state) {
     (void)state;
     uint32_t misses = 0xf0;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", meeting, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only,first=taken", meeting, 1);
     f->outcome = miss_some;
     f->user = &misses;
     splits_step_to(f, 0, PC_MEETING_BRANCH);
@@ -200,7 +201,7 @@ static void a_split_at_an_access_meets_those_that_have_finished_it(void **state)
     fixture_run(f);
     fixture_close(f);
 
-    f = splits_open(&divergence_dws, "dws:aggress", meeting, 1);
+    f = splits_open(&divergence_dws, "dws:aggress,first=taken", meeting, 1);
     f->outcome = miss_some;
     f->user = &misses;
     splits_step_to(f, 0, PC_MEETING_BRANCH);
@@ -231,7 +232,7 @@ static void a_running_split_meets_those_that_stand_where_it_comes(void **state) 
     (void)state;
     for (uint32_t n_slots = 1; n_slots <= 2; n_slots++) {
         const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = n_slots};
-        struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only", trips, &shape);
+        struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only,first=taken", trips, &shape);
         fixture_parameter(f, 0, fixture_alloc(f, 32));
         fixture_start(f);
         splits_step_to(f, 0, PC_TRIPS_BRANCH);
@@ -251,12 +252,41 @@ static void a_running_split_meets_those_that_stand_where_it_comes(void **state) 
 /* The other side comes from X to SKIP without a branch. */
 static void a_split_meets_a_sibling_in_the_middle_of_a_block(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", trips, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only,first=taken", trips, 1);
     splits_step_to(f, 0, PC_TRIPS_BRANCH);
     splits_step(f, 0);
     splits_step_to(f, 1, PC_SKIP);
     splits_expect_table(f, NULL, 0);
     assert_int_equal(f->sm[0].slot[1].group->mask, 0xff);
+    fixture_run(f);
+    fixture_close(f);
+}
+
+/* Threads 0 to 3 twice around, the others once. */
+static const char laps[] = PROGRAM_HEAD PROGRAM_BEGIN
+    "mov.u32 %r4, 0; setp.lt.u32 %p2, %r0, 4; selp.u32 %r5, 2, 1, %p2;\n"
+    "LOOP: add.u32 %r4, %r4, 1; sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP;\n" PROGRAM_END;
+enum { PC_LAPS_LOOP = 10, PC_LAPS_BRANCH = 13 };
+
+/* It keeps the slot, so that a greedy scheduler goes on with it: forwards with those that do not jump over X, which
+ * meet the others at once; at the end of a loop with those that stay in it. */
+static void the_side_that_comes_first_in_the_program_continues(void **state) {
+    (void)state;
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only", trips, 1);
+    splits_step_to(f, 0, PC_TRIPS_BRANCH);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_X, SPLITS_RUNS, 0xf0}, {PC_SKIP, SPLITS_RUNS, 0x0f}}, 2);
+    splits_step(f, 0);
+    splits_expect_table(f, NULL, 0);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xff);
+    fixture_run(f);
+    fixture_close(f);
+
+    f = splits_open(&divergence_dws, "dws:branch-only", laps, 1);
+    splits_step_to(f, 0, PC_LAPS_BRANCH);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC_LAPS_LOOP, SPLITS_RUNS, 0x0f}, {PC_LAPS_BRANCH + 1, SPLITS_RUNS, 0xf0}},
+                        2);
     fixture_run(f);
     fixture_close(f);
 }
@@ -276,7 +306,7 @@ enum { PC12_C = 11, PC12_B = 13, PC12_E = 16, PC12_D = 18, PC12_F = 19, PC12_G =
 
 static void figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:mem=aggress,branches=limited", figure_12, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:mem=aggress,branches=limited,first=taken", figure_12, 1);
     f->outcome = splits_miss_above_4;
     splits_step_to(f, 0, PC12_B);
     const struct entry stack[] = {{PC12_G, EXEC_NO_PC, 0xff}, {PC12_C, PC12_G, 0x03}, {PC12_B, PC12_G, 0xfc}};
@@ -313,7 +343,7 @@ static void figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch(void
 
 static void a_split_that_runs_ahead_bypasses_the_branch(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,branch_len=0", figure_12, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,branch_len=0,first=taken", figure_12, 1);
     f->outcome = splits_miss_above_4;
     splits_step_to(f, 0, PC12_B);
     splits_step(f, 0);
@@ -347,7 +377,7 @@ static struct fixture *open_two_warps(const char *model) {
 
 static void lazy_divides_only_when_all_others_wait(void **state) {
     (void)state;
-    struct fixture *f = open_two_warps("dws:lazy,branch_len=0");
+    struct fixture *f = open_two_warps("dws:lazy,branch_len=0,first=taken");
     splits_step(f, 0); /* the second warp could continue */
     splits_expect_table(f, NULL, 0);
     splits_step_to(f, 1, PC12_B);
@@ -367,7 +397,8 @@ static void miss_all_in_row_1(void *user, const struct divergence_group *group, 
 static void revive_divides_a_suspended_group_when_no_group_can_continue(void **state) {
     (void)state;
     for (int is_revive = 0; is_revive < 2; is_revive++) {
-        struct fixture *f = open_two_warps(is_revive ? "dws:revive,branch_len=0" : "dws:lazy,branch_len=0");
+        struct fixture *f =
+            open_two_warps(is_revive ? "dws:revive,branch_len=0,first=taken" : "dws:lazy,branch_len=0,first=taken");
         f->outcome = miss_all_in_row_1;
         splits_step(f, 0);
         splits_step_to(f, 1, PC12_B);
@@ -400,7 +431,7 @@ static void miss_all_by_lane(void *user, const struct divergence_group *group, u
 
 static void revive_takes_the_groups_in_turn(void **state) {
     (void)state;
-    struct fixture *f = open_two_warps("dws:revive,branch_len=0");
+    struct fixture *f = open_two_warps("dws:revive,branch_len=0,first=taken");
     f->outcome = miss_all_by_lane;
     splits_step_to(f, 1, PC12_B);
     splits_step(f, 0);
@@ -424,8 +455,9 @@ static void threads_that_would_have_to_stop_at_once_do_not_run_ahead(void **stat
                                    "add.u32 %r4, %r4, 200;\n"
                                    "D: add.u32 %r4, %r4, 100;\n" PROGRAM_END;
     for (int is_limited = 0; is_limited < 2; is_limited++) {
-        struct fixture *f =
-            splits_open(&divergence_dws, is_limited ? "dws:mem=aggress,branches=limited" : "dws:aggress", text, 1);
+        struct fixture *f = splits_open(
+            &divergence_dws, is_limited ? "dws:mem=aggress,branches=limited,first=taken" : "dws:aggress,first=taken",
+            text, 1);
         f->outcome = splits_miss_above_4;
         splits_step_to(f, 0, 9);
         splits_step(f, 0);
@@ -438,7 +470,7 @@ static void threads_that_would_have_to_stop_at_once_do_not_run_ahead(void **stat
 
 static void stores_and_whole_hits_divide_nothing(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:mem=aggress,branches=limited", figure_12, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:mem=aggress,branches=limited,first=taken", figure_12, 1);
     fixture_run(f);
     assert_int_equal(f->sm[0].counters.warp_splits, 0);
     fixture_close(f);
@@ -448,7 +480,7 @@ static void stores_and_whole_hits_divide_nothing(void **state) {
 
 static void a_full_table_refuses_and_the_branch_is_serialised(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,wst=2,branch_len=0", figure_12, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:aggress,wst=2,branch_len=0,first=taken", figure_12, 1);
     f->outcome = splits_miss_above_4;
     splits_step_to(f, 0, PC12_B);
     splits_step(f, 0);
@@ -470,7 +502,7 @@ static void a_full_table_refuses_and_the_branch_is_serialised(void **state) {
 static void a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile(void **state) {
     (void)state;
     const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 1};
-    struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only", meeting, &shape);
+    struct fixture *f = fixture_open(&divergence_dws, "dws:branch-only,first=taken", meeting, &shape);
     fixture_parameter(f, 0, fixture_alloc(f, 32));
     fixture_start(f);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
@@ -491,7 +523,7 @@ static void a_barrier_makes_the_splits_one(void **state) {
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; setp.lt.u32 %p2, %r0, 4; @%p2 bra D;\n"
                                                           "add.u32 %r4, %r4, 200; add.u32 %r4, %r4, 5;\n"
                                                           "D: bar.sync 0; add.u32 %r4, %r4, 100;\n" PROGRAM_END;
-    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack", text, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:branch-only-stack,first=taken", text, 1);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
     splits_step(f, 0);
     splits_step(f, 0);
@@ -546,17 +578,17 @@ static void more_slots_than_an_sm_has_are_refused(void **state) {
 
 static void what_cannot_run_is_refused_with_its_rule(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:mem=none,branches=limited", figure_6, 1);
+    struct fixture *f = splits_open(&divergence_dws, "dws:mem=none,branches=limited,first=taken", figure_6, 1);
     char text[200];
     assert_string_equal(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
                         "dws with mem=none and branches=limited never subdivides a warp: that is the model stack");
     fixture_close(f);
-    f = splits_open(&divergence_dws, "dws:size=36", figure_6, 1);
+    f = splits_open(&divergence_dws, "dws:size=36,first=taken", figure_6, 1);
     f->machine.warp_size = 32;
     assert_string_equal(divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
                         "dws: size=36 is not a multiple of the machine's warps of 32 threads");
     fixture_close(f);
-    f = splits_open(&divergence_dws, "dws:size=16,merge=dwf", figure_6, 1);
+    f = splits_open(&divergence_dws, "dws:size=16,merge=dwf,first=taken", figure_6, 1);
     assert_string_equal(
         divergence_dws.refuses(f->options, &f->machine, NULL, text, sizeof text),
         "dws with merge=dwf takes warps of the machine's size: a large warp fills its lanes from rows of its own");
@@ -569,7 +601,7 @@ static void what_cannot_run_is_refused_with_its_rule(void **state) {
 
 static void a_large_warp_is_divided_over_its_rows(void **state) {
     (void)state;
-    struct fixture *f = splits_open(&divergence_dws, "dws:size=16,mem=aggress", meeting, 2);
+    struct fixture *f = splits_open(&divergence_dws, "dws:size=16,mem=aggress,first=taken", meeting, 2);
     assert_int_equal(f->sm[0].slot[0].group->n_threads, 16);
     assert_null(f->sm[0].slot[1].group);
     splits_step_to(f, 0, PC_MEETING_BRANCH);
@@ -603,6 +635,7 @@ int main(void) {
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
         cmocka_unit_test(a_running_split_meets_those_that_stand_where_it_comes),
         cmocka_unit_test(a_split_meets_a_sibling_in_the_middle_of_a_block),
+        cmocka_unit_test(the_side_that_comes_first_in_the_program_continues),
         cmocka_unit_test(figure_12_divides_by_the_hit_mask_and_rejoins_before_the_branch),
         cmocka_unit_test(a_split_that_runs_ahead_bypasses_the_branch),
         cmocka_unit_test(lazy_divides_only_when_all_others_wait),

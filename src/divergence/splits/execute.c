@@ -57,15 +57,18 @@ void divergence_split_part(struct divergence_splits_hook *hook, struct divergenc
         return;
     }
     struct divergence_split *other = divergence_split_new(hook, subdivision, split);
+    uint32_t target = splits->program->code[pc].target;
+    bool continues_taken = splits->rules.taken_first || target < pc;
+    struct divergence_split *taken = continues_taken ? split : other, *through = continues_taken ? other : split;
     divergence_split_copy(other->mask, split->mask, n_rows);
-    divergence_masks_remove(other->mask, split->part, n_rows);
-    divergence_split_copy(split->mask, split->part, n_rows);
-    other->group.pc = pc + 1;
-    split->group.pc = splits->program->code[pc].target;
+    divergence_masks_remove(through->mask, split->part, n_rows);
+    divergence_split_copy(taken->mask, split->part, n_rows);
+    taken->group.pc = target;
+    through->group.pc = pc + 1;
     divergence_subdivision_mark_apart(subdivision);
     splits->setup.counters->warp_splits++;
     divergence_split_run(hook, split);
-    divergence_split_run(hook, other); /* taken first */
+    divergence_split_run(hook, other);
 }
 
 static bool may_part(const struct divergence_splits *splits, const struct divergence_split *split) {

@@ -65,7 +65,7 @@ static void when_all_splits_of_a_path_wait_the_other_paths_run(void **state) {
     static const char text[] = TWO_PATHS "add.u32 %r4, %r4, 10; bar.sync 0; add.u32 %r4, %r4, 20; bra M;\n"
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_C = PC_D + 4, PC_M = PC_C + 3 };
-    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
     splits_step(f, 0);
     splits_expect_table(f, (struct entry[]){{PC_C, SPLITS_RUNS, 0x30}, {PC_D, SPLITS_RUNS, 0xc0}}, 2);
     splits_step(f, 0);
@@ -85,7 +85,7 @@ static void splits_that_wait_at_the_same_instruction_are_one_path(void **state) 
     static const char text[] = TWO_PATHS "add.u32 %r4, %r4, 10;\n"
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_C = PC_D + 1, PC_M = PC_C + 3 };
-    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
     splits_step(f, 0);
     splits_step(f, 0);
     step_while(f, 1, 0xc0);
@@ -104,7 +104,7 @@ static void who_waits_at_the_end_of_the_path_stays_there(void **state) {
                                                        "C: setp.ne.u32 %p3, %r0, 5;\n"
                                                        "W: vote.sync.ballot.b32 %r4, %p3, 0x3f;\n" BOTH_MEET;
     enum { PC_C = PC_D + 2, PC_W = PC_C + 1, PC_M = PC_W + 1 };
-    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
     splits_step(f, 0);
     step_while(f, 1, 0xc0);
     splits_expect_table(f, (struct entry[]){{PC_C, SPLITS_RUNS, 0x30}, {PC_M, SPLITS_WAITS, 0xc0}}, 2);
@@ -130,7 +130,7 @@ static void the_paths_of_a_split_that_waits_become_paths_of_the_warp(void **stat
     static const char text[] = TWO_PATHS CHILD_WAITS "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_C = PC_AFTER_G, PC_M = PC_C + 3 };
     for (int is_last = 0; is_last < 2; is_last++) {
-        struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+        struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
         splits_step(f, 0);
         splits_step(f, 1); /* a stack of its own */
         if (!is_last)
@@ -159,7 +159,7 @@ static void a_split_alone_on_a_stack_of_its_own_lets_the_paths_below_run(void **
     (void)state;
     static const char text[] = TWO_PATHS CHILD_WAITS "C: exit;\n" BOTH_MEET;
     for (int ends_last = 0; ends_last < 2; ends_last++) {
-        struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+        struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
         splits_step(f, 0);
         splits_step(f, 1);
         if (!ends_last)
@@ -184,7 +184,7 @@ static void who_waits_for_one_at_a_barrier_goes_on(void **state) {
                                          "N: add.u32 %r4, %r4, 10; @%p4 bar.sync 0; bra M;\n"
                                          "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
     enum { PC_N = PC_D + 4, PC_C = PC_N + 3, PC_M = PC_C + 3 };
-    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
     splits_step(f, 0);
     splits_step(f, 0);
     splits_step_to(f, 1, PC_D + 2);
@@ -205,7 +205,7 @@ static void nobody_overtakes_a_call(void **state) {
     static const char text[] = PROGRAM_HEAD ".func wait() { bar.sync 0; ret; }\n" PUSH_PATHS A_AND_B
                                             "call wait; add.u32 %r4, %r4, 10; bra M;\n"
                                             "C: bar.sync 0; add.u32 %r4, %r4, 100; bra M;\n" BOTH_MEET;
-    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack", text);
+    struct fixture *f = open_paths(&divergence_dws, "dws:branch-only-stack,first=taken", text);
     splits_step(f, 0);
     splits_step(f, 0);
     step_while(f, 1, 0xc0);

@@ -24,7 +24,7 @@ static void threads_that_go_straight_to_the_join_are_not_waited_for_twice(void *
         "A: @%p3 bra J; @%p1 bra C; add.u32 %r4, %r4, 10; @%p2 bra J; add.u32 %r4, %r4, 100; bra J;\n"
         "C: add.u32 %r4, %r4, 1000;\n"
         "J: add.u32 %r4, %r4, 2;\n" PROGRAM_END;
-    struct fixture *f = open_warp("dws:branch-only-stack,wst=2", text, 4);
+    struct fixture *f = open_warp("dws:branch-only-stack,wst=2,first=taken", text, 4);
     fixture_run(f);
     assert_int_equal(f->sm[0].counters.warp_splits, 1);
     assert_int_equal(f->sm[0].counters.splits_refused, 1);
@@ -41,7 +41,7 @@ static void splits_get_slots_in_the_order_in_which_they_asked(void **state) {
                                    "L: setp.eq.u32 %p1, %r0, %r5; @!%p1 bra N; add.u32 %r4, %r4, 10; bra J;\n"
                                    "N: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L;\n"
                                    "J: add.u32 %r4, %r4, 2;\n" PROGRAM_END;
-    struct fixture *f = open_warp("dws:branch-only-stack", text, 1);
+    struct fixture *f = open_warp("dws:branch-only-stack,first=taken", text, 1);
     uint32_t seen[8], n = 0;
     for (uint32_t i = 0; i < 200 && f->sm[0].slot[0].group; i++) {
         uint32_t mask = f->sm[0].slot[0].group->mask;
@@ -79,8 +79,8 @@ static void indexed_branches_are_counted_as_branches_are(void **state) {
         const char *model;
         uint32_t n_splits; /* at J, so that C is a split's */
     } cases[] = {{&divergence_stack, "stack", 0},
-                 {&divergence_dws, "dws:branch-only", 1},
-                 {&divergence_dws, "dws:mem-only", 0},
+                 {&divergence_dws, "dws:branch-only,first=taken", 1},
+                 {&divergence_dws, "dws:mem-only,first=taken", 0},
                  {&divergence_slip, "slip", 0},
                  {&divergence_slip, "slip:bypass", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -143,7 +143,7 @@ static void lanes_that_spin_let_the_others_go_on(void **state) {
         "ld.param.u64 %rd3, [out]; mov.u32 %r6, 7; sub.u32 %r6, %r6, %r0; mov.u32 %r4, 1;\n"
         "WAIT: ld.volatile.global.u32 %r5, [%rd3+64]; setp.ne.u32 %p1, %r5, %r6; @%p1 bra WAIT;\n"
         "add.u32 %r5, %r5, 1; st.volatile.global.u32 [%rd3+64], %r5;\n" PROGRAM_END;
-    struct fixture *f = open_warp("dws:mem-only", text, 2);
+    struct fixture *f = open_warp("dws:mem-only,first=taken", text, 2);
     run_long(f);
     assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[16], 8);
     fixture_close(f);
@@ -162,7 +162,7 @@ static void lanes_that_spin_on_the_stack_of_a_split_meet_the_others_again(void *
         "M: add.u32 %r4, %r4, 10; bra J;\n"
         "C: add.u32 %r4, %r4, 100;\n"
         "J: add.u32 %r4, %r4, 1000;\n" PROGRAM_END;
-    struct fixture *f = open_warp("dws:branch-only-stack,wst=2", text, 2);
+    struct fixture *f = open_warp("dws:branch-only-stack,wst=2,first=taken", text, 2);
     run_long(f);
     assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[16], 7);
     for (uint32_t i = 0; i < 8; i++)
@@ -180,7 +180,7 @@ static void a_broken_join_loses_no_thread(void **state) {
         "Q: st.volatile.global.u32 [%rd3+64], %r4; bra M;\n"
         "WAIT: ld.volatile.global.u32 %r5, [%rd3+64]; setp.eq.u32 %p1, %r5, 0; @%p1 bra WAIT; add.u32 %r4, %r4, 10;\n"
         "M: add.u32 %r4, %r4, 100;\n" PROGRAM_END;
-    struct fixture *f = open_warp("dws:mem-only", text, 2);
+    struct fixture *f = open_warp("dws:mem-only,first=taken", text, 2);
     run_long(f);
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(fixture_u32(f, FIXTURE_MEMORY)[i], i < 2 || i > 5 ? 101 : 111);
