@@ -182,7 +182,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         stats_add(&gpu->totals, &record->counters);
     if (gpu->config.records_threads)
         gpu_profile_add(gpu, &grid, record->kernel);
-    if (gpu->config.records_lines)
+    if (gpu->config.records_lines && (is_timed || !gpu->timed)) /* as in the totals */
         gpu_lines_add(gpu, &grid, record->kernel);
     exec_profile_free(grid.profile);
     if (gpu->timed)

@@ -52,6 +52,7 @@ static void lines_add_up_to_the_run(void **state) {
     expect_sums("--lines");
     expect_sums("--lines -d dws");
     expect_sums("--lines -d dwf");
+    expect_sums("--lines --launch 4..5");
 }
 
 /* Stalls are cycles of groups, so that there are at least as many as stalls of SMs. */

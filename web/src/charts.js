@@ -45,7 +45,7 @@ function wrap(svg, label, isWide) {
 /** Grouped bars. data: {group, bar, value, paper?, run?, low?, high?}; a paper's number is a mark on the bar. */
 export function groupedBars({ data, groups, bars, colors, width, label, unit, domain, line, text, onselect, isSelected, height = 300 }) {
   const least = groups.length * (bars.length * 9 + 14) + 70;
-  const inner = Math.max(least, Math.min(width, groups.length * (bars.length * 54 + 40) + 70));
+  const inner = Math.max(least, Math.min(width, groups.length * (bars.length * (groups.length > 1 ? 54 : 110) + 40) + 70));
   const isLong = groups.some((g) => g.length > 9) && inner / groups.length < 110;
   const shown = data.filter((d) => d.value !== null && d.value !== undefined);
   const printed = data.filter((d) => typeof d.paper === "number");
@@ -59,7 +59,7 @@ export function groupedBars({ data, groups, bars, colors, width, label, unit, do
     x: { domain: bars, axis: null, padding: 0.08 },
     y: { grid: true, label: unit ?? null, domain, tickFormat: "~s", nice: true },
     marks: [
-      Plot.barY(shown, { fx: "group", x: "bar", y: "value", fill: (d) => colors.get(d.bar), rx: 1.5 }),
+      Plot.barY(shown, { fx: "group", x: "bar", y: "value", fill: (d) => colors.get(d.bar), fillOpacity: (d) => (d.run && d.run.outcome !== "done" ? 0.35 : 1), rx: 1.5 }),
       line === undefined ? null : Plot.ruleY([line], { stroke: "currentColor", strokeDasharray: "3 3", strokeOpacity: 0.6 }),
       Plot.ruleX(spread, { fx: "group", x: "bar", y1: "low", y2: "high", stroke: "currentColor" }),
       Plot.dot(printed, { fx: "group", x: "bar", y: "paper", symbol: "diamond", r: 4.5, fill: "var(--card)", stroke: "var(--ink)", strokeWidth: 1.5 }),

@@ -31,7 +31,7 @@ function barsOf(runs, all, metric) {
 export function overview(model, runs, width, onselect) {
   const metric = metricOf(model.runs);
   const { data, bars, groups, colors } = barsOf(runs, model.runs, metric);
-  const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}`;
+  const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}${d.run && d.run.outcome !== "done" ? `\nnot complete: ${d.run.error ?? d.run.outcome}` : ""}`;
   const isSelected = (d) => d.run && String(d.run.id) === state.run;
   const MOST_ROWS = 60;
   const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: [run.program, run.label].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
@@ -43,6 +43,7 @@ export function overview(model, runs, width, onselect) {
   else if (bars.length > MOST_BARS) card.append(h("p", { class: "empty" }, `${bars.length} kinds of runs are too many to compare at once: choose fewer above.`));
   else {
     card.append(legend(bars.map((bar) => ({ name: bar, color: colors.get(bar) }))));
+    if (runs.some((run) => run.outcome !== "done")) card.append(h("p", { class: "soft" }, "Pale bars are of runs that did not come to their end."));
     card.append(chart(metric, null, groupedBars({ data, groups, bars, colors, width, label: `${metric} of ${data.length} runs`, line: metric === "speedup" ? 1 : undefined, text, onselect: (d) => onselect(d.run), isSelected }),
       [{ name: "program", left: true }, { name: "on", left: true }, { name: metric, format }], data.map((d) => [d.group, d.bar, d.value])));
   }
