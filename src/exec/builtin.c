@@ -178,5 +178,5 @@ exec_act_fn *exec_select_builtin(const char *name) {
     for (size_t k = 0; k < sizeof(builtins) / sizeof(builtins[0]); k++)
         if (strcmp(name, builtins[k].name) == 0)
             return builtins[k].act;
-    return NULL;
+    return exec_select_device_runtime(name);
 }

@@ -214,6 +214,12 @@ struct exec_fault {
     char detail[200]; /* the nearest allocation, the assertion's text, ... */
 };
 
+/* A launch from a kernel. */
+struct exec_child {
+    uint64_t function; /* its address */
+    uint32_t grid[3], block[3], shared_bytes;
+};
+
 /* Device memory as exec sees it: one arena of host memory and the live allocations in it, sorted by address. */
 struct exec_memory {
     uint64_t base, limit; /* device addresses of the arena */
@@ -226,6 +232,10 @@ struct exec_memory {
      * did not return. */
     uint64_t (*malloc_)(void *user, uint64_t bytes);
     bool (*free_)(void *user, uint64_t address);
+    /* Launches from a kernel (device_runtime.c). new_child returns memory for its parameters, 0 if it cannot be
+     * launched; launch_child returns false if there is no launch with these parameters. */
+    uint64_t (*new_child)(void *user, const struct exec_program *program, const struct exec_child *child);
+    bool (*launch_child)(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
     /* Returns the texture or surface with this handle, or NULL. */
     const struct exec_texture *(*texture)(void *user, uint64_t handle);
     /* Prints the formatted text of a device printf. */
@@ -331,8 +341,9 @@ struct exec_context {
     struct exec_fault fault;      /* its lane is one of `row` or, when that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
     struct exec_async async;
-    uint32_t touched;                 /* WARP_MEMORY only: the active lanes that accessed their address */
-    bool has_changed;                 /* an atomic has changed a value in memory; set, but never cleared here */
+    uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */
+    bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */
+    bool has_changed; /* an atomic has changed a value in memory; set, but never cleared here */
     uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
@@ -356,9 +367,10 @@ exec_act_fn *exec_select_texture(const struct exec_form *form);
 exec_act_fn *exec_select_async(const struct exec_form *form, exec_lanes_fn **lanes);
 exec_act_fn *exec_select_extension(const struct exec_form *form);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
-/* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail), or NULL for another name. The
- * instruction's target is its call site, which has its arguments. */
+/* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail, launches), or NULL for another
+ * name. The instruction's target is its call site, which has its arguments. */
 exec_act_fn *exec_select_builtin(const char *name);
+exec_act_fn *exec_select_device_runtime(const char *name); /* device_runtime.c */
 
 /* Returns the address of a function as a value. */
 static inline uint64_t exec_function_address(const struct ptx_function *function) {

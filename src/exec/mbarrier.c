@@ -180,6 +180,7 @@ EXEC_INLINE void test(struct exec_context *cx, const struct exec_operands *o, bo
         complete |= (uint32_t)is_complete << l;
         cx->async.mbarrier[l] = is_complete ? (uint32_t)offset | phase : EXEC_NO_MBARRIER;
     }
+    cx->waits |= !complete;
     exec_write_predicate(o->dst[0], complete, o->mask);
 }
 

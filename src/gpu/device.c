@@ -59,6 +59,8 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     }
     gpu->start_ns = gpu_host_clock_ns();
     gpu->memory.view.user = gpu;
+    gpu->memory.view.new_child = gpu_child_new;
+    gpu->memory.view.launch_child = gpu_child_launch;
     gpu->memory.view.texture = find_texture;
     gpu->memory.view.print = print_text;
     return gpu;
@@ -72,6 +74,7 @@ void gpu_free(struct gpu *gpu) {
     gpu_timed_free(gpu->timed);
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
+    free(gpu->child);
     for (uint32_t i = 0; i < gpu->n_launches; i++)
         gpu_series_free(&gpu->launch[i].series);
     free(gpu->launch);

@@ -20,6 +20,7 @@
 enum {
     ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
     BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
+    EARLY_TURNS = 16,   /* rounds in which a row waited for an mbarrier that count as one */
     SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then has one round at a time */
     TIME_CHECK_BLOCKS = 16,
     SPIN_AFTER = 200000, /* instructions while diverged before a small loop counts as spinning */
@@ -144,8 +145,9 @@ static void profile_insn(struct exec_profile *profile, const struct exec_row *ro
         exec_profile_line(profile, pc, base_count_bits(mask));
 }
 
-/* Runs row number `index` until it blocks, ends, or has used its turn. */
-static void run_row(struct engine *engine, struct resident *resident, uint32_t index) {
+/* Runs row number `index` until it blocks, ends, or has used its turn. Returns true if it ended its turn early, to wait
+ * for an mbarrier. */
+static bool run_row(struct engine *engine, struct resident *resident, uint32_t index) {
     const struct exec_insn *code = engine->grid->program->code;
     struct exec_context *cx = &engine->cx;
     struct exec_row *row = &resident->cta->row[index];
@@ -153,8 +155,9 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
     struct warp *warp = &resident->warp[index];
     struct exec_profile *profile = engine->grid->profile;
     uint64_t n_warp = 0, n_thread = 0;
+    bool has_waited = false;
     uint32_t pc = 0, lowest_pc = EXEC_NO_PC, highest_pc = 0;
-    const uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
+    uint64_t turn = warp->has_spun ? SPIN_TURN : engine->n_residents > 1 ? SHARED_TURN : ROW_TURN;
     while (n_warp < turn && stack->depth && !cx->fault.kind) {
         const struct divergence_entry *top = divergence_stack_top(stack);
         if (top->is_waiting) {
@@ -197,6 +200,11 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
                     count_access(engine->counters, cx, insn, mask);
                 if (cx->fault.kind)
                     break;
+                if (cx->waits) { /* for others: it is their turn when the row has looked at the result */
+                    cx->waits = false;
+                    has_waited = true;
+                    turn = n_warp;
+                }
             }
         }
     }
@@ -210,6 +218,7 @@ static void run_row(struct engine *engine, struct resident *resident, uint32_t i
                        "instruction limit reached: an endless loop?");
     if (cx->fault.kind)
         gpu_describe_fault(cx, row, pc, engine->error);
+    return has_waited;
 }
 
 /* --- the grid --- */
@@ -238,14 +247,16 @@ static void report_deadlock(struct engine *engine, struct resident *resident) {
 
 /* Gives every row of the block its turns. Returns false if the launch has failed. */
 static bool run_block(struct engine *engine, struct resident *resident) {
-    int n_turns = engine->n_residents > 1 ? 1 : BLOCK_TURNS;
-    for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn++) {
+    int n_turns = (engine->n_residents > 1 ? 1 : BLOCK_TURNS) * EARLY_TURNS;
+    bool has_waited = false;
+    for (int turn = 0; turn < n_turns && resident->cta->n_live_rows; turn += has_waited ? 1 : EARLY_TURNS) {
         bool has_run = false;
+        has_waited = false;
         for (uint32_t i = 0; i < engine->n_rows; i++) {
             if (!resident->stack[i].depth || resident->warp[i].is_blocked)
                 continue;
             has_run = true;
-            run_row(engine, resident, i);
+            has_waited |= run_row(engine, resident, i);
             if (engine->cx.fault.kind)
                 return false;
         }

@@ -61,6 +61,8 @@ struct gpu {
     uint64_t n_grids;
     uint64_t next_code_address; /* for the next program linked */
     uint64_t workspace;         /* for cooperative grids; 0 before the first */
+    struct gpu_child *child;    /* launches that the running grid has made (children.c) */
+    uint32_t n_children, n_nested;
 };
 
 struct gpu_kernel {
@@ -72,6 +74,13 @@ struct gpu_kernel {
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,
                         struct gpu_error *error);
+
+/* children.c: launches that kernels make. gpu_run_children() runs those of the grid that has just ended. */
+uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch);
+bool gpu_child_launch(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
+bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error);
+/* module.c */
+struct gpu_module *gpu_module_next(const struct gpu_module *module);
 
 /* profile.c: adds what a launch recorded about its threads and branches to the device's profiles. */
 void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);

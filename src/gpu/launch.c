@@ -189,5 +189,5 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         gpu->time_ns = gpu_timed_ns(gpu->timed);
     else /* a stand-in that only orders events: every SM retires one warp instruction per cycle */
         gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
-    return is_done;
+    return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
 }

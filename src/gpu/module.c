@@ -129,15 +129,34 @@ struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char
     return ptx ? place_module(gpu, ptx, messages) : NULL;
 }
 
+/* The vendor's device runtime, which programs with dynamic parallelism are linked with: its calls are ours
+ * (exec/device_runtime.c). */
+static bool is_device_runtime(const struct ptx_module *ptx) {
+    static const char *const names[] = {"__cudaCDP2LaunchDeviceV2", "cudaLaunchDeviceV2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct ptx_function *function = ptx_find_function(ptx, names[i]);
+        if (function && function->has_body)
+            return true;
+    }
+    return false;
+}
+
 struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, const struct gpu_text *part,
                                           uint32_t n_parts, struct ptx_messages *messages) {
     struct ptx_module **parsed = base_allocate(n_parts, sizeof(struct ptx_module *)), *linked = NULL;
-    uint32_t n = 0;
+    uint32_t n = 0, n_read = 0;
     *messages = (struct ptx_messages){0};
-    while (n < n_parts && (parsed[n] = ptx_parse(part[n].name, part[n].text, part[n].length, messages)))
-        n++;
-    if (n == n_parts)
-        linked = ptx_link(name, parsed, n_parts, messages);
+    for (; n_read < n_parts; n_read++) {
+        parsed[n] = ptx_parse(part[n_read].name, part[n_read].text, part[n_read].length, messages);
+        if (!parsed[n])
+            break;
+        if (is_device_runtime(parsed[n]))
+            ptx_module_free(parsed[n]);
+        else
+            n++;
+    }
+    if (n_read == n_parts && n)
+        linked = ptx_link(name, parsed, n, messages);
     else
         while (n)
             ptx_module_free(parsed[--n]);
@@ -198,6 +217,9 @@ uint64_t gpu_module_texture(struct gpu_module *module, const char *name) {
     return variable && variable->object != PTX_OBJECT_DATA ? symbol_address(module, variable) : 0;
 }
 
+struct gpu_module *gpu_module_next(const struct gpu_module *module) {
+    return module->next;
+}
 const struct ptx_module *gpu_module_ptx(const struct gpu_module *module) { return module->ptx; }
 const char *gpu_kernel_name(const struct gpu_kernel *kernel) { return kernel->function->name; }
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel) { return kernel->function; }

@@ -1,0 +1,119 @@
+/* Dynamic parallelism: launches that a kernel makes. They run when the kernel has ended, which CUDA 12 allows, since no
+ * thread can wait for a launch of its own: the launches of a block in their order, block after block, each with all its
+ * own before the next; then those into cudaStreamTailLaunch. So results do not depend on the machine. Launches into
+ * different streams of a block run in one order here, one after the other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+enum { MOST_NESTED = 24, TAIL_STREAM = 3 }; /* cudaStreamTailLaunch; the Programming Guide's depth of nesting */
+
+struct gpu_child {
+    struct exec_child launch;
+    struct gpu_kernel *kernel;
+    uint64_t parameters; /* in the heap of device-side malloc */
+    uint32_t block;      /* of the parent, which launched it */
+    bool is_launched, is_tail;
+};
+
+/* The kernel whose address a program of the same module took. */
+static struct gpu_kernel *find_kernel(struct gpu *gpu, const struct exec_program *program, uint64_t address) {
+    uint64_t index = (address - EXEC_CODE_WINDOW) / 16;
+    for (struct gpu_module *module = gpu->modules; module; module = gpu_module_next(module)) {
+        const struct ptx_module *ptx = gpu_module_ptx(module);
+        if (ptx != program->module || address < EXEC_CODE_WINDOW || index >= ptx->n_functions)
+            continue;
+        struct ptx_messages messages = {0};
+        struct gpu_kernel *kernel = gpu_module_kernel(module, ptx->function[index]->name, &messages);
+        ptx_messages_free(&messages);
+        return kernel;
+    }
+    return NULL;
+}
+
+uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch) {
+    struct gpu *gpu = user;
+    struct gpu_kernel *kernel = find_kernel(gpu, program, launch->function);
+    bool is_empty = !launch->grid[0] || !launch->grid[1] || !launch->grid[2] || !launch->block[0] ||
+                    !launch->block[1] || !launch->block[2];
+    if (!kernel || is_empty)
+        return 0;
+    struct gpu_child *larger = realloc(gpu->child, (gpu->n_children + 1) * sizeof *larger);
+    if (!larger)
+        abort();
+    gpu->child = larger;
+    uint32_t bytes = kernel->program->parameter_bytes;
+    uint64_t parameters = gpu_heap_alloc(&gpu->memory, bytes ? bytes : 1);
+    if (parameters)
+        larger[gpu->n_children++] = (struct gpu_child){.launch = *launch, .kernel = kernel, .parameters = parameters};
+    return parameters;
+}
+
+bool gpu_child_launch(void *user, uint32_t block, uint64_t parameters, uint64_t stream) {
+    struct gpu *gpu = user;
+    for (uint32_t i = 0; i < gpu->n_children; i++) {
+        struct gpu_child *child = &gpu->child[i];
+        if (child->parameters != parameters || child->is_launched)
+            continue;
+        child->block = block;
+        child->is_launched = true;
+        child->is_tail = stream == TAIL_STREAM;
+        return true;
+    }
+    return false;
+}
+
+/* Returns the next of these children to run, or NULL. */
+static struct gpu_child *next_child(struct gpu_child *child, uint32_t n, bool is_tail) {
+    struct gpu_child *next = NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (child[i].is_launched && child[i].is_tail == is_tail && (!next || child[i].block < next->block))
+            next = &child[i];
+    return next;
+}
+
+static bool run_child(struct gpu *gpu, const struct gpu_child *child, bool is_untimed, struct gpu_error *error) {
+    uint32_t bytes = child->kernel->program->parameter_bytes;
+    unsigned char *parameters = malloc(bytes ? bytes : 1);
+    if (!parameters)
+        abort();
+    memcpy(parameters, gpu_host(gpu, child->parameters, bytes ? bytes : 1), bytes);
+    struct gpu_launch launch = {.kernel = child->kernel,
+                                .dynamic_shared_bytes = child->launch.shared_bytes,
+                                .parameters = parameters,
+                                .parameter_bytes = bytes,
+                                .is_untimed = is_untimed};
+    memcpy(launch.grid, child->launch.grid, sizeof launch.grid);
+    memcpy(launch.block, child->launch.block, sizeof launch.block);
+    bool is_done = gpu_launch(gpu, &launch, error);
+    free(parameters);
+    return is_done;
+}
+
+bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error) {
+    struct gpu_child *child = gpu->child, *next;
+    uint32_t n = gpu->n_children;
+    bool is_done = true;
+    gpu->child = NULL;
+    gpu->n_children = 0;
+    if (gpu->n_nested == MOST_NESTED && n) {
+        error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+        snprintf(error->message, sizeof error->message,
+                 "kernel '%s': launches from kernels are nested more than %d deep", child[0].kernel->function->name,
+                 MOST_NESTED);
+        is_done = false;
+    }
+    gpu->n_nested++;
+    for (int is_tail = 0; is_tail < 2; is_tail++)
+        while (is_done && (next = next_child(child, n, is_tail))) {
+            next->is_launched = false;
+            is_done = run_child(gpu, next, is_untimed, error);
+        }
+    gpu->n_nested--;
+    for (uint32_t i = 0; i < n; i++)
+        gpu_heap_release(&gpu->memory, child[i].parameters);
+    free(child);
+    return is_done;
+}
