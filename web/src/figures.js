@@ -133,7 +133,7 @@ export function figure(experiment, width, onselect, keeps) {
   card.append(...panels.map((p) => h("div", { style: "margin-bottom:1rem" }, p)));
   if (!panels.length && !image) card.append(h("p", { class: "empty" }, "No value is left: choose more above."));
   if (experiment.claims?.length)
-    card.append(h("h3", {}, "What the paper claims"), h("ul", { class: "claims" }, experiment.claims.map((claim) =>
+    card.append(h("h3", {}, experiment.source ? "What the paper claims" : "Claims"), h("ul", { class: "claims" }, experiment.claims.map((claim) =>
       h("li", {}, h("span", { class: `verdict ${claim.state === "not known" ? "unknown" : claim.state}` }, claim.state),
         h("span", {}, claim.says, claim.reason ? h("p", { class: "soft" }, claim.reason) : null)))));
   if (values.length)
