@@ -68,20 +68,32 @@ CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture
 /* ---- The API ------------------------------------------------------------------------------------------------------
  */
 
-/* The default stream cannot be captured. */
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+/* The default stream cannot be captured. Without a graph of the program's it gets a new one. */
+static CUresult begin(CUstream stream, CUgraph graph, bool has_graph, CUstreamCaptureMode mode) {
     CUDA_CALL call = cuda_enter_stream(stream);
     if (call.result != CUDA_SUCCESS)
         return call.result;
+    struct CUgraph_st *given = cuda_object_find(&call, graph, CUDA_KIND_GRAPH);
+    if (has_graph && !given)
+        return CUDA_ERROR_INVALID_VALUE;
     struct CUstream_st *found = cuda_object_find(&call, stream, CUDA_KIND_STREAM);
     if (!found)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (found->capture || mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return found->capture ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
     struct cuda_capture *capture = cuda_allocate(sizeof(*capture));
-    *capture = (struct cuda_capture){cuda_graph_new(&call), stream, ++call.state->next_id};
+    *capture = (struct cuda_capture){has_graph ? given : cuda_graph_new(&call), stream, ++call.state->next_id};
     found->capture = capture;
     return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) { return begin(stream, NULL, false, mode); }
+
+/* What is recorded comes after all that the graph has, and so after the dependencies too. */
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *edges, size_t n_dependencies, CUstreamCaptureMode mode) {
+    (void)edges; /* plain ones */
+    return n_dependencies && !dependencies ? CUDA_ERROR_INVALID_VALUE : begin(stream, graph, true, mode);
 }
 
 static void leave_capture(struct cuda_call *call, const struct cuda_capture *capture) {
@@ -141,6 +153,7 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
 }
 
 CUDA_ALIAS(cuStreamBeginCapture_v2_ptsz, cuStreamBeginCapture_v2);
+CUDA_ALIAS(cuStreamBeginCaptureToGraph_ptsz, cuStreamBeginCaptureToGraph);
 CUDA_ALIAS(cuStreamEndCapture_ptsz, cuStreamEndCapture);
 CUDA_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing);
 CUDA_ALIAS(cuStreamGetCaptureInfo_v3_ptsz, cuStreamGetCaptureInfo_v3);

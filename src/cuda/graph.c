@@ -43,6 +43,7 @@ static void delete_node(struct cuda_state *state, struct CUgraphNode_st *node) {
 void cuda_graph_delete(struct cuda_state *state, struct CUgraph_st *graph) {
     for (size_t i = 0; i < graph->n_nodes; i++)
         delete_node(state, graph->node[i]);
+    cuda_graph_let_go(state, graph);
     free(graph->node);
     cuda_object_delete(state, graph);
 }
@@ -83,6 +84,7 @@ static void copy_work(struct cuda_call *call, struct CUgraphNode_st *to, const s
     switch (from->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         to->kernel = from->kernel;
+        memcpy(to->attribute, from->attribute, sizeof(to->attribute));
         to->kernel.parameters = cuda_allocate(from->kernel.parameter_bytes);
         memcpy(to->kernel.parameters, from->kernel.parameters, from->kernel.parameter_bytes);
         break;
@@ -112,6 +114,7 @@ static void copy_work(struct cuda_call *call, struct CUgraphNode_st *to, const s
 struct CUgraph_st *cuda_graph_clone(struct cuda_call *call, const struct CUgraph_st *graph) {
     struct CUgraph_st *clone = cuda_graph_new(call);
     CUresult result;
+    cuda_graph_hold_like(clone, graph);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         struct CUgraphNode_st *node = cuda_graph_add(call, clone, graph->node[i]->type, NULL, 0, &result);
         copy_work(call, node, graph->node[i]);

@@ -10,6 +10,12 @@
 
 #pragma GCC visibility push(hidden)
 
+/* References of a graph to a user object. */
+struct cuda_graph_held {
+    struct CUuserObject_st *object;
+    unsigned count;
+};
+
 struct CUgraphNode_st {
     struct cuda_object object;
     struct CUgraph_st *graph;
@@ -28,6 +34,7 @@ struct CUgraphNode_st {
         CUevent event;
         CUdeviceptr memory; /* that the node allocates or frees */
     };
+    CUlaunchAttributeValue attribute[CUDA_STREAM_ATTRIBUTES]; /* kernel: as the program set them */
     void **pointer; /* kernel: the address of each parameter, for cuGraphKernelNodeGetParams; NULL before that */
 };
 
@@ -36,6 +43,8 @@ struct CUgraph_st {
     struct CUgraphNode_st **node;
     size_t n_nodes;
     bool is_child; /* belongs to a node */
+    struct cuda_graph_held *held;
+    size_t n_held;
 };
 
 struct CUgraphExec_st {
@@ -71,6 +80,9 @@ void cuda_graph_leave_block(struct cuda_state *state, CUdeviceptr address);
 CUresult cuda_graph_run_allocation(struct cuda_call *call, const struct CUgraphNode_st *node);
 CUresult cuda_graph_run_free(struct cuda_call *call, const struct CUgraphNode_st *node);
 void cuda_graph_free_left(struct cuda_call *call, const struct CUgraph_st *graph);
+/* user_object.c: a clone holds what the graph holds; a graph that goes lets go of it. */
+void cuda_graph_hold_like(struct CUgraph_st *to, const struct CUgraph_st *from);
+void cuda_graph_let_go(struct cuda_state *state, struct CUgraph_st *graph);
 void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable);
 
 #pragma GCC visibility pop

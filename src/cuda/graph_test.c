@@ -235,6 +235,90 @@ static void a_captured_stream_records_and_does_nothing(void **state) {
     assert_cuda(cuGraphDestroy(graph));
 }
 
+static void count_destroyed(void *user) { ++*(unsigned *)user; }
+
+static void a_user_object_goes_with_the_last_graph_that_holds_it(void **state) {
+    (void)state;
+    unsigned n_destroyed = 0;
+    CUuserObject object;
+    CUgraph graph, clone;
+    CUgraphExec executable;
+    assert_int_equal(cuUserObjectCreate(&object, &n_destroyed, count_destroyed, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuUserObjectCreate(&object, &n_destroyed, count_destroyed, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    assert_cuda(cuGraphCreate(&graph, 0));
+    assert_cuda(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    assert_cuda(cuGraphRetainUserObject(graph, object, 2, 0));
+    assert_cuda(cuGraphClone(&clone, graph));
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_int_equal(cuGraphReleaseUserObject(graph, object, 4), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphReleaseUserObject(graph, object, 3));
+    assert_cuda(cuGraphDestroy(graph));
+    assert_cuda(cuGraphDestroy(clone));
+    assert_int_equal(n_destroyed, 0);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_int_equal(n_destroyed, 1);
+    assert_int_equal(cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void nodes_keep_events_and_attributes(void **state) {
+    (void)state;
+    struct fixture f;
+    unsigned n_calls = 0;
+    CUgraphNode node[4], record, kernel;
+    CUevent first, second, got;
+    CUgraphExec executable;
+    CUlaunchAttributeValue value = {.priority = 3}, back = {.priority = 0};
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuEventCreate(&first, 0));
+    assert_cuda(cuEventCreate(&second, 0));
+    assert_cuda(cuGraphAddEventRecordNode(&record, graph, &node[3], 1, first));
+    assert_cuda(cuGraphEventRecordNodeSetEvent(record, second));
+    assert_cuda(cuGraphEventRecordNodeGetEvent(record, &got));
+    assert_ptr_equal(got, second);
+    assert_int_equal(cuGraphEventWaitNodeGetEvent(record, &got), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphKernelNodeSetAttribute(node[1], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    CUDA_KERNEL_NODE_PARAMS parameters = kernel_node(&f);
+    assert_cuda(cuGraphAddKernelNode(&kernel, graph, NULL, 0, &parameters));
+    assert_cuda(cuGraphKernelNodeCopyAttributes(kernel, node[1]));
+    assert_cuda(cuGraphKernelNodeGetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_PRIORITY, &back));
+    assert_int_equal(back.priority, 3);
+    assert_int_equal(cuGraphKernelNodeGetAttribute(node[0], CU_LAUNCH_ATTRIBUTE_PRIORITY, &back),
+                     CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphExecEventRecordNodeSetEvent(executable, record, first));
+    assert_cuda(cuGraphLaunch(executable, NULL));
+    float ms;
+    assert_cuda(cuEventElapsedTime(&ms, first, first));
+    assert_int_equal(cuEventElapsedTime(&ms, second, second), CUDA_ERROR_INVALID_HANDLE); /* not recorded */
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
+static void a_stream_can_be_captured_to_a_graph(void **state) {
+    (void)state;
+    struct fixture f;
+    unsigned n_calls = 0;
+    CUgraphNode node[4];
+    CUstream stream;
+    CUgraph same;
+    CUgraphExec executable;
+    prepare(&f);
+    CUgraph graph = make_chain(&f, node, &n_calls);
+    assert_cuda(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    assert_int_equal(cuStreamBeginCaptureToGraph(stream, NULL, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+                     CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuStreamBeginCaptureToGraph(stream, graph, &node[3], NULL, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
+    assert_cuda(cuLaunchHostFunc(stream, count_call, &n_calls));
+    assert_cuda(cuStreamEndCapture(stream, &same));
+    assert_ptr_equal(same, graph);
+    assert_cuda(cuGraphInstantiate(&executable, graph, 0));
+    assert_cuda(cuGraphLaunch(executable, stream));
+    assert_int_equal(n_calls, 2);
+    assert_cuda(cuGraphExecDestroy(executable));
+    assert_cuda(cuGraphDestroy(graph));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         context_test(nodes_run_after_what_they_depend_on),
@@ -242,6 +326,9 @@ int main(void) {
         context_test(executables_can_be_changed),
         context_test(a_graph_can_be_part_of_another),
         context_test(a_captured_stream_records_and_does_nothing),
+        context_test(a_user_object_goes_with_the_last_graph_that_holds_it),
+        context_test(nodes_keep_events_and_attributes),
+        context_test(a_stream_can_be_captured_to_a_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,25 @@ CUDART_PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *copy, cu
 cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *copy) { return cudaMemcpy3DPeerAsync(copy, NULL); }
 CUDART_ALIAS(cudaMemcpy3DPeer_ptds, cudaMemcpy3DPeer);
 
+/* ---- Many at once -------------------------------------------------------------------------------------------------
+ */
+
+/* Attributes are hints. Version 12 had a pointer before the stream, to the number of a copy that failed. */
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count,
+                                 const void *attributes, const size_t *attribute_index, size_t n_attributes,
+                                 cudaStream_t stream) {
+    if (!to || !from || !bytes || !count || !attributes || !attribute_index || !n_attributes)
+        return cudart_note(cudaErrorInvalidValue);
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, cudart_major >= 13 ? stream : NULL);
+    return error;
+}
+CUDART_PTSZ(cudaMemcpyBatchAsync,
+            (void *const *to, const void *const *from, const size_t *bytes, size_t count, const void *attributes,
+             const size_t *attribute_index, size_t n_attributes, cudaStream_t stream),
+            (to, from, bytes, count, attributes, attribute_index, n_attributes, stream))
+
 /* ---- Filling three dimensions -------------------------------------------------------------------------------------
  */
 

@@ -257,6 +257,19 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
 /* ---- Capture ------------------------------------------------------------------------------------------------------
  */
 
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                          const cudaGraphEdgeData *edges, size_t n_dependencies, int mode) {
+    CUresult result = cudart_start();
+    if (result == CUDA_SUCCESS)
+        result =
+            cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, n_dependencies, (CUstreamCaptureMode)mode);
+    return cudart_end(result);
+}
+CUDART_PTSZ(cudaStreamBeginCaptureToGraph,
+            (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+             const cudaGraphEdgeData *edges, size_t n_dependencies, int mode),
+            (stream, graph, dependencies, edges, n_dependencies, mode))
+
 static cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
                                 cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
                                 const cudaGraphEdgeData **edges, size_t *n_dependencies) {

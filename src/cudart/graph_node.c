@@ -57,3 +57,48 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const 
     return parameters ? add_node(node, graph, dependencies, n_dependencies, parameters)
                       : cudart_note(cudaErrorInvalidValue);
 }
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *parameters) {
+    if (!parameters)
+        return cudart_note(cudaErrorInvalidValue);
+    switch (parameters->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return cudaGraphKernelNodeSetParams(node, &parameters->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return cudaGraphMemcpyNodeSetParams(node, &parameters->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return cudaGraphMemsetNodeSetParams(node, &parameters->memset);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return cudaGraphHostNodeSetParams(node, &parameters->host);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphEventWaitNodeSetEvent(node, parameters->event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphEventRecordNodeSetEvent(node, parameters->event);
+    default: /* nodes of memory cannot be changed */
+        return cudart_note(cudaErrorInvalidValue);
+    }
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams *parameters) {
+    if (!parameters)
+        return cudart_note(cudaErrorInvalidValue);
+    switch (parameters->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return cudaGraphExecKernelNodeSetParams(executable, node, &parameters->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return cudaGraphExecMemcpyNodeSetParams(executable, node, &parameters->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return cudaGraphExecMemsetNodeSetParams(executable, node, &parameters->memset);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return cudaGraphExecHostNodeSetParams(executable, node, &parameters->host);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphExecEventWaitNodeSetEvent(executable, node, parameters->event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphExecEventRecordNodeSetEvent(executable, node, parameters->event);
+    default:
+        return cudart_note(cudaErrorInvalidValue);
+    }
+}
