@@ -41,14 +41,14 @@ static void unsupported_functions_say_so_once(void **state) {
     (void)state;
     char said[512];
     CUresult (*create)(void *, unsigned);
-    void *function = ask("cuGraphDebugDotPrint", 13000, CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS);
+    void *function = ask("cuGreenCtxCreate", 13000, CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS);
     memcpy(&create, &function, sizeof(create));
     struct capture capture = capture_stderr();
     CUresult first = create(NULL, 0), second = create(NULL, 0);
     read_stderr(&capture, said, sizeof(said));
     assert_int_equal(first, CUDA_ERROR_NOT_SUPPORTED);
     assert_int_equal(second, CUDA_ERROR_NOT_SUPPORTED);
-    assert_string_equal(said, "heddle: cuGraphDebugDotPrint is not supported\n");
+    assert_string_equal(said, "heddle: cuGreenCtxCreate is not supported\n");
     const void *table;
     const CUuuid id = {{0}};
     assert_int_equal(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_SUPPORTED);
