@@ -11,6 +11,8 @@ enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFI
 enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
 enum config_dram_hash { CONFIG_DRAM_HASH_ROW, CONFIG_DRAM_HASH_FOLD };
+enum config_isa { CONFIG_ISA_PTX, CONFIG_ISA_SM_90 };
+enum config_units { CONFIG_UNITS_SHARED, CONFIG_UNITS_PARTITIONED };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
 /* An SM has at most this many warps, groups that its schedulers see, and schedulers. */
@@ -57,8 +59,13 @@ struct config_machine {
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes;
     uint32_t threads_per_block;
     enum config_pipeline pipeline;
-    uint32_t schedulers;      /* warp schedulers per SM; each issues one instruction per cycle */
-    uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
+    uint32_t schedulers; /* warp schedulers per SM; each issues one instruction per cycle */
+    enum config_isa isa;
+    enum config_units units;
+    uint32_t reconverge_cycles; /* added where the paths of a divergent branch meet */
+    uint32_t launch_cycles;     /* before the first block of a grid starts */
+    double block_cycles;        /* between two block starts on the chip */
+    uint32_t pipeline_stages;   /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
@@ -68,9 +75,12 @@ struct config_machine {
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;
     struct config_writes l1_writes, l2_writes;
+    double l2_atomic_cycles; /* of a slice for each atomic on one address; 0: it does not count them */
+    bool l2_is_warm;         /* the host's copies go into the L2 */
     uint32_t shared_banks, shared_cycles;
     uint32_t crossbar_cycles;        /* one way */
     double crossbar_bytes_per_cycle; /* per SM and direction */
+    uint32_t crossbar_credits;       /* stores, atomics and uncached reads of an SM in flight */
     struct config_dram dram;
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;

@@ -104,6 +104,8 @@ unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes) {
     const struct exec_allocation *found = gpu_memory_find(&gpu->memory, address);
     if (!found || bytes > found->bytes - (address - found->address))
         return NULL;
+    if (gpu->timed)
+        gpu_timed_host_access(gpu->timed, address, bytes);
     return (unsigned char *)(uintptr_t)(address + (uint64_t)gpu->memory.view.delta);
 }
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "config/machine.h"
 #include "gpu/internal.h"
+#include "isa/isa.h"
 
 struct symbol {
     const struct ptx_variable *variable;
@@ -102,6 +104,9 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
         ptx_module_free(ptx);
         return NULL;
     }
+    if (gpu->config.machine && gpu->config.machine->isa != CONFIG_ISA_PTX)
+        for (uint32_t f = 0; f < ptx->n_functions; f++)
+            isa_order(ptx->function[f]);
     struct gpu_module *module = calloc(1, sizeof *module);
     struct loading loading = {module, messages, 0};
     for_each_variable(ptx, count_variable, &loading);

@@ -57,6 +57,7 @@ struct run {
     const struct exec_grid *grid;
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
+    double next_start;   /* no block starts before this cycle */
     uint64_t n_ticks;    /* of all SMs, without those that run ahead */
     uint64_t n_checked;  /* the tick of the next check */
     struct ahead *ahead; /* the SMs that run ahead in this cycle */
@@ -190,15 +191,25 @@ void gpu_timed_free(struct gpu_timed *timed) {
     free(timed);
 }
 
+void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
+    if (timed->machine.l2_is_warm)
+        mem_warm(timed->mem, address, bytes);
+}
+
 uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
     return (uint64_t)((double)timed->cycle / timed->machine.clock_ghz);
 }
 
 /* --- blocks --- */
 
+/* The dispatcher starts one block after the other: sm.launch_cycles after the launch, sm.block_cycles apart. */
 static void start_block(struct run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
-    sm_start_block(timed->sm[i], (uint32_t)run->next_block++, timed->cycle);
+    if (run->next_start < (double)timed->cycle)
+        run->next_start = (double)timed->cycle;
+    uint64_t start = (uint64_t)run->next_start;
+    run->next_start += timed->machine.block_cycles;
+    sm_start_block_at(timed->sm[i], (uint32_t)run->next_block++, start, timed->cycle);
     timed->wake[i] = timed->cycle + 1;
 }
 
@@ -548,6 +559,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     if (timed->trace)
         gpu_trace_begin(timed->trace, grid->program, timed->sm, timed->mem, run.first_cycle);
     if (is_done) {
+        run.next_start = (double)(timed->cycle + timed->machine.launch_cycles);
         fill(&run);
         is_done = run_clock(&run);
     }

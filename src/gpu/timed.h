@@ -10,6 +10,8 @@ struct gpu_timed;
  * timeline. Returns NULL and a line in error if that cannot be. */
 struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
+/* The host reads or writes device memory, between launches. */
+void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
 /* Fills the record's counters, histogram and series. */
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,

@@ -162,8 +162,110 @@ static void every_run_is_the_same(void **state) {
     assert_true(first.l1_misses > 0 && first.dram_reads > 0);
 }
 
+static uint64_t cycles_of(const char *const *settings, const char *body, unsigned blocks, unsigned threads) {
+    return run_on(settings, "lrr", body, blocks, threads).cycles;
+}
+
+static void a_launch_and_each_block_take_time(void **state) {
+    (void)state;
+    static const char *const slow_launch[] = {"sm.launch_cycles=1000", NULL};
+    static const char *const slow_blocks[] = {"sm.count=8", "sm.block_cycles=50", NULL};
+    static const char *const eight[] = {"sm.count=8", NULL};
+    uint64_t one = cycles_of(NULL, "ret;", 1, 32), all = cycles_of(eight, "ret;", 8, 32);
+    assert_int_equal(cycles_of(slow_launch, "ret;", 1, 32), one + 1000);
+    assert_int_equal(cycles_of(slow_blocks, "ret;", 8, 32), all + 7 * 50);
+}
+
+static void folded_instructions_cost_no_issue(void **state) {
+    (void)state;
+    static const char *const machine[] = {"sm.isa=sm_90", NULL};
+    /* Three inputs of logic: one instruction for three. */
+    static const char logic[] = "xor.b32 %r3, %r1, %r2;\nand.b32 %r4, %r3, %r5;\nxor.b32 %r6, %r4, %r2;\n"
+                                "xor.b32 %r7, %r6, %r2;\nand.b32 %r8, %r7, %r5;\nxor.b32 %r9, %r8, %r2;\nret;";
+    static const char one_by_one[] = "mad.lo.u32 %r3, %r1, %r2, %r1;\nmad.lo.u32 %r4, %r3, %r2, %r1;\n"
+                                     "mad.lo.u32 %r6, %r4, %r2, %r1;\nmad.lo.u32 %r7, %r6, %r2, %r1;\n"
+                                     "mad.lo.u32 %r8, %r7, %r2, %r1;\nmad.lo.u32 %r9, %r8, %r2, %r1;\nret;";
+    assert_int_equal(cycles_of(NULL, logic, 1, 32), cycles_of(NULL, one_by_one, 1, 32));
+    assert_true(cycles_of(machine, logic, 1, 32) + 3 * 9 <= cycles_of(machine, one_by_one, 1, 32));
+}
+
+static void sequences_cost_several_issues(void **state) {
+    (void)state;
+    static const char *const machine[] = {"sm.isa=sm_90", NULL}, *const none[] = {NULL};
+    /* 32 warps with 8 sums and 4 comparisons of 64 bits each: two issues for each. */
+    static const char sums[] = "add.u64 %d1, %d1, %d0;\nadd.u64 %d2, %d2, %d0;\nadd.u64 %d3, %d3, %d0;\n"
+                               "add.u64 %d4, %d4, %d0;\nadd.u64 %d5, %d5, %d0;\nadd.u64 %d6, %d6, %d0;\n"
+                               "add.u64 %d7, %d7, %d0;\nadd.u64 %d8, %d8, %d0;\n"
+                               "setp.lt.u64 %p1, %d1, %d2;\nsetp.lt.u64 %p1, %d3, %d4;\nsetp.lt.u64 %p1, %d5, %d6;\n"
+                               "setp.lt.u64 %p1, %d7, %d8;\nret;";
+    uint64_t ptx = cycles_of(none, sums, 1, 1024), both = cycles_of(machine, sums, 1, 1024);
+    assert_true(both >= ptx + 32 * 12 && both <= ptx + 32 * 12 + 100);
+}
+
+static void schedulers_with_their_own_units_do_not_wait_for_each_other(void **state) {
+    (void)state;
+    static const char *const shared[] = {"sm.schedulers=4", "sm.fp64_width=8", NULL};
+    static const char *const own[] = {"sm.schedulers=4", "sm.fp64_width=8", "sm.units=partitioned", NULL};
+    static const char body[] = "add.f64 %g1, %g1, %g0;\nadd.f64 %g2, %g2, %g0;\nadd.f64 %g3, %g3, %g0;\n"
+                               "add.f64 %g4, %g4, %g0;\nret;";
+    uint64_t one_unit = cycles_of(shared, body, 1, 1024), four_units = cycles_of(own, body, 1, 1024);
+    assert_in_range(one_unit, 32 * 4 * 4 - 4, 32 * 4 * 4 + 100); /* a warp takes 4 cycles */
+    assert_in_range(four_units, 8 * 4 * 4 - 4, 8 * 4 * 4 + 100);
+}
+
+static void atomics_on_one_address_come_one_by_one(void **state) {
+    (void)state;
+    static const char *const joined[] = {"memory.perfect=false", NULL};
+    static const char *const single[] = {"memory.perfect=false", "l2.atomic_cycles=10", NULL};
+    static const char same[] = "ld.param.u64 %d1, [p];\nred.global.add.u32 [%d1], 1;\nret;";
+    static const char apart[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 4;\n"
+                                "add.u64 %d1, %d1, %d2;\nred.global.add.u32 [%d1], 1;\n"
+                                "atom.global.add.u32 %r2, [%d1], 1;\nst.global.u32 [%d1], %r2;\nret;";
+    static const char awaited[] = "ld.param.u64 %d1, [p];\natom.global.add.u32 %r2, [%d1], 1;\n"
+                                  "st.global.u32 [%d1+64], %r2;\nret;";
+    assert_int_equal(run_on(joined, "lrr", same, 1, 32).atomics, 1);
+    assert_int_equal(run_on(single, "lrr", same, 1, 32).atomics, 32);
+    assert_int_equal(run_on(single, "lrr", apart, 1, 32).atomics, 2);
+    assert_true(cycles_of(single, awaited, 1, 32) >= cycles_of(joined, awaited, 1, 32) + 31 * 10);
+}
+
+static void copies_of_the_host_are_in_a_warm_l2(void **state) {
+    (void)state;
+    static struct config_machine machine;
+    char message[CONFIG_ERROR_BYTES] = "";
+    static const char text[] =
+        HEAD "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nst.global.u32 [%d1+4], %r1;\nret;\n}\n";
+    for (int is_warm = 0; is_warm < 2; is_warm++) {
+        config_defaults(&machine);
+        assert_true(config_set(&machine, "icache.perfect=true", message, sizeof message));
+        assert_true(config_set(&machine, is_warm ? "l2.warm=true" : "l2.warm=false", message, sizeof message));
+        struct gpu_config config = gpu_default_config();
+        config.machine = &machine;
+        struct gpu_error error = {.status = GPU_OK};
+        struct gpu *gpu = gpu_new(&config, &error);
+        struct ptx_messages messages = {0};
+        struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+        uint64_t buffer = gpu_malloc(gpu, 1 << 16, 256);
+        memset(gpu_host(gpu, buffer, 256), 1, 256); /* as a copy does */
+        struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                    .grid = {1, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .parameters = &buffer,
+                                    .parameter_bytes = sizeof buffer};
+        assert_true(gpu_launch(gpu, &launch, &error));
+        assert_int_equal(gpu_totals(gpu).dram_reads > 0, !is_warm);
+        gpu_free(gpu);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_and_each_block_take_time),
+        cmocka_unit_test(folded_instructions_cost_no_issue),
+        cmocka_unit_test(sequences_cost_several_issues),
+        cmocka_unit_test(schedulers_with_their_own_units_do_not_wait_for_each_other),
+        cmocka_unit_test(atomics_on_one_address_come_one_by_one),
+        cmocka_unit_test(copies_of_the_host_are_in_a_warm_l2),
         cmocka_unit_test(work_and_registers_are_counted_and_paid_for),
         cmocka_unit_test(samples_add_up),
         cmocka_unit_test(there_may_be_many_samples),

@@ -33,10 +33,13 @@ static uint32_t path_cost(const struct isa_pass *pass, uint32_t b) {
     return sum;
 }
 
-/* Predicated instructions issue whether or not a thread needs them: the branch pays for them. */
+/* Predicated instructions issue whether or not a thread needs them: the branch pays for them. Accesses to memory keep
+ * their cost, since they go through their unit only if they execute. */
 static void move_cost(struct isa_pass *pass, uint32_t b, uint32_t branch) {
     const struct ptx_block *block = &pass->analysis->block[b];
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        if (isa_is_access(isa_insn(pass, i)))
+            continue;
         if (isa_insn(pass, i)->opcode != PTX_OP_BRA)
             pass->cost[branch] = (uint16_t)(pass->cost[branch] + pass->cost[i]);
         pass->cost[i] = 0;

@@ -52,6 +52,28 @@ static bool is_loop_invariant(const struct isa_pass *pass, const struct ptx_oper
            analysis->block[analysis->block_of[definition]].loop_header != header;
 }
 
+/* Whether an earlier division of the block, or of one that dominates it, has the same divisor: its reciprocal is
+ * there. */
+static bool is_repeated(const struct isa_pass *pass, uint32_t i) {
+    const struct ptx_instruction *insn = isa_insn(pass, i);
+    const struct ptx_analysis *analysis = pass->analysis;
+    if (insn->operand[2].kind != PTX_OPERAND_REGISTER || pass->n_definitions[insn->operand[2].register_id] != 1)
+        return false;
+    uint32_t r = insn->operand[2].register_id;
+    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1] && pass->use[u] < i; u++) {
+        const struct ptx_instruction *other = isa_insn(pass, pass->use[u]);
+        if ((other->opcode != PTX_OP_DIV && other->opcode != PTX_OP_REM) || isa_type(other) != isa_type(insn) ||
+            other->operand[2].kind != PTX_OPERAND_REGISTER || other->operand[2].register_id != r)
+            continue;
+        uint32_t block = analysis->block_of[i], wanted = analysis->block_of[pass->use[u]];
+        while (block != wanted && block != PTX_NO_BLOCK)
+            block = analysis->block[block].dominator;
+        if (block == wanted)
+            return true;
+    }
+    return false;
+}
+
 static unsigned cost_of_division(const struct isa_pass *pass, uint32_t i) {
     const struct ptx_instruction *insn = isa_insn(pass, i);
     enum ptx_type type = isa_type(insn);
@@ -67,7 +89,7 @@ static unsigned cost_of_division(const struct isa_pass *pass, uint32_t i) {
         return is_signed ? 80 : 70;
     if (isa_is_constant(&insn->operand[2]))
         return is_rest ? (is_signed ? 10 : 6) : (is_signed ? 13 : 8);
-    if (is_loop_invariant(pass, &insn->operand[2], i)) /* its reciprocal is computed once */
+    if (is_loop_invariant(pass, &insn->operand[2], i) || is_repeated(pass, i)) /* its reciprocal is computed once */
         return is_rest ? (is_signed ? 11 : 8) : (is_signed ? 12 : 9);
     return is_rest ? (is_signed ? 24 : 17) : (is_signed ? 26 : 18);
 }

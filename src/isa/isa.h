@@ -8,8 +8,16 @@
 
 #include "ptx/analysis.h"
 
-enum { ISA_PARTS = 16 }; /* a machine instruction has this many parts */
+enum {
+    ISA_PARTS = 16,       /* a machine instruction has this many parts */
+    ISA_NO_JUMP = 0x8000, /* set in the entry of a branch that becomes predicates */
+    ISA_COST = 0x7fff,    /* the cost in an entry */
+};
 
 /* Returns the cost of each PTX instruction of the function on sm_90 (Hopper), in parts: an array of n_instructions
  * entries, to be freed by the caller. */
 uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
+
+/* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them. What
+ * a thread computes does not change. */
+void isa_order(struct ptx_function *function);

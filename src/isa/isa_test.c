@@ -41,7 +41,7 @@ static void done(void) {
 }
 
 /* The cost of the body's k-th instruction in machine instructions. */
-static double at(unsigned k) { return (double)cost[N_HEAD + k] / ISA_PARTS; }
+static double at(unsigned k) { return (double)(cost[N_HEAD + k] & ISA_COST) / ISA_PARTS; }
 
 static void expect(unsigned k, double machine_instructions) {
     if (at(k) != machine_instructions)

@@ -140,6 +140,8 @@ uint16_t *isa_sm_90(const struct ptx_analysis *analysis) {
     isa_unroll(&pass);
     isa_mark_regions(&pass);
     add_prologue(&pass);
+    for (uint32_t i = 0; i < pass.n; i++)
+        pass.cost[i] = (uint16_t)((pass.cost[i] & ISA_COST) | (pass.is_converted[i] ? ISA_NO_JUMP : 0));
     free(pass.n_definitions);
     free(pass.definition);
     free(pass.first_use);

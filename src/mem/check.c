@@ -31,7 +31,7 @@ static bool check_tags(const struct finding *finding, const char *name, uint32_t
     return true;
 }
 
-static bool check_l1(const struct finding *finding, const struct mem_sm *sm) {
+static bool check_l1(const struct finding *finding, const struct mem *mem, const struct mem_sm *sm) {
     const struct mem_l1 *l1 = &sm->data;
     uint32_t n_waiters = 0;
     for (uint32_t id = 0; id < l1->mshrs.lines.n; id++) {
@@ -45,7 +45,7 @@ static bool check_l1(const struct finding *finding, const struct mem_sm *sm) {
         n_waiters++;
     if (n_waiters != l1->mshrs.lines.n * l1->mshrs.merges)
         return broken(finding, "SM %u: waiters leak", sm->id);
-    if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > MEM_SM_CREDITS)
+    if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > mem->machine->crossbar_credits)
         return broken(finding, "SM %u: %u write-backs, %u credits", sm->id, l1->n_writebacks, sm->credits);
     return check_tags(finding, "L1", sm->id, &l1->cache) && check_tags(finding, "I-cache", sm->id, &sm->code.cache);
 }
@@ -96,7 +96,7 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_sm *sm = &mem->sms[i];
         if (sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->data.n_writebacks > 0 ||
-            sm->credits != MEM_SM_CREDITS)
+            sm->credits != mem->machine->crossbar_credits)
             return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
@@ -114,7 +114,7 @@ bool mem_check_invariants(const struct mem *mem, char *text, uint32_t size) {
         return true;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_cache *cache = &mem->sms[i].data.cache;
-        if (!check_l1(&finding, &mem->sms[i]))
+        if (!check_l1(&finding, mem, &mem->sms[i]))
             return false;
         for (uint32_t slot = 0; mem->is_coherent && slot < mem_cache_slots(cache); slot++)
             if (cache->lines[slot] != MEM_NO_LINE && !check_copy(&finding, mem, &mem->sms[i], slot))
@@ -176,9 +176,9 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         const struct mem_sm *sm = &mem->sms[i];
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
-        if (sm->credits < MEM_SM_CREDITS || sm->data.n_writebacks > 0)
+        if (sm->credits < mem->machine->crossbar_credits || sm->data.n_writebacks > 0)
             say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i,
-                MEM_SM_CREDITS - sm->credits, sm->data.n_writebacks);
+                mem->machine->crossbar_credits - sm->credits, sm->data.n_writebacks);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
         describe_bank(&writer, mem, &mem->banks[i]);

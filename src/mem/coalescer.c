@@ -193,6 +193,29 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
     return coalesce_any(address, mask, bytes, line_bytes, out);
 }
 
+static unsigned most_lanes_of_one_address(const uint64_t address[32], uint32_t lanes) {
+    unsigned most = 1;
+    while (lanes) {
+        uint64_t first = address[__builtin_ctz(lanes)];
+        unsigned n = 0;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            if (address[__builtin_ctz(rest)] == first) {
+                lanes &= ~(1u << __builtin_ctz(rest));
+                n++;
+            }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
+    unsigned sum = n;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = most_lanes_of_one_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
+            out[sum++] = out[i];
+    return sum;
+}
+
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks) {
     assert(bytes > 0 && bytes <= MAX_BYTES && banks > 0 && banks <= MEM_MAX_SHARED_BANKS);
     if (mask == UINT32_MAX && address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))

@@ -7,7 +7,7 @@
  * two sides communicate through packets alone.
  *
  * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
- * (MEM_SM_CREDITS) that an SM may have in flight are limited. Each bank's input has room for everything that can
+ * (crossbar.credits) that an SM may have in flight are limited. Each bank's input has room for everything that can
  * arrive, in two rings: requests, which may have to wait in order, and responses (MESI: write-backs and
  * acknowledgements), which never wait. SMs and banks always accept what they receive and DRAM always finishes, so every
  * wait ends. */
@@ -28,7 +28,6 @@
 enum {
     MEM_TICK_BITS = 20, /* links and buses are reserved in ticks of 2^-20 cycle */
     MEM_HEADER_BYTES = 8,
-    MEM_SM_CREDITS = 64, /* our choice: stores, atomics and uncached reads of an SM in flight */
     MEM_MAX_COHERENT_SMS = 64,
     MEM_NO_OWNER = 0xff,
 };
@@ -109,6 +108,7 @@ struct mem_bank {
     struct mem_ring requests, responses;
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
+    double atomic_rest;  /* part of a cycle that atomics have used and free_cycle has not */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, has_serve_event, has_retry_event;
 };

@@ -8,6 +8,8 @@
  * for a line that leaves, or one that finds no free entry, blocks the bank's requests until that changes. Responses are
  * never blocked.
  *
+ * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
+ *
  * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
  * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
 #include <assert.h>
@@ -256,6 +258,17 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
+/* The lookup port is free after a cycle, or when an atomic has been computed. */
+static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
+    double atomic = mem->machine->l2_atomic_cycles;
+    if (message->type != MEM_MSG_ATOMIC || atomic <= 1)
+        return 1;
+    bank->atomic_rest += atomic;
+    uint64_t whole = (uint64_t)bank->atomic_rest;
+    bank->atomic_rest -= (double)whole;
+    return whole;
+}
+
 void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     bank->has_serve_event = false;
     if (bank->responses.n > 0 && ring_first(&bank->responses)->ready <= cycle) {
@@ -270,7 +283,7 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
             mem->counters.l2_blocked++;
         } else {
             ring_remove(&bank->requests);
-            bank->free_cycle = cycle + 1;
+            bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
             mem->counters.l2_accesses += mem->has_l2;
         }
     }

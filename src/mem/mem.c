@@ -23,7 +23,7 @@ static struct limits limits_of(const struct mem *mem) {
     const struct config_machine *machine = mem->machine;
     uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
-    struct limits limits = {.requests = data + code + MEM_SM_CREDITS,
+    struct limits limits = {.requests = data + code + machine->crossbar_credits,
                             .puts = machine->l1_writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (!mem->has_l2)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
@@ -60,7 +60,7 @@ static void init_sms(struct mem *mem) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         struct mem_sm *sm = &mem->sms[i];
         sm->id = i;
-        sm->credits = MEM_SM_CREDITS;
+        sm->credits = machine->crossbar_credits;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
         init_l1(mem, &sm->data, &machine->l1, &machine->l1_writes);
         init_l1(mem, &sm->code, &machine->icache, NULL);
@@ -267,6 +267,27 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         mem->sms[i].flush_slot = 0;
         mem_l1_flush(mem, &mem->sms[i], cycle);
+    }
+}
+
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
+    if (!mem->has_l2 || mem->is_l2_perfect || mem->is_coherent || mem->machine->memory_is_perfect || !bytes)
+        return;
+    uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
+    uint64_t most = mem->machine->l2.size_bytes >> mem->line_shift;
+    for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
+        struct mem_bank *bank = &mem->banks[line % mem->n_banks];
+        uint32_t slot = mem_cache_find(&bank->cache, line);
+        if (slot != MEM_NONE) {
+            mem_cache_touch(&bank->cache, slot);
+            continue;
+        }
+        slot = mem_lines_find(&bank->lines, line) == MEM_NONE ? mem_cache_victim(&bank->cache, line) : MEM_NONE;
+        if (slot == MEM_NONE)
+            continue;
+        if (bank->cache.lines[slot] != MEM_NO_LINE)
+            mem_cache_drop(&bank->cache, slot);
+        mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
     }
 }
 

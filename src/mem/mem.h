@@ -40,6 +40,9 @@ struct mem_transaction {
  * first lane. Returns their number. line_bytes is a power of two. */
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+/* Atomics on one address are computed one after the other: repeats each of the `n` transactions for as many lanes as
+ * share one of its addresses. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS. */
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
@@ -77,6 +80,9 @@ void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or b
 /* Between kernels: empties the L1s that are not coherent and writes their dirty lines back. The write-backs are still
  * in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
+/* Puts these bytes into the L2, without time or traffic: the host has accessed them. The last ones win where not all
+ * fit. Without an L2 with tags, or with coherent caches, nothing happens. */
+void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
 /* The counters of the whole chip; each call sums them again. */
 const struct stats_mem *mem_counters(const struct mem *mem);
 /* The counters of one SM (those of its L1 and I-cache; the others are zero). */

@@ -61,7 +61,7 @@ static uint64_t pipeline_free(const struct sm *sm) {
     uint64_t free = sm->queue_length ? SM_NEVER : 0;
     for (int unit = 0; unit < SM_N_UNITS; unit++)
         for (uint32_t k = 0; k < sm->n_schedulers; k++) {
-            uint64_t unit_free = sm->unit_free[unit][sm_unit_owner(unit, k)];
+            uint64_t unit_free = sm->unit_free[unit][sm_unit_owner(sm, unit, k)];
             free = unit_free > free ? unit_free : free;
         }
     return free;
@@ -82,8 +82,8 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     for (uint32_t word = 0; word < sm->n_words; word++) {
         uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word];
         for (int unit = 0; left && unit < SM_N_UNITS; unit++) {
-            bool is_taken =
-                sm->unit_free[unit][sm_unit_owner(unit, scheduler)] > cycle || (unit == SM_UNIT_LDST && ldst_is_full);
+            bool is_taken = sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] > cycle ||
+                            (unit == SM_UNIT_LDST && ldst_is_full);
             if (is_taken)
                 left &= ~sm->of_unit[unit].word[word];
         }
@@ -94,6 +94,8 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
 
 /* Returns the slot to issue, or SM_NO_SLOT. */
 static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    if (sm->issue_free[scheduler] > cycle)
+        return SM_NO_SLOT;
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
     int continued = sm->continued[scheduler];
     if (sched_is_empty(&candidates))
@@ -155,6 +157,10 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
         }
         sm_issue(sm, turn.scheduler, (uint32_t)turn.picked, cycle);
         turn.has_issued = true;
+        if (sm->has_issued_nothing) { /* the scheduler has its turn still */
+            sm->has_issued_nothing = false;
+            turn.scheduler--;
+        }
     }
     sm->turn.has_issued = turn.has_issued;
     return true;
@@ -206,7 +212,8 @@ static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
                 any |= sm->ready.word[word] & sm->of_scheduler[k].word[word] & sm->of_unit[unit].word[word];
             if (!any || (unit == SM_UNIT_LDST && ldst_is_full))
                 continue;
-            uint64_t free = sm->unit_free[unit][sm_unit_owner(unit, k)];
+            uint64_t free = sm->unit_free[unit][sm_unit_owner(sm, unit, k)];
+            free = sm->issue_free[k] > free ? sm->issue_free[k] : free;
             next = free < next ? free : next;
         }
     return next > cycle ? next : cycle + 1;

@@ -49,6 +49,7 @@ struct sm_slot {
     bool is_draining;               /* resume() is due when it wakes */
     bool is_continued;              /* some bundles of its instruction have issued, not all */
     bool waits_for_copies;          /* its next instruction does (copies.c) */
+    uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 
@@ -114,8 +115,11 @@ struct sm {
      * not share the way to the L2 with answers to other SMs, as they do with coherent caches. */
     bool is_separate;
     bool is_scoreboard;
-    bool has_lane_pcs; /* every lane fetches its own instruction (mimd) */
-    bool has_icache;   /* an I-cache that can miss */
+    bool has_partitions;           /* schedulers have their own units */
+    bool has_issued_nothing;       /* the last instruction became no machine instruction */
+    bool has_machine_instructions; /* an instruction of PTX may be none, one or several */
+    bool has_lane_pcs;             /* every lane fetches its own instruction (mimd) */
+    bool has_icache;               /* an I-cache that can miss */
     bool policy_sees_waits;
     /* checks: for tests. is_watched: checks, an observer, or the grid records what its threads or lines execute. */
     bool checks, is_watched;
@@ -124,7 +128,8 @@ struct sm {
     struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may notice */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
-    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; the others share entry 0 */
+    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; others: sm_unit_owner() */
+    uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
     struct sched_view view;                                               /* those sets by address */
@@ -167,6 +172,7 @@ struct sm {
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
+    uint64_t block_start;   /* groups of the block that starts do not issue before this cycle */
     struct sm_lanes *lanes; /* by slot, where lane_ready is not NULL */
     uint64_t fault_pc;
     struct exec_row *fault_row;
@@ -217,7 +223,9 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
 }
 
 /* The index of a scheduler's unit in unit_free. */
-static inline uint32_t sm_unit_owner(int unit, uint32_t scheduler) { return unit == SM_UNIT_ALU ? scheduler : 0; }
+static inline uint32_t sm_unit_owner(const struct sm *sm, int unit, uint32_t scheduler) {
+    return unit == SM_UNIT_ALU || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
+}
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 

@@ -2,6 +2,7 @@
  * group that names its threads issues through issue_own(); for others the model names them, bundle by bundle. Models
  * that issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
+#include "isa/isa.h"
 #include "sm/internal.h"
 
 void sm_count_issue(struct sm *sm, uint32_t lanes) {
@@ -24,7 +25,8 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     /* Only after a conditional branch the last of overlapping bundles counts (Narasiman 2014, 4.2.2). */
     if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm->unit_free[timing->unit][sm_unit_owner(timing->unit, scheduler)] = cycle + sm_occupancy_cycles(sm, timing, mask);
+    sm->unit_free[timing->unit][sm_unit_owner(sm, timing->unit, scheduler)] =
+        cycle + sm_occupancy_cycles(sm, timing, mask);
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
@@ -36,6 +38,24 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     }
     for (unsigned i = 0; i < timing->n_destinations; i++)
         slot->register_ready[timing->reg[i]] = result;
+}
+
+/* Counts the instruction's machine instructions: the scheduler issues these and no other meanwhile. A branch without a
+ * jump costs no more. */
+static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
+                                              const struct sm_timing *timing, uint64_t cycle) {
+    uint32_t parts = slot->parts + (uint32_t)(timing->parts & ISA_COST), n = parts / ISA_PARTS;
+    slot->parts = (uint8_t)(parts % ISA_PARTS);
+    sm->has_issued_nothing = n == 0;
+    if (n == 0 || timing->parts & ISA_NO_JUMP)
+        slot->fetch_ready = cycle + 1;
+    if (n > 1) {
+        sm->issue_free[scheduler] = cycle + n;
+        if (slot->fetch_ready < cycle + n)
+            slot->fetch_ready = cycle + n;
+        if (timing->is_reconvergence)
+            slot->fetch_ready += sm->machine->reconverge_cycles;
+    }
 }
 
 /* The scheduler sees the least progress of the bundle's rows. */
@@ -146,6 +166,8 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
     uint32_t lanes = sm_lanes_in(mask);
     sm->lanes_at[pc] += lanes;
     reserve(sm, scheduler, slot, timing, mask, cycle);
+    if (sm->has_machine_instructions)
+        issue_machine_instructions(sm, scheduler, slot, timing, cycle);
     group->passed += timing->is_reconvergence;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)
@@ -168,6 +190,34 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
     return lanes;
 }
 
+/* Instructions that are a part of another one, or of an issue that is paid for already, go with the one before them:
+ * their results are there as soon as their operands are. One that needs data from memory waits for its turn. */
+static void issue_folded(struct sm *sm, uint32_t s) {
+    struct sm_slot *slot = &sm->slot[s];
+    struct divergence_group *group = slot->group;
+    while (group->status == DIVERGENCE_RUNS && group->pc != group->notify_pc) {
+        const struct exec_insn *insn = &sm->program->exec->code[group->pc];
+        const struct sm_timing *timing = &sm->program->timing[group->pc];
+        uint64_t ready = 0;
+        if (insn->kind != EXEC_KIND_LANES || slot->parts + (timing->parts & ISA_COST) >= ISA_PARTS || sm->is_watched)
+            return;
+        for (unsigned i = 0; i < timing->n_registers; i++)
+            ready = slot->register_ready[timing->reg[i]] > ready ? slot->register_ready[timing->reg[i]] : ready;
+        if (ready == SM_NEVER || group->pc + 1 == group->notify_pc)
+            return;
+        uint32_t mask = divergence_guard(group->row, insn, group->mask);
+        sm->lanes_at[group->pc] += sm_lanes_in(mask);
+        sm_count_issue(sm, sm_lanes_in(mask));
+        slot->parts = (uint8_t)(slot->parts + (timing->parts & ISA_COST));
+        if (mask)
+            execute(&sm->cx, group->row, insn, mask);
+        for (unsigned i = 0; i < timing->n_destinations; i++)
+            slot->register_ready[timing->reg[i]] = ready;
+        group->passed += timing->is_reconvergence;
+        group->pc++;
+    }
+}
+
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     return issue_own(sm, scheduler, s, sm->slot[s].group->row, cycle);
 }
@@ -188,6 +238,8 @@ uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t
         sm->view.cycle = cycle;
         sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
     }
+    if (sm->has_machine_instructions && sm->is_scoreboard && !sm->lane_ready && divergence_is_in_row(slot->group))
+        issue_folded(sm, s);
     slot->is_continued = !is_last;
     bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;
     sm->continued[scheduler] = goes_on ? (int)s : SM_NO_SLOT;

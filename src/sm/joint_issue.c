@@ -34,7 +34,7 @@ static void issue_together(struct sm *sm, uint32_t scheduler, uint32_t s, uint64
 static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     uint32_t units = 0;
     for (int unit = 0; unit < SM_N_UNITS; unit++)
-        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(unit, scheduler)] <= cycle) << unit;
+        units |= (uint32_t)(sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] <= cycle) << unit;
     return units;
 }
 

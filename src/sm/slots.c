@@ -46,7 +46,7 @@ static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, in
     uint64_t *registers = slot->register_ready;
     *slot = (struct sm_slot){
         .group = group,
-        .fetch_ready = cycle + 1,
+        .fetch_ready = cycle + 1 > sm->block_start ? cycle + 1 : sm->block_start,
         .age = sm->n_arrived,
         .fetch_line = UINT32_MAX,
         .register_ready = registers,

@@ -26,6 +26,8 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->has_lane_pcs = sm->divergence->joint && sm->divergence->joint->lane_pcs;
     sm->is_separate =
         !sm->divergence->chip && !sm->has_lane_pcs && !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
+    sm->has_partitions = machine->units == CONFIG_UNITS_PARTITIONED;
+    sm->has_machine_instructions = machine->isa != CONFIG_ISA_PTX;
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages
@@ -270,6 +272,12 @@ void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle) {
     sm->counters.blocks++;
     sm->counters.threads += (uint64_t)sm->grid->block[0] * sm->grid->block[1] * sm->grid->block[2];
     sm->divergence->admit(sm->model, &resident->block, cycle);
+}
+
+void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle) {
+    sm->block_start = start + 1;
+    sm_start_block(sm, block, cycle);
+    sm->block_start = 0;
 }
 
 void sm_pull(struct sm *sm, uint64_t cycle) { sm->divergence->refill(sm->model, cycle); }

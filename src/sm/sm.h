@@ -64,6 +64,8 @@ uint32_t sm_count_blocks(const struct sm *sm);
 uint32_t sm_count_groups(const struct sm *sm);
 /* For models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);
+/* Puts the block on the SM now; its groups issue from cycle `start` on. */
+void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
 /* Runs one cycle. Returns the next cycle in which the SM has work; SM_NEVER: only memory can wake it. */
 uint64_t sm_tick(struct sm *sm, uint64_t cycle);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "isa/isa.h"
 
 enum { SEQUENCE = 4 };
 
@@ -231,6 +232,83 @@ static void collect_registers(const struct ptx_instruction *insn, uint32_t first
     ptx_for_each_register(insn, collect, &collector);
 }
 
+/* On sm_90 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima, and products of
+ * integers; sums and logic take turns on these and the 16 lanes for products, so that both are in use (bench/hardware:
+ * op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad against op_iadd_xor). Counting bits and conversions go to the
+ * special-function unit (op_popc, op_clz, op_i2f_f2i). */
+static void choose_sm_90_unit(const struct config_machine *machine, const struct ptx_instruction *insn,
+                              struct sm_timing *timing) {
+    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32, from = insn->n_types > 1 ? insn->type[1] : type;
+    bool is_float = ptx_type_kind(type) == PTX_KIND_F;
+    bool converts = insn->opcode == PTX_OP_CVT && (is_float || ptx_type_kind(from) == PTX_KIND_F);
+    bool is_to_float = insn->opcode == PTX_OP_CVT && type == PTX_F32 && ptx_type_kind(from) != PTX_KIND_F;
+    switch (insn->opcode) {
+    case PTX_OP_POPC:
+    case PTX_OP_CLZ:
+    case PTX_OP_BREV:
+    case PTX_OP_BFIND:
+        converts = true;
+        break;
+    case PTX_OP_SETP:
+    case PTX_OP_SELP:
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_SHF:
+    case PTX_OP_BFE:
+    case PTX_OP_BFI:
+    case PTX_OP_PRMT:
+        if (timing->unit == SM_UNIT_FP64)
+            return;
+        timing->unit = SM_UNIT_MULTIPLY;
+        break;
+    default:
+        break;
+    }
+    if (converts && !is_to_float) {
+        timing->unit = SM_UNIT_SFU;
+        timing->occupancy_cycles = passes(machine, machine->sfu_width);
+        timing->latency_cycles = (uint16_t)machine->sfu_cycles;
+    }
+    if (timing->unit == SM_UNIT_MULTIPLY)
+        timing->occupancy_cycles = passes(machine, machine->multiply_width);
+    bool is_long = ptx_has(insn, PTX_MOD_WIDE) || ptx_has(insn, PTX_MOD_HI);
+    if (timing->unit == SM_UNIT_MULTIPLY && is_long) { /* twice as long: op_imul_hi, op_imad_wide */
+        timing->occupancy_cycles = (uint16_t)(2 * timing->occupancy_cycles);
+        timing->latency_cycles++;
+    }
+}
+
+/* A sequence depends on itself: each further instruction adds to the latency of the first. The special-function unit
+ * serves only one of them. */
+static void set_sm_90_cost(const struct config_machine *machine, const struct exec_insn *insn,
+                           const struct ptx_instruction *source, uint16_t parts, struct sm_timing *timing) {
+    enum { PER_PAIR = 2, FEW = 2 };
+    unsigned n = (parts & ISA_COST) / ISA_PARTS;
+    timing->parts = parts;
+    if (insn->kind == EXEC_KIND_WARP &&
+        insn->opcode == PTX_OP_SHFL) { /* goes through shared memory's crossbar: op_shfl */
+        timing->unit = SM_UNIT_LDST;
+        timing->occupancy_cycles = passes(machine, machine->ldst_width);
+        timing->latency_cycles = (uint16_t)(machine->shared_cycles + 1);
+    } else if (timing->is_barrier) { /* one unit counts arrivals: barrier, 2 cycles for each warp */
+        timing->unit = SM_UNIT_LDST;
+        timing->occupancy_cycles = 2;
+    }
+    if (!source || insn->kind != EXEC_KIND_LANES)
+        return;
+    if (is_sequence(source)) {
+        timing->occupancy_cycles = passes(machine, machine->sfu_width);
+        timing->latency_cycles = (uint16_t)machine->sfu_cycles;
+    } else if (timing->unit != SM_UNIT_SFU && machine->multiply_width) {
+        choose_sm_90_unit(machine, source, timing);
+    }
+    if (n > 1)
+        timing->latency_cycles =
+            (uint16_t)(timing->latency_cycles + (n - 1) * (n <= FEW ? PER_PAIR : machine->alu_cycles));
+}
+
 static void set_traits(struct sm_timing *timing) {
     enum { LONG = SM_N_UNITS, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
     timing->traits = (uint8_t)(timing->unit + timing->is_long * LONG + timing->is_load * LOAD +
@@ -245,10 +323,15 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
     program->timing = base_allocate_aligned((exec->n_insns + 1) * sizeof *program->timing);
     for (uint32_t f = 0; f < exec->n_functions; f++) {
         const struct exec_function *function = &exec->function[f];
+        uint16_t *parts = machine->isa == CONFIG_ISA_SM_90 ? isa_sm_90(function->analysis) : NULL;
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
             program->timing[pc].latency_cycles =
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
+            program->timing[pc].parts = ISA_PARTS;
+            if (parts && pc - function->first_pc < function->ptx->n_instructions)
+                set_sm_90_cost(machine, &exec->code[pc], exec->source[pc], parts[pc - function->first_pc],
+                               &program->timing[pc]);
             program->timing[pc].is_long =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
             set_traits(&program->timing[pc]);
@@ -260,6 +343,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
                 collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
         }
         program->n_registers += function->ptx->n_registers;
+        free(parts);
     }
     return program;
 }

@@ -54,11 +54,11 @@ struct sm_timing {
     bool holds_row;            /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
-    bool is_reconvergence;     /* the post-dominator of some branch */
-    bool is_jump;              /* a branch or direct call that all threads take: one new pc, known at once */
-    bool is_branch;            /* a branch, conditional or not */
+    bool is_reconvergence : 1; /* the post-dominator of some branch */
+    bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
+    bool is_branch : 1;        /* a branch, conditional or not */
     uint8_t copies;            /* enum sm_copies_role */
-    uint8_t reserved;
+    uint16_t parts;            /* machine instructions in parts of ISA_PARTS, ISA_NO_JUMP; ISA_PARTS for PTX */
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 

@@ -1,0 +1,275 @@
+/* The order of instructions. A compiler moves loads up, so that those of a basic block wait together and not one after
+ * the other, and puts other instructions between one and the next that needs its result. Here each block of a function
+ * is put in order again by list scheduling: loads and what computes their addresses first, as far as registers and
+ * memory allow, with them what decides over the branch at the end; of the rest always the first whose operands are
+ * there. Every thread computes the same as before: an instruction
+ * stays after those whose results it reads, whose operands or results it overwrites, and whose accesses it must not
+ * overtake.
+ *
+ * What it leaves out: registers are not limited, and nothing crosses a block. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "isa/isa.h"
+
+enum { NONE = PTX_NO_INDEX };
+
+/* An instruction of the block waits for n_before others; `after` lists those that wait for it. */
+struct edge {
+    uint32_t to, next;
+};
+
+struct ordering {
+    const struct ptx_function *function;
+    uint32_t first, count;
+    uint32_t *n_before, *after; /* per instruction of the block; after: the first edge */
+    struct edge *edge;
+    uint32_t n_edges, edge_room;
+    uint32_t *writer, *reader_edge; /* per register: the last writer in the block; the readers since, as a list */
+    struct edge *reader;
+    uint32_t n_readers, reader_room;
+    uint32_t *touched, n_touched; /* registers to forget after the block */
+    bool *is_early;
+    uint32_t *ready; /* the estimated time at which the operands are there */
+    uint32_t at;     /* the instruction whose registers are visited */
+};
+
+static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
+    if (from == NONE || from == to)
+        return;
+    if (ordering->n_edges == ordering->edge_room) {
+        ordering->edge_room = ordering->edge_room ? 2 * ordering->edge_room : 256;
+        ordering->edge = realloc(ordering->edge, ordering->edge_room * sizeof *ordering->edge);
+        if (!ordering->edge)
+            abort();
+    }
+    ordering->edge[ordering->n_edges] = (struct edge){to, ordering->after[from]};
+    ordering->after[from] = ordering->n_edges++;
+    ordering->n_before[to]++;
+}
+
+static void add_reader(struct ordering *ordering, uint32_t r, uint32_t i) {
+    if (ordering->n_readers == ordering->reader_room) {
+        ordering->reader_room = ordering->reader_room ? 2 * ordering->reader_room : 256;
+        ordering->reader = realloc(ordering->reader, ordering->reader_room * sizeof *ordering->reader);
+        if (!ordering->reader)
+            abort();
+    }
+    ordering->reader[ordering->n_readers] = (struct edge){i, ordering->reader_edge[r]};
+    ordering->reader_edge[r] = ordering->n_readers++;
+}
+
+static void visit(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    uint32_t i = ordering->at;
+    if (ordering->writer[r] == NONE && ordering->reader_edge[r] == NONE)
+        ordering->touched[ordering->n_touched++] = r;
+    add_edge(ordering, ordering->writer[r], i);
+    if (!is_write) {
+        add_reader(ordering, r, i);
+        return;
+    }
+    for (uint32_t e = ordering->reader_edge[r]; e != NONE; e = ordering->reader[e].next)
+        add_edge(ordering, ordering->reader[e].to, i);
+    ordering->reader_edge[r] = NONE;
+    ordering->writer[r] = i;
+}
+
+/* Nothing moves across such an instruction. */
+static bool is_fixed(const struct ptx_instruction *insn) {
+    switch (ptx_opcode_family(insn->opcode)) {
+    case PTX_FAMILY_CONTROL:
+    case PTX_FAMILY_EXTENSION:
+    case PTX_FAMILY_NONE:
+        return true;
+    default:
+        break;
+    }
+    bool has_carry = ptx_has(insn, PTX_MOD_CC) || insn->opcode == PTX_OP_ADDC || insn->opcode == PTX_OP_SUBC ||
+                     insn->opcode == PTX_OP_MADC;
+    bool reads_special = insn->opcode == PTX_OP_MOV && insn->n_operands > 1 &&
+                         insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
+    return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
+           ptx_has(insn, PTX_MOD_VOLATILE) || ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP;
+}
+
+static bool is_load(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU || insn->opcode == PTX_OP_TEX;
+}
+
+/* Other instructions on memory keep their order among themselves and to loads. */
+static bool is_ordered(const struct ptx_instruction *insn) {
+    enum ptx_family family = ptx_opcode_family(insn->opcode);
+    return !is_load(insn) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
+           (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE);
+}
+
+static void find_edges(struct ordering *ordering) {
+    uint32_t fixed = NONE, last_ordered = NONE;
+    for (uint32_t i = 0; i < ordering->count; i++) {
+        const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
+        ordering->at = i;
+        ptx_for_each_register(insn, visit, ordering);
+        add_edge(ordering, fixed, i);
+        if (is_fixed(insn)) {
+            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; k < i; k++)
+                add_edge(ordering, k, i);
+            fixed = i;
+            last_ordered = NONE;
+        } else if (is_ordered(insn)) {
+            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; k < i; k++)
+                if (is_load(&ordering->function->instruction[ordering->first + k]))
+                    add_edge(ordering, k, i);
+            add_edge(ordering, last_ordered, i);
+            last_ordered = i;
+        } else if (is_load(insn)) {
+            add_edge(ordering, last_ordered, i);
+        }
+    }
+}
+
+/* The comparison that decides over the branch at the block's end; NONE: there is no such. */
+static uint32_t find_condition(const struct ordering *ordering) {
+    const struct ptx_instruction *block = &ordering->function->instruction[ordering->first];
+    const struct ptx_instruction *last = &block[ordering->count - 1];
+    for (uint32_t i = ordering->count - 1; last->opcode == PTX_OP_BRA && last->guard != PTX_NO_INDEX && i-- > 0;)
+        if (block[i].opcode == PTX_OP_SETP && block[i].operand[0].kind == PTX_OPERAND_REGISTER &&
+            block[i].operand[0].register_id == last->guard)
+            return i;
+    return NONE;
+}
+
+/* Loads from memory, the condition of the branch, and what they wait for. */
+static void find_early(struct ordering *ordering) {
+    uint32_t condition = find_condition(ordering);
+    for (uint32_t i = ordering->count; i-- > 0;) {
+        const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
+        bool is_early = (is_load(insn) && insn->space != PTX_SPACE_PARAM) || i == condition;
+        for (uint32_t e = ordering->after[i]; e != NONE && !is_early; e = ordering->edge[e].next)
+            is_early = ordering->is_early[ordering->edge[e].to];
+        ordering->is_early[i] = is_early;
+    }
+}
+
+/* Estimated cycles until a result can be used; what counts is the order of magnitude. */
+static uint32_t latency_of(const struct ptx_instruction *insn) {
+    enum { ARITHMETIC = 4, SPECIAL = 18, SHARED = 24, MEMORY = 200 };
+    switch (insn->opcode) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+    case PTX_OP_ATOM:
+    case PTX_OP_TEX:
+        return insn->space == PTX_SPACE_PARAM    ? ARITHMETIC
+               : insn->space == PTX_SPACE_SHARED ? SHARED
+               : insn->space == PTX_SPACE_CONST  ? SHARED
+                                                 : MEMORY;
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+    case PTX_OP_RSQRT:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+    case PTX_OP_SHFL:
+        return SPECIAL;
+    default:
+        return ARITHMETIC;
+    }
+}
+
+/* Takes the first early instruction that waits for no other; otherwise, of the next ones, the first whose operands are
+ * there by now, or will be there first. */
+static uint32_t choose(const struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
+                       uint32_t now) {
+    enum { WINDOW = 48 };
+    while (*next_early < ordering->count && (is_taken[*next_early] || !ordering->is_early[*next_early]))
+        ++*next_early;
+    if (*next_early < ordering->count && !ordering->n_before[*next_early])
+        return *next_early;
+    while (is_taken[*next_any])
+        ++*next_any;
+    uint32_t chosen = NONE, n_seen = 0;
+    for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == NONE); i++) {
+        if (is_taken[i])
+            continue;
+        n_seen++;
+        if (ordering->n_before[i])
+            continue;
+        if (ordering->ready[i] <= now)
+            return i;
+        if (chosen == NONE || ordering->ready[i] < ordering->ready[chosen])
+            chosen = i;
+    }
+    return chosen;
+}
+
+static void put_in_order(struct ordering *ordering, struct ptx_instruction *sorted) {
+    struct ptx_instruction *block = ordering->function->instruction + ordering->first;
+    bool *is_taken = base_allocate(ordering->count, sizeof(bool));
+    uint32_t next_early = 0, next_any = 0, now = 0;
+    for (uint32_t n = 0; n < ordering->count; n++) {
+        uint32_t chosen = choose(ordering, is_taken, &next_early, &next_any, now);
+        now = ordering->ready[chosen] > now ? ordering->ready[chosen] : now;
+        is_taken[chosen] = true;
+        sorted[n] = block[chosen];
+        uint32_t result = now + latency_of(&block[chosen]);
+        for (uint32_t e = ordering->after[chosen]; e != NONE; e = ordering->edge[e].next) {
+            uint32_t to = ordering->edge[e].to;
+            ordering->n_before[to]--;
+            ordering->ready[to] = result > ordering->ready[to] ? result : ordering->ready[to];
+        }
+        now++;
+    }
+    for (uint32_t n = 0; n < ordering->count; n++)
+        block[n] = sorted[n];
+    free(is_taken);
+}
+
+static void order_block(struct ordering *ordering, const struct ptx_block *block, struct ptx_instruction *sorted) {
+    ordering->first = block->first;
+    ordering->count = block->count;
+    ordering->n_edges = ordering->n_readers = ordering->n_touched = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        ordering->n_before[i] = ordering->ready[i] = 0;
+        ordering->after[i] = NONE;
+    }
+    find_edges(ordering);
+    find_early(ordering);
+    put_in_order(ordering, sorted);
+    for (uint32_t k = 0; k < ordering->n_touched; k++)
+        ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = NONE;
+}
+
+void isa_order(struct ptx_function *function) {
+    uint32_t n = function->n_instructions, n_registers = function->n_registers;
+    if (n < 2)
+        return;
+    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct ptx_instruction *sorted = base_allocate(n, sizeof *sorted);
+    struct ordering ordering = {.function = function};
+    ordering.n_before = base_allocate(n, sizeof(uint32_t));
+    ordering.after = base_allocate(n, sizeof(uint32_t));
+    ordering.writer = base_allocate(n_registers + 1, sizeof(uint32_t));
+    ordering.reader_edge = base_allocate(n_registers + 1, sizeof(uint32_t));
+    ordering.touched = base_allocate(n_registers + 1, sizeof(uint32_t));
+    ordering.is_early = base_allocate(n, sizeof(bool));
+    ordering.ready = base_allocate(n, sizeof(uint32_t));
+    for (uint32_t r = 0; r < n_registers; r++)
+        ordering.writer[r] = ordering.reader_edge[r] = NONE;
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++)
+        if (analysis->block[b].count > 2)
+            order_block(&ordering, &analysis->block[b], sorted);
+    free(ordering.n_before);
+    free(ordering.after);
+    free(ordering.edge);
+    free(ordering.writer);
+    free(ordering.reader_edge);
+    free(ordering.reader);
+    free(ordering.touched);
+    free(ordering.is_early);
+    free(ordering.ready);
+    free(sorted);
+    ptx_analysis_free(analysis);
+}

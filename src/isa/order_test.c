@@ -1,0 +1,96 @@
+/* The order of instructions: loads go up, and nothing overtakes what it depends on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "isa/isa.h"
+
+#define HEAD                                                                                                           \
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"                              \
+    ".reg .b32 %r<32>;\n.reg .f32 %f<32>;\n.reg .b64 %rd<8>;\n.reg .pred %p<4>;\n"
+
+static struct ptx_module *module;
+
+/* Orders the kernel and writes the lines of its instructions, counted from the first of the body. */
+static const char *order(const char *body) {
+    static char text[4096], lines[512];
+    struct ptx_messages messages = {0};
+    int length = snprintf(text, sizeof text, "%s%s}\n", HEAD, body);
+    module = ptx_parse("test", text, (size_t)length, &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    ptx_messages_free(&messages);
+    struct ptx_function *function = ptx_find_function(module, "k");
+    isa_order(function);
+    uint32_t first = 1;
+    for (const char *c = HEAD; *c; c++)
+        first += *c == '\n';
+    lines[0] = '\0';
+    for (uint32_t i = 0; i < function->n_instructions; i++)
+        snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s%u", i ? " " : "",
+                 function->instruction[i].at.line - first);
+    ptx_module_free(module);
+    return lines;
+}
+
+static void loads_come_before_what_uses_them(void **state) {
+    (void)state;
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nadd.s64 %rd1, %rd0, %rd2;\n"
+                              "ld.global.f32 %f3, [%rd1];\nadd.f32 %f4, %f3, %f3;\nret;\n"),
+                        "0 2 3 1 4 5");
+}
+
+static void loads_do_not_overtake_stores(void **state) {
+    (void)state;
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd1], %f1;\nld.global.f32 %f3, [%rd2];\n"
+                              "st.global.f32 [%rd3], %f3;\nret;\n"),
+                        "0 1 2 3 4");
+    assert_string_equal(order("mov.f32 %f2, 0f00000000;\natom.global.add.u32 %r1, [%rd0], 1;\n"
+                              "ld.global.f32 %f1, [%rd1];\nret;\n"),
+                        "1 2 0 3");
+}
+
+static void nothing_crosses_a_barrier_or_the_clock(void **state) {
+    (void)state;
+    assert_string_equal(order("add.f32 %f1, %f2, %f3;\nbar.sync 0;\nld.shared.f32 %f4, [%r1];\nret;\n"), "0 1 2 3");
+    assert_string_equal(order("add.f32 %f1, %f2, %f3;\nmov.u32 %r2, %clock;\nld.shared.f32 %f4, [%r1];\nret;\n"),
+                        "0 1 2 3");
+}
+
+static void a_register_keeps_its_writers_and_readers_in_order(void **state) {
+    (void)state;
+    /* The second load overwrites what line 1 reads. */
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nld.global.f32 %f1, [%rd1];\n"
+                              "add.f32 %f3, %f1, %f2;\nret;\n"),
+                        "0 1 2 3 4");
+    /* A guarded write keeps the old value of some threads. */
+    assert_string_equal(
+        order("mov.f32 %f1, 0f00000000;\n@%p1 ld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nret;\n"), "0 1 2 3");
+    /* Carries are registers without a name. */
+    assert_string_equal(order("add.cc.u32 %r1, %r2, %r3;\nadd.cc.u32 %r4, %r5, %r6;\naddc.u32 %r7, %r8, %r9;\nret;\n"),
+                        "0 1 2 3");
+}
+
+static void dependent_chains_take_turns(void **state) {
+    (void)state;
+    assert_string_equal(order("add.f32 %f1, %f1, %f0;\nadd.f32 %f1, %f1, %f0;\nadd.f32 %f2, %f2, %f0;\n"
+                              "add.f32 %f2, %f2, %f0;\nret;\n"),
+                        "0 2 1 3 4");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_come_before_what_uses_them),
+        cmocka_unit_test(loads_do_not_overtake_stores),
+        cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
+        cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),
+        cmocka_unit_test(dependent_chains_take_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
