@@ -1,4 +1,4 @@
-# Copies machines, experiments and the page to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
+# Copies machines, experiments, recordings and the page to BUILD/NAME, and installs them where src/cli/program/place.c looks for them.
 function(add_data name pattern)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
   set(stamp ${PROJECT_BINARY_DIR}/generated/${name}.stamp)
@@ -15,6 +15,7 @@ function(add_data name pattern)
 endfunction()
 add_data(machines machines/*.yaml)
 add_data(experiments experiments/*.yaml)
+add_data(recordings tests/hardware/*_launches.csv)
 add_data(web web/dist/page.html)
 
 # What `heddle new` starts from: templates/, and the model `stack` as a plug-in. `sources` leads to the headers.

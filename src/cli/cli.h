@@ -20,6 +20,7 @@ int cli_characterize(int argc, char **argv);
 int cli_ptx(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_validate(int argc, char **argv);
 int cli_paper(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
 int cli_report(int argc, char **argv);

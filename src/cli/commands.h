@@ -13,6 +13,7 @@ extern const struct cli_command cli_sweep_command;
 extern const struct cli_command cli_query_command;
 extern const struct cli_command cli_report_command;
 extern const struct cli_command cli_bench_command;
+extern const struct cli_command cli_validate_command;
 extern const struct cli_command cli_cost_command;
 extern const struct cli_command cli_new_command;
 extern const struct cli_command cli_check_command;

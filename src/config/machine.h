@@ -64,6 +64,8 @@ struct config_machine {
     enum config_units units;
     uint32_t reconverge_cycles; /* added where the paths of a divergent branch meet */
     uint32_t launch_cycles;     /* before the first block of a grid starts */
+    uint32_t drain_cycles;      /* after its last block, if all SMs have accessed memory */
+    uint32_t constant_cycles;   /* of constants and parameters; 0: alu_cycles */
     double block_cycles;        /* between two block starts on the chip */
     uint32_t pipeline_stages;   /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,

@@ -486,6 +486,19 @@ static bool run_clock(struct run *run) {
     return true;
 }
 
+/* The part of sm.drain_cycles that this grid takes: in proportion to the SMs that had blocks, if it accessed memory. */
+static uint64_t drain_cycles(const struct run *run, const struct stats_counters *before) {
+    const struct gpu_timed *timed = run->timed;
+    struct stats_counters now = {0};
+    if (!timed->machine.drain_cycles)
+        return 0;
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        sm_add_counters(timed->sm[i], &now);
+    uint64_t n_used = run->n_blocks < timed->machine.n_sms ? run->n_blocks : timed->machine.n_sms;
+    bool has_accessed = now.long_instructions > before->long_instructions;
+    return has_accessed ? timed->machine.drain_cycles * n_used / timed->machine.n_sms : 0;
+}
+
 /* --- counters --- */
 
 static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
@@ -562,6 +575,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         run.next_start = (double)(timed->cycle + timed->machine.launch_cycles);
         fill(&run);
         is_done = run_clock(&run);
+        timed->cycle += drain_cycles(&run, &before);
     }
     gpu_progress_end(&run.progress);
     gpu_livelock_free(run.livelock);

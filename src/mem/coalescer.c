@@ -193,7 +193,8 @@ unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes,
     return coalesce_any(address, mask, bytes, line_bytes, out);
 }
 
-static unsigned most_lanes_of_one_address(const uint64_t address[32], uint32_t lanes) {
+unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask) {
+    uint32_t lanes = mask;
     unsigned most = 1;
     while (lanes) {
         uint64_t first = address[__builtin_ctz(lanes)];
@@ -211,7 +212,7 @@ static unsigned most_lanes_of_one_address(const uint64_t address[32], uint32_t l
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     unsigned sum = n;
     for (unsigned i = 0; i < n; i++)
-        for (unsigned k = most_lanes_of_one_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
+        for (unsigned k = mem_most_lanes_of_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
             out[sum++] = out[i];
     return sum;
 }

@@ -12,7 +12,7 @@
 
 #include "mem/internal.h"
 
-enum { LOG_ENTRIES = 1 << 16, LINE = 128 };
+enum { LOG_ENTRIES = 1 << 20, LINE = 128 };
 
 struct answer {
     uint32_t sm, token;
@@ -60,6 +60,7 @@ static inline struct config_machine fixture_machine(void) {
         .l2_writes = {.policy = CONFIG_WRITE_BACK, .allocates = true},
         .crossbar_cycles = 5,
         .crossbar_bytes_per_cycle = 32,
+        .crossbar_credits = 64,
         .dram = {.channels = 1,
                  .banks = 4,
                  .row_bytes = 1024,

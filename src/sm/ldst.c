@@ -55,6 +55,10 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     struct sm_slot *slot = &sm->slot[s];
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
+    if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0) { /* one by one on an address here, too */
+        unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
+        passes = most > passes ? most : passes;
+    }
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared_cycles + extra - occupancy;

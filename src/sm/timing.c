@@ -116,6 +116,8 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     case PTX_SPACE_PARAM:
     case PTX_SPACE_CONST:
         timing->access = SM_ACCESS_CONSTANT;
+        if (machine->constant_cycles)
+            timing->latency_cycles = (uint16_t)machine->constant_cycles;
         break;
     case PTX_SPACE_SHARED:
         timing->access = SM_ACCESS_SHARED;

@@ -86,6 +86,8 @@ const char *cli_find_machines(struct base_arena *arena) { return find_data("mach
 
 const char *cli_find_experiments(struct base_arena *arena) { return find_data("experiments", arena); }
 
+const char *cli_find_recordings(struct base_arena *arena) { return find_data("recordings", arena); }
+
 const char *cli_find_page(struct base_arena *arena) {
     const char *folder = find_data("web", arena);
     return folder ? base_arena_printf(arena, "%s/page.html", folder) : NULL;

@@ -20,6 +20,8 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena);
 const char *cli_find_machines(struct base_arena *arena);
 /* The same for the bundled experiments. */
 const char *cli_find_experiments(struct base_arena *arena);
+/* The same for recordings of real GPUs. */
+const char *cli_find_recordings(struct base_arena *arena);
 /* The page that report/page.h fills with data. */
 const char *cli_find_page(struct base_arena *arena);
 /* The same for the templates of `heddle new`. */

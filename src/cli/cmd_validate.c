@@ -1,0 +1,343 @@
+/* `heddle validate [MACHINE [WORKLOAD...]]`: runs workloads that were recorded on the real GPU of that name and shows
+ * real beside simulated cycles. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/options/output.h"
+#include "cli/program/program_options.h"
+#include "cli/program/progress.h"
+#include "cli/validate/recording.h"
+#include "report/svg.h"
+
+struct validate_options {
+    const char *recording, *csv, *svg;
+    unsigned size;
+    struct cli_machine_options machine;
+    uint64_t threads;
+    double timeout_seconds;
+    bool is_quiet;
+};
+
+#define FIELD(name) offsetof(struct validate_options, name)
+
+static const struct cli_option options[] = {
+    {"--size", 0, CLI_CHOICE, "small|medium|paper", "only the recordings of this size, default all", FIELD(size), 0, 0},
+    {"--recording", 0, CLI_TEXT, "FILE.csv", "what tests/hardware/record.sh wrote; default: the machine's",
+     FIELD(recording), 0, 0},
+    CLI_SET_ROW(FIELD(machine)),
+    CLI_THREADS_ROW(FIELD(threads)),
+    {"--csv", 0, CLI_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
+    {"--svg", 0, CLI_TEXT, "FILE|-", "draw real against simulated cycles, both logarithmic", FIELD(svg), 0, 0},
+    {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
+    {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
+};
+
+const struct cli_command cli_validate_command = {
+    .name = "validate",
+    .summary = "hold a machine against a recording of the real GPU",
+    .usage = "validate [MACHINE [WORKLOAD...]] [options]",
+    .text = "Runs the workloads that were recorded on the GPU that the machine describes, default h200, and\n"
+            "shows the cycles of the recorded launches beside the simulated ones. A workload's error is the\n"
+            "difference of the sums over its recorded launches; below the table are the mean and the median of\n"
+            "the errors without their sign, and the correlation of the cycles' logarithms.\n"
+            "\n"
+            "A recording is a CSV file with a line for each launch; tests/hardware/record.sh makes one of\n"
+            "your own card. Some workloads take minutes.\n",
+    .examples = "  heddle validate\n"
+                "  heddle validate h200 matmul bfs --size medium\n"
+                "  heddle validate h200 --svg h200.svg --csv h200.csv\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .main = cli_validate,
+};
+
+/* A workload at a size: what was recorded, and its run. */
+struct comparison {
+    const struct cli_recorded *real;
+    double simulated; /* cycles of the recorded launches; NaN: the run failed */
+    double error;     /* simulated / real - 1 */
+};
+
+struct validate {
+    struct validate_options given;
+    struct cli_words words;
+    struct cli_place place;
+    struct base_arena arena;
+    struct cli_target target;
+    struct report_target shown;
+    struct cli_recording recording;
+    struct comparison *comparison;
+    unsigned n;
+    struct cli_jobs jobs;
+};
+
+/* ---- What to run ------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct validate *validate, const struct cli_recorded *recorded) {
+    static const char *const size[] = {"small", "medium", "paper"};
+    if (validate->given.size != CLI_SIZE_NOT_GIVEN && strcmp(recorded->size, size[validate->given.size]) != 0)
+        return false;
+    for (unsigned i = 1; i < validate->words.count; i++)
+        if (strcmp(validate->words.item[i], recorded->workload) == 0)
+            return true;
+    return validate->words.count <= 1;
+}
+
+static int check_names(const struct validate *validate) {
+    for (unsigned i = 1; i < validate->words.count; i++) {
+        bool is_known = false;
+        for (unsigned k = 0; k < validate->recording.count; k++)
+            is_known |= strcmp(validate->recording.item[k].workload, validate->words.item[i]) == 0;
+        if (!is_known)
+            return cli_fail(CLI_ERROR, "the recording has no workload '%s'", validate->words.item[i]);
+    }
+    return CLI_DONE;
+}
+
+static int make_jobs(struct validate *validate) {
+    const struct cli_recording *recording = &validate->recording;
+    struct cli_job *job = BASE_ARENA_ARRAY(&validate->arena, struct cli_job, recording->count);
+    validate->comparison = BASE_ARENA_ARRAY(&validate->arena, struct comparison, recording->count);
+    for (unsigned k = 0; k < recording->count; k++) {
+        const struct cli_recorded *recorded = &recording->item[k];
+        if (!is_wanted(validate, recorded))
+            continue;
+        const char **arguments = BASE_ARENA_ARRAY(&validate->arena, const char *, 3);
+        arguments[0] = "--size";
+        arguments[1] = recorded->size;
+        arguments[2] = "--no-check";
+        struct cli_job *one = &job[validate->n];
+        int status;
+        one->execution = (struct cli_execution){
+            .place = &validate->place,
+            .arguments = {.item = arguments, .count = 3},
+            .target = &validate->target,
+            .timeout_seconds = validate->given.timeout_seconds,
+            .last_timed_launch = recorded->n_launches,
+            .keeps_errors = true,
+            .is_apart = true,
+            .output = CLI_OUTPUT_DROPPED,
+        };
+        if (!cli_find_program(&one->execution.program, recorded->workload, &validate->place, &validate->arena, &status))
+            return status;
+        one->run.size = recorded->size;
+        one->run.target = &validate->shown;
+        validate->comparison[validate->n++].real = recorded;
+    }
+    validate->jobs = (struct cli_jobs){
+        .job = job, .count = validate->n, .at_once = (unsigned)validate->given.threads, .arena = &validate->arena};
+    return validate->n ? CLI_DONE : cli_fail(CLI_ERROR, "nothing in the recording is of that size");
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static void collect(struct validate *validate) {
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct cli_job *job = &validate->jobs.job[i];
+        struct comparison *comparison = &validate->comparison[i];
+        comparison->simulated = NAN;
+        if (!cli_is_finished(job) || job->status != CLI_DONE || job->run.n_launches < comparison->real->n_launches)
+            continue;
+        comparison->simulated = 0;
+        for (unsigned k = 0; k < comparison->real->n_launches; k++)
+            comparison->simulated += (double)job->run.launch[k].counters.cycles;
+        comparison->error = comparison->simulated / comparison->real->cycles - 1;
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+struct summary {
+    unsigned n;
+    double mean, median, correlation;
+};
+
+/* The correlation of the logarithms: cycles differ by orders of magnitude. */
+static struct summary summarize(struct validate *validate) {
+    struct summary summary = {0};
+    double *error = BASE_ARENA_ARRAY(&validate->arena, double, validate->n);
+    double x_sum = 0, y_sum = 0, xx = 0, yy = 0, xy = 0;
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (isnan(comparison->simulated))
+            continue;
+        error[summary.n++] = fabs(comparison->error);
+        summary.mean += fabs(comparison->error);
+        double x = log(comparison->real->cycles), y = log(comparison->simulated);
+        x_sum += x, y_sum += y, xx += x * x, yy += y * y, xy += x * y;
+    }
+    if (!summary.n)
+        return summary;
+    double n = summary.n, spread = sqrt((n * xx - x_sum * x_sum) * (n * yy - y_sum * y_sum));
+    summary.mean /= n;
+    qsort(error, summary.n, sizeof *error, by_value);
+    summary.median = summary.n % 2 ? error[summary.n / 2] : (error[summary.n / 2 - 1] + error[summary.n / 2]) / 2;
+    summary.correlation = spread > 0 ? (n * xy - x_sum * y_sum) / spread : 0;
+    return summary;
+}
+
+static void print_table(struct validate *validate, const struct summary *summary) {
+    struct report_table table = report_table_new(&validate->arena, 6);
+    static const char *const heads[] = {"workload", "size", "launches", "real cycles", "simulated", "error"};
+    for (unsigned k = 0; k < 6; k++)
+        report_table_cell(&table, "%s", heads[k]);
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        report_table_cell(&table, "%s", comparison->real->workload);
+        report_table_cell(&table, "%s", comparison->real->size);
+        report_table_count(&table, comparison->real->n_launches);
+        report_table_count(&table, (uint64_t)comparison->real->cycles);
+        if (isnan(comparison->simulated)) {
+            report_table_cell(&table, "failed");
+            report_table_cell(&table, "-");
+            continue;
+        }
+        report_table_count(&table, (uint64_t)comparison->simulated);
+        report_table_cell(&table, "%+.0f %%", 100 * comparison->error);
+    }
+    report_table_print(&table, stdout, false);
+    printf("%u workloads: mean error %.1f %%, median %.1f %%, correlation %.3f\n", summary->n, 100 * summary->mean,
+           100 * summary->median, summary->correlation);
+}
+
+static bool write_csv(const struct validate *validate) {
+    FILE *file;
+    if (!validate->given.csv)
+        return true;
+    if (!cli_open_output(validate->given.csv, &file))
+        return false;
+    fprintf(file, "workload,size,launches,real_cycles,simulated_cycles,error\n");
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (!isnan(comparison->simulated))
+            fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f\n", comparison->real->workload, comparison->real->size,
+                    comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error);
+    }
+    return cli_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
+}
+
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
+
+enum { WIDTH = 560, HEIGHT = 560, LEFT = 70, RIGHT = 20, TOP = 30, BOTTOM = 60 };
+
+struct axes {
+    double first, last; /* powers of ten, on both axes */
+};
+
+static double across(const struct axes *axes, double cycles) {
+    return LEFT + (log10(cycles) - axes->first) / (axes->last - axes->first) * (WIDTH - LEFT - RIGHT);
+}
+
+static double up(const struct axes *axes, double cycles) {
+    return HEIGHT - BOTTOM - (log10(cycles) - axes->first) / (axes->last - axes->first) * (HEIGHT - TOP - BOTTOM);
+}
+
+static void draw_axes(struct report_svg *svg, const struct axes *axes) {
+    char text[32];
+    for (double power = axes->first; power <= axes->last; power++) {
+        double x = across(axes, pow(10, power)), y = up(axes, pow(10, power));
+        report_svg_line(svg, x, TOP, x, HEIGHT - BOTTOM, "#dddddd", 1);
+        report_svg_line(svg, LEFT, y, WIDTH - RIGHT, y, "#dddddd", 1);
+        snprintf(text, sizeof text, "1e%.0f", power);
+        report_svg_text(svg, x, HEIGHT - BOTTOM + 18, 12, REPORT_MIDDLE, 0, text);
+        report_svg_text(svg, LEFT - 8, y + 4, 12, REPORT_END, 0, text);
+    }
+    double low = pow(10, axes->first), high = pow(10, axes->last);
+    report_svg_line(svg, across(axes, low), up(axes, low), across(axes, high), up(axes, high), "#000000", 1);
+    /* Twice and half. */
+    report_svg_line(svg, across(axes, low), up(axes, 2 * low), across(axes, high / 2), up(axes, high), "#999999", 1);
+    report_svg_line(svg, across(axes, 2 * low), up(axes, low), across(axes, high), up(axes, high / 2), "#999999", 1);
+    report_svg_text(svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 20, 14, REPORT_MIDDLE, 0, "cycles on the GPU");
+    report_svg_text(svg, 20, (TOP + HEIGHT - BOTTOM) / 2.0, 14, REPORT_MIDDLE, -90, "simulated cycles");
+}
+
+static bool draw(const struct validate *validate, const struct summary *summary) {
+    FILE *file;
+    struct report_svg svg;
+    struct axes axes = {INFINITY, -INFINITY};
+    char title[160];
+    if (!validate->given.svg)
+        return true;
+    if (!cli_open_output(validate->given.svg, &file))
+        return false;
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (isnan(comparison->simulated))
+            continue;
+        axes.first = fmin(axes.first, fmin(log10(comparison->real->cycles), log10(comparison->simulated)));
+        axes.last = fmax(axes.last, fmax(log10(comparison->real->cycles), log10(comparison->simulated)));
+    }
+    axes.first = isfinite(axes.first) ? floor(axes.first) : 0;
+    axes.last = isfinite(axes.last) ? ceil(axes.last + 1e-9) : 1;
+    if (axes.last <= axes.first)
+        axes.last = axes.first + 1;
+    report_svg_begin(&svg, file, WIDTH, HEIGHT);
+    snprintf(title, sizeof title, "%s: %u workloads, mean error %.1f %%, median %.1f %%", validate->shown.machine,
+             summary->n, 100 * summary->mean, 100 * summary->median);
+    report_svg_text(&svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
+    draw_axes(&svg, &axes);
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (!isnan(comparison->simulated))
+            report_svg_rectangle(&svg, across(&axes, comparison->real->cycles) - 3,
+                                 up(&axes, comparison->simulated) - 3, 6, 6, "#1f77b4");
+    }
+    report_svg_end(&svg);
+    return cli_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static int find_recording(struct validate *validate) {
+    const char *path = validate->given.recording;
+    if (!path) {
+        const char *folder = cli_find_recordings(&validate->arena);
+        if (!folder)
+            return CLI_ERROR;
+        path = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
+    }
+    return cli_read_recording(path, &validate->recording, &validate->arena);
+}
+
+static int run(struct validate *validate) {
+    const char *name = validate->words.count ? validate->words.item[0] : "h200";
+    validate->given.machine.machine = name;
+    int status = cli_make_target(&validate->target, &validate->given.machine, NULL, NULL, 0, &validate->arena);
+    if (status != CLI_DONE)
+        return status;
+    validate->shown = cli_report_target(&validate->target);
+    if ((status = find_recording(validate)) != CLI_DONE || (status = check_names(validate)) != CLI_DONE)
+        return status;
+    if (!cli_find_place(&validate->place, &validate->arena))
+        return CLI_ERROR;
+    if ((status = make_jobs(validate)) != CLI_DONE)
+        return status;
+    if ((status = cli_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != CLI_DONE)
+        return status;
+    collect(validate);
+    struct summary summary = summarize(validate);
+    if (!validate->given.is_quiet && !cli_is_stdout(validate->given.csv) && !cli_is_stdout(validate->given.svg))
+        print_table(validate, &summary);
+    for (unsigned i = 0; i < validate->n; i++)
+        if (validate->jobs.job[i].run.error)
+            status =
+                cli_fail(CLI_ERROR, "%s: %s", validate->comparison[i].real->workload, validate->jobs.job[i].run.error);
+    if (!write_csv(validate) || !draw(validate, &summary))
+        status = CLI_ERROR;
+    return validate->jobs.interrupt ? cli_report_interrupt(&validate->jobs) : status;
+}
+
+int cli_validate(int argc, char **argv) {
+    struct validate validate = {.given = {.size = CLI_SIZE_NOT_GIVEN}};
+    int status = CLI_DONE;
+    if (cli_parse(&cli_validate_command, argc, argv, &validate.given, &validate.words, &validate.arena, &status))
+        status = run(&validate);
+    base_arena_free(&validate.arena);
+    return status;
+}

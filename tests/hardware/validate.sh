@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# validate.sh HEDDLE: real beside simulated cycles, from a recording of one launch.
+set -euo pipefail
+heddle=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() { echo "$*"; exit 1; }
+
+printf 'workload,size,kernel,grid,cycles\nvecadd,small,vecadd,"(192, 1, 1)",1000\n' >"$folder/card.csv"
+rows=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 --csv - --svg "$folder/picture.svg")
+cycles=$("$heddle" run vecadd -m h200 --set sm.count=8 --size small --no-check --csv - --quiet |
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cycles") column = i } NR == 2 { print $column }')
+[[ $rows == *"vecadd,small,1,1000,$cycles,"* ]] || fail "expected $cycles simulated cycles in: $rows"
+grep -c '<svg' "$folder/picture.svg" >/dev/null || fail "no picture"
+table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8)
+[[ $table == *"1 workloads: mean error"* ]] || fail "no summary in: $table"
+if "$heddle" validate h200 nothing --recording "$folder/card.csv" 2>"$folder/error"; then
+    fail "a workload that was not recorded is taken"
+fi
+[[ $(<"$folder/error") == *"no workload 'nothing'"* ]] || fail "wrong message: $(<"$folder/error")"
+if "$heddle" validate h200 --recording "$folder/none.csv" 2>/dev/null; then fail "a missing recording is taken"; fi
