@@ -18,6 +18,6 @@ enum {
  * entries, to be freed by the caller. */
 uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
 
-/* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them. What
- * a thread computes does not change. */
+/* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them.
+ * What a thread computes does not change. */
 void isa_order(struct ptx_function *function);
