@@ -28,6 +28,17 @@ static void a_wait_holds_the_next_instruction_until_the_data_is_there(void **sta
                      51);
 }
 
+/* A line that misses comes when it would for a load, whose result an instruction uses before ret. */
+static void a_wait_holds_until_a_missing_line_has_come(void **state) {
+    (void)state;
+    static const char *const slow[] = {"memory.perfect=false", NULL};
+    uint64_t copied = fixture_cycles(slow, LOAD_ADDRESS COPY "cp.async.wait_group 0;\nret;", 32);
+    uint64_t loaded = fixture_cycles(slow, LOAD_ADDRESS "ld.global.u32 %r1, [%d1];\nmov.u32 %r2, %r1;\nret;", 32);
+    assert_true(copied > 60);
+    assert_int_equal(copied + 1, loaded);
+    assert_int_equal(fixture_cycles(slow, LOAD_ADDRESS COPY "cp.async.wait_group 1;\nret;", 32), 13);
+}
+
 /* Groups are issued in 11, 13 and 15. A wait in 16 for all but one of three holds until 53, for all but two until 51; a
  * group that is not closed is not waited for. */
 static void a_wait_leaves_the_latest_groups_in_flight(void **state) {
@@ -110,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_holds_nothing),
         cmocka_unit_test(a_wait_holds_the_next_instruction_until_the_data_is_there),
+        cmocka_unit_test(a_wait_holds_until_a_missing_line_has_come),
         cmocka_unit_test(a_wait_leaves_the_latest_groups_in_flight),
         cmocka_unit_test(a_wait_is_for_the_copies_of_its_threads),
         cmocka_unit_test(an_mbarrier_holds_what_has_seen_it_complete),
