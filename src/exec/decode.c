@@ -122,6 +122,8 @@ static struct exec_operand special_operand(struct exec_linker *linker, enum ptx_
     case PTX_SPECIAL_CLUSTER_CTAID_Z:
     case PTX_SPECIAL_CLUSTER_CTARANK:
         return constant(linker, 0, PTX_WIDTH_32);
+    case PTX_SPECIAL_CURRENT_GRAPH_EXEC: /* no graph was launched from a kernel */
+        return constant(linker, 0, PTX_WIDTH_64);
     case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
         return constant(linker, 0, PTX_WIDTH_PRED);
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: /* the system reserves no shared memory */
