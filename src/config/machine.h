@@ -79,6 +79,7 @@ struct config_machine {
     struct config_writes l1_writes, l2_writes;
     double l2_atomic_cycles; /* of a slice for each atomic on one address; 0: it does not count them */
     bool l2_is_warm;         /* the host's copies go into the L2 */
+    uint32_t l2_far_cycles;  /* added to the first read of a line from the other half of the chip; 0: no halves */
     uint32_t shared_banks, shared_cycles;
     uint32_t crossbar_cycles;        /* one way */
     double crossbar_bytes_per_cycle; /* per SM and direction */

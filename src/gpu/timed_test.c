@@ -229,6 +229,16 @@ static void atomics_on_one_address_come_one_by_one(void **state) {
     assert_true(cycles_of(single, awaited, 1, 32) >= cycles_of(joined, awaited, 1, 32) + 31 * 10);
 }
 
+static void the_other_half_of_the_l2_is_far(void **state) {
+    (void)state;
+    static const char *const near[] = {"memory.perfect=false", "sm.count=2", NULL};
+    static const char *const far[] = {"memory.perfect=false", "sm.count=2", "l2.far_cycles=300", NULL};
+    /* Both SMs read a line: one of them is in the other half. */
+    static const char once[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\nret;";
+    uint64_t one = cycles_of(near, once, 2, 32);
+    assert_in_range(cycles_of(far, once, 2, 32), one + 290, one + 300);
+}
+
 static void copies_of_the_host_are_in_a_warm_l2(void **state) {
     (void)state;
     static struct config_machine machine;
@@ -265,6 +275,7 @@ int main(void) {
         cmocka_unit_test(sequences_cost_several_issues),
         cmocka_unit_test(schedulers_with_their_own_units_do_not_wait_for_each_other),
         cmocka_unit_test(atomics_on_one_address_come_one_by_one),
+        cmocka_unit_test(the_other_half_of_the_l2_is_far),
         cmocka_unit_test(copies_of_the_host_are_in_a_warm_l2),
         cmocka_unit_test(work_and_registers_are_counted_and_paid_for),
         cmocka_unit_test(samples_add_up),

@@ -209,10 +209,12 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask) {
     return most;
 }
 
-unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
+                            struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     unsigned sum = n;
     for (unsigned i = 0; i < n; i++)
-        for (unsigned k = mem_most_lanes_of_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
+        for (unsigned k = times * mem_most_lanes_of_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS;
+             k--)
             out[sum++] = out[i];
     return sum;
 }

@@ -99,8 +99,9 @@ struct mem_ring {
 
 struct mem_bank {
     struct mem_cache cache;
-    uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
-    uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
+    uint64_t *sharers;  /* per slot: SMs with a copy, except the owner (MESI) */
+    uint8_t *owner;     /* per slot: the SM that may write, or MEM_NO_OWNER */
+    bool *has_far_copy; /* per slot: the other half of the chip has read it; NULL: there are no halves */
     struct mem_lines lines;
     struct mem_entry *entry;
     struct mem_waiting *waiting;

@@ -10,6 +10,9 @@
  *
  * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
  *
+ * With l2.far_cycles the chip has two halves. A line is at home in one of them; an SM of the other half reads it from
+ * there once, later from a copy in its own half, until somebody writes the line. Copies take no room.
+ *
  * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
  * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
 #include <assert.h>
@@ -125,6 +128,25 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
     mem_bank_send(mem, &answer, when, cycle);
 }
 
+/* Pages of 4 KB take turns between the halves, by the parity of their number; SMs by their own. */
+static bool is_far(const struct mem *mem, const struct mem_message *message) {
+    enum { PAGE_BITS = 12 };
+    uint64_t page = message->line << mem->line_shift >> PAGE_BITS;
+    return (__builtin_parityll(page) ^ message->sm) & 1;
+}
+
+/* The cycles that a request takes longer because its line is at home in the other half. */
+static uint64_t far_cycles(const struct mem *mem, struct mem_bank *bank, uint32_t slot,
+                           const struct mem_message *message) {
+    bool is_read = message->type == MEM_MSG_READ;
+    if (!is_read)
+        bank->has_far_copy[slot] = false;
+    if (!is_far(mem, message) || bank->has_far_copy[slot])
+        return 0;
+    bank->has_far_copy[slot] = is_read;
+    return mem->machine->l2_far_cycles;
+}
+
 /* Performs a request on a line that is in the L2, without coherence. */
 static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                   uint64_t when, uint64_t cycle) {
@@ -133,6 +155,8 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
         mem_cache_touch(&bank->cache, slot);
         if (!is_read)
             bank->cache.state[slot] = MEM_MODIFIED;
+        if (bank->has_far_copy)
+            when += far_cycles(mem, bank, slot, message);
     }
     if (is_read || message->type == MEM_MSG_ATOMIC)
         mem_bank_answer(mem, message, message->flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, when, cycle);
@@ -170,6 +194,8 @@ static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line,
 
 static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint64_t line) {
     mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
+    if (bank->has_far_copy)
+        bank->has_far_copy[slot] = false;
     if (mem->is_coherent) {
         bank->sharers[slot] = 0;
         bank->owner[slot] = MEM_NO_OWNER;

@@ -85,6 +85,10 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     const struct config_machine *machine = mem->machine;
     uint32_t n_requests = mem->n_sms * (limits->requests + limits->puts);
     uint32_t n_responses = mem->is_coherent ? mem->n_sms * (limits->puts + limits->entries) : 0;
+    /* Without coherence, requests wait in entries only, and each has room for so many. */
+    uint64_t most_waiting = (uint64_t)limits->entries * mem->l2_merges;
+    bool is_bounded = mem->has_l2 && !mem->is_l2_perfect && !mem->is_coherent && most_waiting < n_requests;
+    uint32_t n_waiting = is_bounded ? (uint32_t)most_waiting : n_requests;
     mem->banks = BASE_ARENA_ARRAY(&mem->arena, struct mem_bank, mem->n_banks);
     for (uint32_t i = 0; i < mem->n_banks; i++) {
         struct mem_bank *bank = &mem->banks[i];
@@ -95,14 +99,16 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         mem_lines_init(&bank->lines, &mem->arena, limits->entries);
         bank->max_fetches = limits->entries / 2;
         bank->entry = BASE_ARENA_ARRAY(&mem->arena, struct mem_entry, limits->entries);
-        bank->waiting = BASE_ARENA_ARRAY(&mem->arena, struct mem_waiting, n_requests);
-        for (uint32_t j = 0; j < n_requests; j++)
-            bank->waiting[j].next = j + 1 < n_requests ? j + 1 : MEM_NONE;
+        bank->waiting = BASE_ARENA_ARRAY(&mem->arena, struct mem_waiting, n_waiting);
+        for (uint32_t j = 0; j < n_waiting; j++)
+            bank->waiting[j].next = j + 1 < n_waiting ? j + 1 : MEM_NONE;
         if (mem->has_l2 && !mem->is_l2_perfect)
             mem_cache_init(&bank->cache, &mem->arena, machine->l2.size_bytes, machine->l2.ways, mem->line_bytes,
                            mem->n_banks);
         if (mem->is_coherent)
             init_directory(mem, bank);
+        else if (machine->l2_far_cycles && mem->has_l2 && !mem->is_l2_perfect)
+            bank->has_far_copy = BASE_ARENA_ARRAY(&mem->arena, bool, mem_cache_slots(&bank->cache));
     }
 }
 
@@ -288,6 +294,8 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
         if (bank->cache.lines[slot] != MEM_NO_LINE)
             mem_cache_drop(&bank->cache, slot);
         mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
+        if (bank->has_far_copy)
+            bank->has_far_copy[slot] = false;
     }
 }
 

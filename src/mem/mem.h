@@ -41,8 +41,10 @@ struct mem_transaction {
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Atomics on one address are computed one after the other: repeats each of the `n` transactions for as many lanes as
- * share one of its addresses. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS. */
-unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
+ * share one of its addresses, `times` for each. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS.
+ */
+unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
+                            struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Returns the most lanes of the mask that have one address. */
 unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is

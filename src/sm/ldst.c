@@ -115,7 +115,8 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     if (timing->copies == SM_COPIES_NONE)
         request->n_transactions = mem_coalesce(address, mask, bytes, sm->machine->l1.line_bytes, request->transaction);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
-        request->n_transactions = mem_repeat_atomics(address, request->n_transactions, request->transaction);
+        request->n_transactions =
+            mem_repeat_atomics(address, request->n_transactions, timing->is_slow_atomic ? 2 : 1, request->transaction);
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;

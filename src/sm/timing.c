@@ -289,6 +289,8 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct ex
     enum { PER_PAIR = 2, FEW = 2 };
     unsigned n = (parts & ISA_COST) / ISA_PARTS;
     timing->parts = parts;
+    timing->is_slow_atomic =
+        timing->is_atomic && source && source->n_types && ptx_type_kind(source->type[0]) == PTX_KIND_F;
     if (insn->kind == EXEC_KIND_WARP &&
         insn->opcode == PTX_OP_SHFL) { /* goes through shared memory's crossbar: op_shfl */
         timing->unit = SM_UNIT_LDST;
