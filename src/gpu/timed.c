@@ -499,6 +499,16 @@ static uint64_t drain_cycles(const struct run *run, const struct stats_counters 
     return has_accessed ? timed->machine.drain_cycles * n_used / timed->machine.n_sms : 0;
 }
 
+/* Lets memory finish what comes in by this cycle, the launch's last: stores, and atomics that no one waits for. */
+static void drain(struct gpu_timed *timed, uint64_t cycle) {
+    while (timed->cycle < cycle && mem_next_event(timed->mem) <= cycle) {
+        if (mem_next_event(timed->mem) > timed->cycle)
+            timed->cycle = mem_next_event(timed->mem);
+        mem_advance(timed->mem, timed->cycle);
+    }
+    timed->cycle = cycle;
+}
+
 /* --- counters --- */
 
 static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
@@ -575,7 +585,7 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         run.next_start = (double)(timed->cycle + timed->machine.launch_cycles);
         fill(&run);
         is_done = run_clock(&run);
-        timed->cycle += drain_cycles(&run, &before);
+        drain(timed, timed->cycle + drain_cycles(&run, &before));
     }
     gpu_progress_end(&run.progress);
     gpu_livelock_free(run.livelock);
