@@ -1,5 +1,5 @@
-/* Checks matrix instructions: which shapes, elements and layouts exist (multiplications.def), and the registers of their
- * fragments. */
+/* Checks matrix instructions: which shapes, elements and layouts exist (multiplications.def), and the registers of
+ * their fragments. */
 #include "ptx/check.h"
 
 #include <stdio.h>
@@ -72,7 +72,8 @@ static bool check_suffixes(struct ptx_check *check, const struct multiplication 
     bool has_operation = ptx_has(instruction, PTX_MOD_XOR) != ptx_has(instruction, PTX_MOD_AND);
     bool rounds = ptx_has(instruction, PTX_MOD_RN) || ptx_has(instruction, PTX_MOD_RZ) ||
                   ptx_has(instruction, PTX_MOD_RM) || ptx_has(instruction, PTX_MOD_RP);
-    if (matrix->n_layouts != 2 || (row->layouts == ROW_COLUMN && (matrix->is_column_major[0] || !matrix->is_column_major[1])))
+    if (matrix->n_layouts != 2 ||
+        (row->layouts == ROW_COLUMN && (matrix->is_column_major[0] || !matrix->is_column_major[1])))
         return fail(check, row->layouts == ROW_COLUMN ? "needs .row.col" : "needs the layouts of A and B");
     if (is_bits != (has_operation && ptx_has(instruction, PTX_MOD_POPC)))
         return fail(check, is_bits ? "needs .xor.popc or .and.popc" : "does not exist: .popc is for .b1");
@@ -83,7 +84,8 @@ static bool check_suffixes(struct ptx_check *check, const struct multiplication 
     return true;
 }
 
-/* How many values the selector of a sparse multiplication has: the metadata come from one lane of four, two or all of them. */
+/* How many values the selector of a sparse multiplication has: the metadata come from one lane of four, two or all of
+ * them. */
 static unsigned selectors(const struct ptx_matrix *matrix) {
     unsigned bits = ptx_element_bits(matrix->element[1]), bytes_of_row = matrix->k * bits / 8;
     return bits >= 16 ? (bytes_of_row == 32 ? 4 : 2) : bits == 8 ? (matrix->k == 32 ? 2 : 1) : matrix->k == 64 ? 2 : 1;
@@ -92,8 +94,8 @@ static unsigned selectors(const struct ptx_matrix *matrix) {
 static bool check_fragment(struct ptx_check *check, unsigned k, enum ptx_matrix_role role) {
     struct ptx_fragment fragment = ptx_matrix_fragment(check->instruction, role);
     bool is_destination = k == 0 && check->instruction->matrix->action != PTX_MATRIX_STORE;
-    return ptx_check_registers(check, &check->instruction->operand[k], ptx_fragment_type(&fragment), fragment.n_registers,
-                               is_destination);
+    return ptx_check_registers(check, &check->instruction->operand[k], ptx_fragment_type(&fragment),
+                               fragment.n_registers, is_destination);
 }
 
 static bool check_count(struct ptx_check *check, unsigned low, unsigned high) {
@@ -101,7 +103,8 @@ static bool check_count(struct ptx_check *check, unsigned low, unsigned high) {
     if (n >= low && n <= high)
         return true;
     char what[64];
-    snprintf(what, sizeof what, low == high ? "needs %u operands, got %u" : "needs %u operands or one more, got %u", low, n);
+    snprintf(what, sizeof what, low == high ? "needs %u operands, got %u" : "needs %u operands or one more, got %u",
+             low, n);
     return fail(check, what);
 }
 
@@ -176,7 +179,9 @@ static bool check_move(struct ptx_check *check) {
 
 bool ptx_check_matrix(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
-    if (!ptx_has(instruction, PTX_MOD_SYNC) || !ptx_has(instruction, PTX_MOD_ALIGNED))
+    bool is_aligned =
+        ptx_has(instruction, PTX_MOD_ALIGNED) || instruction->opcode == PTX_OP_WMMA; /* PTX 6.0 had none */
+    if (!ptx_has(instruction, PTX_MOD_SYNC) || !is_aligned)
         return fail(check, "needs .sync.aligned");
     if (instruction->opcode != PTX_OP_WMMA && instruction->opcode != PTX_OP_MMA)
         return check_move(check);

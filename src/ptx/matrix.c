@@ -40,7 +40,8 @@ struct ptx_fragment ptx_matrix_fragment(const struct ptx_instruction *instructio
     bool is_quad = !is_wmma && matrix->m == 8 && matrix->k == 4 && element_of(matrix, PTX_MATRIX_A) == PTX_ELEMENT_F16;
     if (is_quad)
         fragment.n_matrices = 4;
-    fragment.n_registers = fragment.n_matrices * fragment.rows * fragment.columns * bits / (32 * fragment.register_bits);
+    fragment.n_registers =
+        fragment.n_matrices * fragment.rows * fragment.columns * bits / (32 * fragment.register_bits);
     if (is_wmma && !is_wide && fragment.element == PTX_ELEMENT_F16)
         fragment.n_registers = 8;
     return fragment;

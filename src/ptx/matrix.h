@@ -1,8 +1,8 @@
-/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Shape, layouts and element types are suffixes that no other
- * instruction has; this is what they say.
+/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Shape, layouts and element types are suffixes that no
+ * other instruction has; this is what they say.
  *
- * A fragment is a matrix in the registers of a warp. The order of a multiplication's operands is D, A, B, C, and for a sparse A
- * the metadata, which say where its elements are. */
+ * A fragment is a matrix in the registers of a warp. The order of a multiplication's operands is D, A, B, C, and for a
+ * sparse A the metadata, which say where its elements are. */
 #pragma once
 
 #include "ptx/ptx.h"

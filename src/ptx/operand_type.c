@@ -152,7 +152,8 @@ static enum ptx_type matrix_type(const struct ptx_instruction *insn, unsigned k)
     bool is_fragment = is_multiplication ? k < PTX_N_MATRIX_ROLES : k == (matrix->action == PTX_MATRIX_STORE ? 1u : 0u);
     if (!is_fragment)
         return PTX_B32;
-    struct ptx_fragment fragment = ptx_matrix_fragment(insn, is_multiplication ? (enum ptx_matrix_role)k : matrix->role);
+    struct ptx_fragment fragment =
+        ptx_matrix_fragment(insn, is_multiplication ? (enum ptx_matrix_role)k : matrix->role);
     return ptx_fragment_type(&fragment);
 }
 

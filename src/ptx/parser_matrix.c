@@ -44,8 +44,8 @@ static bool parse_layout(const char *text, struct ptx_matrix *matrix) {
 }
 
 static bool parse_word(const char *text, struct ptx_matrix *matrix) {
-    static const char *const words[] = {"d",  "a",  "b",  "c",     "mma", "load",
-                                        "store", "x1", "x2", "x4", "sp",  "sp::ordered_metadata", "trans"};
+    static const char *const words[] = {
+        "d", "a", "b", "c", "mma", "load", "store", "x1", "x2", "x4", "sp", "sp::ordered_metadata", "trans"};
     unsigned i = 0;
     while (i < sizeof words / sizeof *words && strcmp(text, words[i]) != 0)
         i++;
@@ -99,7 +99,7 @@ bool ptx_parse_matrix_suffix(const char *text, struct ptx_matrix *matrix) {
 
 /* Suffixes of sm_100 and later: other elements, scaled blocks, other shapes of ldmatrix. */
 bool ptx_is_later_matrix_suffix(const char *text) {
-    static const char *const words[] = {"e3m2",      "e2m3",      "e2m1",  "ue8m0", "ue4m3", "b8",       "b8x16",
+    static const char *const words[] = {"e3m2",      "e2m3",      "e2m1",   "ue8m0", "ue4m3", "b8",         "b8x16",
                                         "b6x16_p32", "b4x16_p64", "m16n16", "m8n16", "m16n8", "block_scale"};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(text, words[i]) == 0)

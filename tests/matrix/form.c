@@ -1,5 +1,5 @@
-/* Parses the mnemonics of forms.def: the numbers of elements and registers follow from shape and types, as the PTX ISA manual
- * states them for each shape. */
+/* Parses the mnemonics of forms.def: the numbers of elements and registers follow from shape and types, as the PTX ISA
+ * manual states them for each shape. */
 #include "form.h"
 
 #include <stdio.h>
@@ -18,11 +18,23 @@ static const struct {
     const char *name;
     unsigned bits;
 } types[FORM_N_TYPES] = {
-    [FORM_NO_TYPE] = {"", 32},      [FORM_F16] = {"f16", 16},   [FORM_BF16] = {"bf16", 16}, [FORM_TF32] = {"tf32", 32},
-    [FORM_F32] = {"f32", 32},       [FORM_F64] = {"f64", 64},   [FORM_E4M3] = {"e4m3", 8},  [FORM_E5M2] = {"e5m2", 8},
-    [FORM_S8] = {"s8", 8},          [FORM_U8] = {"u8", 8},      [FORM_S4] = {"s4", 4},      [FORM_U4] = {"u4", 4},
-    [FORM_B1] = {"b1", 1},          [FORM_S32] = {"s32", 32},   [FORM_METADATA_PAIRS] = {"", 32},
-    [FORM_METADATA_SINGLE] = {"", 32}, [FORM_OFFSETS] = {"", 32},
+    [FORM_NO_TYPE] = {"", 32},
+    [FORM_F16] = {"f16", 16},
+    [FORM_BF16] = {"bf16", 16},
+    [FORM_TF32] = {"tf32", 32},
+    [FORM_F32] = {"f32", 32},
+    [FORM_F64] = {"f64", 64},
+    [FORM_E4M3] = {"e4m3", 8},
+    [FORM_E5M2] = {"e5m2", 8},
+    [FORM_S8] = {"s8", 8},
+    [FORM_U8] = {"u8", 8},
+    [FORM_S4] = {"s4", 4},
+    [FORM_U4] = {"u4", 4},
+    [FORM_B1] = {"b1", 1},
+    [FORM_S32] = {"s32", 32},
+    [FORM_METADATA_PAIRS] = {"", 32},
+    [FORM_METADATA_SINGLE] = {"", 32},
+    [FORM_OFFSETS] = {"", 32},
 };
 
 unsigned form_type_bits(enum form_type type) { return types[type].bits; }
@@ -112,8 +124,8 @@ static void set_wmma(struct form *form, const struct parts *parts) {
     form->n_inputs = 3;
 }
 
-/* Fragments of A and B of 16-bit and 8-bit wmma shapes have as many registers as the manual says; for f16 each element is
- * there twice. */
+/* Fragments of A and B of 16-bit and 8-bit wmma shapes have as many registers as the manual says; for f16 each element
+ * is there twice. */
 static unsigned load_registers(const struct form *form, enum form_type type) {
     bool is_a = form_has(form, "a"), is_b = form_has(form, "b");
     unsigned rows = is_b ? form->k : form->m, columns = is_a ? form->k : form->n;
@@ -154,12 +166,12 @@ static void set_move(struct form *form) {
 }
 
 static enum form_kind kind_of(const char *text) {
-    return strncmp(text, "mma.", 4) == 0         ? FORM_MMA
-           : strncmp(text, "wmma.mma", 8) == 0   ? FORM_WMMA
-           : strncmp(text, "wmma.load", 9) == 0  ? FORM_WMMA_LOAD
-           : strncmp(text, "ldmatrix", 8) == 0   ? FORM_LDMATRIX
-           : strncmp(text, "stmatrix", 8) == 0   ? FORM_STMATRIX
-                                                 : FORM_MOVMATRIX;
+    return strncmp(text, "mma.", 4) == 0        ? FORM_MMA
+           : strncmp(text, "wmma.mma", 8) == 0  ? FORM_WMMA
+           : strncmp(text, "wmma.load", 9) == 0 ? FORM_WMMA_LOAD
+           : strncmp(text, "ldmatrix", 8) == 0  ? FORM_LDMATRIX
+           : strncmp(text, "stmatrix", 8) == 0  ? FORM_STMATRIX
+                                                : FORM_MOVMATRIX;
 }
 
 static void add_form(void *context, const char *text) {

@@ -1,8 +1,9 @@
 /* One matrix instruction of forms.def: its operands, as elements of a type in registers or memory.
  *
- * A form's kernel runs one warp for each case. All operands of a case are a stream of words of 32 bits, one operand after
- * the other: register r of lane l is the word 32 r + l (of 64 bits for f64), a matrix in memory its rows or columns, with
- * FORM_PAD bytes between them. Inputs follow from the form's text alone, so that only outputs need recording. */
+ * A form's kernel runs one warp for each case. All operands of a case are a stream of words of 32 bits, one operand
+ * after the other: register r of lane l is the word 32 r + l (of 64 bits for f64), a matrix in memory its rows or
+ * columns, with FORM_PAD bytes between them. Inputs follow from the form's text alone, so that only outputs need
+ * recording. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-/* The inputs of a case: elements chosen without regard to their place, by one of several plans, so that every product and the
- * addend meet terms of every size: all bits, wide and narrow ranges of exponents, sums that cancel, few terms, powers of two,
- * subnormals, overflow, infinities and NaNs. */
+/* The inputs of a case: elements chosen without regard to their place, by one of several plans, so that every product
+ * and the addend meet terms of every size: all bits, wide and narrow ranges of exponents, sums that cancel, few terms,
+ * powers of two, subnormals, overflow, infinities and NaNs. */
 #include <string.h>
 
 #include "form.h"

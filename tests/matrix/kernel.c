@@ -19,9 +19,11 @@ static void add_transfer(struct text *text, const struct form_operand *operand, 
     text_add(text, "    mad.wide.u32 %%at, %%lane, %u, %%%s;\n", bytes, is_load ? "in" : "out");
     for (unsigned r = 0; r < operand->n_registers; r++)
         if (is_load)
-            text_add(text, "    ld.global.b%u %%%c%u, [%%at+%u];\n", operand->register_bits, name, r, at + 32 * bytes * r);
+            text_add(text, "    ld.global.b%u %%%c%u, [%%at+%u];\n", operand->register_bits, name, r,
+                     at + 32 * bytes * r);
         else
-            text_add(text, "    st.global.b%u [%%at+%u], %%%c%u;\n", operand->register_bits, at + 32 * bytes * r, name, r);
+            text_add(text, "    st.global.b%u [%%at+%u], %%%c%u;\n", operand->register_bits, at + 32 * bytes * r, name,
+                     r);
 }
 
 static void add_vector(struct text *text, char name, unsigned n) {
@@ -54,7 +56,8 @@ static void add_mma(struct text *text, const struct form *form) {
 }
 
 /* The mnemonic of a load or store of the form's shape. */
-static void add_access(struct text *text, const struct form *form, const char *what, const char *layout, enum form_type type) {
+static void add_access(struct text *text, const struct form *form, const char *what, const char *layout,
+                       enum form_type type) {
     text_add(text, "    wmma.%s.sync.aligned.%s.m%un%uk%u.global.%s ", what, layout, form->m, form->n, form->k,
              form_type_name(type));
 }
@@ -80,7 +83,8 @@ static void add_wmma(struct text *text, const struct form *form) {
         text_add(text, ", [%%in+%u], %u;\n", offset_of(form, i), operand->stride);
     }
     n[3] = fragment_registers(form, 3, form->output.type);
-    text_add(text, "    .reg .b%u %%d<%u>;\n    %s ", form_type_bits(form->output.type) == 64 ? 64 : 32, n[3], form->mnemonic);
+    text_add(text, "    .reg .b%u %%d<%u>;\n    %s ", form_type_bits(form->output.type) == 64 ? 64 : 32, n[3],
+             form->mnemonic);
     for (unsigned i = 0; i < 4; i++) {
         add_vector(text, "dabc"[i], n[(i + 3) % 4]);
         text_add(text, "%s", i < 3 ? ", " : ";\n");
@@ -103,12 +107,15 @@ static void add_load(struct text *text, const struct form *form) {
 
 /* Copies the 512 bytes of rows between global and shared memory, 16 bytes for each lane. */
 static void add_copy(struct text *text, bool is_load) {
-    text_add(text, "    mad.wide.u32 %%at, %%lane, 16, %%%s;\n    mul.lo.u32 %%offset, %%lane, 16;\n"
-                   "    mov.u32 %%base, rows;\n    add.u32 %%offset, %%offset, %%base;\n", is_load ? "in" : "out");
-    text_add(text, is_load ? "    ld.global.v4.b32 {%%w0, %%w1, %%w2, %%w3}, [%%at];\n"
-                             "    st.shared.v4.b32 [%%offset], {%%w0, %%w1, %%w2, %%w3};\n    bar.warp.sync 0xffffffff;\n"
-                           : "    bar.warp.sync 0xffffffff;\n    ld.shared.v4.b32 {%%w0, %%w1, %%w2, %%w3}, [%%offset];\n"
-                             "    st.global.v4.b32 [%%at], {%%w0, %%w1, %%w2, %%w3};\n");
+    text_add(text,
+             "    mad.wide.u32 %%at, %%lane, 16, %%%s;\n    mul.lo.u32 %%offset, %%lane, 16;\n"
+             "    mov.u32 %%base, rows;\n    add.u32 %%offset, %%offset, %%base;\n",
+             is_load ? "in" : "out");
+    text_add(text, is_load
+                       ? "    ld.global.v4.b32 {%%w0, %%w1, %%w2, %%w3}, [%%at];\n"
+                         "    st.shared.v4.b32 [%%offset], {%%w0, %%w1, %%w2, %%w3};\n    bar.warp.sync 0xffffffff;\n"
+                       : "    bar.warp.sync 0xffffffff;\n    ld.shared.v4.b32 {%%w0, %%w1, %%w2, %%w3}, [%%offset];\n"
+                         "    st.global.v4.b32 [%%at], {%%w0, %%w1, %%w2, %%w3};\n");
 }
 
 static void add_move(struct text *text, const struct form *form) {
@@ -143,15 +150,17 @@ static void add_move(struct text *text, const struct form *form) {
 }
 
 void kernel_add(struct text *text, const struct form *form, unsigned number) {
-    text_add(text, "\n// %s\n.visible .entry form%u(.param .u64 in, .param .u64 out)\n{\n"
-                   "    .reg .b64 %%in, %%out, %%at;\n    .reg .b32 %%lane, %%case, %%offset, %%base, %%w<4>;\n",
+    text_add(text,
+             "\n// %s\n.visible .entry form%u(.param .u64 in, .param .u64 out)\n{\n"
+             "    .reg .b64 %%in, %%out, %%at;\n    .reg .b32 %%lane, %%case, %%offset, %%base, %%w<4>;\n",
              form->text, number);
     for (unsigned i = 0; i < form->n_inputs; i++)
         add_declaration(text, &form->input[i], names[i]);
     add_declaration(text, &form->output, 'd');
     text_add(text,
              "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%out, [out];\n    mov.u32 %%case, %%ctaid.x;\n"
-             "    mov.u32 %%lane, %%tid.x;\n    mad.wide.u32 %%in, %%case, %u, %%in;\n    mad.wide.u32 %%out, %%case, %u, %%out;\n",
+             "    mov.u32 %%lane, %%tid.x;\n    mad.wide.u32 %%in, %%case, %u, %%in;\n    mad.wide.u32 %%out, %%case, "
+             "%u, %%out;\n",
              4 * form->n_input_words, 4 * form->output.n_words);
     switch (form->kind) {
     case FORM_MMA:

@@ -1,5 +1,5 @@
-/* The PTX that runs matrix instructions: one kernel for each form, named form0, form1, ... Its parameters are pointers to the
- * words of inputs and outputs; each block is a warp that runs one case. */
+/* The PTX that runs matrix instructions: one kernel for each form, named form0, form1, ... Its parameters are pointers
+ * to the words of inputs and outputs; each block is a warp that runs one case. */
 #pragma once
 
 #include "form.h"

@@ -5,12 +5,14 @@
  *     matrix --list                names the forms
  *     matrix --ptx NAME            the module that runs the forms whose text begins with NAME
  *     matrix --inputs NAME FILE    writes the inputs of a form's cases as words
- *     options: --cases N (kept whole), --chunks N (of 64 cases each, kept as one hash), --only NAME
+ *     options: --cases N (kept whole), --chunks N (of 64 cases each, of which a hash is kept), --only NAME
  *
- * This is an ordinary program over the CUDA driver API: linked with Heddle's libcuda, or with a GPU's. */
+ * This is an ordinary program over the CUDA driver API: the build links it with Heddle's libcuda, record.sh with a
+ * GPU's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernel.h"
 #include "runner/driver.h"
@@ -23,13 +25,15 @@ struct options {
 };
 
 static int usage(void) {
-    fprintf(stderr, "usage: matrix [--cases N] [--chunks N] [--only NAME] --record FILE | --list | --ptx NAME | "
-                    "--inputs NAME FILE\n");
+    fprintf(
+        stderr,
+        "usage: matrix [--cases N] [--chunks N] [--only NAME] --record FILE | --check FILE | --list | --ptx NAME |\n"
+        "              --inputs NAME FILE\n");
     return 2;
 }
 
 static bool read_options(int argc, char **argv, struct options *options) {
-    *options = (struct options){.n_cases = CHUNK, .n_chunks = 4};
+    *options = (struct options){.n_cases = 0, .n_chunks = 32};
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--cases") == 0 && has_value)
@@ -97,9 +101,9 @@ static CUresult load_form(const struct form *form, CUmodule *module, char *log) 
 
 static void write_word(FILE *file, uint32_t word) { fwrite(&word, sizeof word, 1, file); }
 
-/* A form in the file: its text and a zero, 1 if the GPU runs it, then the words of a case, the number of cases kept whole and
- * their words, the number of chunks and their hashes. */
-static bool record_form(const struct options *options, const struct form *form, FILE *file) {
+/* A form in the file: its text and a zero, 1 if the GPU runs it, then the words of a case, the number of cases kept
+ * whole and their words, the number of chunks and their hashes. */
+static void record_form(const struct options *options, const struct form *form, FILE *file) {
     static char log[DRIVER_LOG];
     CUmodule module;
     CUfunction function;
@@ -108,10 +112,11 @@ static bool record_form(const struct options *options, const struct form *form, 
     fputc(result == CUDA_SUCCESS, file);
     if (result != CUDA_SUCCESS) {
         printf("refused: %s\n%s\n", form->text, log);
-        return true;
+        return;
     }
     DRIVER_REQUIRE(cuModuleGetFunction(&function, module, "form0"));
-    unsigned n_words = form->output.n_words, n = options->n_chunks * CHUNK > options->n_cases ? options->n_chunks * CHUNK : options->n_cases;
+    unsigned n_words = form->output.n_words,
+             n = options->n_chunks * CHUNK > options->n_cases ? options->n_chunks * CHUNK : options->n_cases;
     uint32_t *outputs = text_resize(NULL, (size_t)n * n_words * 4);
     run_cases(function, form, 0, n, outputs);
     write_word(file, n_words);
@@ -124,7 +129,20 @@ static bool record_form(const struct options *options, const struct form *form, 
     }
     free(outputs);
     DRIVER_REQUIRE(cuModuleUnload(module));
-    return true;
+}
+
+/* The first line: GPU, driver and date. */
+static void write_head(FILE *file) {
+    char gpu[128] = "";
+    int version = 0;
+    CUdevice device;
+    time_t now = time(NULL);
+    char date[32];
+    DRIVER_REQUIRE(cuDeviceGet(&device, 0));
+    DRIVER_REQUIRE(cuDeviceGetName(gpu, sizeof gpu, device));
+    DRIVER_REQUIRE(cuDriverGetVersion(&version));
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    fprintf(file, "%s, CUDA %d.%d, %s\n", gpu, version / 1000, version % 1000 / 10, date);
 }
 
 static int record(const struct options *options, const struct form_list *list) {
@@ -134,6 +152,7 @@ static int record(const struct options *options, const struct form_list *list) {
         return 1;
     }
     driver_start();
+    write_head(file);
     for (size_t i = 0; i < list->n; i++)
         if (is_named(&list->form[i], options->only))
             record_form(options, &list->form[i], file);
@@ -174,8 +193,8 @@ static const unsigned char *read_recorded(const unsigned char *at, struct record
 }
 
 /* Returns the number of cases, or chunks of cases, that differ. */
-static unsigned count_different(const struct recorded *recorded, const uint32_t *outputs, unsigned n_cases, unsigned n_chunks,
-                                unsigned *first) {
+static unsigned count_different(const struct recorded *recorded, const uint32_t *outputs, unsigned n_cases,
+                                unsigned n_chunks, unsigned *first) {
     unsigned n_different = 0;
     size_t n_words = recorded->n_words;
     for (unsigned i = 0; i < n_cases; i++) {
@@ -209,9 +228,11 @@ static bool check_form(const struct options *options, const struct form *form, c
     run_cases(function, form, 0, n, outputs);
     unsigned n_different = count_different(recorded, outputs, n_cases, n_chunks, &first);
     if (n_different) {
-        printf("different: %s (%u of %u cases and %u chunks), first case %u\n", form->text, n_different, n_cases, n_chunks, first);
+        printf("different: %s (%u of %u cases and %u chunks), first case %u\n", form->text, n_different, n_cases,
+               n_chunks, first);
         for (unsigned i = 0, n_shown = 0; first < n_cases && i < recorded->n_words && n_shown < 4; i++) {
-            uint32_t expected = recorded->words[(size_t)first * recorded->n_words + i], got = outputs[(size_t)first * recorded->n_words + i];
+            uint32_t expected = recorded->words[(size_t)first * recorded->n_words + i],
+                     got = outputs[(size_t)first * recorded->n_words + i];
             if (expected != got && ++n_shown)
                 printf("  word %u: recorded %08x, got %08x\n", i, expected, got);
         }
@@ -221,39 +242,59 @@ static bool check_form(const struct options *options, const struct form *form, c
     return n_different == 0;
 }
 
-static const struct form *find_form(const struct form_list *list, const char *text) {
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->form[i].text, text) == 0)
-            return &list->form[i];
+/* Returns the answers of a form, or NULL. */
+static const struct recorded *find_recorded(const struct recorded *recorded, size_t n, const char *text) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(recorded[i].text, text) == 0)
+            return &recorded[i];
     return NULL;
 }
 
-static int check(const struct options *options, const struct form_list *list) {
-    FILE *file = fopen(options->file, "rb");
-    size_t length = 0, room = 0;
+static unsigned char *read_file(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rb");
+    size_t room = 0;
     unsigned char *bytes = NULL;
-    unsigned n_equal = 0, n_different = 0;
     if (!file) {
-        perror(options->file);
-        return 1;
+        perror(path);
+        return NULL;
     }
     do {
         bytes = text_resize(bytes, room = 2 * room + 65536);
-        length += fread(bytes + length, 1, room - length, file);
-    } while (length == room);
+        *length += fread(bytes + *length, 1, room - *length, file);
+    } while (*length == room);
     fclose(file);
+    return bytes;
+}
+
+/* Every form must have answers, except those that the GPU refuses. */
+static int check(const struct options *options, const struct form_list *list) {
+    size_t length = 0, n_recorded = 0;
+    unsigned n_equal = 0, n_different = 0;
+    unsigned char *bytes = read_file(options->file, &length);
+    struct recorded *recorded = text_resize(NULL, (list->n + 1) * sizeof *recorded);
+    const unsigned char *at = bytes ? memchr(bytes, '\n', length) : NULL;
+    if (!at) {
+        free(recorded);
+        free(bytes);
+        return 1;
+    }
+    for (at++; at < bytes + length && n_recorded < list->n; n_recorded++)
+        at = read_recorded(at, &recorded[n_recorded]);
     driver_start();
-    for (const unsigned char *at = bytes; at < bytes + length;) {
-        struct recorded recorded;
-        at = read_recorded(at, &recorded);
-        const struct form *form = find_form(list, recorded.text);
-        if (!form || !recorded.is_given || !is_named(form, options->only))
+    for (size_t i = 0; i < list->n; i++) {
+        const struct form *form = &list->form[i];
+        const struct recorded *answers = find_recorded(recorded, n_recorded, form->text);
+        if (!is_named(form, options->only) || (answers && !answers->is_given))
             continue;
-        bool is_equal = check_form(options, form, &recorded);
+        if (!answers)
+            printf("no answer recorded: %s\n", form->text);
+        bool is_equal = answers && check_form(options, form, answers);
         n_equal += is_equal;
         n_different += !is_equal;
     }
-    printf("%u forms equal bit for bit, %u different\n", n_equal, n_different);
+    printf("%.*s: %u forms equal bit for bit, %u different\n", (int)strcspn((const char *)bytes, "\n"),
+           (const char *)bytes, n_equal, n_different);
+    free(recorded);
     free(bytes);
     return n_different > 0;
 }

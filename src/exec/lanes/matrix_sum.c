@@ -41,7 +41,7 @@ void EXEC_NAME(exec_sum_products)(struct exec_sum *sum) {
         int32_t distance = top[j] - sum->c_exponent[j];
         int32_t term = (int32_t)((uint32_t)sum->c_magnitude[j] << sum->addend_shift >> (distance < 31 ? distance : 31));
         int64_t total = (int64_t)products[j] + ((term ^ sum->c_sign[j]) - sum->c_sign[j]);
-        int32_t exponent = top[j] < -1000 ? -1000 : top[j]; /* without a term the sum is zero */
+        int32_t exponent = top[j] < -900 ? -900 : top[j]; /* without a term the sum is zero */
         uint64_t scale = (uint64_t)(exponent - EXEC_SUM_FRACTION + 1023) << 52;
         double factor;
         memcpy(&factor, &scale, sizeof factor);

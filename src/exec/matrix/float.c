@@ -1,10 +1,11 @@
 /* Products of floating-point matrices, as an H200 computes them (docs/validation.md has the experiments).
  *
- * A group of up to 16 products and the addend become one sum: products are exact; all terms are aligned to the largest exponent,
- * that of a product being the sum of its factors' exponents, and cut off EXEC_SUM_FRACTION bits below it; their sum, exact
- * again, is cut off to f32 or rounded to the nearest f16. Zeros have no exponent. What is longer than a group goes on with
- * its sum as the next group's addend. Factors of 8 bits are converted to f16 and take two groups: the lower two of each four
- * neighbours along k, then the upper two. These start from zero, and C is added at the end, rounded to nearest. */
+ * A group of up to 16 products and the addend become one sum: products are exact; all terms are aligned to the largest
+ * exponent, that of a product being the sum of its factors' exponents, and cut off EXEC_SUM_FRACTION bits below it;
+ * their sum, exact again, is cut off to f32 or rounded to the nearest f16. Zeros have no exponent. What is longer than
+ * a group goes on with its sum as the next group's addend. Factors of 8 bits are converted to f16 and take two groups:
+ * the lower two of each four neighbours along k, then the upper two. These start from zero, and C is added at the end,
+ * rounded to nearest. */
 #include <math.h>
 
 #include "exec/float_bits.h"
@@ -65,7 +66,9 @@ static uint32_t element_bits(const unsigned char *line, enum ptx_element element
 static enum class class_of(struct format format, uint32_t bits) {
     uint32_t infinity = ((1u << format.exponent_bits) - 1) << format.mantissa_bits;
     uint32_t magnitude = bits & ((1u << (format.exponent_bits + format.mantissa_bits)) - 1);
-    return magnitude > infinity ? CLASS_NAN : magnitude == infinity ? CLASS_INFINITE : CLASS_FINITE;
+    return magnitude > infinity    ? CLASS_NAN
+           : magnitude == infinity ? CLASS_INFINITE
+                                   : CLASS_FINITE;
 }
 
 /* Subnormal numbers keep the least exponent. */
@@ -125,7 +128,8 @@ struct factors {
 static void read_factors(const struct exec_matrix *matrix, const unsigned char *a, const unsigned char *b,
                          struct factors *factors) {
     enum ptx_element a_element = matrix->element[PTX_MATRIX_A], b_element = matrix->element[PTX_MATRIX_B];
-    unsigned a_bytes = factors->a_k * ptx_element_bits(a_element) / 8, b_bytes = matrix->k * ptx_element_bits(b_element) / 8;
+    unsigned a_bytes = factors->a_k * ptx_element_bits(a_element) / 8,
+             b_bytes = matrix->k * ptx_element_bits(b_element) / 8;
     struct format format = factors->format = format_of(a_element);
     unsigned special = 0;
     for (unsigned i = 0; i < matrix->m; i++)
@@ -152,10 +156,12 @@ struct order {
     uint8_t a[MAX_K], b[MAX_K];
 };
 
-/* What infinities and NaNs make of the sum of a group that begins with term `first`: 0 if there are none, otherwise its bits. */
-static uint32_t special_sum(const struct factors *factors, const struct order *order, unsigned first, unsigned i, unsigned j,
-                            uint32_t addend, struct format format) {
-    uint32_t nan = format.mantissa_bits == 10 ? F16_NAN : F32_NAN, infinity = format.mantissa_bits == 10 ? 0x7c00 : 0x7f800000;
+/* What infinities and NaNs make of the sum of a group that begins with term `first`: 0 if there are none, otherwise its
+ * bits. */
+static uint32_t special_sum(const struct factors *factors, const struct order *order, unsigned first, unsigned i,
+                            unsigned j, uint32_t addend, struct format format) {
+    uint32_t nan = format.mantissa_bits == 10 ? F16_NAN : F32_NAN,
+             infinity = format.mantissa_bits == 10 ? 0x7c00 : 0x7f800000;
     uint32_t sign_bit = infinity + (nan & ~infinity) + 1;
     enum class c = class_of(format, addend);
     bool is_nan = c == CLASS_NAN, has[2] = {false, false};
@@ -166,7 +172,8 @@ static uint32_t special_sum(const struct factors *factors, const struct order *o
         unsigned p = factors->a_class[i][ax], q = factors->b_class[bx][j];
         if (p == CLASS_FINITE && q == CLASS_FINITE)
             continue;
-        bool has_zero = (p == CLASS_FINITE && !factors->a[i][ax].magnitude) || (q == CLASS_FINITE && !factors->b_magnitude[bx][j]);
+        bool has_zero =
+            (p == CLASS_FINITE && !factors->a[i][ax].magnitude) || (q == CLASS_FINITE && !factors->b_magnitude[bx][j]);
         if (p == CLASS_NAN || q == CLASS_NAN || has_zero)
             is_nan = true;
         else
@@ -178,8 +185,8 @@ static uint32_t special_sum(const struct factors *factors, const struct order *o
 }
 
 /* Adds the groups of a row's terms to eight addends, which are in the format of the sum. */
-static void sum_groups(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order, unsigned i,
-                       unsigned first, struct format format, uint32_t *sums) {
+static void sum_groups(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order,
+                       unsigned i, unsigned first, struct format format, uint32_t *sums) {
     struct exec_sum sum = {.product_shift = EXEC_SUM_FRACTION - 2 * factors->format.mantissa_bits,
                            .addend_shift = EXEC_SUM_FRACTION - format.mantissa_bits};
     bool is_half = format.mantissa_bits == 10;
@@ -229,7 +236,8 @@ static void set_order(const struct exec_matrix *matrix, unsigned k, struct order
 }
 
 /* The elements of B that meet those of a sparse row. */
-static void find_columns(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i, struct order *order) {
+static void find_columns(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i,
+                         struct order *order) {
     uint8_t at[MAX_K];
     exec_matrix_find_elements(matrix, dense, i, at);
     for (unsigned x = 0; x < order->n; x++)
@@ -254,9 +262,10 @@ static uint32_t add_rounded(uint32_t x, uint32_t y, bool is_half) {
 }
 
 /* Computes eight columns of row i. */
-static void multiply_row(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order, unsigned i,
-                         unsigned first, const unsigned char *c, unsigned char *d) {
-    bool is_half = matrix->element[PTX_MATRIX_D] == PTX_ELEMENT_F16, adds_later = is_small(matrix->element[PTX_MATRIX_A]);
+static void multiply_row(const struct exec_matrix *matrix, const struct factors *factors, const struct order *order,
+                         unsigned i, unsigned first, const unsigned char *c, unsigned char *d) {
+    bool is_half = matrix->element[PTX_MATRIX_D] == PTX_ELEMENT_F16,
+         adds_later = is_small(matrix->element[PTX_MATRIX_A]);
     bool narrows = is_half && matrix->element[PTX_MATRIX_C] == PTX_ELEMENT_F32;
     struct format format = format_of(narrows ? PTX_ELEMENT_F32 : matrix->element[PTX_MATRIX_D]);
     uint32_t addend[EXEC_SUM_COLUMNS], sums[EXEC_SUM_COLUMNS];

@@ -1,5 +1,5 @@
-/* Products of integer matrices: s8, u8, s4, u4, and b1, whose product is the number of ones of a logical operation. Sums wrap
- * around, or saturate with .satfinite. */
+/* Products of integer matrices: s8, u8, s4, u4, and b1, whose product is the number of ones of a logical operation.
+ * Sums wrap around, or saturate with .satfinite. */
 #include "exec/matrix/matrix.h"
 
 enum { MAX_K = 128 };

@@ -1,9 +1,10 @@
-/* The layouts of fragments: which lane holds which elements, from the figures of the PTX ISA manual. The manual leaves those of
- * wmma open; theirs are the ones of an H200.
+/* The layouts of fragments: which lane holds which elements, from the figures of the PTX ISA manual. The manual leaves
+ * those of wmma open; theirs are the ones of an H200.
  *
- * Every layout is a permutation of bits. A row of the table has, least significant first, the bits that make up the row and the
- * column of a unit: a to e are the bits of the lane's number, 0 to 3 those of the unit's number among the lane's own. A unit
- * is the elements of a register, which are neighbours: along k in A and B, along a row in C and D. */
+ * Every layout is a permutation of bits. A row of the table has, least significant first, the bits that make up the row
+ * and the column of a unit: a to e are the bits of the lane's number, 0 to 3 those of the unit's number among the
+ * lane's own. A unit is the elements of a register, which are neighbours: along k in A and B, along a row in C and D.
+ */
 #include "exec/matrix/matrix.h"
 
 struct layout {
@@ -23,11 +24,13 @@ static const struct layout quad_c_16 = {"abe", "012"}, quad_c_32 = {"a1e", "0b2"
 static const char quad_matrix[] = "cd";
 
 /* wmma: fragments of mma, side by side. Those of 8 x 32 are of the transposed product. */
-static const struct layout wmma_a[] = {{"cde", "ab0"}, {"cde0", "ab1"}, {"cde02", "ab1"}}, wmma_a_bytes = {"cde01", "ab"};
+static const struct layout wmma_a[] = {{"cde", "ab0"}, {"cde0", "ab1"}, {"cde02", "ab1"}},
+                           wmma_a_bytes = {"cde01", "ab"};
 static const struct layout wmma_b[] = {{"ab0", "cde"}, {"ab0", "cde1"}, {"ab1", "cde02"}};
 static const struct layout wmma_b_bytes[] = {{"ab", "cde"}, {"ab", "cde0"}, {"ab", "cde01"}};
 static const struct layout wmma_c[] = {{"0ab", "cde12"}, {"cde1", "0ab2"}, {"cde12", "0ab"}};
-static const struct layout wmma_c_pairs[] = {{"0ab", "cde12"}, {"cde0", "ab1"}, {"cde01", "ab"}}; /* the first: no pairs */
+static const struct layout wmma_c_pairs[] = {
+    {"0ab", "cde12"}, {"cde0", "ab1"}, {"cde01", "ab"}}; /* the first: no pairs */
 
 static unsigned pick_bits(const char *bits, unsigned lane, unsigned unit) {
     unsigned value = 0;

@@ -1,5 +1,5 @@
-/* Finds the function of a matrix instruction, and links it: its registers are too many for a decoded instruction, which has the
- * index of a struct exec_matrix instead. */
+/* Finds the function of a matrix instruction, and links it: its registers are too many for a decoded instruction, which
+ * has the index of a struct exec_matrix instead. */
 #include "base/arena.h"
 #include "exec/link.h"
 #include "exec/matrix/matrix.h"
@@ -57,11 +57,12 @@ static void add_fragment(struct exec_linker *linker, uint32_t function_number, u
     struct exec_fragment *fragment = &matrix->fragment[role];
     matrix->element[role] = shape.element;
     fragment->first = (uint8_t)matrix->n_registers;
-    fragment->n_registers = (uint8_t)add_registers(linker, function_number, &matrix->insn->operand[k],
-                                                   ptx_fragment_type(&shape), matrix);
+    fragment->n_registers =
+        (uint8_t)add_registers(linker, function_number, &matrix->insn->operand[k], ptx_fragment_type(&shape), matrix);
     if (matrix->insn->matrix->k == 0) /* ldmatrix, stmatrix, movmatrix know their places */
         return;
-    uint16_t *place = base_arena_alloc_array(linker->arena, (size_t)shape.n_registers * EXEC_LANES * 2, sizeof *place, 64);
+    uint16_t *place =
+        base_arena_alloc_array(linker->arena, (size_t)shape.n_registers * EXEC_LANES * 2, sizeof *place, 64);
     struct exec_layout layout = exec_matrix_layout(matrix->insn, role, place);
     fragment->unit_bits = (uint8_t)layout.unit_bits;
     fragment->n_distinct = (uint8_t)layout.n_distinct;
@@ -75,13 +76,14 @@ static enum exec_rounding rounding_of(const struct ptx_instruction *insn) {
                                        : EXEC_ROUND_NEAREST;
 }
 
-/* The bytes that each lane accesses, as elements. */
+/* The bytes that each lane accesses, as elements: at most 16, which is what the memory system takes. With 32 bytes, of
+ * f32 and s32, a lane's second half is in the line of its first. */
 static void set_access(const struct ptx_instruction *insn, struct exec_insn *out) {
     struct ptx_fragment shape = ptx_matrix_fragment(insn, insn->matrix->role);
     unsigned bytes =
         insn->matrix->k ? shape.rows * shape.columns * ptx_element_bits(shape.element) / 8 / EXEC_LANES : 16;
     out->access.bytes = (uint8_t)(bytes < 8 ? bytes : 8);
-    out->access.n = (uint8_t)(bytes / out->access.bytes);
+    out->access.n = (uint8_t)(bytes < 16 ? bytes / out->access.bytes : 2);
 }
 
 void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
@@ -103,6 +105,8 @@ void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, cons
         matrix->multiply =
             matrix->n_matrices == 4 ? exec_multiply_quads : select_multiplication(matrix->element[PTX_MATRIX_A]);
         matrix->sum_products = exec_isa_table()->sum_products;
+        if (!program->first_multiplication)
+            program->first_multiplication = insn;
     } else {
         add_fragment(linker, function_number, action == PTX_MATRIX_STORE ? 1 : 0, insn->matrix->role, matrix);
     }
