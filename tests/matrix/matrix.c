@@ -166,7 +166,7 @@ struct recorded {
     const char *text;
     bool is_given;
     uint32_t n_words, n_cases, n_chunks;
-    const uint32_t *words;
+    const unsigned char *words; /* may be at any address */
     const unsigned char *hash;
 };
 
@@ -185,7 +185,7 @@ static const unsigned char *read_recorded(const unsigned char *at, struct record
         return at;
     recorded->n_words = read_word(&at);
     recorded->n_cases = read_word(&at);
-    recorded->words = (const uint32_t *)(const void *)at;
+    recorded->words = at;
     at += (size_t)4 * recorded->n_words * recorded->n_cases;
     recorded->n_chunks = read_word(&at);
     recorded->hash = at;
@@ -198,7 +198,7 @@ static unsigned count_different(const struct recorded *recorded, const uint32_t 
     unsigned n_different = 0;
     size_t n_words = recorded->n_words;
     for (unsigned i = 0; i < n_cases; i++) {
-        const unsigned char *expected = (const unsigned char *)recorded->words + 4 * n_words * i;
+        const unsigned char *expected = recorded->words + 4 * n_words * i;
         if (memcmp(expected, outputs + n_words * i, 4 * n_words) != 0 && n_different++ == 0)
             *first = i;
     }
@@ -231,8 +231,9 @@ static bool check_form(const struct options *options, const struct form *form, c
         printf("different: %s (%u of %u cases and %u chunks), first case %u\n", form->text, n_different, n_cases,
                n_chunks, first);
         for (unsigned i = 0, n_shown = 0; first < n_cases && i < recorded->n_words && n_shown < 4; i++) {
-            uint32_t expected = recorded->words[(size_t)first * recorded->n_words + i],
-                     got = outputs[(size_t)first * recorded->n_words + i];
+            size_t at = (size_t)first * recorded->n_words + i;
+            uint32_t expected, got = outputs[at];
+            memcpy(&expected, recorded->words + 4 * at, sizeof expected);
             if (expected != got && ++n_shown)
                 printf("  word %u: recorded %08x, got %08x\n", i, expected, got);
         }
