@@ -91,6 +91,8 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
         return CLI_PTX_TEXTURE;
     case PTX_FAMILY_WARP:
         return CLI_PTX_WARP;
+    case PTX_FAMILY_MATRIX:
+        return CLI_PTX_MATRIX;
     case PTX_FAMILY_CONTROL:
         return CLI_PTX_CONTROL;
     case PTX_FAMILY_VIDEO:

@@ -74,6 +74,7 @@ struct config_machine {
     uint32_t prefix_cycles;                                    /* latency of the adders over a row's predicates */
     uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
     uint32_t multiply_width;                                   /* lanes of the multiplier; 0: the ALU lanes multiply */
+    uint32_t matrix_rate, matrix_cycles;                       /* of each scheduler's matrix unit; 0: there is none */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, l1, l2;
     struct config_writes l1_writes, l2_writes;

@@ -39,10 +39,13 @@ static const char *refuses(const void *options, const struct config_machine *mac
                            const struct exec_program *program, char *text, size_t size) {
     (void)options, (void)machine;
     for (uint32_t pc = 0; program && pc < program->n_insns; pc++)
-        if (program->code[pc].kind == EXEC_KIND_WARP_MEMORY) {
+        if (exec_is_row_access(&program->code[pc])) {
+            char name[80];
             snprintf(text, size,
-                     "multi-pc lets the lanes of a warp run apart, and cond_acc stores for all of them at once: use "
-                     "another model");
+                     "multi-pc lets the lanes of a warp run apart, and '%s' (line %u) accesses memory for all of them "
+                     "at once: "
+                     "use another model",
+                     ptx_instruction_name(program->source[pc], name, sizeof name), program->source[pc]->at.line);
             return text;
         }
     return NULL;

@@ -429,5 +429,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         decode_access(linker, function_number, insn, flat, out);
     if (insn->opcode == PTX_OP_CP)
         decode_copy(insn, out);
+    if (insn->matrix)
+        exec_link_matrix(linker, function_number, insn, out);
     decode_frame_address(linker, function_number, insn, flat, out);
 }

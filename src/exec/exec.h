@@ -38,8 +38,9 @@ struct exec_operand {
 enum exec_kind {
     EXEC_KIND_LANES,       /* a pure function: lanes() */
     EXEC_KIND_CONTEXT,     /* memory, atomics, textures: act() with the lanes' addresses */
-    EXEC_KIND_WARP_MEMORY, /* cond_acc: act() on a whole row, with the addresses of the lanes in cx->touched */
-    EXEC_KIND_WARP,        /* vote shfl match redux activemask tree_traverse: act() on a whole row */
+    EXEC_KIND_WARP_MEMORY, /* cond_acc, wmma.load, ldmatrix, ...: act() on a whole row, with the addresses of the lanes
+                              in cx->touched */
+    EXEC_KIND_WARP,        /* vote shfl match redux activemask tree_traverse mma: act() on a whole row */
     EXEC_KIND_BRANCH,
     EXEC_KIND_BRANCH_INDEXED,
     EXEC_KIND_CALL,
@@ -104,7 +105,7 @@ struct exec_insn {
         struct exec_access access;
     };
     uint32_t reconvergence;    /* branch: its reconvergence point, EXEC_NO_PC at the function's end; barrier: enum
-                                  exec_barrier_mode */
+                                  exec_barrier_mode; matrix instruction: index into the program's matrix */
     struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
     uint8_t opcode;   /* enum ptx_opcode: for classes, messages, timing */
@@ -155,6 +156,7 @@ struct exec_allocation {
 };
 
 struct exec_live;
+struct exec_matrix;
 
 struct exec_program {
     const char *name; /* the kernel's */
@@ -174,6 +176,9 @@ struct exec_program {
     uint32_t n_call_sites;
     uint32_t **branch_table; /* brx: the number of targets, then the targets */
     uint32_t n_branch_tables;
+    const struct exec_matrix **matrix; /* matrix instructions: their registers and places, matrix/matrix.h */
+    uint32_t n_matrices;
+    const struct ptx_instruction *first_multiplication; /* of matrices; NULL without one */
     struct exec_allocation *const_variable; /* .const variables of the module: global memory that is not .global */
     uint32_t n_const_variables;
     uint32_t shared_bytes; /* static */
@@ -199,11 +204,12 @@ enum exec_fault_kind {
     EXEC_FAULT_STACK_OVERFLOW,
     EXEC_FAULT_ASSERT,
     EXEC_FAULT_TRAP,
-    EXEC_FAULT_BAD_CALL,    /* indirect call to an address that is not a function's */
-    EXEC_FAULT_BAD_TEXTURE, /* no such texture or surface object */
-    EXEC_FAULT_BAD_NODE,    /* tree_traverse: a node size that is not a power of two */
-    EXEC_FAULT_BARRIER,     /* deadlock, bad barrier number or count */
-    EXEC_FAULT_LIMIT,       /* instruction limit */
+    EXEC_FAULT_BAD_CALL,     /* indirect call to an address that is not a function's */
+    EXEC_FAULT_BAD_TEXTURE,  /* no such texture or surface object */
+    EXEC_FAULT_BAD_NODE,     /* tree_traverse: a node size that is not a power of two */
+    EXEC_FAULT_PARTIAL_WARP, /* a matrix instruction without all lanes of its warp */
+    EXEC_FAULT_BARRIER,      /* deadlock, bad barrier number or count */
+    EXEC_FAULT_LIMIT,        /* instruction limit */
 };
 
 struct exec_fault {
@@ -366,6 +372,8 @@ exec_act_fn *exec_select_texture(const struct exec_form *form);
 /* Returns lane functions in *lanes instead. */
 exec_act_fn *exec_select_async(const struct exec_form *form, exec_lanes_fn **lanes);
 exec_act_fn *exec_select_extension(const struct exec_form *form);
+exec_act_fn *exec_select_matrix(const struct ptx_instruction *insn);
+enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
 /* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail, launches), or NULL for another
  * name. The instruction's target is its call site, which has its arguments. */
@@ -424,6 +432,14 @@ void exec_barrier_reset(struct exec_barrier *barrier);
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
 /* The same for the threads in these lanes of cx->threads. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
+/* Returns whether the instruction is an access of a whole row beyond shared memory. Its threads must come together as
+ * one group, because the memory system sees one access; for shared memory it is enough that the last of them executes
+ * it. */
+static inline bool exec_is_row_access(const struct exec_insn *insn) {
+    bool is_shared = insn->opcode == PTX_OP_LDMATRIX || insn->opcode == PTX_OP_STMATRIX ||
+                     (insn->opcode == PTX_OP_WMMA && insn->access.space == PTX_SPACE_SHARED);
+    return insn->kind == EXEC_KIND_WARP_MEMORY && !is_shared;
+}
 /* Returns whether the instruction accesses memory: all that leave addresses do, except cvta, isspacep, progress and the
  * groups of cp.async. */
 static inline bool exec_goes_to_memory(const struct exec_insn *insn) {

@@ -126,9 +126,22 @@ static bool is_predicate_logic(const struct ptx_instruction *insn) {
     return is_logic && insn->n_operands == 3 && insn->n_types == 1 && insn->type[0] == PTX_PRED;
 }
 
+/* Only an access has operands here, its address and pitch: matrix/select.c has the fragments. */
+static void flatten_matrix(const struct ptx_instruction *insn, struct exec_flat *flat) {
+    if (exec_matrix_kind(insn) != EXEC_KIND_WARP_MEMORY)
+        return;
+    for (unsigned k = 0; k < insn->n_operands; k++)
+        if (insn->operand[k].kind == PTX_OPERAND_ADDRESS || k == 2)
+            add_operand(flat, insn, k, false);
+}
+
 static void flatten(const struct ptx_function *function, const struct ptx_instruction *insn, struct exec_flat *flat) {
     static const struct ptx_operand cluster_barrier = {.kind = PTX_OPERAND_INTEGER, .value = EXEC_CLUSTER_BARRIER};
     *flat = (struct exec_flat){.imm = 0};
+    if (insn->matrix) {
+        flatten_matrix(insn, flat);
+        return;
+    }
     if (insn->opcode == PTX_OP_CP) {
         flatten_copy(flat, function, insn);
         return;
@@ -320,6 +333,8 @@ bool exec_select(const struct ptx_function *function, const struct ptx_instructi
         return select_with_context(EXEC_KIND_CONTEXT, exec_select_texture(&form), selection);
     case PTX_FAMILY_WARP:
         return select_with_context(EXEC_KIND_WARP, exec_select_warp(&form), selection);
+    case PTX_FAMILY_MATRIX:
+        return select_with_context(exec_matrix_kind(insn), exec_select_matrix(insn), selection);
     case PTX_FAMILY_EXTENSION:
         return select_with_context(exec_extension_kind(insn->opcode), exec_select_extension(&form), selection);
     default:

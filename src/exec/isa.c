@@ -20,6 +20,7 @@
     SELECTOR(approx, isa);                                                                                             \
     SELECTOR(convert, isa);                                                                                            \
     void exec_blend_##isa(void *dst, const void *src, uint32_t mask, unsigned bits);                                   \
+    exec_sum_fn exec_sum_products_##isa;                                                                               \
     static const struct exec_lanes_table table_##isa = {                                                               \
         .integer = exec_select_integer_##isa,                                                                          \
         .bits = exec_select_bits_##isa,                                                                                \
@@ -32,6 +33,7 @@
         .approx = exec_select_approx_##isa,                                                                            \
         .convert = exec_select_convert_##isa,                                                                          \
         .blend = exec_blend_##isa,                                                                                     \
+        .sum_products = exec_sum_products_##isa,                                                                       \
     };
 
 ISA_TABLE(base)

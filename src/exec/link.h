@@ -77,6 +77,9 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
 /* Finds the frame offsets of a function's results, then parameters (PTX_NO_INDEX for registers and for the parameters
  * of a kernel). Returns the frame's size so far. */
 uint32_t exec_place_formals(const struct ptx_function *function, uint32_t *offset);
+/* matrix/select.c: the registers of a matrix instruction. */
+void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
+                      struct exec_insn *out);
 uint32_t exec_link_call_site(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn);
 struct exec_operand exec_register_operand(const struct exec_function *function, uint32_t register_id);
 struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t function_number,

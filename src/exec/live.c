@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "exec/link.h"
+#include "exec/matrix/matrix.h"
 
 /* The numbered registers, sorted by width, and for each pc the set of those it needs. */
 struct pass {
@@ -20,6 +21,15 @@ struct pass {
 static bool is_call(const struct exec_insn *insn) {
     return insn->kind == EXEC_KIND_CALL || insn->kind == EXEC_KIND_CALL_INDIRECT ||
            insn->kind == EXEC_KIND_CALL_BUILTIN;
+}
+
+/* Returns the registers of a matrix instruction that its operands do not hold. */
+static const struct exec_operand *fragments_of(const struct exec_program *program, const struct exec_insn *insn,
+                                               uint32_t *n) {
+    bool is_matrix = ptx_opcode_family((enum ptx_opcode)insn->opcode) == PTX_FAMILY_MATRIX;
+    const struct exec_matrix *matrix = is_matrix ? program->matrix[insn->reconvergence] : NULL;
+    *n = matrix ? matrix->n_registers : 0;
+    return matrix ? matrix->reg : NULL;
 }
 
 /* --- registers --- */
@@ -58,6 +68,10 @@ static void number_registers(struct pass *pass) {
         add_register(pass, program->code[pc].guard);
         for (unsigned i = 0; i < EXEC_MAX_OPERANDS; i++)
             add_register(pass, program->code[pc].operand[i]);
+        uint32_t n;
+        const struct exec_operand *fragment = fragments_of(program, &program->code[pc], &n);
+        for (uint32_t i = 0; i < n; i++)
+            add_register(pass, fragment[i]);
     }
     for (uint32_t i = 0; i < program->n_call_sites; i++) {
         const struct exec_call_site *site = &program->call_site[i];
@@ -114,6 +128,10 @@ static void find_needed(const struct pass *pass, uint32_t pc, uint64_t *bits) {
     for (unsigned i = 0; !computes && i < EXEC_MAX_OPERANDS; i++)
         if (insn->operand[i].offset != EXEC_CARRY_OFFSET)
             set(pass, bits, insn->operand[i], true);
+    uint32_t n;
+    const struct exec_operand *fragment = fragments_of(pass->program, insn, &n);
+    for (uint32_t i = 0; i < n; i++)
+        set(pass, bits, fragment[i], true);
     if (insn->guard.offset)
         set(pass, bits, insn->guard, true);
 }
@@ -152,6 +170,10 @@ static void find_home_registers(const struct pass *pass, uint8_t *is_at_home) {
     for (uint32_t pc = 0; pc < program->n_insns; pc++) {
         for (unsigned i = 0; is_in_loop[pc] && i < EXEC_MAX_OPERANDS; i++)
             set(pass, touched, program->code[pc].operand[i], true);
+        uint32_t n;
+        const struct exec_operand *fragment = fragments_of(program, &program->code[pc], &n);
+        for (uint32_t i = 0; is_in_loop[pc] && i < n; i++)
+            set(pass, touched, fragment[i], true);
         for (uint32_t i = 0; is_in_loop[pc] && i < pass->n_words; i++)
             lives[i] |= needed_at(pass, pc)[i];
     }

@@ -40,6 +40,9 @@ static const char *what_happened(const struct exec_fault *fault, enum gpu_status
     case EXEC_FAULT_BAD_NODE:
         *status = GPU_TRAP;
         return "bad node size";
+    case EXEC_FAULT_PARTIAL_WARP:
+        *status = GPU_TRAP;
+        return "part of a warp";
     case EXEC_FAULT_BARRIER:
         *status = GPU_LAUNCH_TIMEOUT;
         return "barrier";

@@ -91,6 +91,22 @@ static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, 
     return false;
 }
 
+static bool check_matrix_unit(const struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    const struct config_machine *machine = gpu->config.machine;
+    const struct exec_program *program = launch->kernel->program;
+    char name[80];
+    if (!machine || launch->is_untimed || machine->matrix_rate || !program->first_multiplication)
+        return true;
+    error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    snprintf(
+        error->message, sizeof error->message,
+        "kernel '%s' multiplies matrices (line %u: %s), and machine '%s' has no unit for that: set sm.matrix_rate, or "
+        "run it with --functional",
+        program->name, program->first_multiplication->at.line,
+        ptx_instruction_name(program->first_multiplication, name, sizeof name), machine->name);
+    return false;
+}
+
 static struct gpu_launch_record *new_record(struct gpu *gpu) {
     if (gpu->n_launches == gpu->launch_capacity) {
         uint32_t capacity = gpu->launch_capacity ? 2 * gpu->launch_capacity : 64;
@@ -138,7 +154,7 @@ static uint64_t prepare_workspace(struct gpu *gpu) {
 
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
     *error = (struct gpu_error){.status = GPU_OK};
-    if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error))
+    if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error) || !check_matrix_unit(gpu, launch, error))
         return false;
     bool is_timed = gpu->timed && !launch->is_untimed;
     uint64_t workspace = launch->is_cooperative ? prepare_workspace(gpu) : 0;

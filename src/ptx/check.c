@@ -472,6 +472,8 @@ static bool check_instruction(struct ptx_check *check) {
                is_resolved(instruction->call->argument, instruction->call->n_arguments) && check_call(check);
     if (instruction->opcode == PTX_OP_BRX)
         return ptx_check_operand(check, instruction->operand, 'u', 0);
+    if (instruction->matrix)
+        return ptx_check_matrix(check);
     const struct ptx_rule *rule = ptx_rule_of(instruction);
     bool is_right = !rule || (check_types(check, rule) && check_modifiers(check, rule) && check_operands(check, rule) &&
                               check_special_cases(check));

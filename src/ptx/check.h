@@ -1,4 +1,4 @@
-/* Shared by check.c and check_operand.c. */
+/* Shared by check.c, check_operand.c and check_matrix.c. */
 #pragma once
 
 #include "ptx/internal.h"
@@ -14,3 +14,8 @@ struct ptx_check {
 bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, char letter, unsigned k);
 /* Checks an argument or result of a call against its parameter. */
 bool ptx_check_argument(struct ptx_check *check, struct ptx_operand *operand, const struct ptx_variable *parameter);
+/* Checks a fragment or the like: n registers of a type in braces; one may be without. */
+bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, unsigned n,
+                         bool is_destination);
+/* check_matrix.c: checks the current instruction, a matrix instruction. */
+bool ptx_check_matrix(struct ptx_check *check);

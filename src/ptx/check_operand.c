@@ -205,6 +205,16 @@ static bool check_vector(struct ptx_check *check, struct ptx_operand *operand, e
     return check_elements(check, operand, type, fit, is_destination);
 }
 
+bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, unsigned n,
+                         bool is_destination) {
+    unsigned given = operand->kind == PTX_OPERAND_VECTOR ? operand->n_elements : 1;
+    if (given != n)
+        return ptx_fail(check->parser, operand->at, "%s needs %u register%s here, got %u", name_of(check), n,
+                        n == 1 ? "" : "s", given);
+    return operand->kind == PTX_OPERAND_VECTOR ? check_elements(check, operand, type, EXACT, is_destination)
+                                               : check_value(check, operand, type, EXACT, is_destination);
+}
+
 /* tex and suld write four registers, or as many as .v2 .v4 say; a single one may be in braces. */
 static bool check_texels(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type) {
     bool is_destination = check->instruction->opcode != PTX_OP_SUST;

@@ -315,6 +315,10 @@ enum ptx_space ptx_variable_space(const struct ptx_parser *parser); /* of the DO
 
 /* parser_instruction.c */
 bool ptx_parse_instruction(struct ptx_parser *parser);
+/* parser_matrix.c: the suffixes that only matrix instructions have. They return false for another suffix. */
+struct ptx_matrix *ptx_matrix_new(struct ptx_parser *parser, enum ptx_opcode opcode);
+bool ptx_parse_matrix_suffix(const char *text, struct ptx_matrix *matrix);
+bool ptx_is_later_matrix_suffix(const char *text);
 /* parser_call.c: the rest of a call after its suffixes. */
 bool ptx_parse_call(struct ptx_parser *parser, struct ptx_instruction *instruction);
 

@@ -1,6 +1,6 @@
 /* The type of each operand of an instruction, where the text leaves it implicit: shift amounts are .u32 whatever is
  * shifted, the sum of a .wide product is twice as wide. From the operand descriptions of the PTX ISA manual. */
-#include "ptx/ptx.h"
+#include "ptx/matrix.h"
 
 static enum ptx_type double_width(enum ptx_type type) {
     switch (type) {
@@ -145,7 +145,21 @@ static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k
     return insn->type[0];
 }
 
+/* D, A, B, C, metadata; an access has a fragment, an address and a stride, which are 32 bits wide. */
+static enum ptx_type matrix_type(const struct ptx_instruction *insn, unsigned k) {
+    const struct ptx_matrix *matrix = insn->matrix;
+    bool is_multiplication = matrix->action == PTX_MATRIX_MULTIPLY;
+    bool is_fragment = is_multiplication ? k < PTX_N_MATRIX_ROLES : k == (matrix->action == PTX_MATRIX_STORE ? 1u : 0u);
+    if (!is_fragment)
+        return PTX_B32;
+    struct ptx_fragment fragment =
+        ptx_matrix_fragment(insn, is_multiplication ? (enum ptx_matrix_role)k : matrix->role);
+    return ptx_fragment_type(&fragment);
+}
+
 enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
+    if (insn->matrix)
+        return matrix_type(insn, k);
     if (insn->n_types == 0)
         return insn->opcode == PTX_OP_ISSPACEP && k == 0 ? PTX_PRED : PTX_B32; /* elect, cp: .b32 */
     switch (ptx_opcode_family(insn->opcode)) {

@@ -36,6 +36,8 @@ static bool parse_opcode(struct ptx_parser *parser, struct ptx_instruction *inst
                             nearest);
         return ptx_fail(parser, token->at, "unknown instruction '%s'", token->name->text);
     }
+    if (ptx_opcode_family(instruction->opcode) == PTX_FAMILY_MATRIX)
+        instruction->matrix = ptx_matrix_new(parser, instruction->opcode);
     ptx_advance(parser);
     return true;
 }
@@ -74,6 +76,12 @@ static void mark_unsupported(struct ptx_parser *parser, struct ptx_instruction *
 
 static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *instruction) {
     const struct ptx_name *name = parser->token.name;
+    if (instruction->matrix && ptx_parse_matrix_suffix(name->text, instruction->matrix))
+        return true;
+    if (instruction->matrix && ptx_is_later_matrix_suffix(name->text)) {
+        mark_unsupported(parser, instruction);
+        return true;
+    }
     switch (name->suffix_kind) {
     case SUFFIX_TYPE:
         if (name->suffix_value == PTX_B128)

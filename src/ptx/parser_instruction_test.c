@@ -28,11 +28,10 @@ static void suffixes_become_types_spaces_widths_and_modifiers(void **state) {
 
 static void the_name_is_the_text_as_written(void **state) {
     (void)state;
-    struct ptx_module *module =
-        fixture_body("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1], %r2; bar.sync 0;");
+    struct ptx_module *module = fixture_body("wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%rd1], %r2; bar.sync 0;");
     char name[64], little[6];
     assert_string_equal(ptx_instruction_name(fixture_instruction(module, 0), name, sizeof name),
-                        "wmma.load.a.sync.aligned.row.m16n16k16.f16");
+                        "wmma.load.a.sync.aligned.row.m8n8k32.s4");
     assert_string_equal(ptx_instruction_name(fixture_instruction(module, 1), name, sizeof name), "bar.sync");
     assert_string_equal(ptx_instruction_name(fixture_instruction(module, 1), little, sizeof little), "bar.s");
     ptx_module_free(module);
@@ -108,8 +107,8 @@ static void indirect_calls_have_a_prototype_or_candidates(void **state) {
 static void unsupported_instructions_parse_and_are_marked(void **state) {
     (void)state;
     struct ptx_module *module =
-        fixture_body("wgmma.fence.sync.aligned;\nmma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
-                     "{%f1, %f2}, {%r1}, {%r2}, {%f3, %f4};\ncvt.rn.satfinite.e2m1x2.f32 %h1, %f1, %f2;\nadd.f32 %f1, "
+        fixture_body("wgmma.fence.sync.aligned;\nistypep.texref %p1, %rd1;\ncvt.rn.satfinite.e2m1x2.f32 %h1, %f1, "
+                     "%f2;\nadd.f32 %f1, "
                      "%f2, %f3;\ntld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];");
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 0)));
     assert_false(ptx_instruction_is_supported(fixture_instruction(module, 1)));

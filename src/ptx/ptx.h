@@ -46,6 +46,7 @@ enum ptx_family {
     PTX_FAMILY_ASYNC, /* asynchronous copies, mbarriers, clusters, cache policies */
     PTX_FAMILY_TEXTURE,
     PTX_FAMILY_WARP,
+    PTX_FAMILY_MATRIX,
     PTX_FAMILY_CONTROL,
     PTX_FAMILY_VIDEO,
     PTX_FAMILY_EXTENSION /* Heddle's own instructions: docs/isa.md */
@@ -194,6 +195,7 @@ struct ptx_instruction {
     uint64_t modifiers[PTX_MODIFIER_WORDS];
     struct ptx_operand *operand; /* in the order written, destination first */
     struct ptx_call *call;       /* CALL only */
+    struct ptx_matrix *matrix;   /* matrix instructions only: matrix.h */
     uint32_t *target; /* brx.idx, whose one operand is the index: instruction indices of its .branchtargets */
     uint32_t n_targets;
     uint32_t text_length;

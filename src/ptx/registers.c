@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "ptx/matrix.h"
+
 enum ptx_width ptx_type_width(enum ptx_type type) {
     unsigned bits = ptx_type_bits(type);
     if (ptx_type_kind(type) == PTX_KIND_P)
@@ -48,6 +50,8 @@ static bool writes_first_operand(const struct ptx_instruction *instruction) {
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
         return ptx_has(instruction, PTX_MOD_RED);
+    case PTX_OP_WMMA:
+        return instruction->matrix->action != PTX_MATRIX_STORE;
     default:
         return true;
     }
@@ -153,6 +157,7 @@ bool ptx_needs_distinct_slots(const struct ptx_instruction *instruction) {
     case PTX_FAMILY_ASYNC:
     case PTX_FAMILY_TEXTURE:
     case PTX_FAMILY_WARP:
+    case PTX_FAMILY_MATRIX:
     case PTX_FAMILY_CONTROL:
     case PTX_FAMILY_EXTENSION:
         return true;

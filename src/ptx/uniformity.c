@@ -132,6 +132,7 @@ static bool result_varies(const struct ptx_function *function, const struct ptx_
     case PTX_FAMILY_ASYNC:
     case PTX_FAMILY_TEXTURE:
     case PTX_FAMILY_WARP:
+    case PTX_FAMILY_MATRIX:
     case PTX_FAMILY_CONTROL:
     case PTX_FAMILY_EXTENSION:
         return true;

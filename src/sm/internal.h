@@ -128,7 +128,7 @@ struct sm {
     struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may notice */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
-    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* ALU: one per scheduler; others: sm_unit_owner() */
+    uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* see sm_unit_owner() */
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
@@ -224,7 +224,8 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 /* The index of a scheduler's unit in unit_free. */
 static inline uint32_t sm_unit_owner(const struct sm *sm, int unit, uint32_t scheduler) {
-    return unit == SM_UNIT_ALU || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
+    bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX;
+    return is_own || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
 }
 
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }

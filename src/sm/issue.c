@@ -36,8 +36,9 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
         sm_lanes_set_results(sm, (uint32_t)slot->group->slot, timing, mask, result);
         return;
     }
+    const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
-        slot->register_ready[timing->reg[i]] = result;
+        slot->register_ready[reg[i]] = result;
 }
 
 /* Counts the instruction's machine instructions: the scheduler issues these and no other meanwhile. A branch without a

@@ -19,8 +19,9 @@ static void set(uint64_t *ready, uint32_t mask, uint64_t cycle) {
 }
 
 void sm_lanes_set_results(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
+    const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
-        set(entry(sm, s, timing->reg[i]), mask, cycle);
+        set(entry(sm, s, reg[i]), mask, cycle);
     sm->lanes[s].changed |= mask;
 }
 
@@ -33,8 +34,9 @@ void sm_lanes_changed(struct sm *sm, uint32_t s) { sm->lanes[s].changed = ~0u; }
 
 static uint64_t issue_cycle(const struct sm *sm, uint32_t s, uint32_t lane, const struct sm_timing *timing) {
     uint64_t ready = entry(sm, s, sm->program->n_registers)[lane];
+    const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_registers; i++) {
-        uint64_t operand = entry(sm, s, timing->reg[i])[lane];
+        uint64_t operand = entry(sm, s, reg[i])[lane];
         ready = operand > ready ? operand : ready;
     }
     return ready;

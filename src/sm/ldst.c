@@ -46,8 +46,9 @@ static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *
         sm_lanes_set_results(sm, s, timing, mask, ready);
         return;
     }
+    const uint32_t *reg = sm_registers(sm->program, timing);
     for (unsigned i = 0; i < timing->n_destinations; i++)
-        slot->register_ready[timing->reg[i]] = ready;
+        slot->register_ready[reg[i]] = ready;
 }
 
 static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,

@@ -61,9 +61,10 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     const struct divergence_group *group = slot->group;
     const struct sm_timing *timing = &sm->program->timing[group->pc];
     uint64_t operands = group->ready_cycle > lanes ? group->ready_cycle : lanes;
+    const uint32_t *reg = sm_registers(sm->program, timing);
     if (sm->is_scoreboard && !sm->lane_ready)
         for (unsigned i = 0; i < timing->n_registers; i++) {
-            uint64_t ready = slot->register_ready[timing->reg[i]];
+            uint64_t ready = slot->register_ready[reg[i]];
             operands = ready > operands ? ready : operands;
         }
     bool waits_for_all =

@@ -1,16 +1,19 @@
 /* The cost of instructions. Units and latencies are the machine's; the PTX family of an instruction decides its unit:
- * transcendental functions and division go to the SFU, 64-bit floating point to its own unit, memory accesses to the
- * load/store unit, everything else to the ALU lanes. PTX is not machine code: a division or an IEEE square root stands
- * for a sequence, counted here as SEQUENCE passes through the SFU. Where every lane has an SFU, as on machines
- * whose papers let every lane do everything, it holds them no longer than any other instruction. */
+ * transcendental functions and division go to the SFU, 64-bit floating point and products of matrices to their own
+ * units, memory accesses to the load/store unit, everything else to the ALU lanes. PTX is not machine code: a division
+ * or an IEEE square root stands for a sequence, counted here as SEQUENCE passes through the SFU. Where every lane has
+ * an SFU, as on machines whose papers let every lane do everything, it holds them no longer than any other instruction.
+ */
 #include "sm/timing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "isa/isa.h"
+#include "ptx/matrix.h"
 
-enum { SEQUENCE = 4 };
+enum { SEQUENCE = 4, MOST_REGISTERS = 40 };
 
 static bool is_transcendental(enum ptx_opcode opcode) {
     switch (opcode) {
@@ -100,19 +103,43 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
                                                : SM_WORK_INTEGER;
 }
 
+/* Products of matrices. The unit's rate is that of 16-bit elements; narrower ones are faster in proportion, f64 is as
+ * slow as on the GPUs that have it (NVIDIA A100 and H100 white papers). A sparse A has half of the products. */
+static void cost_of_matrices(const struct config_machine *machine, const struct ptx_instruction *insn,
+                             struct sm_timing *timing) {
+    enum { F64_BITS = 256 };
+    struct ptx_fragment a = ptx_matrix_fragment(insn, PTX_MATRIX_A);
+    bool is_double = a.element == PTX_ELEMENT_F64,
+         is_integer = ptx_matrix_fragment(insn, PTX_MATRIX_D).element == PTX_ELEMENT_S32;
+    uint32_t products = a.n_matrices * a.rows * a.columns * insn->matrix->n;
+    uint32_t bits = is_double ? F64_BITS : ptx_element_bits(a.element), per_cycle = 16 * machine->matrix_rate;
+    uint32_t cycles =
+        machine->matrix_rate ? (products * bits + per_cycle - 1) / per_cycle : 1; /* without a unit: refused */
+    timing->unit = SM_UNIT_MATRIX;
+    timing->work = is_integer ? SM_WORK_INTEGER : SM_WORK_FLOAT;
+    timing->occupancy_cycles = (uint16_t)(cycles < UINT16_MAX ? cycles : UINT16_MAX);
+    timing->latency_cycles = (uint16_t)(machine->matrix_cycles + timing->occupancy_cycles - 1);
+}
+
+static bool is_store(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    bool is_matrix = source && source->matrix && source->matrix->action == PTX_MATRIX_STORE;
+    return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
+}
+
 static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
-                           struct sm_timing *timing) {
+                           const struct ptx_instruction *source, struct sm_timing *timing) {
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
     timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_MBARRIER;
-    timing->is_store = insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
+    timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->unit = SM_UNIT_LDST;
     timing->work = SM_WORK_MEMORY;
     timing->occupancy_cycles = passes(machine, machine->ldst_width);
     timing->latency_cycles = (uint16_t)machine->alu_cycles;
-    switch (space) {
+    bool is_shared = insn->opcode == PTX_OP_LDMATRIX || insn->opcode == PTX_OP_STMATRIX; /* generic addresses too */
+    switch (is_shared ? PTX_SPACE_SHARED : space) {
     case PTX_SPACE_PARAM:
     case PTX_SPACE_CONST:
         timing->access = SM_ACCESS_CONSTANT;
@@ -121,6 +148,8 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
         break;
     case PTX_SPACE_SHARED:
         timing->access = SM_ACCESS_SHARED;
+        if (source && source->matrix) /* where a model executes it, which knows no bank conflicts */
+            timing->latency_cycles = (uint16_t)machine->shared_cycles;
         break;
     case PTX_SPACE_LOCAL:
         timing->access = SM_ACCESS_LOCAL;
@@ -170,13 +199,15 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->is_fence = insn->opcode == PTX_OP_MEMBAR || insn->opcode == PTX_OP_FENCE;
     timing->copies = (uint8_t)role_of(insn, source);
     if (exec_goes_to_memory(insn)) {
-        cost_of_access(machine, insn, timing);
+        cost_of_access(machine, insn, source, timing);
         if (timing->copies == SM_COPIES_BULK && source->space == PTX_SPACE_GLOBAL) {
             timing->is_store = true;
             timing->is_load = false;
         }
     } else if (insn->kind == EXEC_KIND_LANES && source) {
         cost_of_arithmetic(machine, source, timing);
+    } else if (source && source->matrix && source->matrix->action == PTX_MATRIX_MULTIPLY) {
+        cost_of_matrices(machine, source, timing);
     } else {
         timing->unit = SM_UNIT_ALU;
         timing->work = timing->is_control || insn->kind == EXEC_KIND_NOTHING ? SM_WORK_CONTROL : SM_WORK_INTEGER;
@@ -214,24 +245,38 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
 /* The scoreboard tracks virtual registers. Registers that are never live at the same time share a place; tracking
  * places would make independent instructions wait for each other. Each function has its own range of numbers. */
 struct collector {
-    struct sm_timing *timing;
-    uint32_t first;
+    uint32_t reg[MOST_REGISTERS];
+    uint32_t n, limit, first;
     bool wants_writes;
 };
 
 static void collect(void *user, uint32_t register_id, bool is_write) {
     struct collector *collector = user;
-    struct sm_timing *timing = collector->timing;
-    if (is_write == collector->wants_writes && timing->n_registers < SM_MAX_REGISTERS)
-        timing->reg[timing->n_registers++] = collector->first + register_id;
+    if (is_write == collector->wants_writes && collector->n < collector->limit)
+        collector->reg[collector->n++] = collector->first + register_id;
 }
 
-static void collect_registers(const struct ptx_instruction *insn, uint32_t first, struct sm_timing *timing) {
-    struct collector collector = {timing, first, true};
+/* Only matrix instructions have more registers than a record holds. Of a call with more, the first count. */
+static void collect_registers(struct sm_program *program, const struct ptx_instruction *insn,
+                              struct sm_timing *timing) {
+    struct collector collector = {
+        .limit = insn->matrix ? MOST_REGISTERS : SM_OWN_REGISTERS, .first = program->n_registers, .wants_writes = true};
     ptx_for_each_register(insn, collect, &collector);
-    timing->n_destinations = timing->n_registers;
+    timing->n_destinations = (uint8_t)collector.n;
     collector.wants_writes = false;
     ptx_for_each_register(insn, collect, &collector);
+    timing->n_registers = (uint8_t)collector.n;
+    if (collector.n <= SM_OWN_REGISTERS) {
+        memcpy(timing->reg, collector.reg, collector.n * sizeof *collector.reg);
+        return;
+    }
+    uint32_t *larger = realloc(program->more, (program->n_more + collector.n) * sizeof *larger);
+    if (!larger)
+        abort();
+    program->more = larger;
+    memcpy(program->more + program->n_more, collector.reg, collector.n * sizeof *collector.reg);
+    timing->reg[0] = program->n_more;
+    program->n_more += collector.n;
 }
 
 /* On sm_90 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima, and products of
@@ -344,7 +389,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             if (is_branch && reconvergence != EXEC_NO_PC)
                 program->timing[reconvergence].is_reconvergence = true;
             if (exec->source[pc])
-                collect_registers(exec->source[pc], program->n_registers, &program->timing[pc]);
+                collect_registers(program, exec->source[pc], &program->timing[pc]);
         }
         program->n_registers += function->ptx->n_registers;
         free(parts);
@@ -356,5 +401,6 @@ void sm_program_free(struct sm_program *program) {
     if (!program)
         return;
     free(program->timing);
+    free(program->more);
     free(program);
 }

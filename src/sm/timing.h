@@ -6,7 +6,7 @@
 #include "exec/exec.h"
 #include "stats/counters.h"
 
-enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_LDST, SM_N_UNITS };
+enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_MATRIX, SM_UNIT_LDST, SM_N_UNITS };
 
 /* The kind of work a lane does, for statistics and energy: the index of its counter. */
 enum sm_work {
@@ -38,11 +38,10 @@ enum sm_copies_role {
     SM_COPIES_WAIT_MBARRIER
 };
 
-enum { SM_MAX_REGISTERS = 10 };
+enum { SM_OWN_REGISTERS = 10 };
 
 struct sm_timing {
-    uint32_t reg[SM_MAX_REGISTERS]; /* scoreboard entries read or written;
-                                       destinations first */
+    uint32_t reg[SM_OWN_REGISTERS]; /* use sm_registers() */
     uint8_t n_registers, n_destinations;
     uint8_t unit;              /* enum sm_unit */
     uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one number */
@@ -67,7 +66,14 @@ struct sm_program {
     const struct exec_program *exec;
     struct sm_timing *timing; /* per pc */
     uint32_t n_registers;     /* scoreboard entries per group */
+    uint32_t *more; /* the registers of instructions with more than SM_OWN_REGISTERS; reg[0] is where they begin */
+    uint32_t n_more;
 };
+
+/* Returns the scoreboard entries that an instruction reads or writes, destinations first. */
+static inline const uint32_t *sm_registers(const struct sm_program *program, const struct sm_timing *timing) {
+    return timing->n_registers <= SM_OWN_REGISTERS ? timing->reg : program->more + timing->reg[0];
+}
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine);
 void sm_program_free(struct sm_program *program);

@@ -53,6 +53,21 @@ static const char multiplications[] =
     "mov.f32 %f1, %f2;\n"                /* 12 */
     "ret;\n}\n";
 
+static const char matrices[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+    ".reg .b32 %r<20>; .reg .f64 %g<20>; .reg .b64 %d<3>; .shared .b32 s[32];\n"
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9}, "
+    "{%r10, %r11, %r12, %r13};\n" /* 0 */
+    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9}, "
+    "{%r10, %r11, %r12, %r13};\n"                                                             /* 1 */
+    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};\n" /* 2 */
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r0, %r1}, {%r2, %r3}, {%r4, %r5}, {%r6, %r7}, %r8, "
+    "0;\n"                                                        /* 3 */
+    "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [s];\n" /* 4 */
+    "stmatrix.sync.aligned.m8n8.x2.b16 [%d1], {%r0, %r1};\n"      /* 5 */
+    "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;\n"           /* 6 */
+    "ret;\n}\n";
+
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
     (void)user;
     (void)variable;
@@ -71,8 +86,9 @@ static struct costs costs_of(const char *ptx) {
     char error[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
     static const char *const settings[] = {
-        "sm.alu_cycles=9", "sm.fp32_cycles=11", "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
-        "sm.sfu_width=8",  "sm.fp64_width=16",  "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16"};
+        "sm.alu_cycles=9",   "sm.fp32_cycles=11",   "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
+        "sm.sfu_width=8",    "sm.fp64_width=16",    "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16",
+        "sm.matrix_rate=64", "sm.matrix_cycles=20", "shared.latency=13"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
     struct ptx_messages messages = {0};
@@ -178,12 +194,34 @@ static void every_instruction_is_some_kind_of_work(void **state) {
     costs_free(&costs);
 }
 
+/* The rate is 64: 2048 products of f16 take 32 cycles, 4096 of s8 as many, 256 of f64 64, 1024 of a sparse A 16. */
+static void products_of_matrices_occupy_their_unit(void **state) {
+    (void)state;
+    struct costs costs = costs_of(matrices);
+    static const struct cost expected[] = {
+        {SM_UNIT_MATRIX, SM_ACCESS_NONE, 20 + 31, 32, 14, 4},
+        {SM_UNIT_MATRIX, SM_ACCESS_NONE, 20 + 31, 32, 14, 4},
+        {SM_UNIT_MATRIX, SM_ACCESS_NONE, 20 + 63, 64, 6, 2},
+        {SM_UNIT_MATRIX, SM_ACCESS_NONE, 20 + 15, 16, 9, 2},
+        {SM_UNIT_LDST, SM_ACCESS_SHARED, 13, 1, 2, 2},
+        {SM_UNIT_LDST, SM_ACCESS_SHARED, 13, 1, 3, 0},
+        {SM_UNIT_ALU, SM_ACCESS_NONE, 9, 1, 2, 1},
+    };
+    check_costs(costs.program, expected, sizeof expected / sizeof *expected);
+    assert_true(costs.program->timing[5].is_store);
+    const uint32_t *reg = sm_registers(costs.program, &costs.program->timing[1]);
+    for (unsigned i = 0; i < 14; i++) /* more than a record holds */
+        assert_int_equal(reg[i], i);
+    costs_free(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
         cmocka_unit_test(extensions_cost_their_adders),
         cmocka_unit_test(multiplications_shifts_and_conversions_have_a_unit_of_their_own),
         cmocka_unit_test(every_instruction_is_some_kind_of_work),
+        cmocka_unit_test(products_of_matrices_occupy_their_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ run_all() {
         index) codes='traverse hint both' ;;
         indexjoin | insert) codes=extended ;;
         lps) codes=progress ;;
+        gemm) codes=mma ;;
         *) codes= ;;
         esac
         for code in $codes; do run "$name" --size small --code "$code"; done

@@ -4,9 +4,9 @@
  *
  * Every test runs in a separate process, so that a kernel that faults, prints or hangs does not affect other tests; its
  * standard output and error are collected and compared with the test's expectations. --isa sets HEDDLE_ISA and ends
- * with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine with
- * that model, except those that a rule of the model refuses; --real-gpu skips the tests that do not apply to hardware,
- * and the texts of errors; --check only reads the files.
+ * with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine, which
+ * gets a matrix unit, with that model, except those that a rule of the model refuses; --real-gpu skips the tests that
+ * do not apply to hardware, and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
  *
@@ -247,7 +247,8 @@ int main(int argc, char **argv) {
         } else if (strcmp(argv[i], "--real-gpu") == 0) {
             mode.is_real = true;
         } else if (strcmp(argv[i], "--divergence") == 0 && i + 1 < argc) {
-            snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\n\"}", argv[++i]);
+            snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nsm:\\n  matrix_rate: 256\\n\"}",
+                     argv[++i]);
             setenv("HEDDLE_CONFIG", config, 1);
             mode.may_refuse = true;
         } else if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc && isa_is_known(argv[i + 1])) {

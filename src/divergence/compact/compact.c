@@ -349,6 +349,7 @@ void divergence_compact_control(struct divergence_compact *compact, struct diver
             go_to(block, warp, pc + 1);
         break;
     case EXEC_KIND_WARP:
+    case EXEC_KIND_WARP_MEMORY:
         if (block->has_split_rows) {
             come(block, warp, pc, mask, false);
             break;
@@ -418,7 +419,7 @@ void divergence_compact_admit(struct divergence_compact *compact, struct diverge
 const char *divergence_compact_refuses(const struct exec_program *program, const char *model, char *text, size_t size) {
     for (uint32_t pc = 0; program && pc < program->n_insns; pc++) {
         char name[80];
-        if (program->code[pc].kind != EXEC_KIND_WARP_MEMORY)
+        if (!exec_is_row_access(&program->code[pc]))
             continue;
         snprintf(text, size,
                  "%s lets the lanes of a warp run apart, and '%s' (line %u) is a memory access of a whole warp: use "

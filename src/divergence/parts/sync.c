@@ -181,14 +181,15 @@ uint32_t divergence_sync_take(struct divergence_sync *sync, uint32_t row, uint32
 const char *divergence_refuse_unsynced(const struct exec_program *program, const char *model, char *text, size_t size) {
     for (uint32_t pc = 0; program && pc < program->n_insns; pc++) {
         const struct exec_insn *insn = &program->code[pc];
-        if (!exec_acts_on_row(insn->kind) || members_of(insn) || !program->source[pc])
+        bool names_all = program->source[pc] && program->source[pc]->matrix && !exec_is_row_access(insn);
+        if (!exec_acts_on_row(insn->kind) || members_of(insn) || names_all || !program->source[pc])
             continue;
         char name[80];
         ptx_instruction_name(program->source[pc], name, sizeof name);
         snprintf(text, size, "%s lets the lanes of a warp run apart, and '%s' (line %u) %s", model, name,
                  program->source[pc]->at.line,
                  insn->kind == EXEC_KIND_WARP_MEMORY
-                     ? "stores for all of them at once: use another model"
+                     ? "accesses memory for all of them at once: use another model"
                      : "does not name the lanes that it needs: use the form with .sync and a member mask, or another "
                        "model");
         return text;

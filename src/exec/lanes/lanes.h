@@ -24,6 +24,7 @@
 
 #include <stdint.h>
 
+#include "exec/lanes/matrix_sum.h"
 #include "ptx/ptx.h"
 
 enum { EXEC_LANES = 32, EXEC_MAX_DST = 4, EXEC_MAX_SRC = 7 };
@@ -60,6 +61,7 @@ struct exec_lanes_table {
     exec_lanes_fn *(*convert)(const struct exec_form *form); /* convert.c: cvt */
     /* Sets the lanes of dst in mask to those of src, for a slot of `bits`. */
     void (*blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
+    exec_sum_fn *sum_products; /* matrix_sum.c */
 };
 
 #ifdef EXEC_ISA
@@ -89,3 +91,4 @@ exec_lanes_fn *EXEC_NAME(exec_select_half)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_approx)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_convert)(const struct exec_form *form);
 void EXEC_NAME(exec_blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
+exec_sum_fn EXEC_NAME(exec_sum_products);

@@ -1,0 +1,28 @@
+/* Sums of products, for matrix instructions: one row of A times columns of B, all in the form of struct exec_terms. */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    EXEC_SUM_COLUMNS = 8,    /* at a time */
+    EXEC_SUM_TERMS = 16,     /* at most: more could overflow 32 bits */
+    EXEC_SUM_FRACTION = 25,  /* bits kept below the largest exponent */
+    EXEC_NO_EXPONENT = -4096 /* of a zero */
+};
+
+/* A number is magnitude * 2^exponent / 2^fraction, where the format has the fraction bits; sign is 0 or -1. */
+struct exec_number {
+    int32_t magnitude, exponent, sign;
+};
+
+struct exec_sum {
+    unsigned n_terms;
+    unsigned product_shift, addend_shift; /* EXEC_SUM_FRACTION less the fraction bits of products and of the addend */
+    const struct exec_number *a[EXEC_SUM_TERMS];
+    const int32_t *b_magnitude[EXEC_SUM_TERMS], *b_exponent[EXEC_SUM_TERMS],
+        *b_sign[EXEC_SUM_TERMS]; /* of the columns */
+    int32_t c_magnitude[EXEC_SUM_COLUMNS], c_exponent[EXEC_SUM_COLUMNS], c_sign[EXEC_SUM_COLUMNS];
+    double result[EXEC_SUM_COLUMNS]; /* exact */
+};
+
+typedef void exec_sum_fn(struct exec_sum *sum);

@@ -1,0 +1,87 @@
+/* Matrix instructions in execution: where their elements are, and what they compute. From the PTX ISA manual; how an
+ * H200 sums is from experiments (docs/validation.md).
+ *
+ * The registers of all lanes that an instruction reads are first gathered into dense matrices in plain order: A by
+ * rows, B by columns, so that both run along k, C and D by rows. A dense matrix is computed with the same functions
+ * whatever fragments it came from. All lanes of the row must take part. */
+#pragma once
+
+#include "exec/internal.h"
+#include "ptx/matrix.h"
+
+enum { EXEC_MATRIX_REGISTERS = 33, EXEC_MATRIX_BYTES = 2048 };
+
+/* Gathered matrices; elements of fewer than 8 bits are packed, first ones low. */
+struct exec_dense {
+    _Alignas(64) unsigned char a[EXEC_MATRIX_BYTES], b[EXEC_MATRIX_BYTES], c[EXEC_MATRIX_BYTES], d[EXEC_MATRIX_BYTES];
+    uint32_t metadata[EXEC_LANES];
+};
+
+struct exec_matrix;
+typedef void exec_multiply_fn(const struct exec_matrix *matrix, struct exec_dense *dense);
+
+/* The registers of one matrix. Unit u of lane l is at place[32 u + l] of the dense matrix, counted in units; a register
+ * has one unit or two. Some fragments of wmma have every element two or four times: the first n_distinct registers have
+ * all. */
+struct exec_fragment {
+    uint8_t first, n_registers; /* in exec_matrix.reg */
+    uint8_t n_distinct, unit_bits;
+    const uint16_t *place;
+};
+
+struct exec_layout {
+    unsigned unit_bits, n_distinct;
+};
+
+struct exec_matrix {
+    const struct ptx_instruction *insn;
+    uint16_t m, n, k, n_matrices;
+    enum ptx_element element[PTX_N_MATRIX_ROLES];
+    struct exec_fragment fragment[PTX_N_MATRIX_ROLES];
+    exec_multiply_fn *multiply;
+    exec_sum_fn *sum_products; /* for the host's instruction set */
+    uint32_t n_registers;
+    struct exec_operand reg[EXEC_MATRIX_REGISTERS]; /* D, A, B, C, metadata; of an access: its fragment */
+    uint8_t selector;                               /* of the lanes with the metadata */
+    bool saturates, is_and;                         /* .satfinite; .and.popc */
+    enum exec_rounding rounding;                    /* of f64 */
+};
+
+/* layout.c: fills place, which has room for two units of each register of 32 lanes. */
+struct exec_layout exec_matrix_layout(const struct ptx_instruction *insn, enum ptx_matrix_role role, uint16_t *place);
+
+/* sparse.c: finds where the k / 2 elements of row i of a sparse A are along k. */
+void exec_matrix_find_elements(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i,
+                               uint8_t *at);
+
+/* The functions of each kind of element. */
+void exec_multiply_integer(const struct exec_matrix *matrix, struct exec_dense *dense); /* integer.c: s8 u8 s4 u4 */
+void exec_multiply_bits(const struct exec_matrix *matrix, struct exec_dense *dense);    /* integer.c: b1 */
+void exec_multiply_double(const struct exec_matrix *matrix, struct exec_dense *dense);  /* double.c: f64 */
+void exec_multiply_quads(const struct exec_matrix *matrix, struct exec_dense *dense);   /* quads.c: m8n8k4 of f16 */
+void exec_multiply_float(const struct exec_matrix *matrix, struct exec_dense *dense);   /* float.c: the others */
+
+/* access.c */
+void exec_matrix_load(struct exec_context *cx, const struct exec_operands *o);
+void exec_matrix_store(struct exec_context *cx, const struct exec_operands *o);
+void exec_matrix_load_rows(struct exec_context *cx, const struct exec_operands *o);  /* ldmatrix */
+void exec_matrix_store_rows(struct exec_context *cx, const struct exec_operands *o); /* stmatrix */
+
+/* multiply.c: between the registers of a fragment and its dense matrix. */
+void exec_matrix_gather(const struct exec_context *cx, const struct exec_matrix *matrix,
+                        const struct exec_fragment *fragment, unsigned char *dense);
+void exec_matrix_scatter(const struct exec_context *cx, const struct exec_matrix *matrix,
+                         const struct exec_fragment *fragment, const unsigned char *dense);
+void exec_matrix_multiply(struct exec_context *cx, const struct exec_operands *o);
+void exec_matrix_move(struct exec_context *cx, const struct exec_operands *o); /* movmatrix */
+
+static inline const struct exec_matrix *exec_matrix_of(const struct exec_context *cx) {
+    return cx->grid->program->matrix[cx->insn->reconvergence];
+}
+
+static inline void *exec_matrix_lanes(const struct exec_context *cx, struct exec_operand operand) {
+    return cx->row->base[operand.base] + operand.offset;
+}
+
+/* Returns false after a fault: some lane of the row does not take part. */
+bool exec_matrix_is_whole(struct exec_context *cx, uint32_t mask);

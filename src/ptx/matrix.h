@@ -1,0 +1,51 @@
+/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Shape, layouts and element types are suffixes that no
+ * other instruction has; this is what they say.
+ *
+ * A fragment is a matrix in the registers of a warp. The order of a multiplication's operands is D, A, B, C, and for a
+ * sparse A the metadata, which say where its elements are. */
+#pragma once
+
+#include "ptx/ptx.h"
+
+enum ptx_element {
+    PTX_NO_ELEMENT,
+#define PTX_ELEMENT(id, text, bits) PTX_ELEMENT_##id,
+#include "ptx/elements.def"
+#undef PTX_ELEMENT
+    PTX_N_ELEMENTS
+};
+
+enum ptx_matrix_role { PTX_MATRIX_D, PTX_MATRIX_A, PTX_MATRIX_B, PTX_MATRIX_C, PTX_N_MATRIX_ROLES };
+
+enum ptx_matrix_action {
+    PTX_MATRIX_MULTIPLY, /* mma, wmma.mma */
+    PTX_MATRIX_LOAD,     /* wmma.load, ldmatrix */
+    PTX_MATRIX_STORE,    /* wmma.store, stmatrix */
+    PTX_MATRIX_MOVE      /* movmatrix */
+};
+
+struct ptx_matrix {
+    enum ptx_matrix_action action;
+    enum ptx_matrix_role role; /* of wmma.load and wmma.store */
+    uint16_t m, n, k;          /* k is 0 for the 8 x 8 matrices of ldmatrix, stmatrix and movmatrix */
+    uint8_t count;             /* of these: .x1 .x2 .x4 */
+    uint8_t n_elements, n_layouts;
+    enum ptx_element element[PTX_N_MATRIX_ROLES]; /* as written */
+    bool is_column_major[2];                      /* as written: A and B, or the matrix in memory */
+    bool is_sparse, is_transposed;
+};
+
+/* A fragment: `n_matrices` of them, each in registers of its own lanes (only m8n8k4 of f16 has 4). */
+struct ptx_fragment {
+    enum ptx_element element;
+    unsigned rows, columns, n_matrices;
+    unsigned n_registers, register_bits;
+};
+
+const char *ptx_element_name(enum ptx_element element);
+unsigned ptx_element_bits(enum ptx_element element);
+
+/* Returns the fragment of a multiplication, or of an access, whose role is then its own. */
+struct ptx_fragment ptx_matrix_fragment(const struct ptx_instruction *instruction, enum ptx_matrix_role role);
+/* Returns the type of the registers of a fragment. */
+enum ptx_type ptx_fragment_type(const struct ptx_fragment *fragment);
