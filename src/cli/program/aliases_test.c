@@ -65,7 +65,8 @@ static const char *started_with(const char *name, unsigned size, struct base_are
 static void an_alias_has_its_papers_input_at_size_paper_alone(void **state) {
     (void)state;
     struct base_arena arena = {0};
-    assert_string_equal(started_with("nw", 2, &arena), "--size paper --length 1024 --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("nw", 2, &arena),
+                        "--size paper --length 1024 --pairs matrix --seed 7 --nodes 64 ");
     assert_string_equal(started_with("nw", 1, &arena), "--size medium --seed 7 --nodes 64 ");
     assert_string_equal(started_with("nw", CLI_SIZE_NOT_GIVEN, &arena), "--size small --seed 7 --nodes 64 ");
     base_arena_free(&arena);
