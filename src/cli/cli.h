@@ -55,7 +55,7 @@ const struct cli_workload_facts *cli_find_facts(const struct cli_workload *workl
 /* A paper's own name for a workload with that paper's input. */
 struct cli_alias {
     const char *name, *workload;
-    const char *arguments; /* the workload's arguments at size paper, separated by spaces; "": its own */
+    const char *arguments[3]; /* the workload's at sizes small, medium, paper, separated by spaces; "": its own */
     const char *papers;
 };
 extern const struct cli_alias cli_aliases[];

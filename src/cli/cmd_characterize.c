@@ -1,6 +1,6 @@
 /* `heddle characterize [PROGRAM...]`: the measures in the papers' tables, for our programs and beside the papers'
- * values. A program runs once for each machine that the tables need. A difference from a paper is no error;
- * docs/workloads.md explains it. */
+ * values. A program runs once for each machine that the tables need. A difference from a paper is no error; it is
+ * marked, and explained by paper_reasons.def and docs/workloads.md. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,8 @@ const struct cli_command cli_characterize_command = {
             "                 run there says why.\n"
             "  malits2012     the shape of the first launch; conditional branches in the text of the kernels\n"
             "A paper's program has the input of --size paper. A workload under several names there is shown beside\n"
-            "the first.\n"
+            "the first. Values that are off the paper's (another class, or more than a third away; counts only at\n"
+            "size paper) are named at the end of the row and explained below the table.\n"
             "\n"
             "Exit status: as that of 'heddle run'; a program that cannot run on meng2010 is no error.\n",
     .examples = "  heddle characterize bfs sort\n"
@@ -266,6 +267,40 @@ static void add_headings(struct report_table *table, const struct cli_characteri
     table->is_left[table->n_columns - 1] = true;
 }
 
+/* Counts compare with the paper's only for its input. */
+static bool is_off(const struct characterize *c, unsigned t, unsigned k, double ours, double paper) {
+    enum cli_measure_kind kind = cli_characterizations[t].measure[k].kind;
+    bool compares = kind != CLI_MEASURE_COUNT || c->given.program.size == CLI_SIZE_PAPER;
+    return compares && cli_is_off(kind, ours, paper);
+}
+
+/* The headings of the measures that are off, with commas between; "": none. */
+static const char *off_measures(struct characterize *c, unsigned program, unsigned t) {
+    const double *paper = paper_values(c, program, t);
+    const char *names = "";
+    double ours[CLI_MOST_MEASURES];
+    if (!measure(c, program, t, ours))
+        return names;
+    for (unsigned k = 0; k < cli_characterizations[t].n_measures; k++)
+        if (is_off(c, t, k, ours[k], paper[k]))
+            names = base_arena_printf(&c->arena, "%s%s%s", names, *names ? ", " : "",
+                                      cli_characterizations[t].measure[k].heading);
+    return names;
+}
+
+/* Explains the rows that are off, below a table. */
+static void print_reasons(struct characterize *c, unsigned t) {
+    unsigned n_off = 0;
+    for (unsigned i = 0; i < c->n_programs; i++) {
+        const char *reason = cli_paper_reason((enum cli_paper_table)t, c->program[i].name);
+        if (!cli_is_finished(job_of(c, i, t)) || !*off_measures(c, i, t))
+            continue;
+        if (n_off++ == 0)
+            printf("off: another class than the paper's, or more than a third away\n");
+        printf("  %s: %s\n", c->program[i].name, reason ? reason : "not explained yet");
+    }
+}
+
 static void add_program(struct characterize *c, struct report_table *table, unsigned program, unsigned t) {
     const struct cli_characterization *about = &cli_characterizations[t];
     const struct cli_job *job = job_of(c, program, t);
@@ -278,7 +313,11 @@ static void add_program(struct characterize *c, struct report_table *table, unsi
         if (about->measure[k].has_paper)
             add_cell(table, about->measure[k].kind, paper[k], "");
     }
-    report_table_cell(table, "%.200s", is_done ? "" : job->run.error ? job->run.error : report_outcome(&job->run));
+    const char *off = off_measures(c, program, t);
+    report_table_cell(table, "%s%.200s", *off ? "off: " : "",
+                      is_done          ? off
+                      : job->run.error ? job->run.error
+                                       : report_outcome(&job->run));
 }
 
 static void print_table(struct characterize *c, unsigned t) {
@@ -296,6 +335,7 @@ static void print_table(struct characterize *c, unsigned t) {
         if (cli_is_finished(job_of(c, i, t)))
             add_program(c, &table, i, t);
     report_table_print(&table, stdout, cli_is_colored(c->given.color));
+    print_reasons(c, t);
 }
 
 static void print_tables(struct characterize *c) {
@@ -338,6 +378,11 @@ static json_t *table_json(struct characterize *c, unsigned program, unsigned t) 
     }
     if (json_object_size(papers))
         json_object_set(object, "paper", papers);
+    const char *reason = cli_paper_reason((enum cli_paper_table)t, c->program[program].name);
+    if (*off_measures(c, program, t)) {
+        json_object_set_new(object, "off", json_string(off_measures(c, program, t)));
+        json_object_set_new(object, "reason", reason ? json_string(reason) : json_null());
+    }
     json_decref(papers);
     return object;
 }

@@ -35,7 +35,7 @@ const struct cli_command cli_list_command = {
     .text = "Without a word it lists the workloads, as they are at size small: grid and block of the first launch,\n"
             "conditional branches in the kernels, the share of instructions that go to global or local memory or\n"
             "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a paper's own\n"
-            "name for a workload: at size paper it has that paper's input, otherwise the workload's own.\n"
+            "name for a workload: at size paper it has that paper's input, at the others its variant of the program.\n"
             "One machine is shown as YAML that can be changed and used as a your own machine.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
@@ -126,13 +126,16 @@ static void alias_rows(const struct list *list, struct report_table *table) {
     report_table_cell(table, "alias");
     report_table_cell(table, "workload");
     report_table_cell(table, "papers");
-    report_table_cell(table, "options at size paper");
+    report_table_cell(table, "options at size small");
+    report_table_cell(table, "medium");
+    report_table_cell(table, "paper");
     for (unsigned i = 0; i < cli_n_aliases; i++) {
         const struct cli_alias *alias = &cli_aliases[i];
         report_table_cell(table, "%s", alias->name);
         report_table_cell(table, "%s", alias->workload);
         report_table_cell(table, "%s", alias->papers);
-        report_table_cell(table, "%s", *alias->arguments ? alias->arguments : "none");
+        for (unsigned size = 0; size < 3; size++)
+            report_table_cell(table, "%s", *alias->arguments[size] ? alias->arguments[size] : "none");
     }
 }
 
@@ -144,8 +147,9 @@ static const char *alias_name(const struct list *list, unsigned i) {
 static json_t *alias_json(const struct list *list, unsigned i) {
     (void)list;
     const struct cli_alias *alias = &cli_aliases[i];
-    return json_pack("{s:s, s:s, s:s, s:s}", "name", alias->name, "workload", alias->workload, "papers", alias->papers,
-                     "arguments", alias->arguments);
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s}}", "name", alias->name, "workload", alias->workload, "papers",
+                     alias->papers, "arguments", "small", alias->arguments[0], "medium", alias->arguments[1], "paper",
+                     alias->arguments[2]);
 }
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */

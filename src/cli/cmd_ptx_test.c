@@ -103,10 +103,11 @@ static void wrong_text_is_an_error(void **state) {
 static void unsupported_instructions_are_counted_and_named(void **state) {
     (void)state;
     json_t *json;
-    const char *text = ".version 7.8\n.target sm_90\n.address_size 64\n.entry k()\n{\ngriddepcontrol.wait;\nret;\n}\n";
+    const char *text =
+        ".version 7.8\n.target sm_90\n.address_size 64\n.entry k()\n{\nwgmma.fence.sync.aligned;\nret;\n}\n";
     assert_int_equal(run_ptx(text, NULL, NULL, &json), CLI_ERROR);
     assert_int_equal(number(json, "n_unsupported"), 1);
-    assert_non_null(strstr(json_string_value(json_object_get(json, "unsupported")), "griddepcontrol.wait"));
+    assert_non_null(strstr(json_string_value(json_object_get(json, "unsupported")), "wgmma.fence.sync.aligned"));
     json_t *kernel = json_array_get(json_object_get(json, "functions"), 0);
     assert_true(json_is_null(json_object_get(kernel, "shared_bytes")));
     json_decref(json);

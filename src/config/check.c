@@ -90,6 +90,9 @@ static bool check_lines(const struct config_machine *machine, struct report repo
     if (machine->icache.line_bytes > l2->line_bytes)
         return FAIL(report, "icache.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32,
                     machine->icache.line_bytes, l2->line_bytes);
+    if (machine->texture.is_present && machine->texture.line_bytes > l2->line_bytes)
+        return FAIL(report, "texture.line is %" PRIu32 ", but must not exceed l2.line, %" PRIu32,
+                    machine->texture.line_bytes, l2->line_bytes);
     return true;
 }
 
@@ -132,6 +135,7 @@ static bool check_dram(const struct config_machine *machine, struct report repor
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes) {
     struct report report = {error, error_bytes};
     return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
-           check_cache("l1", &machine->l1, 1, report) && check_cache("l2", &machine->l2, machine->l2.banks, report) &&
-           check_lines(machine, report) && check_coherence(machine, report) && check_dram(machine, report);
+           check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1, 1, report) &&
+           check_cache("l2", &machine->l2, machine->l2.banks, report) && check_lines(machine, report) &&
+           check_coherence(machine, report) && check_dram(machine, report);
 }

@@ -76,7 +76,7 @@ struct config_machine {
     uint32_t multiply_width;                                   /* lanes of the multiplier; 0: the ALU lanes multiply */
     uint32_t matrix_rate, matrix_cycles;                       /* of each scheduler's matrix unit; 0: there is none */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
-    struct config_cache icache, l1, l2;
+    struct config_cache icache, texture, l1, l2;
     struct config_writes l1_writes, l2_writes;
     double l2_atomic_cycles; /* of a slice for each atomic on one address; 0: it does not count them */
     bool l2_is_warm;         /* the host's copies go into the L2 */

@@ -1,6 +1,6 @@
 /* Arrays: texels in lines of device memory. A real device stores them in an order that no program can see; here they
- * are plain lines, slice after slice. Only the plain texel formats are supported: no block-compressed, planar or
- * normalised ones. */
+ * are plain lines, slice after slice: the third dimension, the layers or the faces of cubes. A mipmapped array is an
+ * array for each level. Only the plain texel formats are supported: no block-compressed, planar or normalised ones. */
 #include "cuda/internal.h"
 
 uint32_t cuda_format_bytes(CUarray_format format) {
@@ -30,9 +30,16 @@ static CUresult create(struct cuda_call *call, CUarray *array, const CUDA_ARRAY3
     if (!channel_bytes)
         return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArrayCreate: texel format 0x%x is not supported",
                            (unsigned)descriptor->Format);
-    if (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED))
+    if (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP |
+                                        CUDA_ARRAY3D_TEXTURE_GATHER))
         return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED, "cuArray3DCreate: flags 0x%x are not supported",
                            descriptor->Flags);
+    bool is_cube = descriptor->Flags & CUDA_ARRAY3D_CUBEMAP, is_layered = descriptor->Flags & CUDA_ARRAY3D_LAYERED;
+    if (is_cube && (descriptor->Width != descriptor->Height || !descriptor->Depth || descriptor->Depth % 6 ||
+                    (!is_layered && descriptor->Depth != 6)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_layered && !descriptor->Depth)
+        return CUDA_ERROR_INVALID_VALUE;
     uint64_t line, bytes;
     if (__builtin_mul_overflow(descriptor->Width, channels * channel_bytes, &line) || line > INT64_MAX / 2)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -108,8 +115,82 @@ CUresult cuArrayDestroy(CUarray array) {
     if (call.result != CUDA_SUCCESS)
         return call.result;
     struct CUarray_st *found = cuda_object_find(&call, array, CUDA_KIND_ARRAY);
-    if (!found)
+    if (!found || found->is_level)
         return CUDA_ERROR_INVALID_HANDLE;
     cuda_array_destroy(call.state, found);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Mipmapped arrays ------------------------------------------------------------------------------------------- */
+
+static uint64_t halved(uint64_t size, unsigned level) { return size == 0 ? 0 : size >> level ? size >> level : 1; }
+
+/* Levels halve every size but the number of layers and faces. */
+static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *whole, unsigned level) {
+    CUDA_ARRAY3D_DESCRIPTOR d = *whole;
+    d.Width = halved(whole->Width, level);
+    d.Height = halved(whole->Height, level);
+    if (!(whole->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)))
+        d.Depth = halved(whole->Depth, level);
+    return d;
+}
+
+static unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR *d) {
+    bool has_slices = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    uint64_t longest = d->Width > d->Height ? d->Width : d->Height;
+    if (!has_slices && d->Depth > longest)
+        longest = d->Depth;
+    unsigned n = longest ? 64 - (unsigned)__builtin_clzll(longest) : 1;
+    return n < EXEC_MAX_LEVELS ? n : EXEC_MAX_LEVELS;
+}
+
+static void destroy_levels(struct cuda_state *state, struct CUmipmappedArray_st *mipmap) {
+    for (unsigned i = 0; i < mipmap->n_levels; i++)
+        cuda_array_destroy(state, mipmap->level[i]);
+    cuda_object_delete(state, mipmap);
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned n_levels) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    if (!array || !descriptor || !n_levels)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUmipmappedArray_st *made = cuda_object_new(&call, CUDA_KIND_MIPMAP, sizeof(*made));
+    unsigned most = most_levels(descriptor);
+    for (made->n_levels = 0; made->n_levels < n_levels && made->n_levels < most; made->n_levels++) {
+        CUDA_ARRAY3D_DESCRIPTOR level = level_of(descriptor, made->n_levels);
+        CUresult result = create(&call, &made->level[made->n_levels], &level);
+        if (result != CUDA_SUCCESS) {
+            destroy_levels(call.state, made);
+            return result;
+        }
+        made->level[made->n_levels]->is_level = true;
+    }
+    *array = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsigned level) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUmipmappedArray_st *found = cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!array || level >= found->n_levels)
+        return CUDA_ERROR_INVALID_VALUE;
+    *array = found->level[level];
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUmipmappedArray_st *found = cuda_object_find(&call, mipmap, CUDA_KIND_MIPMAP);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    destroy_levels(call.state, found);
     return CUDA_SUCCESS;
 }

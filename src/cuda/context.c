@@ -31,6 +31,9 @@ static void destroy_object(struct cuda_state *state, struct cuda_object *object)
     case CUDA_KIND_LINK:
         cuda_link_destroy(state, (struct CUlinkState_st *)object);
         break;
+    case CUDA_KIND_MIPMAP: /* its levels are arrays of the context too */
+        cuda_object_delete(state, object);
+        break;
     case CUDA_KIND_ARRAY:
         cuda_array_destroy(state, (struct CUarray_st *)object);
         break;

@@ -73,6 +73,7 @@ enum cuda_kind {
     CUDA_KIND_STREAM,
     CUDA_KIND_EVENT,
     CUDA_KIND_ARRAY,
+    CUDA_KIND_MIPMAP,
     CUDA_KIND_TEXREF,
     CUDA_KIND_SURFREF,
     CUDA_KIND_POOL,
@@ -160,6 +161,13 @@ struct CUarray_st {
     struct cuda_object object;
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
     uint64_t address, pitch;
+    bool is_level; /* of a mipmapped array, with which it ends */
+};
+
+struct CUmipmappedArray_st {
+    struct cuda_object object;
+    unsigned n_levels;
+    struct CUarray_st *level[EXEC_MAX_LEVELS];
 };
 
 /* A module's texture or surface variable: its binding, and how it is read. */

@@ -1,8 +1,8 @@
 /* Textures and surfaces: objects, and the references that modules declare.
  *
- * One- and two-dimensional textures over arrays, linear memory and lines with a pitch. Left out: three dimensions,
- * layers, cube maps, mipmaps, resource views, sRGB. A reference takes effect when its resource is bound, and again with
- * each later setting. */
+ * Textures over arrays of all geometries, mipmapped arrays, linear memory and lines with a pitch. Left out: resource
+ * views, anisotropy, depth textures, filtering across the edges of cubes. A reference takes effect when its resource is
+ * bound, and again with each later setting. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -40,18 +40,35 @@ static CUresult describe_array(const struct cuda_call *call, CUarray handle, str
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
     const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
-    if (d->Depth || d->Flags & CUDA_ARRAY3D_LAYERED)
-        return cuda_refuse(call, CUDA_ERROR_NOT_SUPPORTED,
-                           "textures and surfaces of three dimensions or layers are not supported");
+    bool has_slices = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     *texture = (struct exec_texture){
         .address = array->address,
         .pitch = array->pitch,
         .width = (uint32_t)d->Width,
         .height = (uint32_t)d->Height,
+        .slice = array->pitch * (d->Height ? d->Height : 1),
+        .depth = has_slices ? 0 : (uint32_t)d->Depth,
+        .layers = has_slices ? (uint32_t)d->Depth : 0,
+        .is_cube = d->Flags & CUDA_ARRAY3D_CUBEMAP,
         .texel = texel_of(d->Format),
         .channels = d->NumChannels,
     };
     return CUDA_SUCCESS;
+}
+
+static CUresult describe_mipmap(const struct cuda_call *call, CUmipmappedArray handle, struct exec_texture *texture) {
+    const struct CUmipmappedArray_st *mipmap = cuda_object_find(call, handle, CUDA_KIND_MIPMAP);
+    if (!mipmap)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct exec_texture level = {.width = 0};
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = mipmap->n_levels; i-- > 0 && result == CUDA_SUCCESS;) { /* the first is described last */
+        result = describe_array(call, mipmap->level[i], texture);
+        level.level[i] = (struct exec_level){texture->address, texture->pitch, texture->slice};
+    }
+    texture->n_levels = mipmap->n_levels;
+    memcpy(texture->level, level.level, sizeof(texture->level));
+    return result;
 }
 
 /* Where the texels are; how they are read is set later. */
@@ -101,7 +118,7 @@ static CUresult describe_resource(const struct cuda_call *call, const CUDA_RESOU
         return CUDA_SUCCESS;
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return describe_mipmap(call, resource->res.mipmap.hMipmappedArray, texture);
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -124,10 +141,9 @@ static enum exec_wrap wrap_of(CUaddress_mode mode, bool is_normalized) {
 
 static CUresult describe_reading(const CUDA_TEXTURE_DESC *d, struct exec_texture *texture) {
     if (d->filterMode > CU_TR_FILTER_MODE_LINEAR || d->addressMode[0] > CU_TR_ADDRESS_MODE_BORDER ||
-        d->addressMode[1] > CU_TR_ADDRESS_MODE_BORDER)
+        d->addressMode[1] > CU_TR_ADDRESS_MODE_BORDER || d->addressMode[2] > CU_TR_ADDRESS_MODE_BORDER ||
+        d->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return CUDA_ERROR_INVALID_VALUE;
-    if (d->flags & CU_TRSF_SRGB)
-        return CUDA_ERROR_NOT_SUPPORTED;
     bool is_float = texture->texel == EXEC_TEXEL_F16 || texture->texel == EXEC_TEXEL_F32;
     bool is_wide = texture->texel == EXEC_TEXEL_U32 || texture->texel == EXEC_TEXEL_S32; /* never read as fractions */
     texture->is_normalized_coords = d->flags & CU_TRSF_NORMALIZED_COORDINATES;
@@ -135,9 +151,16 @@ static CUresult describe_reading(const CUDA_TEXTURE_DESC *d, struct exec_texture
     texture->is_linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR;
     if (texture->is_linear && !is_float && !texture->reads_normalized)
         return CUDA_ERROR_INVALID_VALUE; /* integers are not interpolated */
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         texture->wrap[i] = wrap_of(d->addressMode[i], texture->is_normalized_coords);
     memcpy(texture->border, d->borderColor, sizeof(texture->border));
+    texture->is_srgb = d->flags & CU_TRSF_SRGB && texture->reads_normalized && texture->texel == EXEC_TEXEL_U8;
+    if (d->flags & CU_TRSF_SEAMLESS_CUBEMAP)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    texture->is_mip_linear = d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+    texture->level_bias = d->mipmapLevelBias;
+    texture->min_level = d->minMipmapLevelClamp;
+    texture->max_level = d->maxMipmapLevelClamp;
     return CUDA_SUCCESS;
 }
 

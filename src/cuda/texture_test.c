@@ -96,7 +96,7 @@ static void a_reference_reads_what_it_is_bound_to(void **state) {
     assert_cuda(cuTexRefSetAddressMode(reference, 1, CU_TR_ADDRESS_MODE_BORDER));
     assert_cuda(cuTexRefGetAddressMode(&mode, reference, 1));
     assert_int_equal(mode, CU_TR_ADDRESS_MODE_BORDER);
-    assert_int_equal(cuTexRefSetFlags(reference, CU_TRSF_SRGB), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(cuTexRefSetFlags(reference, CU_TRSF_SEAMLESS_CUBEMAP), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 static void a_surface_object_writes_an_array(void **state) {
@@ -123,14 +123,62 @@ static void a_surface_object_writes_an_array(void **state) {
     volume.Depth = 2;
     assert_cuda(cuArray3DCreate(&deep, &volume));
     resource.res.array.hArray = deep;
-    assert_int_equal(cuSurfObjectCreate(&object, &resource), CUDA_ERROR_NOT_SUPPORTED);
+    assert_cuda(cuSurfObjectCreate(&object, &resource));
+    assert_cuda(cuSurfObjectDestroy(object));
+}
+
+/* 6 by 5 texels have levels of 6 x 5, 3 x 2 and 1 x 1; layers do not become fewer. */
+static void a_mipmapped_array_has_an_array_for_each_level(void **state) {
+    (void)state;
+    CUmipmappedArray mipmap;
+    CUarray level;
+    CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = 6,
+                                     .Height = 5,
+                                     .Depth = 3,
+                                     .Format = CU_AD_FORMAT_FLOAT,
+                                     .NumChannels = 1,
+                                     .Flags = CUDA_ARRAY3D_LAYERED};
+    assert_cuda(cuMipmappedArrayCreate(&mipmap, &shape, 9));
+    CUDA_ARRAY3D_DESCRIPTOR found;
+    assert_cuda(cuMipmappedArrayGetLevel(&level, mipmap, 1));
+    assert_cuda(cuArray3DGetDescriptor(&found, level));
+    assert_int_equal(found.Width, 3);
+    assert_int_equal(found.Height, 2);
+    assert_int_equal(found.Depth, 3);
+    assert_cuda(cuMipmappedArrayGetLevel(&level, mipmap, 2));
+    assert_int_equal(cuMipmappedArrayGetLevel(&level, mipmap, 3), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(cuArrayDestroy(level), CUDA_ERROR_INVALID_HANDLE); /* it ends with the others */
+    assert_cuda(cuMipmappedArrayDestroy(mipmap));
+    assert_int_equal(cuMipmappedArrayDestroy(mipmap), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(cuArray3DGetDescriptor(&found, level), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void cubes_have_six_square_faces(void **state) {
+    (void)state;
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR shape = {.Width = 4,
+                                     .Height = 4,
+                                     .Depth = 6,
+                                     .Format = CU_AD_FORMAT_FLOAT,
+                                     .NumChannels = 1,
+                                     .Flags = CUDA_ARRAY3D_CUBEMAP};
+    assert_cuda(cuArray3DCreate(&array, &shape));
+    assert_cuda(cuArrayDestroy(array));
+    shape.Height = 2;
+    assert_int_equal(cuArray3DCreate(&array, &shape), CUDA_ERROR_INVALID_VALUE);
+    shape.Height = 4;
+    shape.Depth = 12;
+    assert_int_equal(cuArray3DCreate(&array, &shape), CUDA_ERROR_INVALID_VALUE);
+    shape.Flags |= CUDA_ARRAY3D_LAYERED;
+    assert_cuda(cuArray3DCreate(&array, &shape));
+    assert_cuda(cuArrayDestroy(array));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        context_test(a_texture_object_reads_linear_memory),
-        context_test(a_reference_reads_what_it_is_bound_to),
-        context_test(a_surface_object_writes_an_array),
+        context_test(a_texture_object_reads_linear_memory), context_test(a_reference_reads_what_it_is_bound_to),
+        context_test(a_surface_object_writes_an_array),     context_test(a_mipmapped_array_has_an_array_for_each_level),
+        context_test(cubes_have_six_square_faces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

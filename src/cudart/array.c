@@ -1,6 +1,4 @@
-/* Arrays, their channel formats, and texture and surface objects.
- *
- * Left out: mipmaps, and formats of compressed and normalized channels. */
+/* Arrays, mipmapped arrays and their channel formats. Left out: formats of compressed and normalized channels. */
 #include "cudart/internal.h"
 
 /* ---- Channel formats ----------------------------------------------------------------------------------------------
@@ -57,9 +55,9 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
 /* ---- Arrays -------------------------------------------------------------------------------------------------------
  */
 
-static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
-                        unsigned flags) {
-    CUDA_ARRAY3D_DESCRIPTOR description = {
+static cudaError_t describe(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
+                            CUDA_ARRAY3D_DESCRIPTOR *description) {
+    *description = (CUDA_ARRAY3D_DESCRIPTOR){
         .Width = extent.width,
         .Height = extent.height,
         .Depth = extent.depth,
@@ -68,11 +66,40 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
     CUresult result = cudart_start();
     if (result != CUDA_SUCCESS)
         return (cudaError_t)result;
-    if (!array || !format)
+    if (!format)
         return cudaErrorInvalidValue;
-    if (!cudart_format_of(format, &description.Format, &description.NumChannels))
-        return cudaErrorInvalidChannelDescriptor;
-    return (cudaError_t)cuArray3DCreate((CUarray *)(void *)array, &description);
+    bool is_format = cudart_format_of(format, &description->Format, &description->NumChannels);
+    return is_format ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
+}
+
+static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
+                        unsigned flags) {
+    CUDA_ARRAY3D_DESCRIPTOR description;
+    cudaError_t error = array ? describe(format, extent, flags, &description) : cudaErrorInvalidValue;
+    return error ? error : (cudaError_t)cuArray3DCreate((CUarray *)(void *)array, &description);
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const struct cudaChannelFormatDesc *format,
+                                     struct cudaExtent extent, unsigned n_levels, unsigned flags) {
+    CUDA_ARRAY3D_DESCRIPTOR description;
+    cudaError_t error = array ? describe(format, extent, flags, &description) : cudaErrorInvalidValue;
+    if (!error)
+        error = (cudaError_t)cuMipmappedArrayCreate((CUmipmappedArray *)(void *)array, &description, n_levels);
+    return cudart_note(error);
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array, unsigned number) {
+    CUresult result = cudart_start();
+    if (result == CUDA_SUCCESS)
+        result = cuMipmappedArrayGetLevel((CUarray *)(void *)level, (CUmipmappedArray)(uintptr_t)array, number);
+    return cudart_end(result);
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
+    CUresult result = cudart_start();
+    if (result == CUDA_SUCCESS && array)
+        result = cuMipmappedArrayDestroy((CUmipmappedArray)(void *)array);
+    return cudart_end(result);
 }
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,

@@ -30,8 +30,12 @@ static cudaError_t to_driver(const struct cudaResourceDesc *resource, CUDA_RESOU
         is_format = cudart_format_of(&resource->res.pitch2D.desc, &description->res.pitch2D.format,
                                      &description->res.pitch2D.numChannels);
         break;
-    default: /* mipmaps */
-        return cudaErrorNotSupported;
+    case cudaResourceTypeMipmappedArray:
+        description->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        description->res.mipmap.hMipmappedArray = (CUmipmappedArray)(void *)resource->res.mipmap.mipmap;
+        break;
+    default:
+        return cudaErrorInvalidValue;
     }
     return is_format ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
 }
@@ -52,6 +56,9 @@ static void from_driver(const CUDA_RESOURCE_DESC *description, struct cudaResour
         all.res.pitch2D.pitchInBytes = description->res.pitch2D.pitchInBytes;
         all.res.pitch2D.desc =
             cudart_description_of(description->res.pitch2D.format, description->res.pitch2D.numChannels);
+        break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        all.res.mipmap.mipmap = (cudaMipmappedArray_t)(void *)description->res.mipmap.hMipmappedArray;
         break;
     default:
         all.res.array.array = (cudaArray_t)(void *)description->res.array.hArray;
@@ -77,6 +84,8 @@ static CUDA_TEXTURE_DESC texture_to_driver(const struct cudaTextureDesc *from) {
                  (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from->sRGB ? CU_TRSF_SRGB : 0u) |
                  (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u),
     };
+    if (cudart_major >= 12 && from->seamlessCubemap) /* before, the description ends without it */
+        to.flags |= CU_TRSF_SEAMLESS_CUBEMAP;
     for (unsigned i = 0; i < 3; i++)
         to.addressMode[i] = (CUaddress_mode)from->addressMode[i];
     memcpy(to.borderColor, from->borderColor, sizeof(to.borderColor));

@@ -417,6 +417,12 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         out->operand[i] = exec_value_operand(linker, function_number, &flat->dst[i]);
     for (unsigned i = 0; i < flat->n_src; i++)
         out->operand[flat->n_dst + i] = exec_value_operand(linker, function_number, &flat->src[i]);
+    if (flat->n_extra) {
+        struct exec_extra *extra = &linker->program->extra[linker->program->n_extras++];
+        for (extra->n = 0; extra->n < flat->n_extra; extra->n++)
+            extra->operand[extra->n] = exec_value_operand(linker, function_number, &flat->extra[extra->n]);
+        out->reconvergence = linker->program->n_extras;
+    }
     if (reads_special(flat, PTX_SPECIAL_CLOCK, PTX_SPECIAL_GLOBALTIMER_HI))
         out->flags |= EXEC_FLAG_READS_CLOCK;
     decode_extension(insn, out);

@@ -105,7 +105,8 @@ struct exec_insn {
         struct exec_access access;
     };
     uint32_t reconvergence;    /* branch: its reconvergence point, EXEC_NO_PC at the function's end; barrier: enum
-                                  exec_barrier_mode; matrix instruction: index into the program's matrix */
+                                  exec_barrier_mode; matrix instruction: index into the program's matrix; texture:
+                                  number of its extra operands, 0: none */
     struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
     uint8_t opcode;   /* enum ptx_opcode: for classes, messages, timing */
@@ -158,6 +159,13 @@ struct exec_allocation {
 struct exec_live;
 struct exec_matrix;
 
+/* Sources that an instruction has no room for, of 32 bits each; only textures have any. */
+enum { EXEC_MAX_EXTRA = 8 };
+struct exec_extra {
+    uint32_t n;
+    struct exec_operand operand[EXEC_MAX_EXTRA];
+};
+
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
@@ -174,6 +182,8 @@ struct exec_program {
     uint32_t *function_number; /* by ptx_function.index: its index in function[], or PTX_NO_INDEX when not reachable */
     struct exec_call_site *call_site;
     uint32_t n_call_sites;
+    struct exec_extra *extra; /* by number from 1 on */
+    uint32_t n_extras;
     uint32_t **branch_table; /* brx: the number of targets, then the targets */
     uint32_t n_branch_tables;
     const struct exec_matrix **matrix; /* matrix instructions: their registers and places, matrix/matrix.h */
@@ -261,19 +271,34 @@ enum exec_texel {
 };
 enum exec_wrap { EXEC_WRAP_REPEAT, EXEC_WRAP_CLAMP, EXEC_WRAP_MIRROR, EXEC_WRAP_BORDER };
 
-/* A texture or surface: 1-D or 2-D texels in device memory. height 0 means 1-D. */
+/* Lines of texels, and slices of lines: the third dimension, the layers or the faces of cubes, six for each. */
+struct exec_level {
+    uint64_t address;
+    uint64_t pitch, slice; /* bytes from one line and one slice to the next */
+};
+
+enum { EXEC_MAX_LEVELS = 17 };
+
+/* A texture or surface: texels in device memory. height 0: one dimension; depth 0: no third one; layers 0: none. */
 struct exec_texture {
     uint64_t address;
-    uint64_t pitch; /* bytes per line */
-    uint32_t width, height;
+    uint64_t pitch, slice; /* of level 0, as in struct exec_level */
+    uint32_t width, height, depth, layers;
     enum exec_texel texel;
     uint32_t channels; /* 1, 2, 4 */
-    enum exec_wrap wrap[2];
-    bool is_linear; /* bilinear filtering */
+    enum exec_wrap wrap[3];
+    bool is_linear; /* blends neighbouring texels */
     bool is_normalized_coords;
     bool reads_normalized; /* integer texels read as floats in [0,1] or [-1,1] */
+    bool is_srgb;          /* with reads_normalized: colours are in the sRGB curve, and linear when read */
     bool is_buffer;        /* plain linear memory, fetched by integer index */
+    bool is_cube;
     float border[4];
+    /* Mip levels after the first, each half the size of the one before. */
+    uint32_t n_levels; /* 0 and 1: only level 0 */
+    struct exec_level level[EXEC_MAX_LEVELS];
+    bool is_mip_linear; /* blends two levels */
+    float level_bias, min_level, max_level;
 };
 
 struct exec_grid {
@@ -346,6 +371,7 @@ struct exec_context {
     uint64_t time;                /* for clock registers: cycles, or instructions executed in functional mode */
     struct exec_fault fault;      /* its lane is one of `row` or, when that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
+    uint32_t texel_bytes;         /* of the last access to a texture or surface: what a lane reads at its address */
     struct exec_async async;
     uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */
     bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */

@@ -43,20 +43,35 @@ static void add_destination(struct exec_flat *flat, const struct ptx_operand *op
     flat->dst[flat->n_dst++] = (struct exec_flat_operand){operand, type, role};
 }
 
-/* [handle, {x, y}] or [handle, sampler, {x, y}]: the texture object already has all that the sampler says. */
-static void add_texture_source(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
-    add_source(flat, &operand->element[0], PTX_U64, EXEC_FLAT_PLAIN);
-    if (operand->n_elements < 2)
-        return;
-    const struct ptx_operand *coordinates = &operand->element[operand->n_elements - 1];
-    if (coordinates->kind != PTX_OPERAND_VECTOR) {
-        add_source(flat, coordinates, type, EXEC_FLAT_PLAIN);
-        flat->imm = 1;
+/* A source of a texture instruction: among the others while there is room. */
+static void add_texture_value(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
+    if (flat->n_dst + flat->n_src < EXEC_MAX_OPERANDS)
+        add_source(flat, operand, type, EXEC_FLAT_PLAIN);
+    else if (flat->n_extra < EXEC_MAX_EXTRA)
+        flat->extra[flat->n_extra++] = (struct exec_flat_operand){operand, type, EXEC_FLAT_PLAIN};
+    else
+        flat->overflows = true;
+}
+
+/* The first n elements of a vector, or a scalar. */
+static void add_texture_values(struct exec_flat *flat, const struct ptx_operand *operand, unsigned n,
+                               enum ptx_type type) {
+    if (operand->kind != PTX_OPERAND_VECTOR) {
+        add_texture_value(flat, operand, type);
         return;
     }
-    for (uint32_t i = 0; i < coordinates->n_elements; i++)
-        add_source(flat, &coordinates->element[i], type, EXEC_FLAT_PLAIN);
-    flat->imm = coordinates->n_elements;
+    for (uint32_t i = 0; i < operand->n_elements && i < n; i++)
+        add_texture_value(flat, &operand->element[i], type);
+}
+
+/* [handle, {x, y}] or [handle, sampler, {x, y}]: the texture object already has all that the sampler says. Vectors of
+ * four may have an element that is not read. */
+static void add_texture_source(struct exec_flat *flat, const struct ptx_instruction *insn,
+                               const struct ptx_operand *operand, enum ptx_type type) {
+    add_source(flat, &operand->element[0], PTX_U64, EXEC_FLAT_PLAIN);
+    flat->imm = exec_texture_imm(insn);
+    if (operand->n_elements >= 2)
+        add_texture_values(flat, &operand->element[operand->n_elements - 1], exec_texture_coordinates(insn), type);
 }
 
 /* The addresses of instructions that have several. */
@@ -102,7 +117,11 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
     } else if (operand->kind == PTX_OPERAND_ADDRESS) {
         add_source(flat, operand, PTX_U64, EXEC_FLAT_ADDRESS);
     } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (insn->opcode == PTX_OP_SUST ? 0u : 1u)) {
-        add_texture_source(flat, operand, type);
+        add_texture_source(flat, insn, operand, type);
+    } else if (is_texture && k >= 2) { /* a level, or derivatives along each axis */
+        unsigned n = exec_texture_coordinates(insn);
+        bool has_layer = ptx_has(insn, PTX_MOD_A1D) || ptx_has(insn, PTX_MOD_A2D) || ptx_has(insn, PTX_MOD_ACUBE);
+        add_texture_values(flat, operand, has_layer ? n - 1 : n, type);
     } else if (operand->kind == PTX_OPERAND_VECTOR) {
         if (insn->opcode == PTX_OP_MOV && operand->n_elements) /* the elements divide the scalar's bits */
             type = ptx_type_bits(type) == 64 ? (operand->n_elements == 2 ? PTX_B32 : PTX_B16)

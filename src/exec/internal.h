@@ -124,6 +124,8 @@ exec_lanes_fn *exec_select_cluster(const struct exec_form *form); /* cluster.c: 
 const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t handle, unsigned lane);
 unsigned exec_texel_bytes(const struct exec_texture *texture);
 exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
+/* extra.c: the k-th extra operand of the context's instruction, which has 32 bits, of one lane. */
+uint32_t exec_extra_value(const struct exec_context *cx, unsigned k, unsigned lane);
 
 /* builtin.c: the k-th argument, or the result, of the context's call, for one lane; at most 8 bytes. */
 uint64_t exec_call_argument(const struct exec_context *cx, uint32_t k, unsigned lane);

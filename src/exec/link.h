@@ -24,7 +24,8 @@ struct exec_flat_operand {
 /* An instruction with its vectors flattened, an explicit carry and the immediates of modifiers removed. */
 struct exec_flat {
     struct exec_flat_operand dst[EXEC_MAX_DST], src[EXEC_MAX_SRC];
-    unsigned n_dst, n_src;
+    struct exec_flat_operand extra[EXEC_MAX_EXTRA]; /* sources without room */
+    unsigned n_dst, n_src, n_extra;
     uint32_t imm;
     bool overflows; /* more operands than an instruction can hold */
 };
@@ -42,6 +43,10 @@ struct exec_selection {
 bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,
                  struct exec_selection *selection);
 enum ptx_width exec_operand_width(const struct ptx_function *function, const struct exec_flat_operand *flat);
+
+/* texture/texture.c: the number of a texture instruction's coordinates, with the layer, and its imm. */
+unsigned exec_texture_coordinates(const struct ptx_instruction *insn);
+uint32_t exec_texture_imm(const struct ptx_instruction *insn);
 
 /* constants.c: broadcast rows, one per value. */
 struct exec_constants;

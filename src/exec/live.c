@@ -32,6 +32,12 @@ static const struct exec_operand *fragments_of(const struct exec_program *progra
     return matrix ? matrix->reg : NULL;
 }
 
+/* Returns the instruction's operands beyond its own; n is 0 where it has none. */
+static struct exec_extra extra_of(const struct exec_program *program, const struct exec_insn *insn) {
+    bool has_extra = insn->opcode == PTX_OP_TEX && insn->reconvergence;
+    return has_extra ? program->extra[insn->reconvergence - 1] : (struct exec_extra){.n = 0};
+}
+
 /* --- registers --- */
 
 /* Returns whether the operand is a register that is read somewhere. */
@@ -72,6 +78,9 @@ static void number_registers(struct pass *pass) {
         const struct exec_operand *fragment = fragments_of(program, &program->code[pc], &n);
         for (uint32_t i = 0; i < n; i++)
             add_register(pass, fragment[i]);
+        struct exec_extra extra = extra_of(program, &program->code[pc]);
+        for (uint32_t i = 0; i < extra.n; i++)
+            add_register(pass, extra.operand[i]);
     }
     for (uint32_t i = 0; i < program->n_call_sites; i++) {
         const struct exec_call_site *site = &program->call_site[i];
@@ -123,6 +132,9 @@ static void find_needed(const struct pass *pass, uint32_t pc, uint64_t *bits) {
         set(pass, bits, insn->operand[i], false);
     for (unsigned i = 0; computes && i < insn->n_src; i++)
         set(pass, bits, insn->operand[insn->n_dst + i], true);
+    struct exec_extra extra = extra_of(pass->program, insn);
+    for (uint32_t i = 0; i < extra.n; i++)
+        set(pass, bits, extra.operand[i], true);
     /* Other kinds may read all their operands. An operand that does not exist looks like the carry, which none of them
      * reads. */
     for (unsigned i = 0; !computes && i < EXEC_MAX_OPERANDS; i++)
@@ -174,6 +186,9 @@ static void find_home_registers(const struct pass *pass, uint8_t *is_at_home) {
         const struct exec_operand *fragment = fragments_of(program, &program->code[pc], &n);
         for (uint32_t i = 0; is_in_loop[pc] && i < n; i++)
             set(pass, touched, fragment[i], true);
+        struct exec_extra extra = extra_of(program, &program->code[pc]);
+        for (uint32_t i = 0; is_in_loop[pc] && i < extra.n; i++)
+            set(pass, touched, extra.operand[i], true);
         for (uint32_t i = 0; is_in_loop[pc] && i < pass->n_words; i++)
             lives[i] |= needed_at(pass, pc)[i];
     }

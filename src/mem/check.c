@@ -47,7 +47,8 @@ static bool check_l1(const struct finding *finding, const struct mem *mem, const
         return broken(finding, "SM %u: waiters leak", sm->id);
     if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > mem->machine->crossbar_credits)
         return broken(finding, "SM %u: %u write-backs, %u credits", sm->id, l1->n_writebacks, sm->credits);
-    return check_tags(finding, "L1", sm->id, &l1->cache) && check_tags(finding, "I-cache", sm->id, &sm->code.cache);
+    return check_tags(finding, "L1", sm->id, &l1->cache) && check_tags(finding, "I-cache", sm->id, &sm->code.cache) &&
+           check_tags(finding, "texture cache", sm->id, &sm->texture.cache);
 }
 
 /* The directory knows every copy in an L1, or is recalling it. */
@@ -95,8 +96,8 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
         return true;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
         const struct mem_sm *sm = &mem->sms[i];
-        if (sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->data.n_writebacks > 0 ||
-            sm->credits != mem->machine->crossbar_credits)
+        uint32_t n_misses = sm->data.mshrs.lines.n_used + sm->code.mshrs.lines.n_used + sm->texture.mshrs.lines.n_used;
+        if (n_misses + sm->data.n_writebacks > 0 || sm->credits != mem->machine->crossbar_credits)
             return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
@@ -144,8 +145,10 @@ static void describe_l1(const struct writer *writer, const struct mem_sm *sm, co
     for (uint32_t id = 0; id < l1->mshrs.lines.n; id++)
         if (l1->mshrs.lines.line[id] != MEM_NO_LINE)
             say(writer, "SM %u %s: %u accesses wait for line 0x%" PRIx64 " (%s)", sm->id,
-                l1->is_code ? "I-cache" : "L1", l1->mshrs.mshr[id].n_waiters,
-                l1->mshrs.lines.line[id] << l1->line_shift,
+                l1->flag == MEM_FLAG_CODE      ? "I-cache"
+                : l1->flag == MEM_FLAG_TEXTURE ? "texture cache"
+                                               : "L1",
+                l1->mshrs.mshr[id].n_waiters, l1->mshrs.lines.line[id] << l1->line_shift,
                 l1->mshrs.mshr[id].message_type == MEM_MSG_OWN ? "to write" : "to read");
 }
 
@@ -176,6 +179,7 @@ void mem_describe(const struct mem *mem, void (*line)(void *user, const char *te
         const struct mem_sm *sm = &mem->sms[i];
         describe_l1(&writer, sm, &sm->data);
         describe_l1(&writer, sm, &sm->code);
+        describe_l1(&writer, sm, &sm->texture);
         if (sm->credits < mem->machine->crossbar_credits || sm->data.n_writebacks > 0)
             say(&writer, "SM %u: %u stores, atomics and uncached reads, %u write-backs in flight", i,
                 mem->machine->crossbar_credits - sm->credits, sm->data.n_writebacks);

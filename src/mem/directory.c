@@ -37,7 +37,7 @@ static uint64_t targets_of(const struct mem_bank *bank, uint32_t slot, const str
     uint64_t copies = mem_directory_copies(bank, slot);
     switch ((enum mem_message_type)message->type) {
     case MEM_MSG_READ:
-        return bank->owner[slot] == MEM_NO_OWNER || message->flags & MEM_FLAG_CODE ? 0 : copies;
+        return bank->owner[slot] == MEM_NO_OWNER || message->flags & MEM_FLAG_READ_ONLY ? 0 : copies;
     case MEM_MSG_OWN:
         return copies & ~bit(message->sm);
     default:
@@ -48,7 +48,7 @@ static uint64_t targets_of(const struct mem_bank *bank, uint32_t slot, const str
 static void grant_read(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                        uint64_t when, uint64_t cycle) {
     bool is_exclusive = false;
-    if (!(message->flags & MEM_FLAG_CODE)) {
+    if (!(message->flags & MEM_FLAG_READ_ONLY)) {
         assert(bank->owner[slot] == MEM_NO_OWNER);
         is_exclusive = bank->sharers[slot] == 0;
         if (is_exclusive) {

@@ -1,6 +1,6 @@
 /* The units of the memory system and how they connect:
  *
- *     SM: L1, I-cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
+ *     SM: L1, I-cache, texture cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
  *
  * Without an L2 the banks have no tags: one per channel, they only pass requests on. Only an SM's own accesses and the
  * packets that reach it touch that SM's state; only packets that reach a bank touch the state of banks and DRAM. The
@@ -38,7 +38,7 @@ struct mem_link {
     uint64_t ticks_per_byte; /* 0: unlimited */
 };
 
-/* An L1 data cache or instruction cache. */
+/* An L1 data cache, instruction cache or texture cache. */
 struct mem_l1 {
     struct mem_cache cache;
     struct mem_mshrs mshrs;
@@ -53,12 +53,13 @@ struct mem_l1 {
         uint64_t *counter;
         uint32_t bytes, kind;
     } refusal;
-    bool is_present, is_perfect, is_write_back, allocates_on_write, is_code;
+    uint8_t flag; /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
+    bool is_present, is_perfect, is_write_back, allocates_on_write;
 };
 
 struct mem_sm {
     bool waits_for_change; /* an access was refused because something was full */
-    struct mem_l1 data, code;
+    struct mem_l1 data, code, texture;
     struct mem_link out, in;
     uint32_t id, credits;
     uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is in progress */
@@ -182,6 +183,8 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
 /* The level below has accepted a store, atomic or uncached read (or a write-back). */
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle);
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
+/* Drops all lines of the texture cache, which nothing else keeps up to date. */
+void mem_texture_flush(struct mem_sm *sm);
 
 /* crossbar.c */
 uint64_t mem_ticks_per_byte(double bytes_per_cycle);

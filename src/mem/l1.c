@@ -1,4 +1,4 @@
-/* An SM's caches: the L1 data cache and the instruction cache, which is the same unit without stores.
+/* An SM's caches: the L1 data cache, and the instruction and texture caches, which are the same unit without stores.
  *
  * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
  * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes a way
@@ -83,7 +83,7 @@ static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, 
         .token = id,
         .bytes = (uint16_t)l1->line_bytes,
         .type = (uint8_t)type,
-        .flags = (uint8_t)((l1->is_code ? MEM_FLAG_CODE : 0) | flags),
+        .flags = (uint8_t)(l1->flag | flags),
     };
     send(mem, sm, message, cycle + l1->latency_cycles);
 }
@@ -179,9 +179,14 @@ static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct 
 }
 
 static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind, bool is_miss) {
-    if (l1->is_code) {
+    if (l1->flag == MEM_FLAG_CODE) {
         sm->counters.icache_accesses++;
         sm->counters.icache_misses += is_miss;
+        return;
+    }
+    if (l1->flag == MEM_FLAG_TEXTURE) {
+        sm->counters.texture_accesses++;
+        sm->counters.texture_misses += is_miss;
         return;
     }
     sm->counters.l1_accesses++;
@@ -201,7 +206,7 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (id != MEM_NONE) {
         if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write))
             return false;
-        sm->counters.l1_merges += !l1->is_code;
+        sm->counters.l1_merges += l1->flag == 0;
         return true;
     }
     if (!has_writeback_room(l1) || (id = mem_mshrs_take(&l1->mshrs, line)) == MEM_NONE)
@@ -362,9 +367,11 @@ static void answer_directory(struct mem *mem, struct mem_sm *sm, struct mem_l1 *
 }
 
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle) {
-    struct mem_l1 *l1 = message->flags & MEM_FLAG_CODE ? &sm->code : &sm->data;
+    struct mem_l1 *l1 = message->flags & MEM_FLAG_CODE      ? &sm->code
+                        : message->flags & MEM_FLAG_TEXTURE ? &sm->texture
+                                                            : &sm->data;
     l1->n_changes++;
-    sm->data.n_changes++; /* both caches use the same credits */
+    sm->data.n_changes++; /* all caches use the same credits */
     switch ((enum mem_message_type)message->type) {
     case MEM_MSG_DATA: {
         bool was_owned = l1->mshrs.mshr[message->token].message_type == MEM_MSG_OWN;
@@ -411,4 +418,13 @@ void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
             return;
         evict(mem, sm, l1, sm->flush_slot, cycle);
     }
+}
+
+void mem_texture_flush(struct mem_sm *sm) {
+    struct mem_cache *cache = &sm->texture.cache;
+    uint32_t slots = mem_cache_slots(cache);
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (cache->lines[slot] != MEM_NO_LINE)
+            mem_cache_drop(cache, slot);
+    sm->texture.n_changes++;
 }

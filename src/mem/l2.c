@@ -122,7 +122,7 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
                      uint64_t when, uint64_t cycle) {
     struct mem_message answer = *request;
     answer.type = (uint8_t)type;
-    answer.flags = (uint8_t)((request->flags & MEM_FLAG_CODE) | flags);
+    answer.flags = (uint8_t)((request->flags & MEM_FLAG_READ_ONLY) | flags);
     if (type == MEM_MSG_DATA)
         mem_probe(mem, MEM_PROBE_L2_SEND, request->sm, request->line);
     mem_bank_send(mem, &answer, when, cycle);

@@ -23,8 +23,12 @@ static bool is_power_of_two(uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
 uint32_t mem_line_bytes(const struct config_machine *machine) {
     if (machine->l2.is_present)
         return machine->l2.line_bytes;
-    bool is_code_longer = machine->icache.is_present && machine->icache.line_bytes > machine->l1.line_bytes;
-    return is_code_longer ? machine->icache.line_bytes : machine->l1.line_bytes;
+    uint32_t longest = machine->l1.line_bytes;
+    if (machine->icache.is_present && machine->icache.line_bytes > longest)
+        longest = machine->icache.line_bytes;
+    if (machine->texture.is_present && machine->texture.line_bytes > longest)
+        longest = machine->texture.line_bytes;
+    return longest;
 }
 
 static bool check_cache(const struct report *report, const char *name, const struct config_cache *cache,
@@ -76,23 +80,27 @@ static bool check_dram(const struct report *report, const struct config_dram *dr
 bool mem_can_build(const struct config_machine *machine, char *text, uint32_t size) {
     const struct report report = {text, size};
     const struct config_cache *l1 = &machine->l1, *l2 = &machine->l2, *icache = &machine->icache;
+    const struct config_cache *texture = &machine->texture;
     uint32_t l2_banks = l2->banks > 0 ? l2->banks : 1;
     uint32_t line_bytes = mem_line_bytes(machine);
     if (machine->n_sms == 0 || machine->n_sms > UINT16_MAX)
         return wrong(&report, "sm.count is %u, but must be from 1 to %d", machine->n_sms, UINT16_MAX);
     if (machine->memory_is_perfect)
         return true;
-    if (l1->banks > MEM_MAX_L1_BANKS || icache->banks > MEM_MAX_L1_BANKS || l2_banks > UINT16_MAX)
-        return wrong(&report, "l1.banks and icache.banks must not be above %d, l2.banks not above %d", MEM_MAX_L1_BANKS,
-                     UINT16_MAX);
-    if (!check_cache(&report, "icache", icache, 1) || !check_cache(&report, "l1", l1, 1) ||
-        !check_cache(&report, "l2", l2, l2_banks))
+    if (l1->banks > MEM_MAX_L1_BANKS || icache->banks > MEM_MAX_L1_BANKS || texture->banks > MEM_MAX_L1_BANKS ||
+        l2_banks > UINT16_MAX)
+        return wrong(&report, "l1.banks, icache.banks and texture.banks must not be above %d, l2.banks not above %d",
+                     MEM_MAX_L1_BANKS, UINT16_MAX);
+    if (!check_cache(&report, "icache", icache, 1) || !check_cache(&report, "texture", texture, 1) ||
+        !check_cache(&report, "l1", l1, 1) || !check_cache(&report, "l2", l2, l2_banks))
         return false;
     if (!is_power_of_two(l1->line_bytes) || l1->line_bytes < 16 || l1->line_bytes > line_bytes)
         return wrong(&report, "l1.line is %u, but must be a power of two from 16 to a memory line's %u", l1->line_bytes,
                      line_bytes);
     if (icache->is_present && icache->line_bytes > line_bytes)
         return wrong(&report, "icache.line is %u, but must not be above l2.line, %u", icache->line_bytes, line_bytes);
+    if (texture->is_present && texture->line_bytes > line_bytes)
+        return wrong(&report, "texture.line is %u, but must not be above l2.line, %u", texture->line_bytes, line_bytes);
     if (l1->is_present && machine->l1_writes.policy == CONFIG_WRITE_THROUGH && machine->l1_writes.allocates)
         return wrong(&report, "l1.write_allocate is true, but needs l1.write back");
     if (l2->is_present && !l2->is_perfect && machine->l2_writes.policy != CONFIG_WRITE_BACK)

@@ -23,7 +23,8 @@ static struct limits limits_of(const struct mem *mem) {
     const struct config_machine *machine = mem->machine;
     uint32_t data = has_tags(&machine->l1) ? machine->l1.mshrs : 0;
     uint32_t code = has_tags(&machine->icache) ? machine->icache.mshrs : 0;
-    struct limits limits = {.requests = data + code + machine->crossbar_credits,
+    uint32_t texture = has_tags(&machine->texture) ? machine->texture.mshrs : 0;
+    struct limits limits = {.requests = data + code + texture + machine->crossbar_credits,
                             .puts = machine->l1_writes.policy == CONFIG_WRITE_BACK ? PUTS_PER_MSHR * data : 0};
     if (!mem->has_l2)
         limits.entries = mem->n_sms * (limits.requests + limits.puts);
@@ -32,13 +33,13 @@ static struct limits limits_of(const struct mem *mem) {
     return limits;
 }
 
-/* writes: NULL for a cache of instructions */
+/* writes: NULL for a cache that is only read; flag: as in struct mem_l1 */
 static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cache *config,
-                    const struct config_writes *writes) {
+                    const struct config_writes *writes, enum mem_message_flags flag) {
     uint32_t banks = config->banks > 0 ? config->banks : 1;
     l1->is_present = config->is_present;
     l1->is_perfect = config->is_present && config->is_perfect;
-    l1->is_code = writes == NULL;
+    l1->flag = (uint8_t)flag;
     l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
     l1->allocates_on_write = writes && writes->allocates;
     l1->banks = banks;
@@ -62,8 +63,9 @@ static void init_sms(struct mem *mem) {
         sm->id = i;
         sm->credits = machine->crossbar_credits;
         sm->in.ticks_per_byte = sm->out.ticks_per_byte = ticks_per_byte;
-        init_l1(mem, &sm->data, &machine->l1, &machine->l1_writes);
-        init_l1(mem, &sm->code, &machine->icache, NULL);
+        init_l1(mem, &sm->data, &machine->l1, &machine->l1_writes, 0);
+        init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
+        init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
     }
 }
@@ -204,8 +206,8 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
     if (mem->machine->memory_is_perfect)
         return access_perfect(mem, sm, cycle, kind, ready);
     struct mem_sm *unit = &mem->sms[sm];
-    return mem_l1_access(mem, unit, kind == MEM_FETCH ? &unit->code : &unit->data, cycle, kind, line, bytes, token,
-                         ready);
+    struct mem_l1 *cache = kind == MEM_FETCH ? &unit->code : kind == MEM_TEXTURE ? &unit->texture : &unit->data;
+    return mem_l1_access(mem, unit, cache, cycle, kind, line, bytes, token, ready);
 }
 
 static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
@@ -268,9 +270,12 @@ void mem_advance(struct mem *mem, uint64_t cycle) {
 }
 
 void mem_flush_l1(struct mem *mem, uint64_t cycle) {
-    if (mem->is_coherent || mem->machine->memory_is_perfect)
+    if (mem->machine->memory_is_perfect)
         return;
     for (uint32_t i = 0; i < mem->n_sms; i++) {
+        mem_texture_flush(&mem->sms[i]);
+        if (mem->is_coherent)
+            continue;
         mem->sms[i].flush_slot = 0;
         mem_l1_flush(mem, &mem->sms[i], cycle);
     }

@@ -25,8 +25,9 @@ enum mem_kind {
     MEM_READ,
     MEM_WRITE,
     MEM_ATOMIC,
-    MEM_FETCH,    /* instructions, through the I-cache */
-    MEM_READ_HOLD /* a load with the row-buffer hint: if it reaches DRAM, its row is held open for the next access */
+    MEM_FETCH,     /* instructions, through the I-cache */
+    MEM_READ_HOLD, /* a load with the row-buffer hint: if it reaches DRAM, its row is held open for the next access */
+    MEM_TEXTURE    /* a texture access, through the texture cache; only on machines that have one */
 };
 
 /* One line that a warp instruction touches. */
@@ -81,8 +82,8 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
 
 uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is in flight */
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
-/* Between kernels: empties the L1s that are not coherent and writes their dirty lines back. The write-backs are still
- * in flight when this returns. Coherent L1s keep their lines. */
+/* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
+ * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
 /* Puts these bytes into the L2, without time or traffic: the host has accessed them. The last ones win where not all
  * fit. Without an L2 with tags, or with coherent caches, nothing happens. */

@@ -259,6 +259,28 @@ static void instructions_come_through_their_own_cache(void **state) {
     fixture_end(&f);
 }
 
+/* Latency 7: three cycles less than the L1. A kernel's end empties it, with a coherent L1 too. */
+static void textures_come_through_their_own_cache(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.texture = machine.l1;
+    machine.texture.latency_cycles = 7;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_TEXTURE, 0, 1);
+    fixture_answer(&f, 0, 1, 100 + CONFLICT - 3);
+    fixture_hit(&f, 0, 400, MEM_TEXTURE, 0, 407);
+    fixture_miss(&f, 0, 500, MEM_READ, 0, 2); /* not in the data cache */
+    fixture_answer(&f, 1, 2, 500 + L2_HIT);
+    assert_int_equal(mem_counters(f.mem)->texture_accesses, 2);
+    assert_int_equal(mem_counters(f.mem)->texture_misses, 1);
+    assert_int_equal(mem_counters(f.mem)->l1_accesses, 1);
+    mem_flush_l1(f.mem, 600);
+    fixture_miss(&f, 0, 700, MEM_TEXTURE, 0, 3);
+    fixture_answer(&f, 2, 3, 700 + L2_HIT - 3);
+    fixture_end(&f);
+}
+
 static void shorter_instruction_lines_lie_in_memory_lines(void **state) {
     (void)state;
     struct fixture f;
@@ -532,6 +554,7 @@ int main(void) {
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),
         cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
         cmocka_unit_test(instructions_come_through_their_own_cache),
+        cmocka_unit_test(textures_come_through_their_own_cache),
         cmocka_unit_test(shorter_instruction_lines_lie_in_memory_lines),
         cmocka_unit_test(shorter_l1_lines_lie_in_memory_lines),
         cmocka_unit_test(perfect_memory_always_hits),

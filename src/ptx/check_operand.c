@@ -328,6 +328,13 @@ static bool check_handle(struct ptx_check *check, const struct ptx_operand *oper
     return true;
 }
 
+/* The derivatives of a texture's coordinates: a vector, or a scalar where there is one coordinate. */
+static bool check_slopes(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type) {
+    if (operand->kind == PTX_OPERAND_VECTOR)
+        return check_elements(check, operand, type, EXACT, false);
+    return check_source(check, operand, type, EXACT);
+}
+
 static bool check_texture(struct ptx_check *check, const struct ptx_operand *operand) {
     if (operand->kind != PTX_OPERAND_VECTOR || operand->n_elements < 2 || operand->n_elements > 3)
         return wrong_kind(check, operand, "[texture, {coordinates}]");
@@ -399,6 +406,8 @@ bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, cha
     }
     case 'x':
         return check_texture(check, operand);
+    case 'g':
+        return check_slopes(check, operand, type);
     case 't':
         return operand->kind == PTX_OPERAND_ADDRESS ? check_handle(check, operand)
                                                     : wrong_kind(check, operand, "[texture]");

@@ -122,8 +122,9 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(MAPA, TYPES(T(U32) | T(U64)), "dsu"),
     RULE(GETCTARANK, TYPES(T(U32) | T(U64)), "ds"),
     /* textures and surfaces */
-    RULE(TEX, TYPES(I32 | T(F32) | T(F16X2), T(S32) | T(F32)), "Vx|Vxs|Vxss|Vxsss|Vxssss", .needs = GEOMETRY,
+    RULE(TEX, TYPES(I32 | T(F32) | T(F16X2), T(S32) | T(F32)), "Vx|Vxs|Vxgg|Vxsss|Vxssss", .needs = GEOMETRY,
          .modifiers = "base level grad"),
+    RULE(TLD4, TYPES(I32 | T(F32), T(F32)), "Vx", .needs = "r g b a", .modifiers = GEOMETRY),
     RULE(TXQ, TYPES(B3264), "dt|dts",
          .needs = "width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels "
                   "num_samples filter_mode addr_mode_0 addr_mode_1 addr_mode_2 force_unnormalized_coords",

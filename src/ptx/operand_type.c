@@ -141,8 +141,9 @@ static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k
     bool is_store = insn->opcode == PTX_OP_SUST;
     bool is_address = k == (is_store ? 0u : 1u);
     if (is_address)
-        return insn->opcode == PTX_OP_TEX ? insn->type[insn->n_types - 1] : PTX_S32;
-    return insn->type[0];
+        return insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4 ? insn->type[insn->n_types - 1] : PTX_S32;
+    bool is_level = insn->opcode == PTX_OP_TEX && k > 1; /* or derivatives */
+    return insn->type[is_level ? insn->n_types - 1 : 0];
 }
 
 /* D, A, B, C, metadata; an access has a fragment, an address and a stride, which are 32 bits wide. */

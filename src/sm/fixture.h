@@ -92,6 +92,17 @@ static inline uint64_t fixture_run_clock(struct fixture *f, struct mem *mem, uin
     }
 }
 
+/* Texture 1: the memory as words. */
+static inline const struct exec_texture *fixture_texture(void *user, uint64_t handle) {
+    (void)user;
+    static const struct exec_texture words = {.address = FIXTURE_MEMORY,
+                                              .width = FIXTURE_MEMORY_BYTES / 4,
+                                              .texel = EXEC_TEXEL_U32,
+                                              .channels = 1,
+                                              .is_buffer = true};
+    return handle == 1 ? &words : NULL;
+}
+
 /* Runs blocks of the kernel `body` with these settings on top of the plain machine's. Its parameter p points to
  * FIXTURE_MEMORY_BYTES zeroed bytes. */
 static inline struct stats_counters fixture_run(const char *const *settings, const char *body, uint32_t blocks,
@@ -129,7 +140,8 @@ static inline struct stats_counters fixture_run(const char *const *settings, con
                                  .limit = FIXTURE_MEMORY + FIXTURE_MEMORY_BYTES,
                                  .delta = (ptrdiff_t)((uintptr_t)bytes - FIXTURE_MEMORY),
                                  .allocation = &allocation,
-                                 .n_allocations = 1};
+                                 .n_allocations = 1,
+                                 .texture = fixture_texture};
     uint64_t parameter = FIXTURE_MEMORY;
     struct exec_grid grid = {.program = program,
                              .memory = &memory,
@@ -149,6 +161,7 @@ static inline struct stats_counters fixture_run(const char *const *settings, con
     sm_catch_up(f.sm, counters.cycles);
     sm_end_grid(f.sm);
     sm_add_counters(f.sm, &counters);
+    stats_add_mem(&counters, mem_counters(mem));
     if (!sm_check_invariants(f.sm, error, sizeof error))
         fail_msg("%s", error);
     sm_free(f.sm);

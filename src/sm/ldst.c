@@ -107,14 +107,15 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     uint64_t local[EXEC_LANES];
     const uint64_t *address = sm->cx.address;
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
-    uint32_t bytes = is_texture ? 4 : (uint32_t)insn->access.bytes * insn->access.n;
+    uint32_t bytes = is_texture ? sm->cx.texel_bytes : (uint32_t)insn->access.bytes * insn->access.n;
+    uint32_t line_bytes = timing->is_sampled ? sm->machine->texture.line_bytes : sm->machine->l1.line_bytes;
     if (access == SM_ACCESS_LOCAL) {
         local_addresses(sm, bundle->row, mask, local);
         address = local;
         bytes = bytes < 4 ? bytes : 4; /* wider accesses touch a word in each of several lines: counted as the first */
     }
     if (timing->copies == SM_COPIES_NONE)
-        request->n_transactions = mem_coalesce(address, mask, bytes, sm->machine->l1.line_bytes, request->transaction);
+        request->n_transactions = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
         request->n_transactions =
             mem_repeat_atomics(address, request->n_transactions, timing->is_slow_atomic ? 2 : 1, request->transaction);
@@ -127,10 +128,11 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     request->tag = bundle->tag;
     request->row = bundle->row;
     request->lanes = mask;
-    request->kind = timing->is_atomic   ? MEM_ATOMIC
-                    : timing->is_store  ? MEM_WRITE
-                    : timing->holds_row ? MEM_READ_HOLD
-                                        : MEM_READ;
+    request->kind = timing->is_atomic    ? MEM_ATOMIC
+                    : timing->is_store   ? MEM_WRITE
+                    : timing->is_sampled ? MEM_TEXTURE
+                    : timing->holds_row  ? MEM_READ_HOLD
+                                         : MEM_READ;
     request->missed = 0;
     bool is_copy = timing->copies != SM_COPIES_NONE;
     if (is_copy) {

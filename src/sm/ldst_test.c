@@ -59,12 +59,32 @@ static void a_split_at_an_access_meets_those_that_have_finished_it(void **state)
     assert_int_equal(counters.merges, 1);
 }
 
+/* 32 words at 4 bytes are two lines of 64; read again, they are there. Without the cache they go through the L1, whose
+ * lines have 128 bytes. */
+static void textures_have_their_own_cache(void **state) {
+    (void)state;
+    static const char *const with[] = {"memory.perfect=false", "texture.present=true", "texture.line=64",
+                                       "texture.latency=7", NULL};
+    static const char *const without[] = {"memory.perfect=false", NULL};
+    static const char body[] = "mov.u32 %r1, %tid.x;\nmov.u64 %d1, 1;\n"
+                               "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%d1, {%r1}];\nadd.u32 %r6, %r1, %r2;\n"
+                               "tex.1d.v4.u32.s32 {%r7, %r8, %r9, %r10}, [%d1, {%r6}];\nadd.u32 %r11, %r7, 1;\nret;";
+    struct stats_counters counters = fixture_run(with, body, 1, 32);
+    assert_int_equal(counters.texture_accesses, 4);
+    assert_int_equal(counters.texture_misses, 2);
+    assert_int_equal(counters.l1_accesses, 0);
+    counters = fixture_run(without, body, 1, 32);
+    assert_int_equal(counters.texture_accesses, 0);
+    assert_int_equal(counters.l1_accesses, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_waits_for_memory),
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
+        cmocka_unit_test(textures_have_their_own_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,6 +133,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_MBARRIER;
     timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
+    timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
     timing->unit = SM_UNIT_LDST;
     timing->work = SM_WORK_MEMORY;

@@ -57,6 +57,7 @@ struct sm_timing {
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
     bool is_slow_atomic : 1;   /* on floating-point numbers: takes the L2 twice as long (red_add_f32) */
     bool is_branch : 1;        /* a branch, conditional or not */
+    bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS, ISA_NO_JUMP; ISA_PARTS for PTX */
 };

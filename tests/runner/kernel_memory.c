@@ -62,7 +62,9 @@ static void make_array(struct kernel_memory *memory, const struct kernel_argumen
                                           .Height = argument->height,
                                           .Format = array_format(argument),
                                           .NumChannels = argument->channels,
-                                          .Flags = argument->kind == ARGUMENT_SURFACE ? CUDA_ARRAY3D_SURFACE_LDST : 0};
+                                          .Flags = argument->kind == ARGUMENT_SURFACE ? CUDA_ARRAY3D_SURFACE_LDST
+                                                   : argument->height                 ? CUDA_ARRAY3D_TEXTURE_GATHER
+                                                                                      : 0};
     DRIVER_REQUIRE(cuArray3DCreate(&memory->array, &descriptor));
     copy_array(memory, argument, false);
 }

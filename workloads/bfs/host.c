@@ -6,9 +6,13 @@
 static const struct workload_info info = {
     .name = "bfs",
     .summary = "breadth-first search, one thread per node, one launch per level",
-    .sizes = {"4,096 nodes, 4 to 12 edges each", "65,536 nodes, 4 to 12 edges each", "1,048,576 nodes, 6 edges each"},
-    .options = {{"--nodes", "N", "nodes of the graph, a power of two; Malits 2012: 65536", 1, 1 << 22}},
+    .sizes = {"4,096 nodes, 4 to 12 edges each", "65,536 nodes, 4 to 12 edges each",
+              "1,048,576 nodes, 6 edges on average"},
+    .options = {{"--nodes", "N", "nodes of the graph, a power of two; Malits 2012: 65536", 1, 1 << 22},
+                {"--average", "N", "edges of a node on average, of a random undirected graph; Malits 2012: 6", 2, 64}},
 };
+
+enum { OPTION_NODES, OPTION_AVERAGE };
 
 // The edges of node i are col[row[i]] to col[row[i + 1] - 1].
 struct graph {
@@ -16,21 +20,52 @@ struct graph {
     int *row, *col;
 };
 
-enum { MAX_DEGREE = 12 };
+enum { MAX_DEGREE = 12, PAPER_AVERAGE = 6 };
 
 // n_nodes is a power of two no larger than the range of the random numbers.
-static struct graph make_graph(struct workload *w, int n_nodes) {
+static int random_node(struct workload *w, int n_nodes) { return (int)(workload_random(w) & (uint32_t)(n_nodes - 1)); }
+
+// Every node has 4 to 12 edges.
+static struct graph make_even_graph(struct workload *w, int n_nodes) {
     size_t n = (size_t)n_nodes;
     struct graph g = {n_nodes, workload_array(w, n + 1, sizeof(int)), workload_array(w, n * MAX_DEGREE, sizeof(int))};
     int n_edges = 0;
     for (int i = 0; i < n_nodes; i++) {
         g.row[i] = n_edges;
-        int degree = w->size == WORKLOAD_PAPER ? 6 : 4 + (int)(workload_random(w) % 9);
+        int degree = 4 + (int)(workload_random(w) % 9);
         for (int k = 0; k < degree; k++)
-            g.col[n_edges++] = (int)(workload_random(w) & (uint32_t)(n_nodes - 1));
+            g.col[n_edges++] = random_node(w, n_nodes);
     }
     g.row[n_nodes] = n_edges;
     return g;
+}
+
+// Pairs of random nodes, each joined in both directions: a random graph, whose nodes have `average` edges on average,
+// some none and some three times as many.
+static struct graph make_random_graph(struct workload *w, int n_nodes, int average) {
+    size_t n = (size_t)n_nodes, n_ends = n * (size_t)average / 2 * 2;
+    struct graph g = {n_nodes, workload_array(w, n + 1, sizeof(int)), workload_array(w, n_ends, sizeof(int))};
+    int *end = workload_array(w, n_ends, sizeof *end), *next = workload_array(w, n, sizeof *next);
+    for (size_t e = 0; e < n_ends; e++) {
+        end[e] = random_node(w, n_nodes);
+        g.row[end[e] + 1]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        g.row[i + 1] += g.row[i];
+        next[i] = g.row[i];
+    }
+    for (size_t e = 0; e < n_ends; e++)
+        g.col[next[end[e]]++] = end[e ^ 1];
+    free(end);
+    free(next);
+    return g;
+}
+
+static struct graph make_graph(struct workload *w, int n_nodes) {
+    int average = (int)w->option[OPTION_AVERAGE].number;
+    if (!average && w->size == WORKLOAD_PAPER)
+        average = PAPER_AVERAGE;
+    return average ? make_random_graph(w, n_nodes, average) : make_even_graph(w, n_nodes);
 }
 
 // Searches with a queue of nodes, each entered once.
@@ -81,7 +116,7 @@ static int search(const struct workload *w, const struct graph *g, struct worklo
 }
 
 static int choose_nodes(const struct workload *w) {
-    unsigned given = w->option[0].number;
+    unsigned given = w->option[OPTION_NODES].number;
     if (given & (given - 1))
         workload_usage_error(w, "--nodes takes a power of two, not %u", given);
     return (int)(given ? given : workload_pick(w, 4096, 65536, 1 << 20));

@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LETTERS = 4, END_LETTER = 4, QUERY_LENGTH = 25, LEAST_MATCH = 20, N_BEGINS = QUERY_LENGTH - LEAST_MATCH + 1 };
+enum { LETTERS = 4, END_LETTER = 4, QUERY_END = 5 }; // of genome and queries: no match goes past an end
+enum {
+    QUERY_LENGTH = 25,
+    QUERY_STRIDE = QUERY_LENGTH + 1,
+    LEAST_MATCH = 20,
+    N_BEGINS = QUERY_LENGTH - LEAST_MATCH + 1
+};
 
 static const struct workload_info info = {
     .name = "mum",
@@ -33,29 +39,32 @@ static uint8_t *make_genome(struct workload *w, unsigned n) {
     return genome;
 }
 
-// Three of four queries are pieces of the genome with one letter in 32 misread, the others are foreign. Letter k of
-// query i is at [k * n_queries + i].
+// Three of four queries are pieces of the genome with one letter in 32 misread, the others are foreign. Each ends with
+// QUERY_END.
 static uint8_t *make_queries(struct workload *w, const uint8_t *genome, unsigned n, unsigned n_queries) {
-    uint8_t *queries = workload_array(w, (size_t)n_queries * QUERY_LENGTH, 1);
+    uint8_t *queries = workload_array(w, (size_t)n_queries * QUERY_STRIDE, 1), *query = queries;
     for (unsigned i = 0; i < n_queries; i++) {
         bool is_foreign = below(w, 4) == 0;
         unsigned from = below(w, n - QUERY_LENGTH);
         for (unsigned k = 0; k < QUERY_LENGTH; k++)
-            queries[k * n_queries + i] =
-                is_foreign || below(w, 32) == 0 ? (uint8_t)below(w, LETTERS) : genome[from + k];
+            *query++ = is_foreign || below(w, 32) == 0 ? (uint8_t)below(w, LETTERS) : genome[from + k];
+        *query++ = QUERY_END;
     }
     return queries;
 }
 
 // ---- Suffix tree --------------------------------------------------------------------------------------------------
 
-// As in kernel.cu.
+// What the kernel reads of each node, a texel each.
+struct children {
+    int by_letter[LETTERS];
+};
 struct node {
-    int child[LETTERS];
     int end, depth, link, unused;
 };
 
-// While it is built, a node's edge is the genome's letters from start to end; node 0 is the root.
+// While it is built, a node's edge is the genome's letters from start to end; node 0 is the root. The genome's end has
+// the last child.
 struct tree {
     int n_nodes;
     struct building_node {
@@ -132,13 +141,14 @@ static void add_letter(struct tree *tree, const uint8_t *genome, int i, int geno
 }
 
 // Depths need the parents first: a stack of nodes.
-static struct node *finish_tree(const struct workload *w, const struct tree *tree) {
+static struct node *finish_tree(const struct workload *w, const struct tree *tree, struct children **children) {
     struct node *nodes = workload_array(w, (size_t)tree->n_nodes, sizeof *nodes);
+    *children = workload_array(w, (size_t)tree->n_nodes, sizeof **children);
     int *stack = workload_array(w, (size_t)tree->n_nodes, sizeof *stack), top = 1;
     while (top) {
         int at = stack[--top];
         const struct building_node *from = &tree->nodes[at];
-        memcpy(nodes[at].child, from->child, sizeof nodes[at].child);
+        memcpy((*children)[at].by_letter, from->child, sizeof(*children)[at].by_letter);
         nodes[at].end = from->end;
         nodes[at].link = from->link;
         for (int letter = 0; letter <= LETTERS; letter++) {
@@ -153,13 +163,14 @@ static struct node *finish_tree(const struct workload *w, const struct tree *tre
     return nodes;
 }
 
-static struct node *build_tree(const struct workload *w, const uint8_t *genome, unsigned n, int *n_nodes) {
+static struct node *build_tree(const struct workload *w, const uint8_t *genome, unsigned n, int *n_nodes,
+                               struct children **children) {
     struct tree tree = {0, workload_array(w, 2 * (size_t)n + 4, sizeof *tree.nodes)};
     struct place at = {0};
     new_node(&tree, 0, 0);
     for (int i = 0; i <= (int)n; i++)
         add_letter(&tree, genome, i, (int)n + 1, &at);
-    struct node *nodes = finish_tree(w, &tree);
+    struct node *nodes = finish_tree(w, &tree, children);
     *n_nodes = tree.n_nodes;
     free(tree.nodes);
     return nodes;
@@ -171,24 +182,47 @@ struct match {
     int length, place;
 };
 
+// A texture over device memory: letters, or texels of four ints.
+static CUtexObject make_texture(const struct workload *w, CUdeviceptr memory, size_t bytes, bool is_letters) {
+    CUtexObject texture;
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
+    CUDA_TEXTURE_DESC reading = {.flags = CU_TRSF_READ_AS_INTEGER};
+    resource.res.linear.devPtr = memory;
+    resource.res.linear.format = is_letters ? CU_AD_FORMAT_UNSIGNED_INT8 : CU_AD_FORMAT_SIGNED_INT32;
+    resource.res.linear.numChannels = is_letters ? 1 : 4;
+    resource.res.linear.sizeInBytes = bytes;
+    WORKLOAD_CUDA(w, cuTexObjectCreate(&texture, &resource, &reading, NULL));
+    return texture;
+}
+
 static struct workload_shape find_matches(const struct workload *w, const uint8_t *genome, unsigned n,
                                           const uint8_t *queries, int n_queries, struct match *matches, int *n_nodes) {
     int query_length = QUERY_LENGTH, least = LEAST_MATCH;
     size_t match_bytes = (size_t)n_queries * N_BEGINS * sizeof *matches;
     struct workload_shape shape = workload_shape(w, (size_t)n_queries, 64);
-    struct node *nodes = build_tree(w, genome, n, n_nodes);
-    CUdeviceptr device_nodes = workload_upload(w, nodes, (size_t)*n_nodes * sizeof *nodes);
+    struct children *children;
+    struct node *nodes = build_tree(w, genome, n, n_nodes, &children);
+    size_t tree_bytes = (size_t)*n_nodes * sizeof *nodes;
+    CUdeviceptr device_children = workload_upload(w, children, tree_bytes);
+    CUdeviceptr device_nodes = workload_upload(w, nodes, tree_bytes);
     CUdeviceptr device_genome = workload_upload(w, genome, n + 1);
-    CUdeviceptr device_queries = workload_upload(w, queries, (size_t)n_queries * QUERY_LENGTH);
+    CUdeviceptr device_queries = workload_upload(w, queries, (size_t)n_queries * QUERY_STRIDE);
     CUdeviceptr device_matches = workload_device_alloc(w, match_bytes);
-    workload_launch(
-        w, "mum", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
-        (void *[]){&device_nodes, &device_genome, &device_queries, &device_matches, &n_queries, &query_length, &least});
+    CUtexObject texture[] = {make_texture(w, device_children, tree_bytes, false),
+                             make_texture(w, device_nodes, tree_bytes, false),
+                             make_texture(w, device_genome, n + 1, true)};
+    workload_launch(w, "mum", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
+                    (void *[]){&texture[0], &texture[1], &texture[2], &device_queries, &device_matches, &n_queries,
+                               &query_length, &least});
     workload_download(w, matches, device_matches, match_bytes);
+    for (int i = 0; i < 3; i++)
+        WORKLOAD_CUDA(w, cuTexObjectDestroy(texture[i]));
+    workload_device_free(w, device_children);
     workload_device_free(w, device_nodes);
     workload_device_free(w, device_genome);
     workload_device_free(w, device_queries);
     workload_device_free(w, device_matches);
+    free(children);
     free(nodes);
     return shape;
 }
@@ -235,9 +269,7 @@ static struct workload_diff compare(const struct workload *w, const uint8_t *gen
         suffixes[i] = genome + i;
     qsort(suffixes, n, sizeof *suffixes, compare_suffixes);
     for (size_t i = 0; i < n_queries; i++) {
-        uint8_t query[QUERY_LENGTH];
-        for (size_t k = 0; k < QUERY_LENGTH; k++)
-            query[k] = queries[k * n_queries + i];
+        const uint8_t *query = queries + i * QUERY_STRIDE;
         for (size_t begin = 0; begin < N_BEGINS; begin++) {
             struct match m = matches[begin * n_queries + i];
             int left = QUERY_LENGTH - (int)begin;

@@ -19,9 +19,9 @@ static const struct workload_info info = {
     .name = "picture",
     .summary = "two if-else decided by the colours of a picture, one pixel per thread",
     .sizes = {"128 x 128 pixels", "512 x 512 pixels", "256 x 256 pixels"},
-    .options = {{"--pattern", "NAME", "disc (default), stripes, checkerboard, blocks or random", 0, 0},
+    .options = {{"--pattern", "NAME", "disc (default), stripes, checkerboard, blocks, random or waves", 0, 0},
                 {"--colours", "N", "2 or 4, default 4", 2, 4},
-                {"--cell", "N", "pixels across a stripe, field or block, default 16", 1, 512},
+                {"--cell", "N", "pixels across a stripe, field, block or wave, default 16", 1, 512},
                 {"--image", "FILE.png", "write the result as a picture", 0, 0}},
 };
 
@@ -64,14 +64,19 @@ static unsigned random_at(const struct pattern *p, unsigned x, unsigned y) {
     return blocks_at(&pixels, x, y);
 }
 
+// A smooth picture in shades of grey: waves of lengths around four cells in three directions.
+static unsigned waves_at(const struct pattern *p, unsigned x, unsigned y) {
+    double scale = 6.283185307179586 / (4.0 * p->cell);
+    double sum = sin(scale * x + 0.7) + sin(scale * (0.6 * x + 0.8 * y) + 2.1) + sin(scale * (1.1 * y - 0.3 * x) + 4.4);
+    double level = (sum / 3.0 + 1.0) / 2.0 * p->n_colours;
+    return level < p->n_colours ? (unsigned)level : p->n_colours - 1;
+}
+
 static const struct {
     const char *name;
     unsigned (*at)(const struct pattern *p, unsigned x, unsigned y);
-} patterns[] = {{"disc", disc_at},
-                {"stripes", stripes_at},
-                {"checkerboard", checkerboard_at},
-                {"blocks", blocks_at},
-                {"random", random_at}};
+} patterns[] = {{"disc", disc_at},     {"stripes", stripes_at}, {"checkerboard", checkerboard_at},
+                {"blocks", blocks_at}, {"random", random_at},   {"waves", waves_at}};
 
 static size_t find_pattern(const struct workload *w) {
     const char *name = w->option[OPTION_PATTERN].text;
@@ -79,12 +84,14 @@ static size_t find_pattern(const struct workload *w) {
     for (size_t i = 0; i < n; i++)
         if (!name || !strcmp(name, patterns[i].name))
             return i;
-    workload_usage_error(w, "--pattern takes disc, stripes, checkerboard, blocks or random, not '%s'", name);
+    workload_usage_error(w, "--pattern takes disc, stripes, checkerboard, blocks, random or waves, not '%s'", name);
 }
 
-// Bit 0 of a colour decides the first branch, bit 1 the second. With two colours both branches go the same way.
+// Bit 0 of a colour decides the first branch, bit 1 the second. Colours are shades of grey from dark to light: of four,
+// the first branch separates the two dark from the two light ones, the second the shades of each. With two colours both
+// branches go the same way.
 static uint8_t *make_colours(struct workload *w, unsigned side) {
-    static const uint8_t of_two[] = {0, 3}, of_four[] = {0, 1, 2, 3};
+    static const uint8_t of_two[] = {0, 3}, of_four[] = {0, 2, 1, 3};
     size_t which = find_pattern(w);
     unsigned asked = w->option[OPTION_COLOURS].number, cell = w->option[OPTION_CELL].number;
     struct pattern p = {side, cell ? cell : DEFAULT_CELL, asked ? asked : 4, workload_random(w)};

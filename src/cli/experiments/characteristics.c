@@ -175,6 +175,34 @@ const double *cli_paper_values(enum cli_paper_table table, const char *program) 
     return found;
 }
 
+bool cli_is_off(enum cli_measure_kind kind, double ours, double paper) {
+    if (isnan(ours) || isnan(paper))
+        return false;
+    return kind == CLI_MEASURE_CLASS ? ours != paper : fabs(ours - paper) > fabs(paper) / 3;
+}
+
+const char *cli_paper_reason(enum cli_paper_table table, const char *program) {
+    static const struct {
+        enum cli_paper_table table;
+        const char *program, *text;
+    } reasons[] = {
+#define CLI_REASON(table, program, text) {CLI_##table, #program, text},
+#include "cli/experiments/paper_reasons.def"
+#undef CLI_REASON
+    };
+    const struct cli_workload *workload = cli_find_workload(program);
+    const char *found = NULL;
+    for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i].table != table)
+            continue;
+        if (strcmp(reasons[i].program, program) == 0)
+            return reasons[i].text;
+        if (!found && workload && cli_find_workload(reasons[i].program) == workload)
+            found = reasons[i].text;
+    }
+    return found;
+}
+
 /* ---- The program text -------------------------------------------------------------------------------------------- */
 
 static bool is_launched(const struct report_run *run, const char *kernel) {

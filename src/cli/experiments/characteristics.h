@@ -41,6 +41,11 @@ extern const struct cli_characterization cli_characterizations[CLI_N_PAPER_TABLE
  * otherwise the first of the same workload. NULL: the paper does not have it. */
 const double *cli_paper_values(enum cli_paper_table table, const char *program);
 
+/* Whether a value is off the paper's: another class, or more than a third away. False where one of them is missing. */
+bool cli_is_off(enum cli_measure_kind kind, double ours, double paper);
+/* Why a program's values are off, as measured (paper_reasons.def), found like the values; NULL: not known. */
+const char *cli_paper_reason(enum cli_paper_table table, const char *program);
+
 /* Divergence intensity by average active threads of a warp, idle intensity by the share of idle cycles in per cent
  * (Narasiman 2011, section 5). */
 enum cli_intensity cli_divergence_intensity(double active_threads);

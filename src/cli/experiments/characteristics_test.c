@@ -100,6 +100,37 @@ static void nothing_measured_is_no_number(void **state) {
         }
 }
 
+static void values_within_a_third_are_not_off(void **state) {
+    (void)state;
+    assert_false(cli_is_off(CLI_MEASURE_NUMBER, 20, 15));
+    assert_true(cli_is_off(CLI_MEASURE_NUMBER, 20.1, 15));
+    assert_false(cli_is_off(CLI_MEASURE_COUNT, 10, 15));
+    assert_true(cli_is_off(CLI_MEASURE_COUNT, 9, 15));
+    assert_true(cli_is_off(CLI_MEASURE_PERCENT, 0.1, 0));
+    assert_true(cli_is_off(CLI_MEASURE_CLASS, CLI_INTENSITY_LOW, CLI_INTENSITY_MEDIUM));
+    assert_false(cli_is_off(CLI_MEASURE_CLASS, CLI_INTENSITY_LOW, CLI_INTENSITY_LOW));
+    assert_false(cli_is_off(CLI_MEASURE_NUMBER, 20, NAN));
+    assert_false(cli_is_off(CLI_MEASURE_NUMBER, NAN, 20));
+}
+
+static void every_reason_is_about_a_row_of_its_table(void **state) {
+    (void)state;
+    static const struct {
+        enum cli_paper_table table;
+        const char *program;
+    } all[] = {
+#define CLI_REASON(table, program, text) {CLI_##table, #program},
+#include "cli/experiments/paper_reasons.def"
+    };
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (!cli_paper_values(all[i].table, all[i].program))
+            fail_msg("%s is in no such table", all[i].program);
+        assert_non_null(cli_paper_reason(all[i].table, all[i].program));
+    }
+    assert_string_equal(cli_paper_reason(CLI_LIU2023, "ray"), cli_paper_reason(CLI_LIU2023, "ray_32"));
+    assert_null(cli_paper_reason(CLI_MALITS2012, "mum"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_the_paper),
@@ -109,6 +140,8 @@ int main(void) {
         cmocka_unit_test(every_program_of_a_paper_is_one_of_ours),
         cmocka_unit_test(measures_are_what_they_say),
         cmocka_unit_test(nothing_measured_is_no_number),
+        cmocka_unit_test(values_within_a_third_are_not_off),
+        cmocka_unit_test(every_reason_is_about_a_row_of_its_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,10 +65,23 @@ static const char *started_with(const char *name, unsigned size, struct base_are
 static void an_alias_has_its_papers_input_at_size_paper_alone(void **state) {
     (void)state;
     struct base_arena arena = {0};
+    assert_string_equal(started_with("nw", 2, &arena),
+                        "--size paper --length 1024 --pairs matrix --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("nw", 1, &arena), "--size medium --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("nw", CLI_SIZE_NOT_GIVEN, &arena), "--size small --seed 7 --nodes 64 ");
+    base_arena_free(&arena);
+}
+
+static void a_variant_is_its_papers_at_every_size(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
     assert_string_equal(started_with("bfs_1", 2, &arena),
                         "--size paper --nodes 65536 --seed 7 --nodes 64 "); /* the last one counts */
-    assert_string_equal(started_with("bfs_1", 1, &arena), "--size medium --seed 7 --nodes 64 ");
-    assert_string_equal(started_with("bfs_1", CLI_SIZE_NOT_GIVEN, &arena), "--size small --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("bfs_1", 1, &arena),
+                        "--size medium --nodes 65536 --average 6 --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("bfs_1", CLI_SIZE_NOT_GIVEN, &arena),
+                        "--size small --nodes 4096 --average 6 --seed 7 --nodes 64 ");
+    assert_string_equal(started_with("nn_2", 0, &arena), "--size small --layers 2 --seed 7 --nodes 64 ");
     assert_string_equal(started_with("bfs", 2, &arena), "--size paper --seed 7 --nodes 64 ");
     base_arena_free(&arena);
 }
@@ -80,6 +93,7 @@ int main(void) {
         cmocka_unit_test(a_workload_is_no_alias),
         cmocka_unit_test(a_misspelt_alias_is_recognised),
         cmocka_unit_test(an_alias_has_its_papers_input_at_size_paper_alone),
+        cmocka_unit_test(a_variant_is_its_papers_at_every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,12 @@
 static const uint64_t not_given = UINT64_MAX;
 static const char *const size_names[] = {"small", "medium", "paper"};
 
+static unsigned size_of(const struct cli_program_options *given) {
+    return given->size == CLI_SIZE_NOT_GIVEN ? CLI_SIZE_SMALL : given->size;
+}
+
 const char *cli_program_size(const struct cli_program *program, const struct cli_program_options *given) {
-    if (program->kind != CLI_PROGRAM_WORKLOAD)
-        return NULL;
-    return size_names[given->size == CLI_SIZE_NOT_GIVEN ? 0 : given->size];
+    return program->kind == CLI_PROGRAM_WORKLOAD ? size_names[size_of(given)] : NULL;
 }
 
 int cli_check_program_options(const struct cli_program *program, const struct cli_program_options *given) {
@@ -59,11 +61,11 @@ static void add_number(struct arguments *arguments, const char *name, uint64_t v
 }
 
 /* Adds the alias's arguments; options that the user gives come later and win. */
-static void add_alias(struct arguments *arguments, const struct cli_program *program, const char *size) {
+static void add_alias(struct arguments *arguments, const struct cli_program *program, unsigned size) {
     const struct cli_alias *alias = cli_find_alias(program->name);
-    if (!alias || strcmp(size, "paper") != 0)
+    if (!alias)
         return;
-    for (const char *at = alias->arguments; *at; at += strspn(at, " ")) {
+    for (const char *at = alias->arguments[size]; *at; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
         add_argument(arguments, base_arena_copy(arguments->arena, at, length));
         at += length;
@@ -77,7 +79,7 @@ struct cli_words cli_program_arguments(const struct cli_program *program, const 
     struct arguments arguments = {.words = {BASE_ARENA_ARRAY(arena, const char *, most), 0, 0}, .arena = arena};
     if (program->kind == CLI_PROGRAM_WORKLOAD) {
         add_option(&arguments, "--size", cli_program_size(program, given));
-        add_alias(&arguments, program, cli_program_size(program, given));
+        add_alias(&arguments, program, size_of(given));
         add_number(&arguments, "--seed", given->seed);
         add_number(&arguments, "--blocks", given->blocks);
         add_number(&arguments, "--threads-per-block", given->threads_per_block);

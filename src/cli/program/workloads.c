@@ -7,18 +7,23 @@
 const struct cli_workload cli_workloads[] = {
 #define WORKLOAD(name, summary, papers, shape) {#name, summary, papers, shape},
 #define WORKLOAD_ALIAS(name, workload, arguments, papers)
+#define WORKLOAD_VARIANT(name, workload, small, medium, paper, papers)
 #include "../../workloads/workloads.def"
 #undef WORKLOAD
 #undef WORKLOAD_ALIAS
+#undef WORKLOAD_VARIANT
 };
 const unsigned cli_n_workloads = sizeof cli_workloads / sizeof cli_workloads[0];
 
 const struct cli_alias cli_aliases[] = {
 #define WORKLOAD(name, summary, papers, shape)
-#define WORKLOAD_ALIAS(name, workload, arguments, papers) {#name, #workload, arguments, papers},
+#define WORKLOAD_ALIAS(name, workload, arguments, papers) {#name, #workload, {"", "", arguments}, papers},
+#define WORKLOAD_VARIANT(name, workload, small, medium, paper, papers)                                                 \
+    {#name, #workload, {small, medium, paper}, papers},
 #include "../../workloads/workloads.def"
 #undef WORKLOAD
 #undef WORKLOAD_ALIAS
+#undef WORKLOAD_VARIANT
 };
 const unsigned cli_n_aliases = sizeof cli_aliases / sizeof cli_aliases[0];
 

@@ -27,7 +27,7 @@
 #include "exec/lanes/matrix_sum.h"
 #include "ptx/ptx.h"
 
-enum { EXEC_LANES = 32, EXEC_MAX_DST = 4, EXEC_MAX_SRC = 7 };
+enum { EXEC_LANES = 32, EXEC_MAX_DST = 4, EXEC_MAX_SRC = 8 };
 
 struct exec_operands {
     void *dst[EXEC_MAX_DST];

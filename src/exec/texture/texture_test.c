@@ -2,6 +2,7 @@
 #include "exec/fixture.h"
 
 #include "exec/float_bits.h"
+#include "exec/texture/texture.h"
 
 static struct fixture f;
 static struct exec_texture object;
@@ -22,7 +23,7 @@ static int setup(void **state) {
                                    .height = 2,
                                    .texel = EXEC_TEXEL_F32,
                                    .channels = 1,
-                                   .wrap = {EXEC_WRAP_CLAMP, EXEC_WRAP_CLAMP}};
+                                   .wrap = {EXEC_WRAP_CLAMP, EXEC_WRAP_CLAMP, EXEC_WRAP_CLAMP}};
     for (unsigned y = 0; y < 2; y++)
         for (unsigned x = 0; x < 4; x++)
             memcpy(fixture_at(&f, FIXTURE_A + 64 * y + 4 * x), &(float){(float)(100 * y + 10 * x)}, 4);
@@ -46,7 +47,8 @@ static void fetch(bool is_float, bool is_flat, float x, float y) {
         uint32_t *lanes = fixture_src(&f, 32);
         lanes[0] = is_float ? exec_float_bits(coordinate) : (uint32_t)(int32_t)coordinate;
     }
-    f.o.imm = is_flat ? 2 : 1;
+    f.ptx.n_operands = 2;
+    f.o.imm = is_flat ? EXEC_GEOMETRY_2D : EXEC_GEOMETRY_1D;
     fixture_act(&f, exec_select_texture(&f.form));
     assert_int_equal(f.cx.fault.kind, EXEC_FAULT_NONE);
 }
@@ -199,7 +201,7 @@ static void access(enum ptx_opcode opcode, enum ptx_modifier bounds, int32_t x, 
         *(uint32_t *)fixture_src(&f, 32) = 0x11111111;
         *(uint32_t *)fixture_src(&f, 32) = 0x22222222;
     }
-    f.o.imm = 2;
+    f.o.imm = EXEC_GEOMETRY_2D;
     fixture_act(&f, exec_select_texture(&f.form));
 }
 
@@ -245,8 +247,74 @@ static void geometries_without_an_implementation_are_refused(void **state) {
     (void)state;
     fetch(true, true, 0, 0);
     f.ptx.modifiers[PTX_MOD_D2 / 64] &= ~(1ull << (PTX_MOD_D2 % 64));
-    fixture_modifier(&f, PTX_MOD_D3);
+    fixture_modifier(&f, PTX_MOD_D2MS);
     assert_null(exec_select_texture(&f.form));
+}
+
+static void integer_coordinates_outside_read_zero(void **state) {
+    (void)state;
+    fetch(false, true, 4, 1);
+    assert_int_equal(channel(0), 0);
+    fetch(false, true, 0, -1);
+    assert_int_equal(channel(0), 0);
+    fetch(false, true, 3, 1);
+    assert_int_equal(channel(0), exec_float_bits(130));
+    assert_int_equal(channel(3), 0); /* a channel that the format lacks */
+}
+
+/* The weights of a plane are 256ths in all: 177 and 107 of 256 make 46, 103, 33 and 74. */
+static void corners_share_256_parts(void **state) {
+    (void)state;
+    struct exec_corners corners = {.n = 0};
+    struct exec_sample s = {.dimensions = 2, .coordinate = {1.5f + 177.0f / 256, 0.5f + 107.0f / 256}};
+    object.is_linear = true;
+    assert_true(exec_add_corners(&f.cx, &object, 0, &s, 256, 0, &corners));
+    assert_int_equal(corners.n, 4);
+    const uint32_t expected[4] = {46, 103, 33, 74};
+    assert_memory_equal(corners.weight, expected, sizeof expected);
+}
+
+/* A tie goes to the corner below on the right and away from the one below on the left. */
+static void ties_of_weights_stay_in_256_parts(void **state) {
+    (void)state;
+    struct exec_corners corners = {.n = 0};
+    struct exec_sample s = {.dimensions = 2, .coordinate = {2.0f, 0.5f + 143.0f / 256}};
+    object.is_linear = true;
+    assert_true(exec_add_corners(&f.cx, &object, 0, &s, 256, 0, &corners));
+    const uint32_t expected[4] = {57, 56, 71, 72};
+    assert_memory_equal(corners.weight, expected, sizeof expected);
+}
+
+static struct exec_value blend(enum exec_texel texel, float first, float second, uint32_t weight) {
+    struct exec_corners corners = {.n = 2, .weight = {256 - weight, weight}};
+    corners.value[0].channel[0] = exec_float_bits(first);
+    corners.value[1].channel[0] = exec_float_bits(second);
+    object.texel = texel;
+    object.reads_normalized = texel != EXEC_TEXEL_F16 && texel != EXEC_TEXEL_F32;
+    return exec_blend_corners(&object, &corners);
+}
+
+/* Values that an H200 gave. */
+static void blends_round_as_a_gpu_does(void **state) {
+    (void)state;
+    assert_int_equal(blend(EXEC_TEXEL_F32, -0.18833518f, 0.877144337f, 39).channel[0], exec_float_bits(-0.026016036f));
+    assert_int_equal(blend(EXEC_TEXEL_F16, -0.00143814087f, -0.148925781f, 2).channel[0],
+                     exec_float_bits(-1356 * 0x1p-19f)); /* the small one loses bits */
+    assert_int_equal(blend(EXEC_TEXEL_U16, 30000 / 65535.0f, 30001 / 65535.0f, 128).channel[0],
+                     exec_float_bits(30001 / 65535.0f));
+    assert_int_equal(blend(EXEC_TEXEL_S16, -30000 / 32767.0f, -30001 / 32767.0f, 128).channel[0],
+                     exec_float_bits(-30000 / 32767.0f));
+    assert_int_equal(blend(EXEC_TEXEL_F32, INFINITY, -INFINITY, 9).channel[0], 0x7fffffff);
+    assert_int_equal(blend(EXEC_TEXEL_F32, -1e-40f, -1e-40f, 9).channel[0], 0x80000000);
+}
+
+/* 13 texels across: the 21st bit of the coordinate decides. */
+static void normalised_coordinates_have_21_bits(void **state) {
+    (void)state;
+    struct exec_axis axis = {13, EXEC_WRAP_CLAMP, true};
+    assert_int_equal(exec_blend_texels(axis, 0x1.cf4ecap-1f).weight, 2883 % 256);
+    assert_int_equal(exec_blend_texels(axis, 0x1.b3ec54p-1f).weight, 2706 % 256);
+    assert_int_equal(exec_nearest_texel(axis, -0x1p-140f), 0); /* subnormal */
 }
 
 int main(void) {
@@ -264,6 +332,11 @@ int main(void) {
         cmocka_unit_test_setup(surfaces_trap_clamp_or_read_zero_outside, setup),
         cmocka_unit_test_setup(an_access_that_begins_inside_must_end_inside, setup),
         cmocka_unit_test_setup(geometries_without_an_implementation_are_refused, setup),
+        cmocka_unit_test_setup(integer_coordinates_outside_read_zero, setup),
+        cmocka_unit_test_setup(corners_share_256_parts, setup),
+        cmocka_unit_test_setup(ties_of_weights_stay_in_256_parts, setup),
+        cmocka_unit_test_setup(blends_round_as_a_gpu_does, setup),
+        cmocka_unit_test_setup(normalised_coordinates_have_21_bits, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

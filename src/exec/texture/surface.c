@@ -1,13 +1,32 @@
-/* suld.b and sust.b: raw bytes of a surface, in one and two dimensions.
+/* suld.b and sust.b: raw bytes of a surface.
  *
- * From the PTX ISA manual: x counts bytes, y lines. Outside the surface .trap faults, .clamp moves the access to the
- * nearest place inside, .zero reads 0 and drops stores. x must be a multiple of the access size. imm is the number of
- * coordinates. Left out: formatted access (.p), three dimensions, arrays. */
-#include "exec/internal.h"
+ * From the PTX ISA manual: x counts bytes, y lines, z slices; layers and faces of cubes are slices too. Outside the
+ * surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops stores. x must be
+ * a multiple of the access size. Left out: formatted access (.p). */
+#include "exec/texture/texture.h"
+
+#include "exec/link.h"
 
 enum bounds { BOUNDS_TRAP, BOUNDS_CLAMP, BOUNDS_ZERO };
 
 static int64_t clamp_to(int64_t value, int64_t last) { return value < 0 ? 0 : value > last ? last : value; }
+
+struct place {
+    int64_t x, y, slice;
+};
+
+static struct place place_of(const struct exec_operands *o, unsigned lane) {
+    struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];
+    const int32_t *const *coordinate = (const int32_t *const *)&o->src[1 + info.has_layer];
+    struct place at = {.x = coordinate[0][lane]};
+    if (info.dimensions > 1)
+        at.y = coordinate[1][lane];
+    if (info.dimensions > 2)
+        at.slice = coordinate[2][lane];
+    if (info.has_layer)
+        at.slice = ((const int32_t *)o->src[1])[lane];
+    return at;
+}
 
 /* Returns the host memory of a lane's access; NULL without a fault when .zero drops it. */
 static unsigned char *surface_at(struct exec_context *cx, const struct exec_operands *o, unsigned lane, unsigned bytes,
@@ -15,24 +34,26 @@ static unsigned char *surface_at(struct exec_context *cx, const struct exec_oper
     const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[lane], lane);
     if (!t)
         return NULL;
-    int64_t x = ((const int32_t *)o->src[1])[lane], y = o->imm > 1 ? ((const int32_t *)o->src[2])[lane] : 0;
+    struct place at = place_of(o, lane);
     int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
-    if (x & (bytes - 1)) {
+    int64_t n_slices = t->depth ? t->depth : t->layers ? t->layers : 1;
+    if (at.x & (bytes - 1)) {
         exec_fault_set(cx, EXEC_FAULT_MISALIGNED, lane, t->address, bytes,
-                       "surface coordinate x = %lld is not a multiple of %u bytes", (long long)x, bytes);
+                       "surface coordinate x = %lld is not a multiple of %u bytes", (long long)at.x, bytes);
         return NULL;
     }
-    bool is_outside = x < 0 || x > last_x || y < 0 || y > last_y;
+    bool is_outside = at.x < 0 || at.x > last_x || at.y < 0 || at.y > last_y || at.slice < 0 || at.slice > n_slices - 1;
     if (is_outside && (bounds == BOUNDS_TRAP || last_x < 0)) {
         exec_fault_set(cx, EXEC_FAULT_ILLEGAL_ADDRESS, lane, t->address, bytes,
-                       "out of bounds: byte %lld of line %lld of a surface of %lld bytes by %lld lines", (long long)x,
-                       (long long)y, (long long)last_x + bytes, (long long)last_y + 1);
+                       "out of bounds: byte %lld of line %lld of a surface of %lld bytes by %lld lines%s",
+                       (long long)at.x, (long long)at.y, (long long)last_x + bytes, (long long)last_y + 1,
+                       n_slices > 1 ? ", or its slice" : "");
         return NULL;
     }
-    if (is_outside && bounds == BOUNDS_ZERO)
-        return NULL;
-    cx->address[lane] = t->address + (uint64_t)clamp_to(y, last_y) * t->pitch + (uint64_t)clamp_to(x, last_x);
-    return exec_global(cx, cx->address[lane], bytes, lane);
+    cx->texel_bytes = bytes;
+    cx->address[lane] = t->address + (uint64_t)clamp_to(at.slice, n_slices - 1) * t->slice +
+                        (uint64_t)clamp_to(at.y, last_y) * t->pitch + (uint64_t)clamp_to(at.x, last_x);
+    return is_outside && bounds == BOUNDS_ZERO ? NULL : exec_global(cx, cx->address[lane], bytes, lane);
 }
 
 EXEC_INLINE void surface_load(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
@@ -54,7 +75,8 @@ EXEC_INLINE void surface_load(struct exec_context *cx, const struct exec_operand
 
 EXEC_INLINE void surface_store(struct exec_context *cx, const struct exec_operands *o, unsigned bytes,
                                enum bounds bounds) {
-    unsigned first = 1 + o->imm, n = cx->insn->n_src - first;
+    struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];
+    unsigned first = 1u + info.has_layer + info.dimensions, n = cx->insn->n_src - first;
     EXEC_FOR_ACTIVE(l, o->mask) {
         unsigned char *p = surface_at(cx, o, l, bytes * n, bounds);
         if (cx->fault.kind != EXEC_FAULT_NONE)
@@ -100,10 +122,12 @@ static bool are_slots_right(const struct exec_form *form, unsigned bits, unsigne
 
 exec_act_fn *exec_select_surface(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    unsigned n_coordinates = ptx_has(insn, PTX_MOD_D1) ? 1 : ptx_has(insn, PTX_MOD_D2) ? 2 : 0;
+    enum exec_geometry geometry;
+    bool is_known = exec_texture_geometry(insn, &geometry) && !exec_geometry_info[geometry].is_cube;
+    unsigned n_coordinates = exec_texture_coordinates(insn);
     unsigned bits = ptx_type_bits(insn->type[0]), n = insn->vector ? insn->vector : 1;
     bool is_load = insn->opcode == PTX_OP_SULD;
-    if (!ptx_has(insn, PTX_MOD_B) || n_coordinates == 0 || bits < 8 || bits > 64 || form->src_bits[0] != 64)
+    if (!ptx_has(insn, PTX_MOD_B) || !is_known || bits < 8 || bits > 64 || form->src_bits[0] != 64)
         return NULL;
     if (form->n_src < 1 + n_coordinates || !are_slots_right(form, bits, n, 1 + n_coordinates))
         return NULL;
