@@ -215,7 +215,7 @@ static void lists_are_for_people_and_for_programs(void **state) {
     says("list stats", "divergent_branches");
     says("list divergence", "stack ");
     says("list workloads --names", "\nbfs\n");
-    says("list workloads", "bfs_1, bfs_2");
+    says("list workloads", "bfs_1, bfs_1024, bfs_2");
     says("list aliases", "--nodes 65536");
     says("list aliases --names", "bfs_1\nbfs_2\n");
     is_first_in_json("list workloads --json", "aes");
