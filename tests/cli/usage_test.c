@@ -217,7 +217,7 @@ static void lists_are_for_people_and_for_programs(void **state) {
     says("list workloads --names", "\nbfs\n");
     says("list workloads", "bfs_1, bfs_1024, bfs_2");
     says("list aliases", "--nodes 65536");
-    says("list aliases --names", "bfs_1\nbfs_2\n");
+    says("list aliases --names", "bfs_1\nbfs_1024\nbfs_2\n");
     is_first_in_json("list workloads --json", "aes");
     is_first_in_json("list aliases --json", "bfs_1");
 }

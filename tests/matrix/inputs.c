@@ -170,7 +170,7 @@ static uint64_t integer_element(enum form_type type, const struct scene *scene, 
     case PLAN_OVERFLOW:
         return form_type_bits(type) == 1 ? bits : 1ull << (form_type_bits(type) - 1);
     case PLAN_ONES:
-        return UINT64_MAX >> (65 - form_type_bits(type));
+        return form_type_bits(type) == 1 ? UINT64_MAX : UINT64_MAX >> (65 - form_type_bits(type));
     case PLAN_FEW:
         return below(random, 4) ? 0 : bits;
     default:
