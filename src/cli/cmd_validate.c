@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/html.h"
 #include "cli/options/output.h"
 #include "cli/program/program_options.h"
 #include "cli/program/progress.h"
@@ -13,7 +14,7 @@
 #include "report/svg.h"
 
 struct validate_options {
-    const char *recording, *csv, *svg;
+    const char *recording, *csv, *svg, *html;
     unsigned size;
     struct cli_machine_options machine;
     uint64_t threads;
@@ -31,6 +32,7 @@ static const struct cli_option options[] = {
     CLI_THREADS_ROW(FIELD(threads)),
     {"--csv", 0, CLI_TEXT, "FILE|-", "write the table as CSV", FIELD(csv), 0, 0},
     {"--svg", 0, CLI_TEXT, "FILE|-", "draw real against simulated cycles, both logarithmic", FIELD(svg), 0, 0},
+    CLI_HTML_ROW(FIELD(html)),
     {"--timeout", 0, CLI_SECONDS, "S", "stop a single run after S seconds", FIELD(timeout_seconds), 0, 0},
     {"--quiet", 'q', CLI_FLAG, NULL, "no table and no progress: only errors", FIELD(is_quiet), 0, 0},
 };
@@ -48,7 +50,8 @@ const struct cli_command cli_validate_command = {
             "your own card. Some workloads take minutes.\n",
     .examples = "  heddle validate\n"
                 "  heddle validate h200 matmul bfs --size medium\n"
-                "  heddle validate h200 --svg h200.svg --csv h200.csv\n",
+                "  heddle validate h200 --svg h200.svg --csv h200.csv\n"
+                "  heddle validate h200 --size medium --html h200.html\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_validate,
@@ -72,6 +75,7 @@ struct validate {
     struct comparison *comparison;
     unsigned n;
     struct cli_jobs jobs;
+    struct cli_html html;
 };
 
 /* ---- What to run ------------------------------------------------------------------------------------------------- */
@@ -117,6 +121,7 @@ static int make_jobs(struct validate *validate) {
             .target = &validate->target,
             .timeout_seconds = validate->given.timeout_seconds,
             .last_timed_launch = recorded->n_launches,
+            .records_lines = validate->given.html != NULL,
             .keeps_errors = true,
             .is_apart = true,
             .output = CLI_OUTPUT_DROPPED,
@@ -292,6 +297,32 @@ static bool draw(const struct validate *validate, const struct summary *summary)
     return cli_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
 }
 
+/* ---- The page ---------------------------------------------------------------------------------------------------- */
+
+/* A point for each workload that has come to its end, and its run; without time series, since a card has many SMs. */
+static json_t *page_document(struct validate *validate, const struct summary *summary) {
+    json_t *points = json_array(), *runs = json_array();
+    for (unsigned i = 0; i < validate->n; i++) {
+        const struct comparison *comparison = &validate->comparison[i];
+        if (isnan(comparison->simulated))
+            continue;
+        json_array_append_new(points, json_pack("{s:i, s:i, s:f, s:f, s:f}", "run", (int)json_array_size(runs),
+                                                "launches", (int)comparison->real->n_launches, "real",
+                                                comparison->real->cycles, "simulated", comparison->simulated, "error",
+                                                comparison->error));
+        json_array_append_new(runs, report_run_document(&validate->jobs.job[i].run, &validate->arena));
+    }
+    return json_pack("{s:{s:s, s:f, s:f, s:f, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
+                     summary->mean, "median", summary->median, "correlation", summary->correlation, "points", points,
+                     "runs", runs);
+}
+
+static bool write_page(struct validate *validate, const struct summary *summary) {
+    const char *title = base_arena_printf(&validate->arena, "%s held against the GPU", validate->shown.machine);
+    return !validate->html.file ||
+           cli_html_write(&validate->html, title, json_pack("[o]", page_document(validate, summary)));
+}
+
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int find_recording(struct validate *validate) {
@@ -318,17 +349,20 @@ static int run(struct validate *validate) {
         return CLI_ERROR;
     if ((status = make_jobs(validate)) != CLI_DONE)
         return status;
+    if ((status = cli_html_open(&validate->html, validate->given.html, &validate->arena)) != CLI_DONE)
+        return status;
     if ((status = cli_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != CLI_DONE)
         return status;
     collect(validate);
     struct summary summary = summarize(validate);
-    if (!validate->given.is_quiet && !cli_is_stdout(validate->given.csv) && !cli_is_stdout(validate->given.svg))
+    if (!validate->given.is_quiet && !cli_is_stdout(validate->given.csv) && !cli_is_stdout(validate->given.svg) &&
+        !cli_is_stdout(validate->given.html))
         print_table(validate, &summary);
     for (unsigned i = 0; i < validate->n; i++)
         if (validate->jobs.job[i].run.error)
             status =
                 cli_fail(CLI_ERROR, "%s: %s", validate->comparison[i].real->workload, validate->jobs.job[i].run.error);
-    if (!write_csv(validate) || !draw(validate, &summary))
+    if (!write_csv(validate) || !draw(validate, &summary) || !write_page(validate, &summary))
         status = CLI_ERROR;
     return validate->jobs.interrupt ? cli_report_interrupt(&validate->jobs) : status;
 }

@@ -18,33 +18,39 @@ if [[ $(runs "$folder/compare.html") != "$(runs "$folder/page.html")" ]]; then
     echo "compare --html and report have different runs" >&2
     exit 1
 fi
-{
-    cat "$folder/page.html"
-    echo '<script id="expected" type="application/json">'
-    sed 's/</\\u003c/g' "$folder/results.json"
-    echo '</script><script>'
-    cat tests/web/check.js
-    echo '</script>'
-} >"$folder/check.html"
+# Three recorded launches, made up, on a small GPU.
+printf 'workload,size,cycles\nvecadd,small,1000\nreduction,small,9000\nbfs,small,20000\n' >"$folder/card.csv"
+"$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --csv "$folder/validate.csv" --html "$folder/validate.html"
 
-# show WIDTH: the page after the check, as HTML, and what the console says
-show() {
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-        --disable-component-update --disable-sync --enable-logging=stderr --user-data-dir="$folder/profile-$1" --window-size="$1,900" \
-        --virtual-time-budget=20000 --dump-dom "file://$folder/check.html" >"$folder/dom" 2>"$folder/log" || true
+# add PAGE EXPECTED CHECK: the page with what is expected of it and the script that compares them
+add() {
+    cat "$1"
+    echo '<script id="expected" type="application/json">'
+    sed 's/</\\u003c/g' "$2"
+    echo '</script><script>'
+    cat "tests/web/$3"
+    echo '</script>'
 }
+add "$folder/page.html" "$folder/results.json" check.js >"$folder/check.html"
+add "$folder/validate.html" "$folder/validate.csv" validation.js >"$folder/validation.html"
 
 failures=0
-for width in 1300 500; do
-    show "$width"
+# show PAGE WIDTH: opens the page, and reads what the check wrote into it and what the console says
+show() {
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --enable-logging=stderr --user-data-dir="$folder/profile-$1-$2" --window-size="$2,900" \
+        --virtual-time-budget=20000 --dump-dom "file://$folder/$1.html" >"$folder/dom" 2>"$folder/log" || true
     verdict=$(sed -n '/<pre id="verdict">/,/^end$/p' "$folder/dom")
     if [[ $verdict != *$'\nend'* || $verdict == *$'\nnot ok'* ]]; then
-        echo "at a width of $width:" >&2
+        echo "$1 at a width of $2:" >&2
         [[ -n $verdict ]] && grep '^not ok' <<<"$verdict" >&2 || tail -n 5 "$folder/log" >&2
         failures=$((failures + 1))
     fi
     if grep 'CONSOLE' "$folder/log" >&2; then
         failures=$((failures + 1))
     fi
-done
+}
+show check 1300
+show check 500
+show validation 1300
 ((failures == 0))

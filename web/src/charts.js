@@ -97,6 +97,39 @@ export function lines({ data, points, pointNames, colors, width, label, domain, 
   return wrap(svg, label);
 }
 
+/** Points over two logarithmic axes of one range, with the diagonal, and twice and half of it dashed.
+ * data: {x, y, name, color, run}; a name that is not empty stands beside its point. */
+export function scatter({ data, width, label, xLabel, yLabel, text, onselect, isSelected }) {
+  const all = data.flatMap((d) => [d.x, d.y]);
+  const power = (v) => 10 ** Math.floor(Math.log10(v) + 1e-9);
+  const [low, high] = [0.9 * Math.min(...all), 1.12 * Math.max(...all)];
+  const decades = [];
+  for (let at = power(low); at <= high; at *= 10) decades.push(...(high / low < 100 ? [at, 2 * at, 5 * at] : [at]).filter((v) => v >= low && v <= high));
+  const line = (factor, options) => Plot.line([[Math.max(low, low / factor), Math.max(low, low * factor)], [Math.min(high, high / factor), Math.min(high, high * factor)]], { ...options, stroke: "currentColor" });
+  const axis = { type: "log", domain: [low, high], grid: true, ticks: decades, tickFormat: "~s", labelAnchor: "center", labelArrow: "none" };
+  const names = (some, anchor) => Plot.text(some, { x: "x", y: "y", text: "name", dx: anchor === "end" ? -8 : 8, textAnchor: anchor, fontSize: 11, stroke: "var(--card)", strokeWidth: 3, fill: "currentColor" });
+  const svg = Plot.plot({
+    ...base,
+    width,
+    height: width,
+    marginLeft: 62,
+    marginBottom: 42,
+    marginRight: 16,
+    x: { ...axis, label: xLabel },
+    y: { ...axis, label: yLabel },
+    marks: [
+      line(1, { strokeWidth: 1.2 }),
+      line(2, { strokeDasharray: "3 4", strokeOpacity: 0.5 }),
+      line(0.5, { strokeDasharray: "3 4", strokeOpacity: 0.5 }),
+      names(data.filter((d) => d.y > d.x), "end"),
+      names(data.filter((d) => d.y <= d.x), "start"),
+      Plot.dot(data, { x: "x", y: "y", r: 4.5, fill: (d) => d.color, fillOpacity: 0.85, stroke: "var(--card)", strokeWidth: 1 }),
+    ],
+  });
+  activate(svg, 'g[aria-label="dot"] circle', data, text, onselect, isSelected);
+  return wrap(svg, label);
+}
+
 /** Horizontal bars of parts that add up to 1. rows: {name, run, parts: [{name, share, color}]}. */
 export function stacked({ rows, width, label, xLabel, onselect, isSelected }) {
   const data = rows.flatMap((row) => row.parts.map((part) => ({ ...part, row: row.name, run: row.run })));

@@ -12,6 +12,11 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** The width of a column of a .grid of this width: two columns where there is room for them (page.css). */
+export function columnOf(width) {
+  return width >= 2 * 430 + 16 ? (width - 16) / 2 : width;
+}
+
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 /** A number for people: whole ones with commas, others with four digits. */

@@ -1,5 +1,5 @@
 // Experiments: our numbers beside those that a paper prints, and which of its claims hold.
-import { h, chart, legend, format, table } from "./dom.js";
+import { h, chart, columnOf, legend, format, table } from "./dom.js";
 import { groupedBars, lines, stacked, colorOf, palette } from "./charts.js";
 import { seriesMap, seriesOf } from "./series.js";
 import { state } from "./state.js";
@@ -125,7 +125,7 @@ export function figure(experiment, width, onselect, keeps) {
   for (const measure of experiment.figure?.kind === "stacked" ? [] : drawn) {
     const own = values.filter((v) => v.measure === measure.name && (v.ours !== null || typeof v.paper === "number"));
     const split = panelsOf(own, others);
-    const half = split.size > 1 && width > 980 ? (width - 16) / 2 : width;
+    const half = split.size > 1 ? columnOf(width) : width;
     const domain = domainOf(own, experiment.figure?.kind === "lines");
     const list = [...split].map(([name, some]) => panel(experiment, measure, name, some, domain, half, split.size > 1 ? 200 : undefined, onselect));
     if (list.length) panels.push(h("div", {}, split.size > 1 ? h("h3", {}, measure.title) : null, legendOf(experiment, own), h("div", { class: split.size > 1 ? "grid" : null }, list)));

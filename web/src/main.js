@@ -4,6 +4,7 @@ import { dimensions, load } from "./model.js";
 import { state, list, set, watch } from "./state.js";
 import { overview } from "./overview.js";
 import { figure } from "./figures.js";
+import { validationView } from "./validation.js";
 import { runView } from "./run.js";
 import { numbers } from "./numbers.js";
 
@@ -57,10 +58,14 @@ function draw() {
   const runs = model.runs.filter(keeps);
   const scroll = scrollY;
   const run = selected();
-  const parts = model.experiments.map((experiment) => figure(experiment, width, choose, keeps));
-  if (model.runs.length > 1 && !model.experiments.length) parts.unshift(overview(model, runs, width, choose));
+  const parts = [
+    ...model.validations.map((validation) => validationView(validation, width, choose, keeps)),
+    ...model.experiments.map((experiment) => figure(experiment, width, choose, keeps)),
+  ];
+  const isOverviewFirst = !parts.length;
+  if (model.runs.length > 1 && isOverviewFirst) parts.push(overview(model, runs, width, choose));
   if (run) parts.push(runView(model, run, width, choose));
-  if (model.runs.length > 1 && model.experiments.length) parts.push(overview(model, runs, width, choose));
+  if (model.runs.length > 1 && !isOverviewFirst) parts.push(overview(model, runs, width, choose));
   if (runs.length) parts.push(numbers(model, runs, choose));
   if (!parts.length) parts.push(h("p", { class: "empty" }, "There is nothing to show: the results have no runs."));
   main.replaceChildren(...parts);

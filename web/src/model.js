@@ -28,6 +28,7 @@ export const dimensions = [
   { key: "machine", name: "machine" },
   { key: "scheduler", name: "scheduler" },
   { key: "divergence", name: "divergence" },
+  { key: "size", name: "size" },
 ];
 
 function sumLanes(kernels) {
@@ -45,6 +46,7 @@ function makeRun(from, id) {
     machine: from.set?.length ? `${machine} (${from.set.join(", ")})` : machine,
     scheduler: from.scheduler ?? "",
     divergence: from.divergence ?? "",
+    size: from.size ?? "",
     total: from.total ?? {},
     kernels: from.kernels ?? [],
     lanes: from.active_lanes ?? sumLanes(from.kernels),
@@ -85,13 +87,17 @@ function nameRuns(runs) {
 export function load(data) {
   const runs = [];
   const experiments = [];
+  const validations = [];
   const add = (run) => {
     const made = makeRun(run, runs.length);
     runs.push(made);
     return made;
   };
   for (const document of data.documents) {
-    if (document.runs && !document.experiments) document.runs.forEach(add);
+    if (document.validation) {
+      const own = document.runs.map(add);
+      validations.push({ ...document.validation, points: document.validation.points.map((p) => ({ ...p, run: own[p.run] })) });
+    } else if (document.runs && !document.experiments) document.runs.forEach(add);
     else if (document.experiments) {
       const first = runs.length;
       (document.runs ?? []).forEach(add);
@@ -103,7 +109,7 @@ export function load(data) {
     } else if (document.total) add(document);
   }
   nameRuns(runs);
-  return { runs, experiments, meanings: data.meanings ?? {}, version: data.heddle, title: data.title };
+  return { runs, experiments, validations, meanings: data.meanings ?? {}, version: data.heddle, title: data.title };
 }
 
 /** The keys in which runs differ. */

@@ -1,5 +1,5 @@
 // One run: its configuration, its main numbers, time series, threads and lines.
-import { h, chart, select, format, percent, table, legend } from "./dom.js";
+import { h, chart, columnOf, select, format, percent, table, legend } from "./dom.js";
 import { histogram, stacked } from "./charts.js";
 import { cycleParts, cycleShares } from "./model.js";
 import { seriesView } from "./series.js";
@@ -54,7 +54,7 @@ function cyclesOf(run, width) {
 export function runView(model, run, width, onselect) {
   const name = (r) => [r.program, r.machine, r.scheduler, r.divergence, /#\d+$/.exec(r.label)?.[0]].filter(Boolean).join(" · ");
   const inner = width - 2;
-  const half = inner > 980 ? (inner - 16) / 2 : inner;
+  const half = columnOf(inner);
   const lanes = run.lanes.length && run.lanes.some((v) => v > 0)
     ? chart("Active lanes", "instructions by the number of lanes that execute them", histogram({ values: run.lanes, width: half, label: "active lanes", unit: "share of instructions, %", xLabel: "active lanes" }),
         [{ name: "lanes", format: String }, { name: "instructions", format }], run.lanes.map((v, i) => [i, v]))
