@@ -306,10 +306,10 @@ static json_t *page_document(struct validate *validate, const struct summary *su
         const struct comparison *comparison = &validate->comparison[i];
         if (isnan(comparison->simulated))
             continue;
-        json_array_append_new(points, json_pack("{s:i, s:i, s:f, s:f, s:f}", "run", (int)json_array_size(runs),
-                                                "launches", (int)comparison->real->n_launches, "real",
-                                                comparison->real->cycles, "simulated", comparison->simulated, "error",
-                                                comparison->error));
+        json_array_append_new(points,
+                              json_pack("{s:i, s:i, s:f, s:f, s:f}", "run", (int)json_array_size(runs), "launches",
+                                        (int)comparison->real->n_launches, "real", comparison->real->cycles,
+                                        "simulated", comparison->simulated, "error", comparison->error));
         json_array_append_new(runs, report_run_document(&validate->jobs.job[i].run, &validate->arena));
     }
     return json_pack("{s:{s:s, s:f, s:f, s:f, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
