@@ -18,16 +18,11 @@ static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes
 static uint64_t device_malloc(void *user, uint64_t bytes);
 static bool device_free(void *user, uint64_t address);
 
+/* The address is a wish: elsewhere if it is taken, or if a sanitizer wants it for itself. */
 static void *reserve(uint64_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *fixed =
-        mmap((void *)(uintptr_t)ARENA_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-    if (fixed == (void *)(uintptr_t)ARENA_ADDRESS)
-        return fixed;
-    if (fixed != MAP_FAILED)
-        munmap(fixed, bytes);
-    void *anywhere = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    return anywhere == MAP_FAILED ? NULL : anywhere;
+    void *host = mmap((void *)(uintptr_t)ARENA_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return host == MAP_FAILED ? NULL : host;
 }
 
 bool gpu_memory_open(struct gpu_memory *memory, const struct gpu_config *config) {
