@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "config/machine.h"
 #include "stats/counters.h"
 
@@ -88,6 +89,11 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle);
 /* Puts these bytes into the L2, without time or traffic: the host has accessed them. The last ones win where not all
  * fit. Without an L2 with tags, or with coherent caches, nothing happens. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
+/* Appends what the memory system keeps when nothing is in flight, as after mem_advance(mem, MEM_NEVER): tags, open
+ * rows, until when links are taken, but no counters. load() reads it into a new memory of the same machine; contents
+ * that are too short set is_short. */
+void mem_save_contents(struct mem *mem, struct base_bytes *contents);
+void mem_load_contents(struct mem *mem, struct base_bytes *contents);
 /* The counters of the whole chip; each call sums them again. */
 const struct stats_mem *mem_counters(const struct mem *mem);
 /* The counters of one SM (those of its L1 and I-cache; the others are zero). */
