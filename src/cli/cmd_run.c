@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/html.h"
 #include "cli/options/output.h"
+#include "cli/program/checkpoint.h"
 #include "cli/program/program_options.h"
 #include "cli/program/thread_map.h"
 
@@ -27,6 +28,7 @@ struct run_options {
     uint64_t threads, sample_launches, max_cycles, sample_cycles, max_instructions;
     double timeout_seconds;
     const char *json, *csv, *html, *thread_map;
+    const char *checkpoint, *resume;
     const char *trace, *trace_cycles, *trace_sms;
     uint64_t trace_megabytes;
 };
@@ -67,6 +69,10 @@ static const struct cli_option options[] = {
     {"--trace-sms", 0, CLI_TEXT, "N..M", "of the timeline: only these SMs, counted from 0", FIELD(trace_sms), 0, 0},
     {"--trace-size", 0, CLI_NUMBER, "MB", "of the timeline: end it at this size [100]", FIELD(trace_megabytes), 1,
      1000000},
+    {"--checkpoint", 0, CLI_TEXT, "FILE", "after each launch, write what --resume needs to go on from there",
+     FIELD(checkpoint), 0, 0},
+    {"--resume", 0, CLI_TEXT, "FILE", "go on after the last launch in a checkpoint of the same run, and keep it up",
+     FIELD(resume), 0, 0},
     {"--threads", 'j', CLI_NUMBER, "N", "host threads; never changes a result [the processors, at most 8]",
      FIELD(threads), 1, CLI_MOST_THREADS},
     {"--timeout", 0, CLI_SECONDS, "S", "stop after S seconds and report what was measured", FIELD(timeout_seconds), 0,
@@ -109,6 +115,7 @@ const struct cli_command cli_run_command = {
                 "  heddle run ./myapp --functional -- --its-own-option\n"
                 "  heddle run ./myapp --kernel '^reduce' --launch 1..10\n"
                 "  heddle run ./myapp --sample-launches 20\n"
+                "  heddle run ./myapp --checkpoint long.run      # later, after a crash: --resume long.run\n"
                 "  heddle run saxpy.ptx --functional --grid 4 --block 256 \\\n"
                 "      --arg f32:2 --arg buf:f32[1024]=iota --arg out:f32[1024] --arg u32:1024\n",
     .options = options,
@@ -299,7 +306,7 @@ static unsigned default_threads(void) {
     return n < MOST ? n : MOST;
 }
 
-static int run_program(struct run *run) {
+static void set_execution(struct run *run) {
     struct cli_execution *execution = &run->execution;
     const struct cli_program *program = &execution->program;
     struct cli_words words = {run->words.item + 1, run->words.count - 1, 0};
@@ -324,6 +331,11 @@ static int run_program(struct run *run) {
         cli_is_stdout(run->given.json) || cli_is_stdout(run->given.csv) || cli_is_stdout(run->given.html)
             ? CLI_OUTPUT_TO_STDERR
             : CLI_OUTPUT_AS_IS;
+}
+
+static int run_program(struct run *run) {
+    const struct cli_execution *execution = &run->execution;
+    const struct cli_program *program = &execution->program;
     if (run->given.is_verbose)
         print_what_runs(run);
     struct report_run report = {
@@ -331,10 +343,9 @@ static int run_program(struct run *run) {
         .shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE,
     };
     bool is_said;
-    int status;
     if (execution->target)
         report.target = &run->shown;
-    status = cli_execute(execution, &report, &run->arena, &is_said);
+    int status = cli_execute(execution, &report, &run->arena, &is_said);
     report.is_checked = status == CLI_DONE && program->kind == CLI_PROGRAM_WORKLOAD && run->given.program.has_check;
     return show(run, &report, status, is_said);
 }
@@ -370,7 +381,11 @@ static int find_and_run(struct run *run) {
         return status;
     if (run->given.thread_map && !cli_check_thread_map(run->given.thread_map, &run->arena))
         return CLI_ERROR;
-    status = cli_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
+    set_execution(run);
+    status = cli_open_checkpoint(run->given.checkpoint, run->given.resume, run->given.is_quiet, &run->execution,
+                                 &run->arena);
+    if (status == CLI_DONE)
+        status = cli_open_outputs(run->given.json, &run->json, run->given.csv, &run->csv);
     if (status == CLI_DONE)
         status = cli_html_open(&run->html, run->given.html, &run->arena);
     return status == CLI_DONE ? run_program(run) : status;

@@ -133,6 +133,7 @@ bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_t
         {"trace_first_sm", OPTION_U32, &config->trace.first_sm, 0, UINT32_MAX},
         {"trace_last_sm", OPTION_U32, &config->trace.last_sm, 0, UINT32_MAX},
         {"trace_bytes", OPTION_U64, &config->trace.most_bytes, 1, INT64_MAX},
+        {"checkpoint", OPTION_TEXT, config->checkpoint, 0, sizeof(config->checkpoint)},
         {"scheduler", OPTION_TEXT, config->scheduler, 0, sizeof(config->scheduler)},
         {"n_sms", OPTION_U32, &config->n_sms, 1, 4096},
         {"stack_bytes", OPTION_U32, &config->stack_bytes, 16, 1u << 30},

@@ -72,6 +72,8 @@ CUresult cuda_result_of(enum gpu_status status) {
         return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case GPU_INVALID_PC:
         return CUDA_ERROR_INVALID_PC;
+    case GPU_OTHER_RUN:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_ERROR_UNKNOWN;
 }

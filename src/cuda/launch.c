@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/demangle.h"
@@ -201,6 +202,8 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
     if (!is_refusal(error.status))
         call->context->error = result;
     report(call->state, result, &error);
+    if (error.status == GPU_OTHER_RUN) /* nothing that the program could compute from here on would be right */
+        _exit(1);
     if (error.status == GPU_INTERRUPTED)
         cuda_interrupt_end();
     return is_refusal(error.status) || call->state->is_launch_blocking ? result : CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/checkpoint.h"
 #include "gpu/internal.h"
 #include "gpu/sampler.h"
 #include "gpu/timed.h"
@@ -35,8 +36,10 @@ uint64_t gpu_host_clock_ns(void) {
 }
 
 static void print_text(void *user, const char *text, size_t length) {
-    (void)user;
+    const struct gpu *gpu = user;
     fwrite(text, 1, length, stdout);
+    if (gpu->checkpoint)
+        gpu_checkpoint_note_text(gpu->checkpoint, text, length);
 }
 
 static const struct exec_texture *find_texture(void *user, uint64_t handle) { return gpu_texture_get(user, handle); }
@@ -57,6 +60,13 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
             return NULL;
         }
     }
+    if (*config->checkpoint) {
+        gpu->checkpoint = gpu_checkpoint_open(gpu, error);
+        if (!gpu->checkpoint) {
+            gpu_free(gpu);
+            return NULL;
+        }
+    }
     gpu->start_ns = gpu_host_clock_ns();
     gpu->memory.view.user = gpu;
     gpu->memory.view.new_child = gpu_child_new;
@@ -72,6 +82,7 @@ void gpu_free(struct gpu *gpu) {
     while (gpu->modules)
         gpu_module_unload(gpu, gpu->modules);
     gpu_timed_free(gpu->timed);
+    gpu_checkpoint_free(gpu->checkpoint);
     gpu_memory_close(&gpu->memory);
     free(gpu->texture);
     free(gpu->child);

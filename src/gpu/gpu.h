@@ -47,6 +47,7 @@ struct gpu_config {
     bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */
+    char checkpoint[4096];             /* a file that each launch is added to (checkpoint.h); empty: none */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
     uint32_t check_every;              /* timed, for tests: check groups every so many ticks of SMs; 0: never */
 };
@@ -72,6 +73,7 @@ enum gpu_status {
     GPU_INTERRUPTED,
     GPU_STACK_OVERFLOW, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
     GPU_INVALID_PC,
+    GPU_OTHER_RUN, /* the checkpoint is not that of this run */
 };
 
 struct gpu_error {

@@ -59,9 +59,11 @@ struct gpu {
     struct gpu_timed *timed;    /* NULL: functional */
     uint64_t time_ns, start_ns;
     uint64_t n_grids;
-    uint64_t next_code_address; /* for the next program linked */
-    uint64_t workspace;         /* for cooperative grids; 0 before the first */
-    struct gpu_child *child;    /* launches that the running grid has made (children.c) */
+    uint64_t next_code_address;        /* for the next program linked */
+    uint64_t workspace;                /* for cooperative grids; 0 before the first */
+    struct gpu_checkpoint *checkpoint; /* NULL: none */
+    uint64_t code_hash;                /* with a checkpoint: of all modules loaded so far */
+    struct gpu_child *child;           /* launches that the running grid has made (children.c) */
     uint32_t n_children, n_nested;
 };
 
@@ -70,6 +72,11 @@ struct gpu_kernel {
     const struct ptx_function *function;
     struct exec_program *program; /* linked at first use */
 };
+
+/* launch.c: records and their parts. The new record is not zeroed; NULL if the host has no memory. */
+struct gpu_launch_record *gpu_record_new(struct gpu *gpu);
+const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name);
+void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record);
 
 /* functional.c: executes a grid without timing. */
 bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct stats_counters *counters,

@@ -5,6 +5,7 @@
 
 #include "config/machine.h"
 #include "exec/profile.h"
+#include "gpu/checkpoint.h"
 #include "gpu/internal.h"
 #include "gpu/timed.h"
 
@@ -107,7 +108,7 @@ static bool check_matrix_unit(const struct gpu *gpu, const struct gpu_launch *la
     return false;
 }
 
-static struct gpu_launch_record *new_record(struct gpu *gpu) {
+struct gpu_launch_record *gpu_record_new(struct gpu *gpu) {
     if (gpu->n_launches == gpu->launch_capacity) {
         uint32_t capacity = gpu->launch_capacity ? 2 * gpu->launch_capacity : 64;
         struct gpu_launch_record *larger = realloc(gpu->launch, capacity * sizeof *larger);
@@ -119,7 +120,7 @@ static struct gpu_launch_record *new_record(struct gpu *gpu) {
     return &gpu->launch[gpu->n_launches++];
 }
 
-static const char *keep_name(struct gpu *gpu, const char *name) {
+const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name) {
     for (uint32_t i = 0; i < gpu->n_kernel_names; i++)
         if (strcmp(gpu->kernel_name[i], name) == 0)
             return gpu->kernel_name[i];
@@ -129,6 +130,12 @@ static const char *keep_name(struct gpu *gpu, const char *name) {
         abort();
     gpu->kernel_name = larger;
     return larger[gpu->n_kernel_names++] = copy;
+}
+
+/* The totals leave out launches that ran untimed on a machine with timing. */
+void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record) {
+    if (record->is_timed || !gpu->timed)
+        stats_add(&gpu->totals, &record->counters);
 }
 
 static uint64_t n_threads(const struct exec_grid *grid) {
@@ -152,17 +159,10 @@ static uint64_t prepare_workspace(struct gpu *gpu) {
     return gpu->workspace;
 }
 
-bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
-    *error = (struct gpu_error){.status = GPU_OK};
-    if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error) || !check_matrix_unit(gpu, launch, error))
-        return false;
+/* Runs a launch that has passed the checks, then those that its kernel has made. */
+static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t workspace, struct gpu_error *error) {
     bool is_timed = gpu->timed && !launch->is_untimed;
-    uint64_t workspace = launch->is_cooperative ? prepare_workspace(gpu) : 0;
-    if (launch->is_cooperative && !workspace) {
-        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "no device memory left for a cooperative launch"};
-        return false;
-    }
-    struct gpu_launch_record *record = new_record(gpu);
+    struct gpu_launch_record *record = gpu_record_new(gpu);
     if (!record) {
         *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "the host has no memory left"};
         return false;
@@ -182,7 +182,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
         .warp_size = is_timed ? gpu->config.machine->warp_size : EXEC_LANES,
         .warps_per_sm = gpu->config.threads_per_sm / EXEC_LANES,
     };
-    *record = (struct gpu_launch_record){.kernel = keep_name(gpu, program->name), .is_timed = is_timed};
+    *record = (struct gpu_launch_record){.kernel = gpu_keep_kernel_name(gpu, program->name), .is_timed = is_timed};
     for (int i = 0; i < 3; i++) {
         grid.grid[i] = record->grid[i] = launch->grid[i];
         grid.block[i] = record->block[i] = launch->block[i];
@@ -194,8 +194,7 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     bool is_done = is_timed ? gpu_run_timed(gpu, gpu->timed, &grid, record, error)
                             : gpu_run_functional(gpu, &grid, &record->counters, error);
     record->host_seconds = (double)(gpu_host_clock_ns() - start) * 1e-9;
-    if (is_timed || !gpu->timed)
-        stats_add(&gpu->totals, &record->counters);
+    gpu_add_to_totals(gpu, record);
     if (gpu->config.records_threads)
         gpu_profile_add(gpu, &grid, record->kernel);
     if (gpu->config.records_lines && (is_timed || !gpu->timed)) /* as in the totals */
@@ -206,4 +205,22 @@ bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_err
     else /* a stand-in that only orders events: every SM retires one warp instruction per cycle */
         gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
+}
+
+bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error) {
+    *error = (struct gpu_error){.status = GPU_OK};
+    if (!check_shape(gpu, launch, error) || !check_warps(gpu, launch, error) || !check_matrix_unit(gpu, launch, error))
+        return false;
+    uint64_t workspace = launch->is_cooperative ? prepare_workspace(gpu) : 0;
+    if (launch->is_cooperative && !workspace) {
+        *error = (struct gpu_error){GPU_OUT_OF_MEMORY, "no device memory left for a cooperative launch"};
+        return false;
+    }
+    bool is_kept = gpu->checkpoint && !gpu->n_nested; /* a kernel's own launches are part of its launch */
+    if (is_kept && gpu_checkpoint_replay(gpu, launch, error))
+        return error->status == GPU_OK;
+    bool is_done = run(gpu, launch, workspace, error);
+    if (is_kept)
+        gpu_checkpoint_add(gpu, error);
+    return is_done;
 }

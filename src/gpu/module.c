@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "config/machine.h"
 #include "gpu/internal.h"
@@ -128,8 +129,14 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
     return module;
 }
 
+static void note_text(struct gpu *gpu, const char *text, size_t length) {
+    if (gpu->checkpoint)
+        gpu->code_hash = base_hash(text, length, gpu->code_hash);
+}
+
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
                                    struct ptx_messages *messages) {
+    note_text(gpu, text, length);
     struct ptx_module *ptx = ptx_parse(name, text, length, messages);
     return ptx ? place_module(gpu, ptx, messages) : NULL;
 }
@@ -152,6 +159,7 @@ struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, con
     uint32_t n = 0, n_read = 0;
     *messages = (struct ptx_messages){0};
     for (; n_read < n_parts; n_read++) {
+        note_text(gpu, part[n_read].text, part[n_read].length);
         parsed[n] = ptx_parse(part[n_read].name, part[n_read].text, part[n_read].length, messages);
         if (!parsed[n])
             break;

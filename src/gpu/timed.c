@@ -168,8 +168,8 @@ static void tear_down(struct gpu_timed *timed) {
     free(timed->wake);
 }
 
-/* After a launch that did not end, groups and accesses are left over: makes new SMs and a new memory system. Time goes
- * on. */
+/* Makes new SMs and a new memory system. Time goes on. After a launch that did not end, groups and accesses are left
+ * over. */
 static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
@@ -189,6 +189,18 @@ void gpu_timed_free(struct gpu_timed *timed) {
     free(timed->divergence_options);
     free(timed->remarked);
     free(timed);
+}
+
+void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state) {
+    base_bytes_put_u64(state, timed->cycle);
+    mem_save_contents(timed->mem, state);
+}
+
+void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state) {
+    state->at = 0;
+    timed->cycle = base_bytes_take_u64(state);
+    renew(timed);
+    mem_load_contents(timed->mem, state);
 }
 
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes) {
@@ -604,6 +616,8 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     if (timed->trace)
         gpu_trace_end(timed->trace, timed->cycle);
     mem_flush_l1(timed->mem, timed->cycle);
+    if (gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
+        mem_advance(timed->mem, MEM_NEVER);
     collect(timed, &record->counters);
     stats_subtract(&record->counters, &before);
     gpu_count_energy(&timed->machine.energy, &record->counters);

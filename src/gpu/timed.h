@@ -1,6 +1,7 @@
 /* The GPU in time: SMs and the memory system of a machine, kept over all launches of a program. */
 #pragma once
 
+#include "base/bytes.h"
 #include "config/machine.h"
 #include "gpu/internal.h"
 
@@ -12,6 +13,10 @@ struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, si
 void gpu_timed_free(struct gpu_timed *timed);
 /* The host reads or writes device memory, between launches. */
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
+/* Between launches, with a checkpoint: appends the time and what the memory system keeps. load() makes new SMs and a
+ * new memory system, and goes on from there. */
+void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);
+void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */
 /* Fills the record's counters, histogram and series. */
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -86,6 +87,8 @@ static void execute_program(const struct cli_child *child, const sigset_t *mask,
         return;
     if (!set_environment(child) || !redirect_output(child))
         return;
+    if (child->has_fixed_addresses) /* some containers do not allow it: most programs do without */
+        personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(child->path, (char *const *)child->argv);
 }

@@ -20,6 +20,7 @@ struct cli_child {
      * its own standard input, so that what it reads does not depend on the others: this process's, from its current
      * position, if that is a file; otherwise an empty one. */
     bool is_apart;
+    bool has_fixed_addresses; /* its memory lies at the same addresses in every run */
 };
 
 struct cli_end {

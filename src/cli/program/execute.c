@@ -29,7 +29,7 @@ static void add_trace(json_t *object, const struct cli_trace *trace) {
     json_object_set_new(object, "trace_bytes", json_integer((json_int_t)trace->most_bytes));
 }
 
-static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
+json_t *cli_driver_config(const struct cli_execution *execution) {
     json_t *object = json_object();
     if (execution->sample_cycles)
         json_object_set_new(object, "sample_cycles", json_integer((json_int_t)execution->sample_cycles));
@@ -59,11 +59,18 @@ static const char *config_text(const struct cli_execution *execution, struct bas
         json_object_set_new(object, "last_timed_launch", json_integer((json_int_t)execution->last_timed_launch));
     if (execution->timed_every)
         json_object_set_new(object, "timed_every", json_integer((json_int_t)execution->timed_every));
+    if (execution->checkpoint)
+        json_object_set_new(object, "checkpoint", json_string(execution->checkpoint));
     json_object_set_new(object, "interruptible", json_true());
     if (execution->target) {
         json_object_set_new(object, "machine", json_string(execution->target->yaml));
         json_object_set_new(object, "scheduler", json_string(execution->target->machine.scheduler));
     }
+    return object;
+}
+
+static const char *config_text(const struct cli_execution *execution, struct base_arena *arena) {
+    json_t *object = cli_driver_config(execution);
     char *text = json_dumps(object, JSON_COMPACT);
     const char *copy = base_arena_copy(arena, text, strlen(text));
     free(text);
@@ -263,6 +270,7 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
         .timeout_seconds = execution->timeout_seconds,
         .output = execution->output,
         .is_apart = execution->is_apart,
+        .has_fixed_addresses = execution->checkpoint,
     };
     return true;
 }

@@ -1,6 +1,8 @@
 /* Runs programs on Heddle, for every command that needs it. */
 #pragma once
 
+#include <jansson.h>
+
 #include "cli/options/options.h"
 #include "cli/program/child.h"
 #include "cli/program/place.h"
@@ -40,6 +42,7 @@ struct cli_execution {
         uint64_t first_cycle, last_cycle, first_sm, last_sm; /* a last one of UINT64_MAX: no bound */
         uint64_t most_bytes;
     } trace;
+    const char *checkpoint; /* the absolute path of a file from cli_open_checkpoint(); NULL: none */
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
@@ -49,6 +52,9 @@ struct cli_execution {
     bool is_apart;     /* see child.h */
     enum cli_output output;
 };
+
+/* What the driver of this execution is told (HEDDLE_CONFIG), for the caller to release. */
+json_t *cli_driver_config(const struct cli_execution *execution);
 
 /* Runs the program to its end and reads the driver's measurements into `run`, whose error and stopped say what went
  * wrong. Sets *is_said if the program itself has told the user. Returns the exit status. */
