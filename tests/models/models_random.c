@@ -2,6 +2,7 @@
  * of the functional run, and every run ends.
  *
  * - models_random SEED COUNT [MODEL]: programs 0 to COUNT - 1 of the seed, on targets drawn for each
+ * - models_random --threads SEED COUNT [MODEL]: the same on 1, 2, 3 and 7 host threads, with equal counters
  * - models_random --ptx SEED NUMBER: the PTX of one program
  * - models_random --one SEED NUMBER MODEL SCHEDULER MACHINE
  * - models_random --shrink SEED NUMBER MODEL SCHEDULER MACHINE: drops statements while it fails
@@ -23,6 +24,7 @@ enum { MOST_FAILURES = 10, TARGETS_OF_MODEL = 2, CHECK_EVERY = 23 };
 struct tester {
     uint64_t seed;
     const char *model; /* NULL: all */
+    bool has_threads;  /* compares runs on several host threads with those on one */
     struct machines machines;
     unsigned n_failures;
     uint64_t n_runs, n_refused;
@@ -81,7 +83,7 @@ static void draw_target(const struct tester *tester, const struct divergence_ops
     size_t n_schedulers;
     const struct sched_ops *const *schedulers = sched_list(&n_schedulers);
     const struct sched_ops *scheduler = schedulers[random_below(random, (uint32_t)n_schedulers)];
-    target->machine = &tester->machines.machine[random_below(random, tester->machines.count)];
+    *target = (struct target){.machine = &tester->machines.machine[random_below(random, tester->machines.count)]};
     snprintf(target->scheduler, sizeof target->scheduler, "%s", scheduler->name);
     snprintf(target->divergence, sizeof target->divergence, "%s", ops->name);
     if (tester->model && (strchr(tester->model, ':') || config_plugin_file_length(tester->model)))
@@ -106,6 +108,29 @@ static void tell(struct tester *tester, const struct program *program, const str
     fflush(stdout);
 }
 
+/* Returns whether the program has the same memory and counters on several host threads as on one. */
+static bool is_same_on_threads(const struct program *program, const struct text *text, struct target target,
+                               const struct outcome *expected, char *what, size_t size) {
+    static const uint32_t threads[] = {1, 2, 3, 7};
+    struct outcome one = {0};
+    bool is_same = true;
+    for (unsigned i = 0; i < sizeof threads / sizeof *threads && is_same; i++) {
+        struct outcome outcome;
+        target.n_threads = threads[i];
+        run_program(program, text, &target, 0, &outcome);
+        is_same = outcome_agrees(&outcome, expected, program, what, size);
+        for (unsigned k = 0; k < STATS_N_COUNTERS && is_same && i; k++) {
+            is_same = outcome.counters.value[k] == one.counters.value[k];
+            snprintf(what, size, "%s on %u SMs: %" PRIu64 " on one thread, %" PRIu64 " on %u", stats_list[k].name,
+                     target.n_sms, one.counters.value[k], outcome.counters.value[k], threads[i]);
+        }
+        if (i == 0)
+            one.counters = outcome.counters;
+        outcome_free(&outcome);
+    }
+    return is_same;
+}
+
 static void test_model(struct tester *tester, const struct program *program, const struct text *text,
                        const struct outcome *expected, const struct divergence_ops *ops, struct random *random) {
     for (unsigned i = 0; i < TARGETS_OF_MODEL; i++) {
@@ -113,10 +138,15 @@ static void test_model(struct tester *tester, const struct program *program, con
         struct outcome outcome;
         char what[1100];
         draw_target(tester, ops, i > 0, random, &target);
+        if (tester->has_threads)
+            target.n_sms = 2 + random_below(random, 7);
         run_program(program, text, &target, random_below(random, 2) * CHECK_EVERY, &outcome);
         tester->n_runs += !outcome.is_refused;
         tester->n_refused += outcome.is_refused;
         if (!outcome.is_refused && !outcome_agrees(&outcome, expected, program, what, sizeof what))
+            tell(tester, program, &target, what);
+        else if (tester->has_threads && !outcome.is_refused &&
+                 !is_same_on_threads(program, text, target, expected, what, sizeof what))
             tell(tester, program, &target, what);
         outcome_free(&outcome);
     }
@@ -199,7 +229,7 @@ static void print_ptx(const struct program *program) {
 
 static int test_one(struct tester *tester, char **argv, bool shrinks) {
     struct program program;
-    struct target target;
+    struct target target = {0};
     char what[1100] = "agrees";
     program_make(&program, strtoull(argv[0], NULL, 0), strtoull(argv[1], NULL, 0));
     snprintf(target.divergence, sizeof target.divergence, "%s", argv[2]);
@@ -242,9 +272,14 @@ int main(int argc, char **argv) {
         program_free(&program);
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "--threads") == 0) {
+        tester.has_threads = true;
+        argc--;
+        argv++;
+    }
     if (argc < 3 || argc > 4 || argv[1][0] == '-') {
-        fprintf(stderr,
-                "usage: models_random SEED COUNT [MODEL], or with --ptx, --one, --shrink: see models_random.c\n");
+        fprintf(stderr, "usage: models_random [--threads] SEED COUNT [MODEL], or with --ptx, --one, --shrink: see "
+                        "models_random.c\n");
         return 2;
     }
     tester.seed = strtoull(argv[1], NULL, 0);

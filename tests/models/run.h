@@ -18,13 +18,15 @@ const struct config_machine *machines_find(const struct machines *machines, cons
 struct target {
     const struct config_machine *machine; /* NULL: executed without timing */
     char scheduler[512], divergence[512];
-    bool keeps_step; /* no SM runs ahead of the others */
+    bool keeps_step;    /* no SM runs ahead of the others */
+    uint32_t n_threads; /* of the host; 0: one, and instructions of each thread are counted */
+    uint32_t n_sms;     /* 0: as many as the machine has */
 };
 
 struct outcome {
     char error[1024]; /* empty: the run completed */
     bool is_refused;  /* a rule forbids this program on the target */
-    uint32_t *words;  /* out, sums, instructions of each thread */
+    uint32_t *words;  /* out, sums, instructions of each thread if they were counted */
     uint32_t n_words, n_memory_words;
     struct stats_counters counters;
 };
@@ -38,6 +40,6 @@ enum { MOST_INSTRUCTIONS = 20000, MOST_CYCLES = 4000000, ENDLESS_INSTRUCTIONS = 
 void run_program(const struct program *program, const struct text *text, const struct target *target,
                  uint32_t check_every, struct outcome *outcome);
 void outcome_free(struct outcome *outcome);
-/* Returns false when they differ; `text` then says where. */
+/* Returns false when they differ, in what both have; `text` then says where. */
 bool outcome_agrees(const struct outcome *outcome, const struct outcome *expected, const struct program *program,
                     char *text, size_t size);

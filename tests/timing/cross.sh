@@ -7,6 +7,7 @@
 #     schedulers          every workload under a third of the schedulers, on a machine with each pipeline
 #     machines            every workload on every machine
 #     repeat              the same statistics twice, the second time on several host threads
+#     threads FIRST STEP  every STEP-th workload from number FIRST on, on 1, 2, 3 and 7 host threads: every byte the same
 set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -103,6 +104,21 @@ repeat)
         second=$("$heddle" run "$workload" --json - 2>/dev/null | grep -E '"(thread|memory|long|long_thread)_instructions"')
         [[ -n $first && $first == "$second" ]]
         echo "$workload: the same instructions with and without time"
+    done
+    ;;
+threads)
+    for ((n = $3; n < ${#workloads[@]}; n += $4)); do
+        first=
+        for threads in 1 2 3 7; do
+            found=$("$heddle" run "${workloads[n]}" --threads "$threads" --json - 2>/dev/null | sed '/"host"/,$d')
+            [[ -n $found && ($threads == 1 || $found == "$first") ]] || {
+                diff <(echo "$first") <(echo "$found") >&2 || true
+                echo "${workloads[n]}: other statistics on $threads threads" >&2
+                exit 1
+            }
+            first=$found
+        done
+        echo "${workloads[n]}: the same on 1, 2, 3 and 7 threads"
     done
     ;;
 esac
