@@ -1,14 +1,15 @@
-/* `heddle report RESULTS... -o PAGE`: a page of results that earlier runs wrote with --json. */
+/* `heddle report RESULTS... -o PAGE`: a page of results that earlier runs wrote with --json, or of a result store. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/experiments/stored_runs.h"
 #include "cli/html.h"
 
 struct report_options {
-    const char *output, *title;
+    const char *output, *title, *where;
 };
 
 #define FIELD(name) offsetof(struct report_options, name)
@@ -16,26 +17,32 @@ struct report_options {
 static const struct cli_option options[] = {
     {"--output", 'o', CLI_TEXT, "FILE|-", "the page", FIELD(output), 0, 0},
     {"--title", 't', CLI_TEXT, "TEXT", "its title, default the name of the results", FIELD(title), 0, 0},
+    {"--where", 0, CLI_TEXT, "SQL", "of a store, only the runs that meet this expression over its columns",
+     FIELD(where), 0, 0},
 };
 
 const struct cli_command cli_report_command = {
     .name = "report",
     .summary = "make a page with charts of results, which a browser shows",
-    .usage = "report RESULTS.json... -o PAGE.html",
-    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json; several are shown together. The\n"
-            "page is one file and needs no network: charts, time series, threads and lines, as far as the results\n"
-            "have them, and a table of all numbers. --html of those commands writes the same page at once, and\n"
-            "records all that it shows.\n",
+    .usage = "report RESULTS... -o PAGE.html",
+    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json, or a store of results, such as\n"
+            "build/results.db, which paper and sweep fill; several are shown together. Of a run that a store has of\n"
+            "several versions of the simulator, the latest is shown. The page is one file and needs no network:\n"
+            "charts, time series, threads and lines, as far as the results have them, and a table of all numbers.\n"
+            "--html of those commands writes the same page at once, and records all that it shows.\n",
     .examples = "  heddle compare bfs nn -d \"stack dws\" --json models.json\n"
                 "  heddle report models.json -o models.html\n"
-                "  heddle report monday.json tuesday.json -o both.html --title \"Before and after\"\n",
+                "  heddle report monday.json tuesday.json -o both.html --title \"Before and after\"\n"
+                "  heddle report build/results.db --where \"size = 'small' AND program = 'bfs'\" -o bfs.html\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_report,
 };
 
-/* What --json of a command writes: a run, a comparison, or an array of experiments. */
-static json_t *read_document(const char *path, struct base_arena *arena) {
+/* A store, or what --json of a command writes: a run, a comparison, or an array of experiments. */
+static json_t *read_document(const char *path, const char *where, struct base_arena *arena) {
+    if (cli_is_database(path))
+        return cli_stored_runs_document(path, where, arena);
     json_error_t error;
     json_t *read = json_load_file(path, 0, &error), *first = json_array_get(read, 0);
     bool is_run = json_is_object(json_object_get(read, "total")) || json_is_array(json_object_get(read, "runs"));
@@ -66,12 +73,12 @@ static const char *name_of(const char *path, struct base_arena *arena) {
 static int run(const struct report_options *given, const struct cli_words *words, struct base_arena *arena) {
     struct cli_html html;
     if (words->count == 0)
-        return cli_fail(CLI_USAGE, "report needs results: heddle report RESULTS.json -o PAGE.html");
+        return cli_fail(CLI_USAGE, "report needs results: heddle report RESULTS -o PAGE.html");
     if (!given->output)
         return cli_fail(CLI_USAGE, "report needs a file for the page: -o PAGE.html");
     json_t *documents = json_array();
     for (unsigned i = 0; i < words->count; i++) {
-        json_t *document = read_document(words->item[i], arena);
+        json_t *document = read_document(words->item[i], given->where, arena);
         if (!document) {
             json_decref(documents);
             return CLI_ERROR;

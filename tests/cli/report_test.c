@@ -141,6 +141,71 @@ static void a_page_of_an_experiment_has_its_values_and_runs(void **state) {
     outcome_free(&outcome);
 }
 
+static void write_text(const char *name, const char *text) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", scratch(), name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+}
+
+static void a_store_has_a_page_too(void **state) {
+    (void)state;
+    write_text("sizes.yaml", "title: two caches\n"
+                             "run: {machine: gtx480, size: small}\n"
+                             "programs: [reduction, vecadd]\n"
+                             "axes:\n"
+                             "  - axis: L1\n"
+                             "    values: [16K, 32K]\n"
+                             "    with: {set: {l1.size: $}}\n"
+                             "measures: {cycles: {of: cycles, title: cycles}}\n");
+    struct outcome sweep =
+        heddle("sweep %s/sizes.yaml -q --store %s/sizes.db --json %s/sizes.json", scratch(), scratch(), scratch());
+    expect_status(&sweep, 0);
+    struct outcome all = heddle("report %s/sizes.db -o %s/sizes.html", scratch(), scratch());
+    expect_status(&all, 0);
+    struct outcome some =
+        heddle("report %s/sizes.db -o %s/some.html --where \"program = 'vecadd'\"", scratch(), scratch());
+    expect_status(&some, 0);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/sizes.json", scratch());
+    json_t *data = data_of("sizes.html"), *some_data = data_of("some.html"), *json = json_load_file(path, 0, NULL);
+    const json_t *runs = json_object_get(document_of(data, 0), "runs");
+    const json_t *values = json_object_get(json_array_get(json, 0), "values");
+    assert_int_equal(json_array_size(runs), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *run = json_array_get(runs, i), *value = json_array_get(values, i);
+        const json_t *at = json_object_get(value, "at"), *set = json_object_get(run, "set");
+        char expected[32];
+        snprintf(expected, sizeof expected, "l1.size=%s", json_string_value(json_object_get(at, "L1")));
+        assert_int_equal(json_array_size(set), 1);
+        assert_string_equal(json_string_value(json_array_get(set, 0)), expected);
+        assert_string_equal(json_string_value(json_object_get(run, "program")),
+                            json_string_value(json_object_get(at, "program")));
+        assert_string_equal(json_string_value(json_object_get(run, "size")), "small");
+        assert_null(json_object_get(run, "arguments"));
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(run, "total"), "cycles")),
+                         (json_int_t)json_number_value(json_object_get(value, "ours")));
+    }
+    assert_int_equal(json_array_size(json_object_get(document_of(some_data, 0), "runs")), 2);
+    json_decref(json);
+    json_decref(some_data);
+    json_decref(data);
+    outcome_free(&some);
+    outcome_free(&all);
+    outcome_free(&sweep);
+    struct outcome none = heddle("report %s/sizes.db -o %s/x.html --where \"program = 'bfs'\"", scratch(), scratch());
+    expect_status(&none, 1);
+    expect_line(&none, "meets --where");
+    outcome_free(&none);
+    struct outcome wrong =
+        heddle("report %s/sizes.db -o %s/x.html --where \"programme = 'bfs'\"", scratch(), scratch());
+    expect_status(&wrong, 1);
+    expect_line(&wrong, "no such column: programme");
+    outcome_free(&wrong);
+}
+
 static void what_is_not_results_is_refused(void **state) {
     (void)state;
     static const struct {
@@ -180,6 +245,7 @@ int main(void) {
         cmocka_unit_test(the_series_of_a_page_are_short_and_complete),
         cmocka_unit_test(a_page_has_what_the_json_has),
         cmocka_unit_test(a_page_of_an_experiment_has_its_values_and_runs),
+        cmocka_unit_test(a_store_has_a_page_too),
         cmocka_unit_test(what_is_not_results_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);

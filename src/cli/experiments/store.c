@@ -275,6 +275,51 @@ bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {
     return is_good;
 }
 
+/* With max(), SQLite takes the other columns from the row that has it. Times are in seconds; within one the last row
+ * counts. */
+bool cli_store_each(struct cli_store *store, const char *where,
+                    void (*take)(void *user, const struct cli_stored_run *run), void *user) {
+    struct base_arena arena = {0};
+    const char *query = base_arena_printf(
+        &arena,
+        "SELECT version, program, input, arguments, size, machine, scheduler, divergence, configuration, records, "
+        "statistics, seconds, max(ended || printf(' %%019d', rowid)) FROM runs WHERE (%s\n) GROUP BY program, "
+        "arguments, size, configuration "
+        "ORDER BY program, machine, scheduler, divergence, arguments, configuration",
+        where ? where : "1");
+    sqlite3_stmt *statement = NULL;
+    int step = sqlite3_prepare_v2(store->database, query, -1, &statement, NULL);
+    if (step != SQLITE_OK && where)
+        cli_fail(CLI_ERROR,
+                 "--where '%s': %s; the columns are those of the table runs: program, arguments, size, "
+                 "machine, scheduler, divergence, ended...",
+                 where, sqlite3_errmsg(store->database));
+    else if (step != SQLITE_OK)
+        fail_store(store);
+    while (statement && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *text[11];
+        for (int i = 0; i < 11; i++)
+            text[i] = sqlite3_column_text(statement, i) ? (const char *)sqlite3_column_text(statement, i) : "";
+        take(user, &(struct cli_stored_run){.version = text[0],
+                                            .program = text[1],
+                                            .input = text[2],
+                                            .arguments = text[3],
+                                            .size = text[4],
+                                            .machine = text[5],
+                                            .scheduler = text[6],
+                                            .divergence = text[7],
+                                            .configuration = text[8],
+                                            .records = text[9],
+                                            .statistics = text[10],
+                                            .seconds = sqlite3_column_double(statement, 11)});
+    }
+    if (statement && step != SQLITE_DONE)
+        fail_store(store);
+    sqlite3_finalize(statement);
+    base_arena_free(&arena);
+    return step == SQLITE_DONE;
+}
+
 bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim *claim) {
     const char *const text[] = {claim->experiment, claim->claim, claim->size, claim->state};
     sqlite3_stmt *statement = NULL;

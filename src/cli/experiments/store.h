@@ -37,6 +37,12 @@ const char *cli_store_find(struct cli_store *store, const struct cli_stored_run 
 /* Returns false after one line: the disk is full, for example. */
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run);
 
+/* Calls `take` for each run that meets `where`, an SQL expression over the table's columns (NULL: all), in the order of
+ * program, machine, scheduler, model, arguments; of runs that differ only in the simulator's version, the input or what
+ * they record, the latest. Returns false after one line. */
+bool cli_store_each(struct cli_store *store, const char *where,
+                    void (*take)(void *user, const struct cli_stored_run *run), void *user);
+
 /* Stores the state of a claim when its experiment was last run. */
 bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim *claim);
 /* The state from the last run; NULL: none. */
