@@ -7,7 +7,7 @@
   const ok = (sentence, is) => report.push(`${is ? "ok" : "not ok"} ${sentence}`);
   const all = (selector) => [...document.querySelectorAll(selector)];
   const settle = () => new Promise((resolve) => setTimeout(resolve, 30));
-  const bars = () => all('#overview g[aria-label="bar"] rect[data-run]').filter((bar) => bar.closest("figure").querySelector("figcaption").textContent.startsWith(location.hash.includes("metric=cycles") ? "cycles" : "speedup"));
+  const bars = () => all('#overview g[aria-label="bar"] rect[data-run]').filter((bar) => bar.closest("figure").querySelector("figcaption").textContent.startsWith(location.hash.includes("metric=cycles") ? "cycles" : "speed-up"));
   const choose = async (select, value) => {
     select.value = value;
     select.dispatchEvent(new Event("change"));
@@ -34,6 +34,16 @@
     const scale = heights[0] / cycles[0];
     ok("bars are as high as their numbers", bars().length === expected.runs.length && heights.every((height, i) => Math.abs(height - scale * cycles[i]) < 0.5));
     ok("the address has the selection", location.hash.includes("metric=cycles"));
+
+    const make = URL.createObjectURL;
+    let saved;
+    URL.createObjectURL = (blob) => ((saved = blob), "#");
+    document.querySelector("#overview .save button").click();
+    URL.createObjectURL = make;
+    const picture0 = new DOMParser().parseFromString(await saved.text(), "image/svg+xml");
+    const words = [...picture0.querySelectorAll("text")].map((text) => text.textContent);
+    ok("a chart is saved as an SVG file that needs no page", picture0.documentElement.localName === "svg" && !new XMLSerializer().serializeToString(picture0).includes("var(") && picture0.querySelectorAll('g[aria-label="bar"] rect').length === expected.runs.length);
+    ok("with its title and legend", words[0] === "cycles" && expected.runs.every((run) => words.some((word) => word.startsWith(run.divergence))));
 
     const last = bars().at(-1);
     last.dispatchEvent(new MouseEvent("click", { bubbles: true }));

@@ -1,7 +1,7 @@
 // The kinds of charts, over Observable Plot. A chart is an SVG whose bars can be reached by keyboard, or a canvas for pictures with a
 // value per pixel.
 import * as Plot from "@observablehq/plot";
-import { h, format, tip, hideTip, showTip } from "./dom.js";
+import { h, format, short, tip, hideTip, showTip } from "./dom.js";
 
 export const palette = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#a463f2", "#3ca951", "#ff8ab7", "#9c6b4e", "#97bbf5", "#9498a0"];
 
@@ -42,6 +42,11 @@ function wrap(svg, label, isWide) {
   return h("div", { class: isWide ? "scroll" : "chart" }, svg);
 }
 
+/** A number in three digits, on a bar. */
+function brief(value) {
+  return Math.abs(value) >= 1000 ? short(value) : String(Number(value.toPrecision(3)));
+}
+
 /** Grouped bars. data: {group, bar, value, paper?, run?, low?, high?}; a paper's number is a mark on the bar. */
 export function groupedBars({ data, groups, bars, colors, width, label, unit, domain, line, text, onselect, isSelected, height = 300 }) {
   const least = groups.length * (bars.length * 9 + 14) + 70;
@@ -49,18 +54,21 @@ export function groupedBars({ data, groups, bars, colors, width, label, unit, do
   const isLong = groups.some((g) => g.length > 9) && inner / groups.length < 110;
   const shown = data.filter((d) => d.value !== null && d.value !== undefined);
   const printed = data.filter((d) => typeof d.paper === "number");
+  const bottom = isLong ? Math.min(90, 26 + 3.6 * Math.max(...groups.map((g) => g.length))) : 36;
+  const hasValues = (inner - 70) / groups.length / (bars.length + 1) >= 36 && !printed.length;
   const spread = shown.filter((d) => typeof d.low === "number" && d.high > d.low);
   const svg = Plot.plot({
     ...base,
     width: inner,
-    height: height + (isLong ? 50 : 0),
-    marginBottom: isLong ? 90 : 40,
+    height: height + bottom - 40,
+    marginBottom: bottom,
     fx: { domain: groups, label: null, tickRotate: isLong ? -35 : 0, padding: 0.12 },
     x: { domain: bars, axis: null, padding: 0.08 },
-    y: { grid: true, label: unit ?? null, domain, tickFormat: "~s", nice: true },
+    y: { grid: true, label: unit ?? null, domain, tickFormat: short, nice: true },
     marks: [
       Plot.barY(shown, { fx: "group", x: "bar", y: "value", fill: (d) => colors.get(d.bar), fillOpacity: (d) => (d.run && d.run.outcome !== "done" ? 0.35 : 1), rx: 1.5 }),
       line === undefined ? null : Plot.ruleY([line], { stroke: "currentColor", strokeDasharray: "3 3", strokeOpacity: 0.6 }),
+      hasValues ? Plot.text(shown.filter((d) => d.value > 0), { fx: "group", x: "bar", y: "value", dy: -7, text: (d) => brief(d.value), fontSize: 11, fill: "currentColor", stroke: "var(--card)", strokeWidth: 3 }) : null,
       Plot.ruleX(spread, { fx: "group", x: "bar", y1: "low", y2: "high", stroke: "currentColor" }),
       Plot.dot(printed, { fx: "group", x: "bar", y: "paper", symbol: "diamond", r: 4.5, fill: "var(--card)", stroke: "var(--ink)", strokeWidth: 1.5 }),
       Plot.ruleY([0], { stroke: "currentColor" }),
@@ -85,7 +93,7 @@ export function lines({ data, points, pointNames, colors, width, label, domain, 
     marginRight: 20,
     x: isNumeric ? { type: isLog ? "log" : "linear", base: isLog ? 2 : undefined, label: xLabel, labelAnchor: "center", ticks: points, tickFormat: (x) => pointNames[points.indexOf(x)] ?? "" }
                  : { type: "point", domain: points, label: xLabel, labelAnchor: "center" },
-    y: { grid: true, label: null, domain, tickFormat: "~s", nice: true },
+    y: { grid: true, label: null, domain, tickFormat: short, nice: true },
     marks: [
       Plot.line(shown, { ...options, y: "value", strokeWidth: 2 }),
       Plot.dot(shown, { x: "x", y: "value", r: 4, fill: (d) => colors.get(d.line) }),

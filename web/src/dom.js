@@ -77,14 +77,6 @@ export function table(columns, rows, caption) {
         cell instanceof Node ? cell : (columns[i].format ?? String)(cell)))))));
 }
 
-/** A chart with its title, and its values as a table for those who cannot see it. */
-export function chart(title, note, picture, columns, rows) {
-  return h("figure", {},
-    h("figcaption", {}, title, note ? h("small", {}, note) : null),
-    picture,
-    columns ? h("details", {}, h("summary", {}, "values"), h("div", { class: "table", tabindex: "0" }, table(columns, rows))) : null);
-}
-
 export function legend(entries) {
   return h("ul", { class: "legend" }, entries.map((e) =>
     h("li", {}, h("i", { class: e.paper ? "paper" : null, style: e.color ? `background:${e.color}` : null }), e.name)));

@@ -1,5 +1,6 @@
 // Experiments: our numbers beside those that a paper prints, and which of its claims hold.
-import { h, chart, columnOf, legend, format, table } from "./dom.js";
+import { h, columnOf, legend, format, table } from "./dom.js";
+import { chart } from "./chart.js";
 import { groupedBars, lines, stacked, colorOf, palette } from "./charts.js";
 import { seriesMap, seriesOf } from "./series.js";
 import { state } from "./state.js";

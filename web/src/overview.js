@@ -1,5 +1,6 @@
 // All runs side by side: grouped bars of a metric, and where the cycles went.
-import { h, chart, legend, select, format, percent } from "./dom.js";
+import { h, legend, select, format, percent } from "./dom.js";
+import { chart } from "./chart.js";
 import { groupedBars, stacked, colorOf } from "./charts.js";
 import { cycleParts, cycleShares, geometricMean, metrics, value } from "./model.js";
 import { state, set } from "./state.js";
@@ -32,9 +33,12 @@ export function overview(model, runs, width, onselect) {
   const metric = metricOf(model.runs);
   const { data, bars, groups, colors } = barsOf(runs, model.runs, metric);
   const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}${d.run && d.run.outcome !== "done" ? `\nnot complete: ${d.run.error ?? d.run.outcome}` : ""}`;
+  const baselines = new Set(model.runs.filter((run, i) => model.runs.findIndex((other) => other.program === run.program) === i).map((run) => run.label));
+  const title = metric === "speedup" ? `speed-up${baselines.size === 1 ? ` over ${[...baselines][0]}` : ""}` : metric;
   const isSelected = (d) => d.run && String(d.run.id) === state.run;
   const MOST_ROWS = 60;
-  const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: [run.program, run.label].join(" · "), run, parts: cycleShares(run) })).filter((row) => row.parts.length);
+  const hasLabels = new Set(model.runs.map((run) => run.label)).size > 1;
+  const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: hasLabels ? `${run.program} · ${run.label}` : run.program, run, parts: cycleShares(run) })).filter((row) => row.parts.length);
   const card = h("section", { class: "card", id: "overview", "aria-labelledby": "overview-title" },
     h("header", {},
       h("div", {}, h("h2", { id: "overview-title" }, "Side by side"), h("p", { class: "soft" }, model.meanings[metric] ?? (metric === "speedup" ? "cycles of the program's first run / cycles of this one" : ""))),
@@ -42,9 +46,9 @@ export function overview(model, runs, width, onselect) {
   if (!data.length) card.append(h("p", { class: "empty" }, "No run is left: choose more above."));
   else if (bars.length > MOST_BARS) card.append(h("p", { class: "empty" }, `${bars.length} kinds of runs are too many to compare at once: choose fewer above.`));
   else {
-    card.append(legend(bars.map((bar) => ({ name: bar, color: colors.get(bar) }))));
+    if (bars.length > 1) card.append(legend(bars.map((bar) => ({ name: bar, color: colors.get(bar) }))));
     if (runs.some((run) => run.outcome !== "done")) card.append(h("p", { class: "soft" }, "Pale bars are of runs that did not come to their end."));
-    card.append(chart(metric, null, groupedBars({ data, groups, bars, colors, width, label: `${metric} of ${data.length} runs`, line: metric === "speedup" ? 1 : undefined, text, onselect: (d) => onselect(d.run), isSelected }),
+    card.append(chart(title, null, groupedBars({ data, groups, bars, colors, width, label: `${metric} of ${data.length} runs`, line: metric === "speedup" ? 1 : undefined, text, onselect: (d) => onselect(d.run), isSelected }),
       [{ name: "program", left: true }, { name: "on", left: true }, { name: metric, format }], data.map((d) => [d.group, d.bar, d.value])));
   }
   if (rows.length && bars.length <= MOST_BARS)

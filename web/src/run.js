@@ -1,5 +1,6 @@
 // One run: its configuration, its main numbers, time series, threads and lines.
-import { h, chart, columnOf, select, format, percent, table, legend } from "./dom.js";
+import { h, columnOf, select, format, percent, table, legend } from "./dom.js";
+import { chart } from "./chart.js";
 import { histogram, stacked } from "./charts.js";
 import { cycleParts, cycleShares } from "./model.js";
 import { seriesView } from "./series.js";

@@ -1,5 +1,6 @@
 // Time series of a launch: heat maps over SMs, channels and lanes, and lines.
-import { h, chart, format, legend, percent, select, short } from "./dom.js";
+import { h, format, legend, percent, select, short } from "./dom.js";
+import { chart } from "./chart.js";
 import { heatMap, palette, timeLines } from "./charts.js";
 import { state, set } from "./state.js";
 

@@ -1,5 +1,6 @@
 // Threads as pictures: a pixel for each, laid out like the grid; a launch of one dimension is cut into rows.
-import { h, chart, format } from "./dom.js";
+import { h, format } from "./dom.js";
+import { chart } from "./chart.js";
 import { heatMap } from "./charts.js";
 
 const titles = { path: "Instructions of each thread", split: "Divergent branches of each thread", miss: "L1 misses of each thread" };

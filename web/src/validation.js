@@ -1,5 +1,6 @@
 // A machine held against the real GPU: simulated over real cycles, and the error of each workload.
-import { h, chart, columnOf, format, legend } from "./dom.js";
+import { h, columnOf, format, legend } from "./dom.js";
+import { chart } from "./chart.js";
 import { colorOf, scatter } from "./charts.js";
 import { state, set } from "./state.js";
 
