@@ -1,8 +1,10 @@
 /* @NAME@: a DRAM policy of your own: which of the waiting requests a channel starts next. heddle/dram_policy.h says
  * what it may look at.
  *
- *     make                               builds @NAME@.so; so does: cc -O2 -shared -fPIC -I @INCLUDE@ @NAME@.c -o
- * @NAME@.so heddle check ./@NAME@.so             tries it on random requests heddle run bfs --dram-policy ./@NAME@.so
+ *     make                      builds @NAME@.so; so does
+ *     cc -O2 -shared -fPIC -I @INCLUDE@ @NAME@.c -o @NAME@.so
+ *     heddle check ./@NAME@.so     tries it on random requests
+ *     heddle run bfs --dram-policy ./@NAME@.so
  *
  * To start with: the oldest request to an open row, reads before writes; then the oldest. */
 #include <heddle/dram_policy.h>

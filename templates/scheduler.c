@@ -1,8 +1,9 @@
 /* @NAME@: a warp scheduler of your own. heddle/scheduler.h says what each hook is for and what a scheduler may look at.
  *
- *     make                               builds @NAME@.so; so does: cc -O2 -shared -fPIC -I @INCLUDE@ @NAME@.c -o
- * @NAME@.so heddle check ./@NAME@.so             tries it on random programs heddle compare bfs -s lrr -s gto -s
- * ./@NAME@.so:length=8
+ *     make                      builds @NAME@.so; so does
+ *     cc -O2 -shared -fPIC -I @INCLUDE@ @NAME@.c -o @NAME@.so
+ *     heddle check ./@NAME@.so     tries it on random programs
+ *     heddle compare bfs -s lrr -s gto -s ./@NAME@.so:length=8
  *
  * To start with: round robin in which a warp issues up to `length` instructions in a row. */
 #include <heddle/scheduler.h>

@@ -1,10 +1,16 @@
 /* `heddle check FILE.so[:KEY=VALUE,...]`: tries a policy of one's own. First alone, on random programs or requests,
  * where every call is checked; then in a GPU, where bundled workloads must still compute what their CPU references do,
  * and take the same cycles twice. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -24,7 +30,7 @@ struct check_options {
 static const struct cli_option options[] = {
     CLI_MACHINE_ROW(offsetof(struct check_options, machine)),
     CLI_SET_ROW(offsetof(struct check_options, machine)),
-    {"--timeout", 0, CLI_SECONDS, "S", "give up a workload after S seconds, default 60",
+    {"--timeout", 0, CLI_SECONDS, "S", "give up after S seconds, alone or with one workload, default 60",
      offsetof(struct check_options, timeout_seconds), 0, 0},
 };
 
@@ -37,7 +43,7 @@ const struct cli_command cli_check_command = {
             "ready may wait is reported. Then workloads run with it, twice: results must be right and cycles\n"
             "equal. Exit status: 0 all good, 3 it did something wrong.\n",
     .examples = "  heddle check ./mine.so\n"
-                "  heddle check ./mine.so:length=1 -m volta-like\n",
+                "  heddle check ./mine.so:length=1 -m h200\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_check,
@@ -156,6 +162,7 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text) {
         if (!sched_parse(text, &scheduler, &given, error, sizeof error))
             return cli_fail(CLI_ERROR, "%s", error);
         printf("scheduler %s: %s\n", scheduler->name, scheduler->help);
+        fflush(stdout);
         status = try_scheduler(scheduler, given);
         break;
     case HEDDLE_PLUGIN_DIVERGENCE:
@@ -168,11 +175,39 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text) {
         if (!policy)
             return cli_fail(CLI_ERROR, "%s", error);
         printf("DRAM policy %s: %s\n", policy->name, policy->help ? policy->help : "");
+        fflush(stdout);
         status = try_dram_policy(policy);
     }
     }
     free(given);
     return status;
+}
+
+/* In a process of its own: a policy may crash, or never return. */
+static int try_alone_apart(const struct heddle_plugin *plugin, const char *text, double timeout) {
+    char problem[128];
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return cli_fail(CLI_ERROR, "cannot start a process: %s", strerror(errno));
+    if (child == 0) {
+        alarm((unsigned)fmin(ceil(timeout), 1e9));
+        status = try_alone(plugin, text);
+        fflush(stdout);
+        _exit(status);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return cli_fail(CLI_ERROR, "cannot wait for a process: %s", strerror(errno));
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    if (WTERMSIG(status) == SIGALRM)
+        snprintf(problem, sizeof problem, "it has not come to its end after %g s", timeout);
+    else
+        snprintf(problem, sizeof problem, "it crashes: SIG%s (%s)", sigabbrev_np(WTERMSIG(status)),
+                 sigdescr_np(WTERMSIG(status)));
+    return wrong("alone", problem);
 }
 
 static int check(struct check_options *given, const struct cli_words *words, struct base_arena *arena) {
@@ -190,8 +225,7 @@ static int check(struct check_options *given, const struct cli_words *words, str
     int status = cli_make_target(&target, &given->machine, plugin->kind == HEDDLE_PLUGIN_SCHEDULER ? text : NULL,
                                  plugin->kind == HEDDLE_PLUGIN_DIVERGENCE ? text : NULL, 0, arena);
     if (status == CLI_DONE)
-        status = try_alone(plugin, text);
-    fflush(stdout);
+        status = try_alone_apart(plugin, text, given->timeout_seconds);
     return status == CLI_DONE ? run_workloads(&target, given->timeout_seconds, arena) : status;
 }
 

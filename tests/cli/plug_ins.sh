@@ -61,7 +61,9 @@ sed 's/HEDDLE_SCHEDULER(table)/HEDDLE_PLUGIN_DEFINE(1, 5, \&table)/' mine/mine.c
 sed 's/^ *\.pick = pick,//; s/^static int pick/int pick/' mine/mine.c >none.c
 sed 's/^\(static int pick.*\)/static int n_calls;\n\1/; s/    (void)view;\n    if/&/; s/return sched_next(candidates, .*/return sched_next(candidates, (uint32_t)n_calls++ % 24);/' \
     mine/mine.c >moody.c
-for name in wild other layout none moody; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+sed 's/    if (state->left/    *(volatile int *)8 = 1;\n&/' mine/mine.c >crash.c
+sed 's/    if (state->left/    for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >endless.c
+for name in wild other layout none moody crash endless; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
 expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
 expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
@@ -73,4 +75,16 @@ expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
 expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
 expect 3 "pick() returned slot 77, which is no candidate" "$heddle" check wild.so
 expect 3 "equal calls" bash -c "'$heddle' check moody.so | sed 's/the same calls lead to other picks/equal calls/'; exit \${PIPESTATUS[0]}"
+expect 3 "it crashes: SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" check crash.so
+expect 1 "'heddle check $work/crash.so' tries your own code" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" run vecadd -s crash.so
+expect 3 "it has not come to its end after 1 s" "$heddle" check endless.so --timeout 1
 expect 2 "check needs a shared object" "$heddle" check bfs
+
+# A store of results knows it by its content.
+printf 'title: mine\nprograms: [vecadd]\nrun: {size: small, scheduler: %s/mine/mine.so}\nmeasures: {cycles: {of: cycles}}\n' "$work" >mine.yaml
+measured() { "$heddle" sweep mine.yaml --store mine.db --csv - --quiet; }
+before=$(measured)
+sed 's/{"length", CONFIG_PLUGIN_UINT, offsetof(struct options, length), 4,/{"length", CONFIG_PLUGIN_UINT, offsetof(struct options, length), 1000,/' \
+    mine/mine.c >longer.c
+cc -O2 -shared -fPIC "-I$include" longer.c -o mine/mine.so
+[[ $(measured) != "$before" ]] || fail "the results of a plug-in that has changed are those of the old one"

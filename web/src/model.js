@@ -38,14 +38,17 @@ function sumLanes(kernels) {
   return sum;
 }
 
+/** A policy of the user's own by the name of its file: /home/me/mine.so:length=8 is mine:length=8. */
+const policyName = (name) => (name ?? "").replace(/^[^:]*\/([^/:]+)\.so(?=$|:)/, "$1");
+
 function makeRun(from, id) {
   const machine = from.functional ? "functional" : from.machine ?? "";
   return {
     ...from,
     id,
     machine: from.set?.length ? `${machine} (${from.set.join(", ")})` : machine,
-    scheduler: from.scheduler ?? "",
-    divergence: from.divergence ?? "",
+    scheduler: policyName(from.scheduler),
+    divergence: policyName(from.divergence),
     size: from.size ?? "",
     total: from.total ?? {},
     kernels: from.kernels ?? [],

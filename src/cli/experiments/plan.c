@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/program/program_options.h"
+#include "config/plugin.h"
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
@@ -105,6 +106,20 @@ static int find_program(struct cli_trial *trial, const struct cli_plan *plan) {
     return CLI_DONE;
 }
 
+/* The simulator and, where there are any, the user's own policies: a hash of each file. */
+static const char *version_of(const struct cli_trial *trial, const struct cli_plan *plan) {
+    const struct config_machine *machine = &trial->target.machine;
+    const char *const name[] = {machine->scheduler, machine->divergence, machine->dram.policy_file};
+    const char *version = plan->version;
+    for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++) {
+        size_t n = config_plugin_file_length(name[i]);
+        const char *hash = n ? cli_hash_file(base_arena_copy(plan->arena, name[i], n), plan->arena) : NULL;
+        if (hash)
+            version = base_arena_printf(plan->arena, "%s %s", version, hash);
+    }
+    return version;
+}
+
 static int describe_input(struct cli_trial *trial, const struct cli_plan *plan) {
     struct base_arena *arena = plan->arena;
     const char *file = trial->program.kind == CLI_PROGRAM_PTX ? trial->program.name : trial->program.executable;
@@ -119,7 +134,7 @@ static int describe_input(struct cli_trial *trial, const struct cli_plan *plan) 
         return cli_fail(CLI_ERROR, "cannot read '%s': %s", file, strerror(errno));
     trial->stored.program = trial->program.name;
     trial->stored.arguments = join(&trial->arguments, arena);
-    trial->stored.version = plan->version;
+    trial->stored.version = version_of(trial, plan);
     trial->stored.machine = trial->target.machine.name;
     trial->stored.scheduler = trial->target.machine.scheduler;
     trial->stored.divergence = trial->target.machine.divergence;

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "config/plugin.h"
 
 /* ---- The driver's configuration ---------------------------------------------------------------------------------- */
 
@@ -148,6 +149,17 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
     return is_ours && code == CLI_USAGE ? CLI_USAGE : CLI_ERROR;
 }
 
+/* The user's own code in the run, as --scheduler has it; NULL: none. */
+static const char *plugin_of(const struct cli_execution *execution) {
+    const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
+    const char *const name[] = {machine ? machine->scheduler : "", machine ? machine->divergence : "",
+                                machine ? machine->dram.policy_file : ""};
+    for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++)
+        if (config_plugin_file_length(name[i]))
+            return name[i];
+    return NULL;
+}
+
 static int judge(const struct cli_execution *execution, const struct cli_end *end, struct report_run *run,
                  struct base_arena *arena, bool *is_said) {
     const char *limit = limit_reached(run);
@@ -162,6 +174,10 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
     if (WIFSIGNALED(end->wait_status)) {
         run->error = base_arena_printf(arena, "%s was ended by %s", run->program,
                                        signal_text(WTERMSIG(end->wait_status), arena));
+        const char *plugin = plugin_of(execution);
+        if (plugin)
+            run->error =
+                base_arena_printf(arena, "%s; 'heddle check %s' tries your own code in it", run->error, plugin);
         return CLI_ERROR;
     }
     return judge_exit(execution, WEXITSTATUS(end->wait_status), run, arena, is_said);
