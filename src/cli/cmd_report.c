@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -47,7 +48,10 @@ static json_t *read_document(const char *path, const char *where, struct base_ar
     json_t *read = json_load_file(path, 0, &error), *first = json_array_get(read, 0);
     bool is_run = json_is_object(json_object_get(read, "total")) || json_is_array(json_object_get(read, "runs"));
     if (!read) {
-        if (error.line < 0)
+        struct stat about;
+        if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
+            cli_fail(CLI_ERROR, "'%s' is empty", path);
+        else if (error.line < 0)
             cli_fail(CLI_ERROR, "cannot read '%s': %s", path, strerror(errno));
         else
             cli_fail(CLI_ERROR, "%s:%d:%d: not JSON: %s", path, error.line, error.column, error.text);

@@ -254,19 +254,23 @@ static bool write_json(const char *path, const json_t *results) {
     return json_dump_file(results, path, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
 }
 
-/* Writes a new file, then renames it. `results` is NULL for the counts of threads. */
-static bool replace_file(const char *path, const json_t *results, const struct cuda_state *state) {
+/* Writes a new file, then renames it. `results` is NULL for the counts of threads. What could not be written leaves an
+ * empty file PATH.lost: older results, or none, are not those of the run. */
+static void replace_file(const char *path, const json_t *results, const struct cuda_state *state) {
     size_t size = strlen(path) + 32;
-    char *temporary = cuda_allocate(size);
+    char *temporary = cuda_allocate(2 * size), *lost = temporary + size;
     snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    bool is_good =
-        (results ? write_json(temporary, results) : write_threads(temporary, state)) && rename(temporary, path) == 0;
-    if (!is_good) {
-        cuda_print("cannot write the results to %s: %s", path, strerror(errno));
-        unlink(temporary);
+    snprintf(lost, size, "%s.lost", path);
+    if ((results ? write_json(temporary, results) : write_threads(temporary, state)) && rename(temporary, path) == 0) {
+        unlink(lost);
+    } else {
+        int error = errno;
+        if (access(lost, F_OK) != 0) /* once */
+            cuda_print("cannot write the results to %s: %s", path, strerror(error));
+        if (truncate(temporary, 0) != 0 || rename(temporary, lost) != 0)
+            unlink(temporary);
     }
     free(temporary);
-    return is_good;
 }
 
 void cuda_results_write(struct cuda_state *state) {

@@ -40,7 +40,7 @@ struct gpu_trace {
     uint64_t last_begun; /* the cycle in which the last span that was written begins */
     struct traced_sm *traced;
     struct counted *channel;
-    bool is_chip_named, is_full_said;
+    bool is_chip_named, is_full_said, is_failure_said;
 };
 
 static const char *const activity_names[SM_N_ACTIVITIES] = {
@@ -225,8 +225,10 @@ void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
     if (clip(trace, &first, &n_cycles))
         stats_trace_span(trace->file, (struct stats_track){chip(trace), 1}, trace->program->name, first, n_cycles,
                          NULL);
-    if (!stats_trace_flush(trace->file))
+    if (!stats_trace_flush(trace->file) && !trace->is_failure_said) {
         fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
+        trace->is_failure_said = true;
+    }
     if (stats_trace_is_full(trace->file) && !trace->is_full_said)
         fprintf(stderr, "heddle: '%s' has reached its limit of %" PRIu64 " bytes and ends at cycle %" PRIu64 "\n",
                 trace->config.path, trace->config.most_bytes, trace->last_begun);

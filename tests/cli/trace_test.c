@@ -301,6 +301,10 @@ static void wrong_bounds_are_told(void **state) {
     expect_status(&outcome, 1);
     expect_line(&outcome, "cannot write '/nonexistent/x.json'");
     outcome_free(&outcome);
+    outcome = heddle("run bfs --size small -q --trace /dev/full"); /* seven launches, and one line */
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "cannot write '/dev/full': No space left on device");
+    outcome_free(&outcome);
 }
 
 static int remove_files(void **state) {

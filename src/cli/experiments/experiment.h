@@ -15,7 +15,7 @@
 
 enum {
     CLI_MOST_AXES = 4,
-    CLI_MOST_POINTS = 64, /* of an axis, including its means */
+    CLI_MOST_POINTS = 512, /* of an axis, including its means */
     CLI_MOST_MEASURES_OF_EXPERIMENT = 16,
 };
 

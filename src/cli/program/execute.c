@@ -238,6 +238,25 @@ static const char *first_line(const char *path, struct base_arena *arena) {
     return *text ? base_arena_copy(arena, text, strlen(text)) : NULL;
 }
 
+/* The driver could not write the results (cuda/results.c). */
+static bool is_lost(const struct cli_job *job, struct base_arena *arena) {
+    const char *path = results_path(job, arena);
+    return access(base_arena_printf(arena, "%s.lost", path), F_OK) == 0 ||
+           access(base_arena_printf(arena, "%s.threads.lost", path), F_OK) == 0;
+}
+
+/* A timeline that has no end: the disk is full, for example. A program that launches nothing makes none. */
+static bool is_trace_cut(const struct cli_execution *execution) {
+    FILE *file = execution->trace.path ? fopen(execution->trace.path, "re") : NULL;
+    char end[3] = "";
+    if (!file)
+        return false;
+    bool is_whole =
+        fseek(file, -3, SEEK_END) == 0 && fread(end, 1, sizeof end, file) == 3 && memcmp(end, "]}\n", 3) == 0;
+    fclose(file);
+    return !is_whole;
+}
+
 static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct base_arena *arena) {
     struct report_run *run = &job->run;
     if (end->start_error) {
@@ -251,7 +270,14 @@ static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct
         run->error = base_arena_copy(arena, diag.text, strlen(diag.text));
         return CLI_ERROR;
     }
-    return judge(&job->execution, end, run, arena, &job->is_said);
+    int status = judge(&job->execution, end, run, arena, &job->is_said);
+    if (status == CLI_DONE && (is_lost(job, arena) || is_trace_cut(&job->execution))) {
+        run->error =
+            base_arena_printf(arena, "what %s measured could not be written; TMPDIR names the place", run->program);
+        job->is_said = true; /* by the driver, with the reason */
+        return CLI_ERROR;
+    }
+    return status;
 }
 
 /* ---- Several ----------------------------------------------------------------------------------------------------- */
