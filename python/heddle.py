@@ -54,8 +54,11 @@ def _start(words, output, after=()):
     """Runs the command with an option that writes a file, and returns the file's text."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "output")
-        ended = subprocess.run([_command(), *words, output, path, *after], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True, check=False)
+        try:
+            ended = subprocess.run([_command(), *words, output, path, *after], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, check=False)
+        except OSError as error:
+            raise Error(f"cannot run '{_command()}', which the variable HEDDLE names: {error.strerror}") from error
         if ended.returncode != 0 or not os.path.exists(path):
             raise Error(ended.stderr.strip() or f"heddle ended with status {ended.returncode}")
         with open(path, encoding="utf-8") as file:
@@ -139,7 +142,11 @@ def _library():
     path = _find_library()
     if not path:
         raise Error("no library libheddle; the variable HEDDLE_LIBRARY can name it")
-    library = ctypes.CDLL(path)
+    try:
+        library = ctypes.CDLL(path)
+        library.heddle_version
+    except (OSError, AttributeError) as error:
+        raise Error(f"not Heddle's library: {error}; the variable HEDDLE_LIBRARY can name another") from error
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     for name, result, parameters in (
             ("heddle_version", text, []),

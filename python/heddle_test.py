@@ -88,6 +88,18 @@ def test_device():
         gpu.free(memory)
 
 
+def test_wrong_places():
+    """Before the library is loaded: what the variables name is no Heddle."""
+    command, library = os.environ["HEDDLE"], os.environ["HEDDLE_LIBRARY"]
+    os.environ["HEDDLE"] = "/nonexistent/heddle"
+    expect_error("cannot run '/nonexistent/heddle'", lambda: heddle.run("vecadd"))
+    for wrong in ("/nonexistent/libheddle.so", __file__, "libm.so.6"):
+        os.environ["HEDDLE_LIBRARY"] = wrong
+        expect_error("HEDDLE_LIBRARY can name another", heddle.Device)
+    os.environ["HEDDLE"], os.environ["HEDDLE_LIBRARY"] = command, library
+
+
+test_wrong_places()
 test_device()
 test_run()
 test_sweep()
