@@ -71,7 +71,7 @@ static void an_mshr_holds_a_limited_number_and_answers_in_order(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_mshrs mshrs;
-    struct mem_waiter waiter;
+    struct mem_waiter waiter = {0};
     mem_mshrs_init(&mshrs, &arena, 2, 3);
     uint32_t id = mem_mshrs_take(&mshrs, 5);
     for (uint32_t token = 10; token < 13; token++)

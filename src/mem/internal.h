@@ -177,8 +177,8 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
 uint32_t mem_line_bytes(const struct config_machine *machine);
 
 /* l1.c: the caches of an SM */
-enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,
-                              uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready);
+enum mem_answer mem_l1_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t address,
+                              uint32_t bytes, uint32_t token, uint64_t *ready);
 void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message *message, uint64_t cycle);
 /* The level below has accepted a store, atomic or uncached read (or a write-back). */
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle);

@@ -262,8 +262,11 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     return MEM_MISS;
 }
 
-enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle, enum mem_kind kind,
-                              uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
+/* With the parameters of mem_access(), so that its call is a jump: eight in all, of which two are on the stack. */
+enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, enum mem_kind kind, uint64_t address,
+                              uint32_t bytes, uint32_t token, uint64_t *ready) {
+    struct mem_sm *sm = &mem->sms[number];
+    struct mem_l1 *l1 = kind == MEM_FETCH ? &sm->code : kind == MEM_TEXTURE ? &sm->texture : &sm->data;
     if (kind == MEM_ATOMIC)
         return access_atomic(mem, sm, l1, cycle, address, bytes, token, ready);
     if (!l1->is_present)
@@ -302,7 +305,7 @@ enum mem_answer mem_l1_access(struct mem *mem, struct mem_sm *sm, struct mem_l1 
 static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id,
                                      enum mem_state state, uint64_t cycle) {
     const struct mem_mshr *mshr = &l1->mshrs.mshr[id];
-    struct mem_waiter waiter;
+    struct mem_waiter waiter = {0};
     while (mshr->first != MEM_NONE) {
         bool is_write = l1->mshrs.waiters[mshr->first].is_write;
         if (is_write && mem->is_coherent && state == MEM_SHARED)

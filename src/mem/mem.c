@@ -205,9 +205,7 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
     assert(sm < mem->n_sms && cycle >= mem->events.base);
     if (mem->machine->memory_is_perfect)
         return access_perfect(mem, sm, cycle, kind, ready);
-    struct mem_sm *unit = &mem->sms[sm];
-    struct mem_l1 *cache = kind == MEM_FETCH ? &unit->code : kind == MEM_TEXTURE ? &unit->texture : &unit->data;
-    return mem_l1_access(mem, unit, cache, cycle, kind, line, bytes, token, ready);
+    return mem_l1_access(mem, sm, cycle, kind, line, bytes, token, ready);
 }
 
 static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {

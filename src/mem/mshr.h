@@ -1,10 +1,12 @@
 /* Lines with work in progress, found by line number: the MSHRs of the L1s and the entries of the L2 banks. */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "mem/cache.h"
 #include "mem/events.h"
 
 /* A fixed set of entries, chained by a hash of their line. */
@@ -16,9 +18,44 @@ struct mem_lines {
 };
 
 void mem_lines_init(struct mem_lines *lines, struct base_arena *arena, uint32_t n);
-uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t line); /* MEM_NONE: the line has no entry */
-uint32_t mem_lines_take(struct mem_lines *lines, uint64_t line);       /* MEM_NONE: all entries are in use */
-void mem_lines_release(struct mem_lines *lines, uint32_t entry);
+
+/* Multiplicative hashing: 2^64 divided by the golden ratio spreads neighbouring lines. */
+static inline uint32_t *mem_lines_bucket(const struct mem_lines *lines, uint64_t line) {
+    return &lines->bucket[line * UINT64_C(0x9E3779B97F4A7C15) >> lines->hash_shift];
+}
+
+/* MEM_NONE: the line has no entry. */
+static inline uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t line) {
+    uint32_t entry = *mem_lines_bucket(lines, line);
+    while (entry != MEM_NONE && lines->line[entry] != line)
+        entry = lines->next[entry];
+    return entry;
+}
+
+/* MEM_NONE: all entries are in use. */
+static inline uint32_t mem_lines_take(struct mem_lines *lines, uint64_t line) {
+    uint32_t entry = lines->free;
+    if (entry == MEM_NONE)
+        return MEM_NONE;
+    uint32_t *bucket = mem_lines_bucket(lines, line);
+    lines->free = lines->next[entry];
+    lines->line[entry] = line;
+    lines->next[entry] = *bucket;
+    *bucket = entry;
+    lines->n_used++;
+    return entry;
+}
+
+static inline void mem_lines_release(struct mem_lines *lines, uint32_t entry) {
+    uint32_t *link = mem_lines_bucket(lines, lines->line[entry]);
+    while (*link != entry)
+        link = &lines->next[*link];
+    *link = lines->next[entry];
+    lines->line[entry] = MEM_NO_LINE;
+    lines->next[entry] = lines->free;
+    lines->free = entry;
+    lines->n_used--;
+}
 
 /* One access that waits for a line. */
 struct mem_waiter {
@@ -39,8 +76,42 @@ struct mem_mshrs {
 };
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges);
-uint32_t mem_mshrs_take(struct mem_mshrs *mshrs, uint64_t line);
+
+static inline uint32_t mem_mshrs_take(struct mem_mshrs *mshrs, uint64_t line) {
+    uint32_t id = mem_lines_take(&mshrs->lines, line);
+    if (id != MEM_NONE)
+        mshrs->mshr[id] = (struct mem_mshr){.first = MEM_NONE, .last = MEM_NONE};
+    return id;
+}
+
 /* Adds a waiter; returns false when the MSHR is full. */
-bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t token, bool is_write);
+static inline bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t token, bool is_write) {
+    struct mem_mshr *mshr = &mshrs->mshr[id];
+    if (mshr->n_waiters == mshrs->merges)
+        return false;
+    uint32_t waiter = mshrs->free_waiter;
+    assert(waiter != MEM_NONE);
+    mshrs->free_waiter = mshrs->waiters[waiter].next;
+    mshrs->waiters[waiter] = (struct mem_waiter){token, MEM_NONE, is_write};
+    if (mshr->first == MEM_NONE)
+        mshr->first = waiter;
+    else
+        mshrs->waiters[mshr->last].next = waiter;
+    mshr->last = waiter;
+    mshr->n_waiters++;
+    return true;
+}
+
 /* Removes the oldest waiter; returns false when none is left. */
-bool mem_mshrs_next(struct mem_mshrs *mshrs, uint32_t id, struct mem_waiter *waiter);
+static inline bool mem_mshrs_next(struct mem_mshrs *mshrs, uint32_t id, struct mem_waiter *waiter) {
+    struct mem_mshr *mshr = &mshrs->mshr[id];
+    uint32_t first = mshr->first;
+    if (first == MEM_NONE)
+        return false;
+    *waiter = mshrs->waiters[first];
+    mshr->first = waiter->next;
+    mshr->n_waiters--;
+    mshrs->waiters[first].next = mshrs->free_waiter;
+    mshrs->free_waiter = first;
+    return true;
+}
