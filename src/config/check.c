@@ -129,6 +129,12 @@ static bool check_dram(const struct config_machine *machine, struct report repor
     if (dram->row_conflict_cycles < dram->row_hit_cycles)
         return FAIL(report, "dram.row_conflict is %" PRIu32 ", but must not be below dram.row_hit, %" PRIu32,
                     dram->row_conflict_cycles, dram->row_hit_cycles);
+    uint32_t opening = dram->row_conflict_cycles - dram->row_hit_cycles;
+    if (dram->row_cycle_cycles && dram->row_cycle_cycles < opening)
+        return FAIL(report,
+                    "dram.row_cycle is %" PRIu32 ", but a row takes %" PRIu32
+                    " cycles to open (dram.row_conflict - dram.row_hit)",
+                    dram->row_cycle_cycles, opening);
     return true;
 }
 

@@ -101,6 +101,9 @@ static void rows_of_dram_hold_lines(void **state) {
     expect_invalid("dram.row=64 l2.present=false", "dram.row is 64, but must hold a line of 128 bytes (l1.line)");
     expect_invalid("dram.row=3K", "dram.row is 3072, but must be a power of two");
     expect_invalid("dram.row_conflict=108", "dram.row_conflict is 108, but must not be below dram.row_hit, 109");
+    expect_valid("dram.row_cycle=18");
+    expect_invalid("dram.row_cycle=17",
+                   "dram.row_cycle is 17, but a row takes 18 cycles to open (dram.row_conflict - dram.row_hit)");
 }
 
 int main(void) {

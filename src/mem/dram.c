@@ -13,6 +13,10 @@
  * takes its latency plus the transfer. When both latencies are equal (Meng 2010: 100 cycles, pipelined), rows do not
  * matter and every access counts as a row hit.
  *
+ * A bank's latency is not always its own: where the latencies include the way through the controller, dram.row_cycle
+ * says how long a row occupies its bank, as data sheets do (tRC). Another row can then be opened that long after this
+ * one was, and not before the last access to this one has started.
+ *
  * Accesses start no faster than the bus can carry them, at most one per cycle. They transfer the bytes of the request,
  * a line of the L2 or less, in bursts of 32 bytes (our choice). Reads and writes use the same queue; requests that find
  * it full wait in order.
@@ -138,20 +142,29 @@ static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cy
     }
 }
 
+/* Returns the cycle from which another row can be opened, after an access to this one; ready: before that access. */
+static uint64_t after_hit(const struct config_dram *dram, uint64_t ready, uint64_t cycle) {
+    if (dram->row_hit_cycles == dram->row_conflict_cycles)
+        return cycle;
+    if (!dram->row_cycle_cycles)
+        return cycle + dram->row_hit_cycles;
+    return ready > cycle + 1 ? ready : cycle + 1;
+}
+
 /* Starts the access in its bank. Returns the cycle in which its data is ready for the bus. */
 static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
     if (bank->row == row || dram->row_hit_cycles == dram->row_conflict_cycles) {
         mem->counters.row_hits++;
         bank->row = row;
-        bank->ready_switch = dram->row_hit_cycles == dram->row_conflict_cycles ? cycle : cycle + dram->row_hit_cycles;
+        bank->ready_switch = after_hit(dram, bank->ready_switch, cycle);
         return cycle + dram->row_hit_cycles;
     }
     mem->counters.row_conflicts++;
     bank->row = row;
     bank->ready_hit = cycle + dram->row_conflict_cycles - dram->row_hit_cycles;
-    bank->ready_switch = cycle + dram->row_conflict_cycles;
-    return bank->ready_switch;
+    bank->ready_switch = cycle + (dram->row_cycle_cycles ? dram->row_cycle_cycles : dram->row_conflict_cycles);
+    return cycle + dram->row_conflict_cycles;
 }
 
 /* The hold ends with the access that starts now. */

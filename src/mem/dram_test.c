@@ -42,6 +42,22 @@ static void another_row_of_a_bank_waits_until_the_first_is_done(void **state) {
     play(with_policy(CONFIG_DRAM_FR_FCFS), steps, 2);
 }
 
+/* The row of line 0 opens from 101 on, so that of line 256 from 101 + 240 on: 341 + 300 + 4. Line 1 hits at 301, before
+ * that, and takes no longer than without it; line 257 hits row 1 at 541. */
+static void with_a_row_cycle_another_row_can_be_opened_before_the_first_has_its_data(void **state) {
+    (void)state;
+    const struct step steps[] = {{0, 405}, {256, 645}};
+    const struct step hits[] = {{0, 405}, {256, 645}, {1, 409}, {257, 649}};
+    struct config_machine machine = with_policy(CONFIG_DRAM_FR_FCFS);
+    machine.dram.row_cycle_cycles = 240;
+    play(machine, steps, 2);
+    play(machine, hits, 4);
+    machine.dram.row_cycle_cycles =
+        201; /* from 302 on; line 1 starts at 301, and the bus lets no other start before 305 */
+    const struct step late[] = {{0, 405}, {256, 609}, {1, 409}};
+    play(machine, late, 3);
+}
+
 /* Accesses start at the bus's rate: 101 and 105. */
 static void banks_work_side_by_side(void **state) {
     (void)state;
@@ -313,6 +329,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_to_an_open_row_are_pipelined_at_the_bus_rate),
         cmocka_unit_test(another_row_of_a_bank_waits_until_the_first_is_done),
+        cmocka_unit_test(with_a_row_cycle_another_row_can_be_opened_before_the_first_has_its_data),
         cmocka_unit_test(banks_work_side_by_side),
         cmocka_unit_test(folding_spreads_rows_at_a_distance_of_a_power_of_the_banks),
         cmocka_unit_test(fcfs_at_each_bank_overtakes_requests_to_other_banks),
