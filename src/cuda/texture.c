@@ -155,8 +155,7 @@ static CUresult describe_reading(const CUDA_TEXTURE_DESC *d, struct exec_texture
         texture->wrap[i] = wrap_of(d->addressMode[i], texture->is_normalized_coords);
     memcpy(texture->border, d->borderColor, sizeof(texture->border));
     texture->is_srgb = d->flags & CU_TRSF_SRGB && texture->reads_normalized && texture->texel == EXEC_TEXEL_U8;
-    if (d->flags & CU_TRSF_SEAMLESS_CUBEMAP)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    texture->is_seamless = d->flags & CU_TRSF_SEAMLESS_CUBEMAP;
     texture->is_mip_linear = d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
     texture->level_bias = d->mipmapLevelBias;
     texture->min_level = d->minMipmapLevelClamp;

@@ -3,7 +3,7 @@
  * From the PTX ISA manual. Floating-point addition rounds to nearest even; f32 addition in global memory flushes
  * subnormal inputs and results to zero, in shared memory it does not. A NaN result is the canonical one (0x7fffffff,
  * 0x7fff); f64 addition keeps an operand's NaN, as recorded on an H200 (add_double). Memory order and scope change no
- * value here. Left out: .b128, vector forms, multimem; red.async is in atomic_async.c. */
+ * value here. .b128 and vectors are in atomic_wide.c, red.async in atomic_async.c. Left out: multimem. */
 #include "exec/mbarrier.h"
 
 #include "exec/float_bits.h"
@@ -141,8 +141,10 @@ exec_act_fn *exec_select_atomic(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     bool is_writable =
         insn->space == PTX_SPACE_GENERIC || insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_SHARED;
-    if (!is_writable || insn->vector > 1 || insn->n_types != 1)
+    if (!is_writable || insn->n_types != 1)
         return NULL;
+    if (insn->vector > 1)
+        return exec_select_atomic_wide(form);
     if (ptx_has(insn, PTX_MOD_ASYNC))
         return exec_select_red_async(form);
     for (size_t k = 0; k < sizeof(atomics) / sizeof(atomics[0]); k++) {

@@ -4,7 +4,9 @@
  * From the PTX ISA manual ("Data Movement and Conversion Instructions: Asynchronous copy"). Sources of cp.async: where
  * to, where from, and the bytes to read, the rest becoming zero, or a predicate that makes all of it zero; imm is the
  * size. Of cp.async.bulk: where to, where from, the size, and the mbarrier that counts the bytes. Every address is two
- * sources, a base and its offset. Left out: tensor maps, copies to several blocks, cp.reduce. */
+ * sources, a base and its offset. cp.reduce.async.bulk combines its elements with those that are there. Left out:
+ * tensor maps, copies to several blocks. */
+#include "exec/combine.h"
 #include "exec/mbarrier.h"
 
 enum { BULK_ALIGNMENT = 16 };
@@ -53,6 +55,18 @@ static void copy_elements(struct exec_context *cx, const struct exec_operands *o
 
 /* --- bulk copies --- */
 
+static void reduce(const struct ends *ends, uint32_t combination) {
+    exec_combine_fn *combine = exec_combine(combination);
+    const unsigned bytes = exec_combined_bytes(combination);
+    for (uint32_t at = 0; at < ends->bytes; at += bytes) {
+        uint64_t old = 0, operand = 0;
+        memcpy(&old, ends->to + at, bytes);
+        memcpy(&operand, ends->from + at, bytes);
+        uint64_t next = combine(old, operand);
+        memcpy(ends->to + at, &next, bytes);
+    }
+}
+
 EXEC_INLINE void copy_bulk(struct exec_context *cx, const struct exec_operands *o, enum ptx_space to,
                            enum ptx_space from) {
     struct ends ends[EXEC_LANES];
@@ -77,7 +91,9 @@ EXEC_INLINE void copy_bulk(struct exec_context *cx, const struct exec_operands *
             return;
     }
     EXEC_FOR_ACTIVE(l, o->mask) {
-        if (ends[l].bytes)
+        if (cx->insn->combination != EXEC_NO_COMBINATION)
+            reduce(&ends[l], cx->insn->combination);
+        else if (ends[l].bytes)
             memmove(ends[l].to, ends[l].from, ends[l].bytes);
         bool has_mbarrier = cx->insn->n_src > 5;
         if (has_mbarrier && !exec_mbarrier_complete(cx, l, exec_based_address(cx, o, 5, l), ends[l].bytes))
@@ -117,6 +133,8 @@ exec_act_fn *exec_select_copy(const struct exec_form *form) {
         return exec_select_copy_arrive(form);
     if (!is_bulk)
         return copy_elements;
+    if (ptx_has(insn, PTX_MOD_REDUCE) && exec_combination_of(insn) == EXEC_NO_COMBINATION)
+        return NULL;
     return insn->space == PTX_SPACE_GLOBAL          ? copy_bulk_out
            : insn->source_space == PTX_SPACE_GLOBAL ? copy_bulk_in
                                                     : copy_bulk_inside;

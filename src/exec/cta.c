@@ -62,9 +62,9 @@ static void start_row(struct exec_cta *cta, uint32_t index) {
         row->tid[0][lane] = thread % grid->block[0];
         row->tid[1][lane] = thread / grid->block[0] % grid->block[1];
         row->tid[2][lane] = thread / grid->block[0] / grid->block[1];
-        row->frame[lane] = 0;
+        row->frame[lane] = row->taken[lane] = 0;
         unsigned char *local = row->local + (size_t)lane * grid->local_bytes;
-        memset(local, 0, program->local_bytes);
+        memset(local, 0, program->uses_alloca ? grid->local_bytes : program->local_bytes);
         struct exec_frame_header header = {EXEC_NO_PC, 0, 0, 0};
         memcpy(local, &header, sizeof header);
     }

@@ -5,6 +5,10 @@
 
 #include "exec/link.h"
 
+/* What the memory system takes of each lane. Of 32 bytes, which are aligned, the second half is in the line of the
+ * first. */
+enum { MAX_ACCESS_BYTES = 16 };
+
 static struct exec_operand place(enum exec_base base, size_t offset, enum ptx_width width) {
     return (struct exec_operand){.offset = (uint32_t)offset & 0xfffffff, .base = base, .width = width};
 }
@@ -245,6 +249,8 @@ static void decode_access(struct exec_linker *linker, uint32_t function_number, 
         out->access.space = (uint8_t)access_space(linker, function_number, insn, address);
         out->access.bytes = (uint8_t)(ptx_type_bits(type) / 8);
         out->access.n = insn->vector ? insn->vector : 1;
+        if (out->access.bytes * out->access.n > MAX_ACCESS_BYTES)
+            out->access.n = (uint8_t)(MAX_ACCESS_BYTES / out->access.bytes);
         out->access.is_signed = ptx_type_kind(type) == PTX_KIND_S;
         if (address->register_id != PTX_NO_INDEX)
             out->imm = (uint32_t)address->offset;
@@ -373,6 +379,17 @@ static void decode_control(struct exec_linker *linker, uint32_t function_number,
 
 /* Decodes Heddle's extensions of PTX. A negated predicate becomes a flag, because cond_acc's imm is its address offset.
  */
+/* alloca, stacksave, stackrestore: they access no memory. */
+static void decode_stack(struct exec_linker *linker, uint32_t function_number, struct exec_insn *out) {
+    bool is_stack =
+        out->opcode == PTX_OP_ALLOCA || out->opcode == PTX_OP_STACKSAVE || out->opcode == PTX_OP_STACKRESTORE;
+    if (!is_stack)
+        return;
+    out->imm = linker->program->function[function_number].frame_bytes;
+    out->access.space = PTX_SPACE_REG;
+    linker->program->uses_alloca |= out->opcode == PTX_OP_ALLOCA;
+}
+
 static void decode_extension(const struct ptx_instruction *insn, struct exec_insn *out) {
     if (ptx_has(insn, PTX_MOD_HEDDLE_ROW))
         out->flags |= EXEC_FLAG_HOLDS_ROW;
@@ -411,6 +428,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         out->rounding = (uint8_t)selection.rounding;
     }
     const struct exec_flat *flat = &selection.flat;
+    out->combination = flat->combination;
     out->n_dst = (uint8_t)flat->n_dst;
     out->n_src = (uint8_t)flat->n_src;
     for (unsigned i = 0; i < flat->n_dst; i++)
@@ -435,6 +453,7 @@ void exec_decode(struct exec_linker *linker, uint32_t function_number, const str
         decode_access(linker, function_number, insn, flat, out);
     if (insn->opcode == PTX_OP_CP)
         decode_copy(insn, out);
+    decode_stack(linker, function_number, out);
     if (insn->matrix)
         exec_link_matrix(linker, function_number, insn, out);
     decode_frame_address(linker, function_number, insn, flat, out);

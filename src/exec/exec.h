@@ -105,13 +105,14 @@ struct exec_insn {
         struct exec_access access;
     };
     uint32_t reconvergence;    /* branch: its reconvergence point, EXEC_NO_PC at the function's end; barrier: enum
-                                  exec_barrier_mode; matrix instruction: index into the program's matrix; texture:
-                                  number of its extra operands, 0: none */
+                                  exec_barrier_mode; matrix instruction: index into the program's matrix; memory and
+                                  textures: number of its extra operands, 0: none */
     struct exec_operand guard; /* predicate; offset 0 (never allocated) without a guard */
     uint8_t kind, n_dst, n_src, flags;
-    uint8_t opcode;   /* enum ptx_opcode: for classes, messages, timing */
-    uint8_t rounding; /* enum exec_rounding */
-    uint8_t spare[2];
+    uint8_t opcode;      /* enum ptx_opcode: for classes, messages, timing */
+    uint8_t rounding;    /* enum exec_rounding */
+    uint8_t combination; /* of a reduction in memory: combine.h */
+    uint8_t spare;
 };
 _Static_assert(sizeof(struct exec_insn) == 64, "one instruction, one cache line");
 
@@ -160,7 +161,7 @@ struct exec_live;
 struct exec_matrix;
 
 /* Sources that an instruction has no room for, of 32 bits each; only textures have any. */
-enum { EXEC_MAX_EXTRA = 8 };
+enum { EXEC_MAX_EXTRA = 16 };
 struct exec_extra {
     uint32_t n;
     struct exec_operand operand[EXEC_MAX_EXTRA];
@@ -193,8 +194,8 @@ struct exec_program {
     uint32_t n_const_variables;
     uint32_t shared_bytes; /* static */
     uint32_t dynamic_shared_offset;
-    uint32_t local_bytes; /* per thread without recursion */
-    bool is_recursive;
+    uint32_t local_bytes; /* per thread without recursion and alloca */
+    bool is_recursive, uses_alloca;
     uint32_t parameter_bytes;
     uint32_t registers_per_thread; /* estimate, 32-bit registers */
     bool uses_warps;               /* has instructions or special registers that depend on warps of 32 threads */
@@ -289,10 +290,10 @@ struct exec_texture {
     enum exec_wrap wrap[3];
     bool is_linear; /* blends neighbouring texels */
     bool is_normalized_coords;
-    bool reads_normalized; /* integer texels read as floats in [0,1] or [-1,1] */
-    bool is_srgb;          /* with reads_normalized: colours are in the sRGB curve, and linear when read */
-    bool is_buffer;        /* plain linear memory, fetched by integer index */
-    bool is_cube;
+    bool reads_normalized;     /* integer texels read as floats in [0,1] or [-1,1] */
+    bool is_srgb;              /* with reads_normalized: colours are in the sRGB curve, and linear when read */
+    bool is_buffer;            /* plain linear memory, fetched by integer index */
+    bool is_cube, is_seamless; /* is_seamless: a cube is filtered across its edges */
     float border[4];
     /* Mip levels after the first, each half the size of the one before. */
     uint32_t n_levels; /* 0 and 1: only level 0 */
@@ -300,6 +301,11 @@ struct exec_texture {
     bool is_mip_linear; /* blends two levels */
     float level_bias, min_level, max_level;
 };
+
+/* Returns whether the threads' local memory needs room for a stack: frames and memory whose number is not known. */
+static inline bool exec_needs_stack(const struct exec_program *program) {
+    return program->is_recursive || program->uses_alloca;
+}
 
 struct exec_grid {
     const struct exec_program *program;
@@ -309,7 +315,7 @@ struct exec_grid {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     uint32_t shared_bytes; /* static + dynamic */
-    uint32_t local_bytes;  /* per thread, with the stack limit for recursion */
+    uint32_t local_bytes;  /* per thread, with the stack limit for recursion and alloca */
     uint64_t grid_id;
     uint64_t workspace; /* address of a cooperative grid's workspace; 0: the grid is not cooperative */
     uint32_t n_sms, warps_per_sm;
@@ -341,6 +347,7 @@ struct exec_row {
     uint32_t live;                         /* lanes whose thread has not exited */
     uint32_t progress;                     /* the last value of the progress instruction, 0 before it */
     uint32_t frame[EXEC_LANES];            /* each thread's current frame: offset in its local memory */
+    uint32_t taken[EXEC_LANES];            /* bytes after that frame which alloca has taken */
     uint32_t n_copy_groups[2][EXEC_LANES]; /* each thread's groups of cp.async and cp.async.bulk so far */
     uint32_t tid[3][EXEC_LANES];
     uint32_t warpid[EXEC_LANES];

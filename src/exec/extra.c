@@ -1,4 +1,4 @@
-/* Operands that an instruction has no room for, read lane by lane wherever its threads are. */
+/* Operands that an instruction has no room for, lane by lane, wherever its threads are. */
 #include "exec/internal.h"
 #include "exec/live.h"
 #include "exec/run.h"
@@ -8,12 +8,16 @@ static bool is_carried(const struct exec_context *cx, struct exec_operand operan
            !cx->grid->program->live->is_at_home[operand.offset / 4];
 }
 
-uint32_t exec_extra_value(const struct exec_context *cx, unsigned k, unsigned lane) {
+void *exec_extra_at(const struct exec_context *cx, unsigned k, unsigned lane) {
     struct exec_operand operand = cx->grid->program->extra[cx->insn->reconvergence - 1].operand[k];
+    size_t bytes = exec_slot_bytes(operand);
     if (cx->row)
-        return ((const uint32_t *)exec_lanes_of(cx->row, operand))[lane];
+        return (unsigned char *)exec_lanes_of(cx->row, operand) + lane * bytes;
     if (is_carried(cx, operand))
-        return ((const uint32_t *)(const void *)(cx->threads->registers + operand.offset))[lane];
-    const struct exec_row *row = cx->threads->row[lane];
-    return ((const uint32_t *)exec_lanes_of(row, operand))[cx->threads->lane[lane]];
+        return cx->threads->registers + operand.offset + lane * bytes;
+    return (unsigned char *)exec_lanes_of(cx->threads->row[lane], operand) + cx->threads->lane[lane] * bytes;
+}
+
+uint32_t exec_extra_value(const struct exec_context *cx, unsigned k, unsigned lane) {
+    return *(const uint32_t *)exec_extra_at(cx, k, lane);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/combine.h"
 #include "exec/lanes/imm.h"
 #include "exec/link.h"
 
@@ -12,6 +13,7 @@ static bool has_no_destination(const struct ptx_instruction *insn) {
     case PTX_OP_ST:
     case PTX_OP_RED:
     case PTX_OP_SUST:
+    case PTX_OP_STACKRESTORE:
     case PTX_OP_BRX:
     case PTX_OP_PROGRESS:
         return true;
@@ -43,14 +45,19 @@ static void add_destination(struct exec_flat *flat, const struct ptx_operand *op
     flat->dst[flat->n_dst++] = (struct exec_flat_operand){operand, type, role};
 }
 
+static void add_extra(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
+    if (flat->n_extra < EXEC_MAX_EXTRA)
+        flat->extra[flat->n_extra++] = (struct exec_flat_operand){operand, type, EXEC_FLAT_PLAIN};
+    else
+        flat->overflows = true;
+}
+
 /* A source of a texture instruction: among the others while there is room. */
 static void add_texture_value(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
     if (flat->n_dst + flat->n_src < EXEC_MAX_OPERANDS)
         add_source(flat, operand, type, EXEC_FLAT_PLAIN);
-    else if (flat->n_extra < EXEC_MAX_EXTRA)
-        flat->extra[flat->n_extra++] = (struct exec_flat_operand){operand, type, EXEC_FLAT_PLAIN};
     else
-        flat->overflows = true;
+        add_extra(flat, operand, type);
 }
 
 /* The first n elements of a vector, or a scalar. */
@@ -123,14 +130,18 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
         bool has_layer = ptx_has(insn, PTX_MOD_A1D) || ptx_has(insn, PTX_MOD_A2D) || ptx_has(insn, PTX_MOD_ACUBE);
         add_texture_values(flat, operand, has_layer ? n - 1 : n, type);
     } else if (operand->kind == PTX_OPERAND_VECTOR) {
-        if (insn->opcode == PTX_OP_MOV && operand->n_elements) /* the elements divide the scalar's bits */
+        if (insn->opcode == PTX_OP_MOV && insn->vector == 1) /* the elements divide the scalar's bits */
             type = ptx_type_bits(type) == 64 ? (operand->n_elements == 2 ? PTX_B32 : PTX_B16)
                                              : (operand->n_elements == 2 ? PTX_B16 : PTX_B8);
         for (uint32_t i = 0; i < operand->n_elements; i++)
-            if (is_destination)
+            if (exec_is_wide(insn))
+                add_extra(flat, &operand->element[i], type);
+            else if (is_destination)
                 add_destination(flat, &operand->element[i], type, EXEC_FLAT_PLAIN);
             else
                 add_source(flat, &operand->element[i], type, EXEC_FLAT_PLAIN);
+        if (is_destination && operand->pair_id != PTX_NO_INDEX)
+            add_destination(flat, operand, PTX_PRED, EXEC_FLAT_PAIR);
     } else if (is_destination) {
         add_destination(flat, operand, type, EXEC_FLAT_PLAIN);
         if (operand->pair_id != PTX_NO_INDEX)
@@ -161,6 +172,8 @@ static void flatten(const struct ptx_function *function, const struct ptx_instru
         flatten_matrix(insn, flat);
         return;
     }
+    if (exec_is_wide(insn) || ptx_has(insn, PTX_MOD_REDUCE))
+        flat->combination = (uint8_t)exec_combination_of(insn);
     if (insn->opcode == PTX_OP_CP) {
         flatten_copy(flat, function, insn);
         return;
@@ -218,9 +231,6 @@ static bool form_of(const struct ptx_function *function, const struct ptx_instru
     *form = (struct exec_form){.insn = insn, .n_dst = (uint8_t)flat->n_dst, .n_src = (uint8_t)flat->n_src};
     if (flat->overflows || flat->n_dst + flat->n_src > EXEC_MAX_OPERANDS)
         return false;
-    for (unsigned i = 0; i < insn->n_types; i++)
-        if (insn->type[i] == PTX_B128)
-            return false;
     for (unsigned i = 0; i < flat->n_dst; i++)
         form->dst_bits[i] = bits_of[exec_operand_width(function, &flat->dst[i])];
     for (unsigned i = 0; i < flat->n_src; i++) {
@@ -228,6 +238,11 @@ static bool form_of(const struct ptx_function *function, const struct ptx_instru
         const struct ptx_operand *operand = flat->src[i].operand;
         if (operand && operand->kind == PTX_OPERAND_SPECIAL && special_bits(operand->special) != form->src_bits[i])
             return false; /* a special register is read with another width than its own */
+    }
+    form->n_extra = (uint8_t)flat->n_extra;
+    for (unsigned i = 0; i < flat->n_extra; i++) {
+        uint8_t bits = bits_of[exec_operand_width(function, &flat->extra[i])];
+        form->extra_bits = i == 0 || form->extra_bits == bits ? bits : 0;
     }
     return true;
 }

@@ -97,7 +97,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         unsigned char *local = thread_local_memory(row, lane);
-        uint32_t frame = row->frame[lane], next = frame + caller->frame_bytes;
+        uint32_t frame = row->frame[lane], next = frame + caller->frame_bytes + row->taken[lane];
         if (next + program->function[callee].frame_bytes > cx->grid->local_bytes) {
             cx->fault = (struct exec_fault){.kind = EXEC_FAULT_STACK_OVERFLOW, .lane = lane, .address = next};
             return;
@@ -110,6 +110,7 @@ void exec_enter_function(struct exec_context *cx, struct exec_row *row, uint32_t
             move_registers(caller, row, lane, local + frame + caller->save_offset, true);
         copy_values(site->argument, site->n_arguments, row, lane, local + frame, local + next);
         row->frame[lane] = next;
+        row->taken[lane] = 0;
     }
 }
 
@@ -138,6 +139,7 @@ void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t
             else
                 write_register(row, c->to, lane, result[i]);
         }
+        row->taken[lane] = row->frame[lane] - header.caller_frame - caller->frame_bytes;
         row->frame[lane] = header.caller_frame;
     }
 }

@@ -116,6 +116,10 @@ exec_act_fn *exec_select_load(const struct exec_form *form);          /* load.c:
 exec_act_fn *exec_select_store(const struct exec_form *form);         /* store.c: st */
 exec_act_fn *exec_select_address_space(const struct exec_form *form); /* address_space.c: cvta isspacep */
 
+exec_act_fn *exec_select_wide(const struct exec_form *form);        /* wide.c: ld st of eight elements */
+exec_act_fn *exec_select_atomic_wide(const struct exec_form *form); /* atomic_wide.c: atom red of vectors, .b128 */
+exec_act_fn *exec_select_stack(const struct exec_form *form);       /* stack.c: alloca stacksave stackrestore */
+
 exec_lanes_fn *exec_select_cluster(const struct exec_form *form); /* cluster.c: mapa getctarank createpolicy */
 
 /* texture.c and surface.c */
@@ -124,7 +128,9 @@ exec_lanes_fn *exec_select_cluster(const struct exec_form *form); /* cluster.c: 
 const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t handle, unsigned lane);
 unsigned exec_texel_bytes(const struct exec_texture *texture);
 exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
-/* extra.c: the k-th extra operand of the context's instruction, which has 32 bits, of one lane. */
+/* extra.c: one lane of the k-th extra operand of the context's instruction, which is no predicate: its place, and its
+ * value if it has 32 bits. */
+void *exec_extra_at(const struct exec_context *cx, unsigned k, unsigned lane);
 uint32_t exec_extra_value(const struct exec_context *cx, unsigned k, unsigned lane);
 
 /* builtin.c: the k-th argument, or the result, of the context's call, for one lane; at most 8 bytes. */

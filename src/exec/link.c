@@ -223,7 +223,7 @@ static void place_all_shared(struct exec_linker *linker) {
 
 static void size_code(struct exec_linker *linker) {
     struct exec_program *program = linker->program;
-    uint32_t n_calls = 0, n_tables = 0, n_matrices = 0, n_textures = 0;
+    uint32_t n_calls = 0, n_tables = 0, n_matrices = 0, n_extras = 0;
     for (uint32_t f = 0; f < program->n_functions; f++) {
         struct exec_function *function = &program->function[f];
         function->first_pc = program->n_insns;
@@ -233,7 +233,8 @@ static void size_code(struct exec_linker *linker) {
             n_calls += function->ptx->instruction[i].opcode == PTX_OP_CALL;
             n_tables += function->ptx->instruction[i].opcode == PTX_OP_BRX;
             n_matrices += function->ptx->instruction[i].matrix != NULL;
-            n_textures += function->ptx->instruction[i].opcode == PTX_OP_TEX;
+            n_extras +=
+                function->ptx->instruction[i].opcode == PTX_OP_TEX || exec_is_wide(&function->ptx->instruction[i]);
         }
     }
     program->code = base_arena_alloc_array(linker->arena, program->n_insns, sizeof *program->code, 64);
@@ -243,7 +244,7 @@ static void size_code(struct exec_linker *linker) {
     program->call_site = base_arena_alloc_array(linker->arena, n_calls + 1, sizeof *program->call_site, 16);
     program->branch_table = base_arena_alloc_array(linker->arena, n_tables + 1, sizeof(uint32_t *), 16);
     program->matrix = base_arena_alloc_array(linker->arena, n_matrices + 1, sizeof(const struct exec_matrix *), 16);
-    program->extra = base_arena_alloc_array(linker->arena, n_textures + 1, sizeof *program->extra, 16);
+    program->extra = base_arena_alloc_array(linker->arena, n_extras + 1, sizeof *program->extra, 16);
     n_tables = 0;
     for (uint32_t f = 0; f < program->n_functions; f++)
         for (uint32_t i = 0; i < program->function[f].ptx->n_instructions; i++) {

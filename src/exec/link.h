@@ -24,10 +24,11 @@ struct exec_flat_operand {
 /* An instruction with its vectors flattened, an explicit carry and the immediates of modifiers removed. */
 struct exec_flat {
     struct exec_flat_operand dst[EXEC_MAX_DST], src[EXEC_MAX_SRC];
-    struct exec_flat_operand extra[EXEC_MAX_EXTRA]; /* sources without room */
+    struct exec_flat_operand extra[EXEC_MAX_EXTRA]; /* without room: sources, or all elements of wide vectors */
     unsigned n_dst, n_src, n_extra;
     uint32_t imm;
-    bool overflows; /* more operands than an instruction can hold */
+    uint8_t combination; /* of a reduction in memory: combine.h */
+    bool overflows;      /* more operands than an instruction can hold */
 };
 
 /* An instruction's kind and function, before its operands have places. */
@@ -38,6 +39,9 @@ struct exec_selection {
     enum exec_rounding rounding;
     struct exec_flat flat;
 };
+
+/* wide.c: returns whether the elements of the instruction's vectors are extra operands. */
+bool exec_is_wide(const struct ptx_instruction *insn);
 
 /* Returns false for an unsupported instruction. */
 bool exec_select(const struct ptx_function *function, const struct ptx_instruction *insn,

@@ -34,7 +34,7 @@ static const struct exec_operand *fragments_of(const struct exec_program *progra
 
 /* Returns the instruction's operands beyond its own; n is 0 where it has none. */
 static struct exec_extra extra_of(const struct exec_program *program, const struct exec_insn *insn) {
-    bool has_extra = insn->opcode == PTX_OP_TEX && insn->reconvergence;
+    bool has_extra = insn->kind == EXEC_KIND_CONTEXT && insn->reconvergence;
     return has_extra ? program->extra[insn->reconvergence - 1] : (struct exec_extra){.n = 0};
 }
 

@@ -4,6 +4,7 @@
  * (address.c). Cache operators, memory order, scope and eviction hints change no value here: rows run one after the
  * other. */
 #include "exec/internal.h"
+#include "exec/link.h"
 
 /* Reads one element, extended to 64 bits. The size is a constant in every call. */
 EXEC_INLINE uint64_t read_element(const unsigned char *p, unsigned bytes, bool is_signed) {
@@ -173,7 +174,9 @@ exec_act_fn *exec_select_load(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     unsigned bits = ptx_type_bits(insn->type[0]);
     unsigned n = insn->vector ? insn->vector : 1;
-    if (bits < 8 || bits > 64 || n > EXEC_MAX_DST || n > form->n_dst)
+    if (exec_is_wide(insn))
+        return exec_select_wide(form);
+    if (bits < 8 || bits > 64 || n > 4 || n > form->n_dst)
         return NULL;
     unsigned bytes = bits / 8, slot = common_slot(form, n);
     for (unsigned e = 0; e < n; e++)

@@ -12,6 +12,10 @@ exec_act_fn *exec_select_memory(const struct exec_form *form) {
     case PTX_OP_CVTA:
     case PTX_OP_ISSPACEP:
         return exec_select_address_space(form);
+    case PTX_OP_ALLOCA:
+    case PTX_OP_STACKSAVE:
+    case PTX_OP_STACKRESTORE:
+        return exec_select_stack(form);
     default:
         return NULL;
     }

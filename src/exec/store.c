@@ -2,6 +2,7 @@
  *
  * Lanes that write the same place do so in ascending order; the manual does not say which value stays. Cache operators,
  * memory order, scope and eviction hints change no value here. */
+#include "exec/link.h"
 #include "exec/mbarrier.h"
 
 /* The parameters of a store function; slot_bytes 0 stands for registers of different sizes in one vector. */
@@ -118,6 +119,8 @@ exec_act_fn *exec_select_store(const struct exec_form *form) {
     unsigned n = insn->vector ? insn->vector : 1;
     if (ptx_has(insn, PTX_MOD_ASYNC))
         return exec_select_store_async(form);
+    if (exec_is_wide(insn) && !is_kernel_parameter(&insn->operand[0]))
+        return exec_select_wide(form);
     if (bits < 8 || bits > 64 || n > 4 || form->n_src < 1 + n)
         return NULL;
     if (insn->space == PTX_SPACE_CONST || is_kernel_parameter(&insn->operand[0]))

@@ -175,7 +175,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
         .parameter_bytes = program->parameter_bytes,
         .dynamic_shared_bytes = launch->dynamic_shared_bytes,
         .shared_bytes = program->dynamic_shared_offset + launch->dynamic_shared_bytes,
-        .local_bytes = (program->local_bytes + (program->is_recursive ? gpu->config.stack_bytes : 0) + 15) & ~15u,
+        .local_bytes = (program->local_bytes + (exec_needs_stack(program) ? gpu->config.stack_bytes : 0) + 15) & ~15u,
         .grid_id = ++gpu->n_grids,
         .workspace = workspace,
         .n_sms = gpu->config.n_sms,

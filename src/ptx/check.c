@@ -219,11 +219,29 @@ static bool check_float8(struct ptx_check *check) {
     return true;
 }
 
+/* cvt.pack: two 16-bit numbers, or two smaller ones below the bits of c. */
+static bool check_pack(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    bool is_small = has_one_of(instruction, "u2 s2 u4 s4"), has_addend = instruction->n_operands == 4;
+    bool is_byte = ptx_type_bits(instruction->type[0]) == 8;
+    unsigned n_types = (is_small ? 1u : 2u) + has_addend;
+    if (!ptx_has(instruction, PTX_MOD_SAT))
+        return missing_modifier(check, "sat");
+    if (has_addend != (is_small || is_byte))
+        return fail(check, has_addend ? "needs 3 operands" : "needs 4 operands");
+    if (instruction->n_types != n_types || instruction->type[is_small ? 0 : 1] != PTX_S32 ||
+        (has_addend && instruction->type[n_types - 1] != PTX_B32))
+        return fail(check, "must be of .s32, and with a fourth operand of .s32.b32");
+    return true;
+}
+
 /* Checks which conversions need a rounding mode. */
 static bool check_convert(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     enum ptx_type to = instruction->type[0], from = instruction->type[1];
     bool to_float = ptx_type_kind(to) == PTX_KIND_F, from_float = ptx_type_kind(from) == PTX_KIND_F;
+    if (ptx_has(instruction, PTX_MOD_PACK))
+        return check_pack(check);
     if (is_float8(to) || is_float8(from))
         return check_float8(check);
     bool is_packed = to == PTX_F16X2 || to == PTX_BF16X2;
@@ -242,6 +260,27 @@ static bool check_convert(struct ptx_check *check) {
         return fail(check, "is exact: .rn .rz .rm .rp do not apply");
     if ((!from_float || (to_float && to != from)) && rounds_to_integer)
         return fail(check, "does not round to an integer: .rni .rzi .rmi .rpi do not apply");
+    return true;
+}
+
+static bool is_half(enum ptx_type type) {
+    return type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
+}
+
+/* Vectors in memory; .b128 is a vector of two halves. */
+static bool check_vector_atomic(struct ptx_check *check) {
+    const struct ptx_instruction *instruction = check->instruction;
+    enum ptx_type type = instruction->type[0];
+    if (type == PTX_B64)
+        return has_one_of(instruction, "exch cas") || fail(check, "does not exist: 128 bits have .exch and .cas");
+    if (instruction->space == PTX_SPACE_SHARED)
+        return fail(check, "does not exist: vectors are in .global memory");
+    if (type != PTX_F32 && !is_half(type))
+        return fail(check, "does not exist: vectors are of .f32 and half precision");
+    if (instruction->vector * ptx_type_bits(type) > 128)
+        return fail(check, "is more than 128 bits");
+    if (!has_one_of(instruction, type == PTX_F32 ? "add" : "add min max"))
+        return fail(check, "does not exist: vectors have .add, and in half precision .min and .max");
     return true;
 }
 
@@ -266,9 +305,9 @@ static bool check_atomic(struct ptx_check *check) {
         return fail(check, "needs a type such as .u32");
     if (ptx_has(instruction, PTX_MOD_ADD) && type == PTX_S64)
         return fail(check, "does not exist: 64-bit addition is .u64");
-    if (has_one_of(instruction, "min max") && instruction->vector == 1 && (type == PTX_F32 || type == PTX_F64))
+    if (has_one_of(instruction, "min max") && (type == PTX_F32 || type == PTX_F64))
         return fail(check, "does not exist: minimum and maximum are for integers and half precision");
-    return true;
+    return instruction->vector == 1 || check_vector_atomic(check);
 }
 
 static bool check_barrier(struct ptx_check *check) {

@@ -202,7 +202,7 @@ static bool check_vector(struct ptx_check *check, struct ptx_operand *operand, e
     if (operand->kind != PTX_OPERAND_VECTOR || operand->n_elements != width)
         return ptx_fail(check->parser, operand->at, "%s needs a vector of %u here, got %u", name_of(check), width,
                         operand->kind == PTX_OPERAND_VECTOR ? operand->n_elements : 1);
-    return check_elements(check, operand, type, fit, is_destination);
+    return check_decoration(check, operand, false, false) && check_elements(check, operand, type, fit, is_destination);
 }
 
 bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, unsigned n,
@@ -211,8 +211,16 @@ bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, e
     if (given != n)
         return ptx_fail(check->parser, operand->at, "%s needs %u register%s here, got %u", name_of(check), n,
                         n == 1 ? "" : "s", given);
-    return operand->kind == PTX_OPERAND_VECTOR ? check_elements(check, operand, type, EXACT, is_destination)
-                                               : check_value(check, operand, type, EXACT, is_destination);
+    if (operand->kind != PTX_OPERAND_VECTOR)
+        return check_value(check, operand, type, EXACT, is_destination);
+    return check_decoration(check, operand, false, false) &&
+           check_elements(check, operand, type, EXACT, is_destination);
+}
+
+static bool check_pair(struct ptx_check *check, const struct ptx_operand *operand) {
+    if (operand->pair_id == PTX_NO_INDEX || operand->pair_id == PTX_SINK_ID)
+        return true;
+    return check_register(check, operand, operand->pair_id, PTX_PRED, EXACT);
 }
 
 /* tex and suld write four registers, or as many as .v2 .v4 say; a single one may be in braces. */
@@ -224,7 +232,9 @@ static bool check_texels(struct ptx_check *check, struct ptx_operand *operand, e
     if (operand->n_elements != width)
         return ptx_fail(check->parser, operand->at, "%s needs a vector of %u here, got %u", name_of(check), width,
                         operand->n_elements);
-    return check_elements(check, operand, type, WIDER, is_destination);
+    bool may_pair = check->instruction->opcode == PTX_OP_TEX || check->instruction->opcode == PTX_OP_TLD4;
+    return (may_pair ? check_pair(check, operand) : check_decoration(check, operand, false, false)) &&
+           check_elements(check, operand, type, WIDER, is_destination);
 }
 
 /* mov: a scalar, a whole vector register, or one wide register against several narrow ones. */
@@ -237,6 +247,8 @@ static bool check_move(struct ptx_check *check, struct ptx_operand *operand, enu
     if (operand->element[0].kind == PTX_OPERAND_SPECIAL)
         return ptx_fail(check->parser, operand->at, "'%%%s' needs a component such as .x",
                         ptx_special_name(operand->element[0].special));
+    if (!check_decoration(check, operand, false, false))
+        return false;
     static const enum ptx_type parts[] = {PTX_B8, PTX_B16, PTX_B32, PTX_B64};
     unsigned bits = ptx_type_bits(type), n = operand->n_elements;
     const struct ptx_operand *other = &check->instruction->operand[is_destination ? 1 : 0];
@@ -250,12 +262,6 @@ static bool check_move(struct ptx_check *check, struct ptx_operand *operand, enu
 }
 
 /* ---- Predicates ---- */
-
-static bool check_pair(struct ptx_check *check, const struct ptx_operand *operand) {
-    if (operand->pair_id == PTX_NO_INDEX || operand->pair_id == PTX_SINK_ID)
-        return true;
-    return check_register(check, operand, operand->pair_id, PTX_PRED, EXACT);
-}
 
 /* d|p: checks the part before '|' as a separate destination. */
 static bool check_paired(struct ptx_check *check, const struct ptx_operand *operand, enum ptx_type type) {
@@ -382,6 +388,8 @@ bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, cha
         return check_source(check, operand, type, EXACT);
     case 'S':
         return check_vector(check, operand, type, WIDER, false);
+    case 'E':
+        return check_vector(check, operand, type, EXACT, false);
     case 'p':
         return check_source(check, operand, PTX_PRED, EXACT);
     case 'u':
@@ -408,6 +416,9 @@ bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, cha
         return check_texture(check, operand);
     case 'g':
         return check_slopes(check, operand, type);
+    case 'o':
+        return operand->kind == PTX_OPERAND_VECTOR ? check_elements(check, operand, PTX_S32, EXACT, false)
+                                                   : check_source(check, operand, PTX_S32, EXACT);
     case 't':
         return operand->kind == PTX_OPERAND_ADDRESS ? check_handle(check, operand)
                                                     : wrong_kind(check, operand, "[texture]");

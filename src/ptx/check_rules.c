@@ -20,10 +20,11 @@ enum {
     FLOAT = T(F32) | T(F64),
     SIGNED = T(S16) | T(S32) | T(S64),
     BYTES = T(U8) | T(S8),
-    MEMORY = BYTES | INT | FLOAT | BITS | T(B8) | T(B128),
+    MEMORY = BYTES | INT | FLOAT | BITS | T(B8),
     FLOAT8 = T(E4M3X2) | T(E5M2X2),
+    TEXELS = I32 | T(F32) | T(F16) | T(F16X2),
     CONVERT = BYTES | INT | FLOAT | HALF | T(TF32),
-    ATOMIC = I3264 | FLOAT | HALF | T(B16) | B3264 | T(B128)
+    ATOMIC = I3264 | FLOAT | HALF | T(B16) | B3264
 };
 
 #define ROUND "rn rz rm rp"
@@ -44,11 +45,11 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     /* integer and floating-point arithmetic */
     RULE(ABS, TYPES(SIGNED | FLOAT | HALF), "ds", .modifiers = "ftz"),
     RULE(NEG, TYPES(SIGNED | FLOAT | HALF), "ds", .modifiers = "ftz"),
-    RULE(ADD, TYPES(INT | X2 | FLOAT | HALF), "dss", .modifiers = ROUND " ftz sat cc"),
-    RULE(SUB, TYPES(INT | X2 | FLOAT | HALF), "dss", .modifiers = ROUND " ftz sat cc"),
+    RULE(ADD, TYPES(INT | X2 | FLOAT | HALF | T(F32X2)), "dss", .modifiers = ROUND " ftz sat cc"),
+    RULE(SUB, TYPES(INT | X2 | FLOAT | HALF | T(F32X2)), "dss", .modifiers = ROUND " ftz sat cc"),
     RULE(ADDC, TYPES(I3264), "dss", .modifiers = "cc"),
     RULE(SUBC, TYPES(I3264), "dss", .modifiers = "cc"),
-    RULE(MUL, TYPES(INT | FLOAT | HALF), "dss", .needs_if_int = "lo hi wide", .modifiers = ROUND " ftz sat"),
+    RULE(MUL, TYPES(INT | FLOAT | HALF | T(F32X2)), "dss", .needs_if_int = "lo hi wide", .modifiers = ROUND " ftz sat"),
     RULE(MAD, TYPES(INT | FLOAT), "dsss", .needs_if_int = "lo hi wide", .needs_if_float = ROUND,
          .modifiers = "ftz sat cc"),
     RULE(MADC, TYPES(I3264), "dsss", .needs = "lo hi", .modifiers = "cc"),
@@ -61,7 +62,8 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(MAX, TYPES(INT | X2 | FLOAT | HALF), "dss", .modifiers = "ftz NaN xorsign abs relu"),
     RULE(DP4A, TYPES(I32, I32), "dsss"),
     RULE(DP2A, TYPES(I32, I32), "dsss", .needs = "lo hi"),
-    RULE(FMA, TYPES(FLOAT | HALF, NONE | T(F16) | T(BF16)), "dsss", .needs = ROUND, .modifiers = "ftz sat relu oob"),
+    RULE(FMA, TYPES(FLOAT | HALF | T(F32X2), NONE | T(F16) | T(BF16)), "dsss", .needs = ROUND,
+         .modifiers = "ftz sat relu oob"),
     RULE(RCP, TYPES(FLOAT), "ds", .needs = ROUND " approx", .modifiers = "ftz"),
     RULE(SQRT, TYPES(FLOAT), "ds", .needs = ROUND " approx", .modifiers = "ftz"),
     RULE(RSQRT, TYPES(FLOAT), "ds", .needs = "approx", .modifiers = "ftz"),
@@ -99,7 +101,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(PRMT, TYPES(T(B32)), "dsss", .modifiers = "f4e b4e rc8 ecl ecr rc16"),
     RULE(SZEXT, TYPES(I32), "dss", .needs = "clamp wrap"),
     /* data movement */
-    RULE(MOV, TYPES(BITS | INT | FLOAT | T(PRED) | T(B128)), "MM"),
+    RULE(MOV, TYPES(BITS | INT | FLOAT | T(PRED)), "MM"),
     RULE(CVT, TYPES(CONVERT | T(F16X2) | T(BF16X2) | FLOAT8, CONVERT | T(F16X2) | FLOAT8), "DS|DSS",
          .modifiers = ROUND " rna rni rzi rmi rpi ftz sat relu satfinite"),
     RULE(CVTA, TYPES(T(U32) | T(U64)), "ds", .modifiers = "to"),
@@ -112,19 +114,21 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(DISCARD, TYPES(NONE), "mi", .needs = "L2"),
     RULE(ISSPACEP, TYPES(NONE), "PA"),
     RULE(MEMBAR, TYPES(NONE), "", .needs = "cta gl sys gpu cluster proxy", .modifiers = "alias async"),
+    RULE(ALLOCA, TYPES(T(U32) | T(U64)), "ds|dsi"),
+    RULE(STACKSAVE, TYPES(T(U32) | T(U64)), "d"),
+    RULE(STACKRESTORE, TYPES(T(U32) | T(U64)), "s"),
     RULE(FENCE, TYPES(NONE), "",
          .modifiers = ORDER " proxy alias async async::generic mbarrier_init sync_restrict::shared::cta "
                             "sync_restrict::shared::cluster"),
-    RULE(ATOM, TYPES(ATOMIC), "Dms|Dmss", .needs = ATOMIC_OPERATIONS, .modifiers = ORDER " noftz"),
+    RULE(ATOM, TYPES(ATOMIC), "DmE|DmEE", .needs = ATOMIC_OPERATIONS, .modifiers = ORDER " noftz"),
     RULE(RED, TYPES(ATOMIC), "mS|mSh", .needs = "and or xor add inc dec min max",
          .modifiers = ORDER " noftz L2::cache_hint"),
     /* clusters */
     RULE(MAPA, TYPES(T(U32) | T(U64)), "dsu"),
     RULE(GETCTARANK, TYPES(T(U32) | T(U64)), "ds"),
     /* textures and surfaces */
-    RULE(TEX, TYPES(I32 | T(F32) | T(F16X2), T(S32) | T(F32)), "Vx|Vxs|Vxgg|Vxsss|Vxssss", .needs = GEOMETRY,
-         .modifiers = "base level grad"),
-    RULE(TLD4, TYPES(I32 | T(F32), T(F32)), "Vx", .needs = "r g b a", .modifiers = GEOMETRY),
+    RULE(TEX, TYPES(TEXELS, T(S32) | T(F32)), "Vx|Vxo|Vxos", .needs = GEOMETRY, .modifiers = "base"),
+    RULE(TLD4, TYPES(TEXELS, T(F32)), "Vx|Vxo|Vxos", .needs = "r g b a", .modifiers = GEOMETRY),
     RULE(TXQ, TYPES(B3264), "dt|dts",
          .needs = "width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels "
                   "num_samples filter_mode addr_mode_0 addr_mode_1 addr_mode_2 force_unnormalized_coords",
@@ -202,13 +206,25 @@ static const struct {
     enum ptx_modifier modifier[2];
     struct ptx_rule rule;
 } variants[] = {
-    IF(ATOM, L2_CACHE_HINT, TYPES(ATOMIC), "Dmsh|Dmssh", .needs = ATOMIC_OPERATIONS,
+    IF(ATOM, L2_CACHE_HINT, TYPES(ATOMIC), "DmEh|DmEEh", .needs = ATOMIC_OPERATIONS,
        .modifiers = ORDER " noftz L2::cache_hint"),
     IF(ST, ASYNC, TYPES(I3264 | B3264 | FLOAT), "mSa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async weak"),
     IF(RED, ASYNC, TYPES(T(U32) | T(S32) | T(U64) | T(B32)), "msa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async and or xor add inc dec min max relaxed cluster"),
+    VARIANT(TEX, PTX_MOD_LEVEL, NO_MODIFIER, TYPES(TEXELS, T(S32) | T(F32)), "Vxs|Vxso|Vxsos", .needs = GEOMETRY,
+            .modifiers = "level"),
+    VARIANT(TEX, PTX_MOD_GRAD, NO_MODIFIER, TYPES(TEXELS, T(S32) | T(F32)), "Vxgg|Vxggo|Vxggos", .needs = GEOMETRY,
+            .modifiers = "grad"),
+    /* cvt.pack: .u2 .s2 .u4 .s4 are modifiers, because nothing else has such types */
+    VARIANT(CVT, PTX_MOD_PACK, NO_MODIFIER,
+            TYPES(T(U8) | T(S8) | T(U16) | T(S16) | T(S32), T(S32) | T(B32), NONE | T(B32)), "dss|dsss",
+            .needs = "pack", .modifiers = "sat u2 s2 u4 s4"),
     /* cp */
+    IF_BOTH(CP, REDUCE, MBARRIER_COMPLETE_TX, TYPES(I3264 | B3264), "12ua", .needs = "and or xor add inc dec min max",
+            .modifiers = "reduce async bulk mbarrier::complete_tx::bytes"),
+    IF(CP, REDUCE, TYPES(I3264 | B3264 | FLOAT | T(F16) | T(BF16)), "12u|12uh", .needs = "bulk_group",
+       .modifiers = "reduce async bulk noftz and or xor add inc dec min max L2::cache_hint"),
     IF(CP, COMMIT_GROUP, TYPES(NONE), "", .needs = "async", .modifiers = "bulk commit_group"),
     IF(CP, WAIT_GROUP, TYPES(NONE), "i", .needs = "async", .modifiers = "bulk wait_group read"),
     IF(CP, WAIT_ALL, TYPES(NONE), "", .needs = "async", .modifiers = "wait_all"),

@@ -70,6 +70,16 @@ static void well_formed_instructions_pass(void **state) {
         "atom.shared.cas.b64 %rd1, [%r1], %rd2, %rd3;",
         "red.global.add.f32 [cell], 1.0;",
         "atom.global.add.noftz.f16x2 %r1, [cell], %r2;",
+        "atom.global.add.v2.f32 {%f1, %f2}, [cell], {%f3, %f4};",
+        "red.global.max.noftz.v4.bf16x2 [cell], {%r1, %r2, %r3, %r4};",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [cell], [%r1], 16;",
+        "cvt.pack.sat.u16.s32 %r1, %r2, %r3;",
+        "cvt.pack.sat.s4.s32.b32 %r1, %r2, %r3, %r4;",
+        "alloca.u64 %rd1, %rd2, 16;",
+        "add.rz.ftz.f32x2 %rd1, %rd2, %rd3;",
+        ".reg .b128 %q<2>; atom.exch.b128 %q0, [%rd1], %q1;",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|%p1, [%rd1, {%f1, %f2}], {1, %r2};",
+        "tex.level.2d.v2.f16x2.f32 {%r1, %r2}, [%rd1, {%f1, %f2}], %f3, {1, 2};",
         "ld.global.L1::evict_last.L2::cache_hint.u32 %r1, [cell], %rd1;",
         "bar.sync 0;",
         "bar.sync %r1, 64;",
@@ -252,6 +262,21 @@ static void atomics_are_checked(void **state) {
     fixture_rejects("atom.global.add.u32 %r1, [cell], 3, 4;", 1, "atom.global.add.u32 needs one value");
     fixture_rejects("atom.local.add.u32 %r1, [%rd1], 1;", 1, "atom.local.add.u32 works on .global and .shared only");
     fixture_rejects("red.global.add.s64 [%rd1], 1;", 1, "red.global.add.s64 does not exist: 64-bit addition is .u64");
+    fixture_rejects("red.shared.add.v2.f32 [%rd1], {%f1, %f2};", 1,
+                    "red.shared.add.v2.f32 does not exist: vectors are in .global memory");
+    fixture_rejects("red.global.add.v2.u32 [%rd1], {%r1, %r2};", 1,
+                    "red.global.add.v2.u32 does not exist: vectors are of .f32 and half precision");
+    fixture_rejects("atom.global.add.v2.f32 {%f1, %f2}, [%rd1], %f1;", 44,
+                    "atom.global.add.v2.f32 needs a vector of 2 here, got 1");
+    fixture_rejects("ld.global.v2.f32 {%f1, %f2}|%p1, [%rd1];", 18, "ld.global.v2.f32 takes no pair of registers here");
+}
+
+static void packing_of_integers_is_checked(void **state) {
+    (void)state;
+    fixture_rejects("cvt.pack.u16.s32 %r1, %r2, %r3;", 1, "cvt.pack.u16.s32 needs .sat");
+    fixture_rejects("cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3;", 1, "cvt.pack.sat.u8.s32.b32 needs 4 operands");
+    fixture_rejects("cvt.pack.sat.u8.s32 %r1, %r2, %r3, %r4;", 1,
+                    "cvt.pack.sat.u8.s32 must be of .s32, and with a fourth operand of .s32.b32");
 }
 
 static void calls_are_checked_against_the_function(void **state) {
@@ -323,6 +348,7 @@ int main(void) {
         cmocka_unit_test(conversions_need_a_rounding_mode),
         cmocka_unit_test(addresses_and_spaces_are_checked),
         cmocka_unit_test(atomics_are_checked),
+        cmocka_unit_test(packing_of_integers_is_checked),
         cmocka_unit_test(calls_are_checked_against_the_function),
         cmocka_unit_test(constants_take_the_width_of_their_operand),
         cmocka_unit_test(a_generic_access_takes_the_space_of_a_named_variable),

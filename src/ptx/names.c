@@ -66,14 +66,14 @@ static const struct {
 
 /* Valid suffixes of supported opcodes that Heddle does not support. */
 static const char *const unsupported_texts[] = {
-    /* cvt: floats of 4 and 6 bits, four at a time, stochastic rounding, packed integers */
+    /* cvt: floats of 4 and 6 bits, four at a time, stochastic rounding */
     "e4m3x4", "e5m2x4", "e2m1x2", "e2m1x4", "e2m3x2", "e2m3x4", "e3m2x2", "e3m2x4", "ue8m0x2", "s2f6x2",
-    "scaled::n2::ue8m0", "rs", "pack", "u2", "s2", "u4", "s4", "f32x2",
+    "scaled::n2::ue8m0", "rs",
     /* fences for tensor maps */
     "tensormap", "tensormap::generic",
-    /* cp: tensor maps, copies to several blocks, reductions, masks of bytes */
+    /* cp: tensor maps, copies to several blocks, masks of bytes */
     "tensor", "tile", "tile::gather4", "tile::scatter4", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs",
-    "multicast::cluster", "reduce", "cp_mask", "ignore_oob", "cta_group::1", "cta_group::2"};
+    "multicast::cluster", "cp_mask", "ignore_oob", "cta_group::1", "cta_group::2"};
 
 const char *ptx_type_name(enum ptx_type type) { return type_rows[type].text; }
 unsigned ptx_type_bits(enum ptx_type type) { return type_rows[type].bits; }

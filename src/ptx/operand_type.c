@@ -142,7 +142,7 @@ static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k
     bool is_address = k == (is_store ? 0u : 1u);
     if (is_address)
         return insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4 ? insn->type[insn->n_types - 1] : PTX_S32;
-    bool is_level = insn->opcode == PTX_OP_TEX && k > 1; /* or derivatives */
+    bool is_level = (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4) && k > 1; /* derivatives, offsets */
     return insn->type[is_level ? insn->n_types - 1 : 0];
 }
 
@@ -171,7 +171,9 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *insn, unsigned k) {
         return bits_type(insn, k);
     case PTX_FAMILY_COMPARE:
         return compare_type(insn, k);
-    case PTX_FAMILY_CONVERT: /* cvt.d.a; cvt.rn.f16x2.f32 d, a, b */
+    case PTX_FAMILY_CONVERT: /* cvt.d.a; cvt.rn.f16x2.f32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c */
+        if (ptx_has(insn, PTX_MOD_PACK))
+            return k == 1 || k == 2 ? PTX_S32 : PTX_B32;
         return insn->type[k == 0 ? 0 : insn->n_types - 1];
     case PTX_FAMILY_VIDEO: /* vop.dtype.atype.btype d, a, b, c */
         return k == 0 || k == 3 || insn->n_types < 3 ? insn->type[0] : insn->type[k];

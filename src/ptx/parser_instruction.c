@@ -74,6 +74,11 @@ static void mark_unsupported(struct ptx_parser *parser, struct ptx_instruction *
         instruction->unsupported = base_arena_printf(parser->arena, ".%s", parser->token.name->text);
 }
 
+/* A register of 128 bits is a vector of two halves: these instructions take .b128 as .v2.b64. */
+static bool divides(enum ptx_opcode opcode) {
+    return opcode == PTX_OP_MOV || opcode == PTX_OP_LD || opcode == PTX_OP_ST || opcode == PTX_OP_ATOM;
+}
+
 static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *instruction) {
     const struct ptx_name *name = parser->token.name;
     if (instruction->matrix && ptx_parse_matrix_suffix(name->text, instruction->matrix))
@@ -84,8 +89,12 @@ static bool parse_suffix(struct ptx_parser *parser, struct ptx_instruction *inst
     }
     switch (name->suffix_kind) {
     case SUFFIX_TYPE:
+        if (name->suffix_value == PTX_B128 && divides(instruction->opcode)) {
+            instruction->vector = 2;
+            return add_type(parser, instruction, PTX_B64);
+        }
         if (name->suffix_value == PTX_B128)
-            mark_unsupported(parser, instruction); /* no register holds 128 bits */
+            mark_unsupported(parser, instruction);
         return add_type(parser, instruction, (enum ptx_type)name->suffix_value);
     case SUFFIX_SPACE:
         return add_space(parser, instruction, (enum ptx_space)name->suffix_value);

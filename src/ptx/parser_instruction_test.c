@@ -104,6 +104,22 @@ static void indirect_calls_have_a_prototype_or_candidates(void **state) {
     ptx_module_free(module);
 }
 
+static void registers_of_128_bits_are_two_halves(void **state) {
+    (void)state;
+    struct ptx_module *module =
+        fixture_body(".reg .b128 %q<2>;\nmov.b128 %q0, {%rd1, %rd2};\nld.global.b128 %q1, [%rd1];\n"
+                     "atom.global.cas.b128 %q1, [%rd1], %q0, %q1;\nmov.b128 {%rd1, _}, %q1;\n");
+    const struct ptx_instruction *pack = fixture_instruction(module, 0), *swap = fixture_instruction(module, 2);
+    assert_int_equal(pack->type[0], PTX_B64);
+    assert_int_equal(pack->vector, 2);
+    assert_int_equal(pack->operand[0].kind, PTX_OPERAND_VECTOR);
+    assert_int_equal(pack->operand[0].n_elements, 2);
+    assert_int_equal(pack->operand[0].element[1].register_id, pack->operand[0].element[0].register_id + 1);
+    assert_int_equal(swap->n_operands, 4);
+    assert_null(swap->unsupported);
+    ptx_module_free(module);
+}
+
 static void unsupported_instructions_parse_and_are_marked(void **state) {
     (void)state;
     struct ptx_module *module =
@@ -156,6 +172,7 @@ int main(void) {
         cmocka_unit_test(indexed_branches_have_targets),
         cmocka_unit_test(direct_calls_name_function_results_and_arguments),
         cmocka_unit_test(indirect_calls_have_a_prototype_or_candidates),
+        cmocka_unit_test(registers_of_128_bits_are_two_halves),
         cmocka_unit_test(unsupported_instructions_parse_and_are_marked),
         cmocka_unit_test(source_lines_come_from_the_nearest_loc),
         cmocka_unit_test(unknown_words_suggest_the_nearest),

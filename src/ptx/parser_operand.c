@@ -262,7 +262,7 @@ static bool parse_vector(struct ptx_parser *parser, struct ptx_operand *operand,
     if (!push_elements(parser, '}', depth))
         return false;
     pop_elements(parser, operand, first);
-    return true;
+    return !ptx_accept(parser, '|') || parse_pair(parser, operand);
 }
 
 /* The base of [base + offset]. */

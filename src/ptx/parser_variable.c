@@ -444,6 +444,10 @@ bool ptx_parse_registers(struct ptx_parser *parser) {
     struct declaration declaration = {.space = PTX_SPACE_REG, .vector = 1};
     if (!parse_declaration(parser, &declaration))
         return false;
+    if (declaration.type == PTX_B128) { /* a vector of its halves, the lower one first */
+        declaration.type = PTX_B64;
+        declaration.vector = 2;
+    }
     do {
         if (!parse_register(parser, &declaration))
             return false;

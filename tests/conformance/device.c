@@ -74,12 +74,11 @@ static void start_device(struct shared *shared) {
 /* Memory of each case: the region's words, from the hidden inputs. */
 static uint64_t *region_words(const struct form *form, const uint64_t *values) {
     uint64_t *words = calloc((size_t)form->n_cases * FORM_REGION_WORDS, sizeof *words);
-    unsigned n_words = form->category == FORM_ATOMIC ? 1 : FORM_REGION_WORDS;
     bool has_region = form->category != FORM_LANES && form->category != FORM_WARP && form->category != FORM_SPACE;
     if (!words)
         abort();
     for (unsigned i = 0; has_region && i < form->n_cases; i++)
-        for (unsigned k = 0; k < n_words; k++)
+        for (unsigned k = 0; k < form->region_words; k++)
             words[i * FORM_REGION_WORDS + k] = values[(size_t)i * form->n_inputs + form->first_hidden + k];
     return words;
 }

@@ -80,6 +80,7 @@ static enum form_category category_of(const struct form *form) {
         {"ldu", FORM_LOAD},          {"st", FORM_STORE},           {"atom", FORM_ATOMIC},
         {"red", FORM_ATOMIC},        {"cvta", FORM_CONVERT},       {"isspacep", FORM_SPACE},
         {"prefetch", FORM_PREFETCH}, {"prefetchu", FORM_PREFETCH}, {"elect", FORM_WARP},
+        {"cp", FORM_REDUCE},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is_opcode(form, rows[i].opcode))
@@ -99,6 +100,8 @@ static enum form_class class_of_letter(char letter) {
         return FORM_I64;
     }
 }
+
+static char letter_of_bits(unsigned bits) { return bits == 16 ? 'h' : bits == 32 ? 'r' : 'w'; }
 
 static enum form_class class_of_type(const char *type, char letter) {
     static const struct {
@@ -183,6 +186,10 @@ static void read_operands(struct form *form) {
     }
 }
 
+unsigned form_n_elements(const struct form *form) {
+    return form_has(form, "v2") ? 2 : form_has(form, "v4") ? 4 : form_has(form, "v8") ? 8 : 1;
+}
+
 static unsigned type_bytes(const struct form *form) {
     const char *type = form_n_types(form) ? form_type(form, 0) : "b64";
     unsigned bits = value_type_named(type, strlen(type))->bits;
@@ -190,9 +197,14 @@ static unsigned type_bytes(const struct form *form) {
 }
 
 static void add_region(struct form *form) {
-    for (unsigned i = 0; i < FORM_REGION_WORDS; i++)
+    for (unsigned i = 0; i < form->region_words; i++)
         add_input(form, 'w', FORM_I64);
     add_input(form, 'r', FORM_OFFSET);
+}
+
+static void add_region_outputs(struct form *form) {
+    for (unsigned i = 0; i < form->region_words; i++)
+        add_output(form, 'w', FORM_I64);
 }
 
 /* Adds the inputs that the kernel needs besides the operands. */
@@ -214,13 +226,21 @@ static void add_hidden(struct form *form) {
         break;
     case FORM_STORE:
         add_region(form);
-        for (unsigned i = 0; i < FORM_REGION_WORDS; i++)
-            add_output(form, 'w', FORM_I64);
+        add_region_outputs(form);
         break;
     case FORM_ATOMIC:
-        add_input(form, 'w', class_of_type(form_type(form, 0), 'w'));
+        for (unsigned i = 0; i < form->region_words; i++)
+            add_input(form, 'w', class_of_type(form_type(form, 0), 'w'));
         add_input(form, 'r', FORM_OFFSET);
-        add_output(form, 'w', FORM_I64);
+        add_region_outputs(form);
+        break;
+    case FORM_REDUCE: /* the operands are in memory as well */
+        for (unsigned i = 0; i < 2 * form->region_words; i++)
+            add_input(form, 'w', FORM_I64);
+        form->first_hidden = form->region_words;
+        form->element_bits = 8 * type_bytes(form);
+        form->element_class = class_of_type(form_type(form, 0), letter_of_bits(form->element_bits));
+        add_region_outputs(form);
         break;
     default:
         if (form->reads_carry)
@@ -234,7 +254,7 @@ static void add_hidden(struct form *form) {
 /* Returns false for forms whose registers have other widths than their types; some combinations of choices do. */
 static bool has_matching_registers(const struct form *form) {
     unsigned n_types = form_n_types(form), n_elements = 1;
-    if (is_opcode(form, "set") || is_opcode(form, "cvt")) {
+    if (is_opcode(form, "set") || (is_opcode(form, "cvt") && !form_has(form, "pack"))) {
         const char *to = form_type(form, 0), *from = form_type(form, n_types - 1);
         unsigned to_bits = value_type_named(to, strlen(to))->bits,
                  from_bits = value_type_named(from, strlen(from))->bits;
@@ -243,7 +263,7 @@ static bool has_matching_registers(const struct form *form) {
     }
     if (form->category != FORM_LOAD && form->category != FORM_STORE)
         return true;
-    n_elements = form_has(form, "v2") ? 2 : form_has(form, "v4") ? 4 : 1;
+    n_elements = form_n_elements(form);
     return (form->category == FORM_LOAD ? form->n_outputs : form->n_inputs) == n_elements;
 }
 
@@ -255,14 +275,17 @@ static bool form_read(struct form *form, const char *text, size_t pattern) {
     form->writes_carry = form_has(form, "cc");
     form->reads_carry = is_opcode(form, "addc") || is_opcode(form, "subc") || is_opcode(form, "madc");
     form->subtracts = strncmp(form->word[0], "sub", 3) == 0;
-    form->n_cases = form->category == FORM_LANES || form->category == FORM_WARP ? LANE_CASES
-                    : form->category == FORM_ATOMIC                             ? ATOMIC_CASES
-                                                                                : MEMORY_CASES;
+    form->n_cases = form->category == FORM_LANES || form->category == FORM_WARP      ? LANE_CASES
+                    : form->category == FORM_ATOMIC || form->category == FORM_REDUCE ? ATOMIC_CASES
+                                                                                     : MEMORY_CASES;
     if (form->category != FORM_CONVERT && form->category != FORM_SPACE)
         read_operands(form);
     else if (form->category == FORM_SPACE)
         add_output(form, 'p', FORM_PREDICATE);
-    form->access_bytes = type_bytes(form) * (form_has(form, "v2") ? 2 : form_has(form, "v4") ? 4 : 1);
+    form->access_bytes = form->category == FORM_REDUCE ? 16 : type_bytes(form) * form_n_elements(form);
+    form->region_words = form->category == FORM_ATOMIC   ? (form->access_bytes + 7) / 8
+                         : form->category == FORM_REDUCE ? 2
+                                                         : FORM_REGION_WORDS;
     if (!has_matching_registers(form))
         return false;
     add_hidden(form);

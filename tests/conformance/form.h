@@ -10,14 +10,15 @@
 
 #include "forms.h"
 
-enum { FORM_MAX_INPUTS = 10, FORM_MAX_OUTPUTS = 6, FORM_MAX_WORDS = 12, FORM_WORD = 32, FORM_REGION_WORDS = 4 };
+enum { FORM_MAX_INPUTS = 12, FORM_MAX_OUTPUTS = 10, FORM_MAX_WORDS = 12, FORM_WORD = 32, FORM_REGION_WORDS = 4 };
 
 enum form_category {
     FORM_LANES,    /* registers in, registers out */
     FORM_WARP,     /* reads other lanes; in half of the warps some lanes are inactive */
     FORM_LOAD,     /* ld, ldu: from a region of FORM_REGION_WORDS words */
     FORM_STORE,    /* st: the region afterwards is the output */
-    FORM_ATOMIC,   /* atom, red: one word of memory, before and after */
+    FORM_ATOMIC,   /* atom, red: one word of memory or two, before and after */
+    FORM_REDUCE,   /* cp.reduce.async.bulk: two words of shared memory into two of global memory */
     FORM_CONVERT,  /* cvta: to generic and back, then a load */
     FORM_SPACE,    /* isspacep: of addresses of four spaces */
     FORM_PREFETCH, /* no result: a load after it */
@@ -61,7 +62,10 @@ struct form {
     unsigned n_inputs, n_outputs;
     unsigned first_hidden; /* inputs from here on are not operands: carry, mask, memory, offset */
     bool reads_carry, writes_carry, subtracts;
-    unsigned access_bytes; /* of memory forms: all elements */
+    unsigned access_bytes;         /* of memory forms: all elements */
+    unsigned region_words;         /* of memory forms: the words of memory that a case has */
+    enum form_class element_class; /* of bulk reductions */
+    unsigned element_bits;
     unsigned n_cases;
 };
 
@@ -81,6 +85,9 @@ const char *form_space(const struct form *form);
 /* The number of types of the mnemonic, and the k-th. */
 unsigned form_n_types(const struct form *form);
 const char *form_type(const struct form *form, unsigned k);
+
+/* Returns the elements of a vector: 2 for .v2; 1 without a suffix. */
+unsigned form_n_elements(const struct form *form);
 
 unsigned form_letter_bits(char letter);
 /* Bytes of all outputs of all cases: output after output, each case after case, predicates as bits. */

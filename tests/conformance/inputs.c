@@ -173,22 +173,47 @@ static void relate(struct random *random, const struct form *form, uint64_t *val
     }
 }
 
-/* Sets the word in memory before an atomic operation, and the operand of cas that equals it. */
-static void fill_memory(struct random *random, const struct form *form, unsigned number, uint64_t *value) {
-    unsigned memory = form->n_inputs - 2, bits = form->access_bytes * 8;
-    if (form->category != FORM_ATOMIC)
-        return;
-    enum form_class class = form->n_outputs > 1 ? form->output[0].class : form->input[0].class;
-    if (class == FORM_COMPARE)
-        class = FORM_I64;
-    value[memory] = 0;
-    for (unsigned at = 0; at < 64; at += bits) {
-        uint64_t element = number < N_EDGES * N_EDGES ? edge(class, number / N_EDGES, random_below(random, N_EDGES))
-                                                      : mixed(random, class);
-        value[memory] |= (bits == 64 ? element : element & ((1ull << bits) - 1)) << at;
+/* The elements of memory before an operation. */
+struct elements {
+    enum form_class class;
+    unsigned bits;
+    bool are_edges, are_equal; /* are_equal: all edges of a word are the same */
+};
+
+/* Returns a word of elements; `place` is the first one's edge. */
+static uint64_t word_of(struct random *random, struct elements elements, unsigned place) {
+    unsigned bits = elements.bits;
+    uint64_t word = 0;
+    for (unsigned at = 0, k = 0; at < 64; at += bits, k += !elements.are_equal) {
+        uint64_t element = elements.are_edges
+                               ? edge(elements.class, (place + k) % N_EDGES, random_below(random, N_EDGES))
+                               : mixed(random, elements.class);
+        word |= (bits == 64 ? element : element & ((1ull << bits) - 1)) << at;
     }
+    return word;
+}
+
+/* Sets the words in memory before an atomic operation, and the operand of cas that equals it. */
+static void fill_memory(struct random *random, const struct form *form, unsigned number, uint64_t *value) {
+    unsigned memory = form->first_hidden, n_elements = form_n_elements(form);
+    bool has_result = form->n_outputs > form->region_words;
+    enum form_class class = has_result ? form->output[0].class : form->input[0].class;
+    struct elements elements = {.class = class == FORM_COMPARE ? FORM_I64 : class,
+                                .bits = form->access_bytes * 8 / n_elements,
+                                .are_edges = number < N_EDGES * N_EDGES,
+                                .are_equal = n_elements == 1};
+    for (unsigned k = 0; k < form->region_words; k++)
+        value[memory + k] = word_of(random, elements, number / N_EDGES + k * n_elements / form->region_words);
     if (form->input[0].class == FORM_COMPARE && random_chance(random, 60))
         value[0] = value[memory] >> value[memory + 1] * 8;
+}
+
+/* Sets the words that a bulk reduction reads and those that it changes. */
+static void fill_reduction(struct random *random, const struct form *form, unsigned number, uint64_t *value) {
+    struct elements elements = {
+        .class = form->element_class, .bits = form->element_bits, .are_edges = number < N_EDGES * N_EDGES};
+    for (unsigned k = 0; k < 2 * form->region_words; k++)
+        value[k] = word_of(random, elements, k < form->region_words ? number : number / N_EDGES);
 }
 
 static void fill_case(struct random *random, const struct form *form, unsigned number, const struct warp_plan *plan,
@@ -202,8 +227,7 @@ static void fill_case(struct random *random, const struct form *form, unsigned n
         if (form->category == FORM_WARP || class == FORM_VOTE)
             value[k] = warp_value(random, class, plan);
         else if (class == FORM_OFFSET)
-            value[k] = random_below(random, (form->category == FORM_ATOMIC ? 8 : 32) / form->access_bytes) *
-                       form->access_bytes;
+            value[k] = random_below(random, form->region_words * 8 / form->access_bytes) * form->access_bytes;
         else if (is_edge_case && has_edges(class))
             value[k] = edge(class, place[k < 2 ? k : 2], random_below(random, N_EDGES));
         else
@@ -211,7 +235,10 @@ static void fill_case(struct random *random, const struct form *form, unsigned n
     }
     if (!is_edge_case && form->category == FORM_LANES)
         relate(random, form, value);
-    fill_memory(random, form, number, value);
+    if (form->category == FORM_ATOMIC)
+        fill_memory(random, form, number, value);
+    if (form->category == FORM_REDUCE)
+        fill_reduction(random, form, number, value);
     for (unsigned k = 0; k < form->n_inputs; k++)
         if (form->input[k].letter != 'w')
             value[k] &= (1ull << form_letter_bits(form->input[k].letter)) - 1;

@@ -27,7 +27,7 @@ static void add_declarations(struct text *text, const struct form *form) {
         add_register(text, form->input[k].letter, 'i', k);
     for (unsigned k = 0; k < form->n_outputs; k++)
         add_register(text, form->output[k].letter, 'o', k);
-    if (strcmp(form_space(form), "shared") == 0 || form->category == FORM_SPACE)
+    if (strcmp(form_space(form), "shared") == 0 || form->category == FORM_SPACE || form->category == FORM_REDUCE)
         text_add(text, "    .shared .align 32 .b8 shared_region[%d];\n", KERNEL_THREADS * KERNEL_REGION);
     if (strcmp(form_space(form), "local") == 0 || form->category == FORM_SPACE)
         text_add(text, "    .local .align 32 .b8 local_region[%d];\n", KERNEL_REGION);
@@ -112,7 +112,6 @@ static void add_warp(struct text *text, const struct form *form, unsigned number
 /* Sets %address to this thread's place in the space and fills it with the region's words; global memory is filled
  * before the launch. */
 static void add_region(struct text *text, const struct form *form, const char *space) {
-    unsigned n_words = form->category == FORM_ATOMIC ? 1 : FORM_REGION_WORDS;
     if (strcmp(space, "shared") == 0 || strcmp(space, "const") == 0)
         text_add(text, "    mov.u64 %%address, %s_region;\n    mad.wide.u32 %%address, %%thread, %d, %%address;\n",
                  strcmp(space, "const") == 0 ? "constant" : space, KERNEL_REGION);
@@ -121,7 +120,7 @@ static void add_region(struct text *text, const struct form *form, const char *s
     else
         text_add(text, "    mov.u64 %%address, %%memory;\n");
     if (strcmp(space, "shared") == 0 || strcmp(space, "local") == 0)
-        for (unsigned k = 0; k < n_words; k++)
+        for (unsigned k = 0; k < form->region_words; k++)
             text_add(text, "    st.%s.b64 [%%address+%u], %%i%u;\n", space, 8 * k, form->first_hidden + k);
 }
 
@@ -131,15 +130,15 @@ static void add_offset(struct text *text, const struct form *form) {
 
 static void add_memory(struct text *text, const struct form *form) {
     const char *space = form_space(form), *dot = *space ? "." : "";
-    unsigned n_words = form->category == FORM_ATOMIC ? 1 : FORM_REGION_WORDS;
     add_region(text, form, space);
     add_offset(text, form);
     add_instruction(text, form);
     if (form->category == FORM_LOAD)
         return;
     text_add(text, "    sub.u64 %%address, %%address, %%wide;\n");
-    for (unsigned k = 0; k < n_words; k++)
-        text_add(text, "    ld%s%s.b64 %%o%u, [%%address+%u];\n", dot, space, form->n_outputs - n_words + k, 8 * k);
+    for (unsigned k = 0; k < form->region_words; k++)
+        text_add(text, "    ld%s%s.b64 %%o%u, [%%address+%u];\n", dot, space, form->n_outputs - form->region_words + k,
+                 8 * k);
 }
 
 /* Converts an address of the space to generic, and with .to back again. */
@@ -177,6 +176,22 @@ static void add_prefetch(struct text *text, const struct form *form) {
     text_add(text, "    ld.global.b64 %%o0, [%%address];\n");
 }
 
+/* A bulk reduction from the thread's place in shared memory. The asynchronous proxy reads what was written before its
+ * fence, and the wait makes its writes visible. */
+static void add_reduce(struct text *text, const struct form *form) {
+    text_add(text,
+             "    mov.u64 %%wide, shared_region;\n    mad.wide.u32 %%wide, %%thread, %d, %%wide;\n"
+             "    mov.u64 %%address, %%memory;\n",
+             KERNEL_REGION);
+    for (unsigned k = 0; k < form->region_words; k++)
+        text_add(text, "    st.shared.b64 [%%wide+%u], %%i%u;\n", 8 * k, k);
+    text_add(text, "    fence.proxy.async;\n    %.*s [%%address], [%%wide], 16;\n", (int)strcspn(form->text, " "),
+             form->text);
+    text_add(text, "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\n    fence.proxy.async;\n");
+    for (unsigned k = 0; k < form->region_words; k++)
+        text_add(text, "    ld.global.b64 %%o%u, [%%address+%u];\n", k, 8 * k);
+}
+
 void kernel_add(struct text *text, const struct form *form, unsigned number) {
     text_add(text, "\n// %s\n.visible .entry form%u(.param .u64 in, .param .u64 out, .param .u64 memory)\n{\n",
              form->text, number);
@@ -197,6 +212,9 @@ void kernel_add(struct text *text, const struct form *form, unsigned number) {
         break;
     case FORM_PREFETCH:
         add_prefetch(text, form);
+        break;
+    case FORM_REDUCE:
+        add_reduce(text, form);
         break;
     default:
         add_memory(text, form);

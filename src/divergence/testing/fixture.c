@@ -109,7 +109,7 @@ struct fixture *fixture_open(const struct divergence_ops *ops, const char *model
         .grid = {blocks, 1, 1},
         .block = {block, 1, 1},
         .shared_bytes = f->program->dynamic_shared_offset,
-        .local_bytes = (f->program->local_bytes + (f->program->is_recursive ? 4096u : 0u) + 15u) & ~15u,
+        .local_bytes = (f->program->local_bytes + (exec_needs_stack(f->program) ? 4096u : 0u) + 15u) & ~15u,
         .grid_id = 1,
         .n_sms = f->n_sms,
         .warps_per_sm = n_warps,

@@ -1,4 +1,5 @@
-/* The cvt forms whose result is not one plain number: two f32 packed into f16x2 or bf16x2, and tf32.
+/* The cvt forms whose result is not one plain number: two f32 packed into f16x2 or bf16x2, tf32, and two integers
+ * packed into a word (cvt.pack).
  *
  * From the cvt section of the PTX ISA manual; NaN results from an NVIDIA H200. Packing runs under the host's
  * rounding mode; tf32 rounds by itself. */
@@ -96,8 +97,53 @@ static exec_lanes_fn *select_tf32(unsigned modifiers) {
     }
 }
 
+/* cvt.pack: two saturated integers; the first source is the upper one. Above them is c, where there is one. */
+LANES_INLINE void pack_integers(const struct exec_operands *o, int bits, bool is_signed) {
+    uint32_t *d = o->dst[0];
+    const int32_t *a = o->src[0], *b = o->src[1];
+    const uint32_t *c = o->src[bits < 16 ? 2 : 0], mask = (1u << bits) - 1;
+    const int32_t low = is_signed ? -(1 << (bits - 1)) : 0, high = is_signed ? (1 << (bits - 1)) - 1 : (int32_t)mask;
+    EXEC_FOR_LANES {
+        uint32_t upper = (uint32_t)(a[i] < low ? low : a[i] > high ? high : a[i]) & mask;
+        uint32_t lower = (uint32_t)(b[i] < low ? low : b[i] > high ? high : b[i]) & mask;
+        d[i] = upper << bits | lower | (bits < 16 ? c[i] << 2 * bits : 0);
+    }
+}
+
+#define PACK_INTEGERS(bits)                                                                                            \
+    static void pack_u##bits(const struct exec_operands *o) { pack_integers(o, bits, false); }                         \
+    static void pack_s##bits(const struct exec_operands *o) { pack_integers(o, bits, true); }
+PACK_INTEGERS(2)
+PACK_INTEGERS(4)
+PACK_INTEGERS(8)
+PACK_INTEGERS(16)
+
+static exec_lanes_fn *select_pack(const struct exec_form *form) {
+    static const struct {
+        enum ptx_modifier modifier;
+        exec_lanes_fn *pack;
+    } small[] = {{PTX_MOD_U2, pack_u2}, {PTX_MOD_S2, pack_s2}, {PTX_MOD_U4, pack_u4}, {PTX_MOD_S4, pack_s4}};
+    for (size_t k = 0; k < sizeof small / sizeof *small; k++)
+        if (ptx_has(form->insn, small[k].modifier))
+            return small[k].pack;
+    switch (form->insn->type[0]) {
+    case PTX_U8:
+        return pack_u8;
+    case PTX_S8:
+        return pack_s8;
+    case PTX_U16:
+        return pack_u16;
+    case PTX_S16:
+        return pack_s16;
+    default:
+        return NULL;
+    }
+}
+
 exec_lanes_fn *EXEC_NAME(exec_select_convert_packed)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
+    if (ptx_has(insn, PTX_MOD_PACK))
+        return select_pack(form);
     unsigned modifiers = form_modifiers(insn);
     if (insn->n_types != 2 || insn->type[1] != PTX_F32)
         return NULL;

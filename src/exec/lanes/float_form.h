@@ -24,7 +24,8 @@ enum {
     FORM_ABS = 1 << 15,
     FORM_APPROX = 1 << 16,
     FORM_FULL = 1 << 17,
-    FORM_OTHER = 1 << 18, /* any modifier not named above */
+    FORM_OOB = 1 << 18,
+    FORM_OTHER = 1 << 19, /* any modifier not named above */
 
     FORM_ROUNDINGS = FORM_RN | FORM_RZ | FORM_RM | FORM_RP,
     FORM_INTEGRALS = FORM_RNI | FORM_RZI | FORM_RMI | FORM_RPI,
@@ -42,6 +43,7 @@ static inline unsigned form_modifiers(const struct ptx_instruction *insn) {
         {PTX_MOD_FTZ, FORM_FTZ},   {PTX_MOD_SAT, FORM_SAT},       {PTX_MOD_SATFINITE, FORM_SATFINITE},
         {PTX_MOD_RELU, FORM_RELU}, {PTX_MOD_NAN, FORM_NAN},       {PTX_MOD_XORSIGN, FORM_XORSIGN},
         {PTX_MOD_ABS, FORM_ABS},   {PTX_MOD_APPROX, FORM_APPROX}, {PTX_MOD_FULL, FORM_FULL},
+        {PTX_MOD_OOB, FORM_OOB},
     };
     struct ptx_instruction rest = *insn;
     unsigned set = 0;

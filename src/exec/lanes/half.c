@@ -3,13 +3,14 @@
  * Sums and products are computed in f32, which has more than twice the digits of either format, so a second rounding to
  * the format gives the correctly rounded result. A fused multiply-add needs more: its product is exact in f64, and its
  * sum is rounded to odd there before the last rounding. A packed register is two neighbouring halves: the same loop
- * over 64 elements. Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. Left out: the
- * .oob forms of fma. */
+ * over 64 elements. Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. fma.oob returns
+ * 0 where a or b is the NaN that a tensor map fills in outside its bounds: 7ff7 or fff7, found on an H200. */
 #include "exec/lanes/float.h"
 #include "exec/lanes/float_form.h"
 
 enum half_kind { KIND_F16, KIND_BF16 };
-enum { HALF_FTZ = 1, HALF_SAT = 2, HALF_RELU = 4 };
+enum { HALF_FTZ = 1, HALF_SAT = 2, HALF_RELU = 4, HALF_OOB = 8 };
+enum { OUT_OF_BOUNDS = 0x7ff7 };
 enum { EXTREME_FTZ = 1, EXTREME_NAN = 2, EXTREME_XORSIGN_ABS = 4 };
 enum half_operation { HALF_ADD, HALF_SUB, HALF_MUL };
 
@@ -74,7 +75,11 @@ LANES_INLINE void multiply_add(const struct exec_operands *o, enum half_kind kin
         float rounded = half_round(sum, kind == KIND_F16 ? F16_FORMAT : BF16_FORMAT);
         if (flags & HALF_FTZ)
             rounded = f32_choose(f64_abs(sum) < F16_FLUSH_BELOW, f32_from(f32_bits(rounded) & F32_SIGN), rounded);
-        d[i] = pack(finish(rounded, flags), kind);
+        uint16_t result = pack(finish(rounded, flags), kind);
+        if (flags & HALF_OOB)
+            result = (uint16_t)u32_choose(((a[i] & 0x7fff) == OUT_OF_BOUNDS) | ((b[i] & 0x7fff) == OUT_OF_BOUNDS), 0,
+                                          result);
+        d[i] = result;
     }
 }
 
@@ -140,7 +145,7 @@ LANES_INLINE void negate(const struct exec_operands *o, enum half_kind kind, int
     }
 #define PAIR(name, kind, flags) [flags] = {name##_##kind##_##flags, name##_##kind##x2_##flags}
 
-typedef exec_lanes_fn *const half_forms[8][2];
+typedef exec_lanes_fn *const half_forms[16][2];
 
 #define ARITHMETIC(name)                                                                                               \
     ONE(name, F16, 0) ONE(name, F16, 1) ONE(name, F16, 2) ONE(name, F16, 3)                                            \
@@ -157,12 +162,18 @@ ONE(multiply_add, F16, 2)
 ONE(multiply_add, F16, 3)
 ONE(multiply_add, F16, 4)
 ONE(multiply_add, F16, 5)
+ONE(multiply_add, F16, 8)
+ONE(multiply_add, F16, 12)
 ONE(multiply_add, BF16, 0)
 ONE(multiply_add, BF16, 4)
+ONE(multiply_add, BF16, 8)
+ONE(multiply_add, BF16, 12)
 static half_forms multiply_add_f16 = {PAIR(multiply_add, F16, 0), PAIR(multiply_add, F16, 1),
                                       PAIR(multiply_add, F16, 2), PAIR(multiply_add, F16, 3),
-                                      PAIR(multiply_add, F16, 4), PAIR(multiply_add, F16, 5)};
-static half_forms multiply_add_bf16 = {PAIR(multiply_add, BF16, 0), PAIR(multiply_add, BF16, 4)};
+                                      PAIR(multiply_add, F16, 4), PAIR(multiply_add, F16, 5),
+                                      PAIR(multiply_add, F16, 8), PAIR(multiply_add, F16, 12)};
+static half_forms multiply_add_bf16 = {PAIR(multiply_add, BF16, 0), PAIR(multiply_add, BF16, 4),
+                                       PAIR(multiply_add, BF16, 8), PAIR(multiply_add, BF16, 12)};
 
 #define EXTREMES(name)                                                                                                 \
     ONE(name, F16, 0) ONE(name, F16, 1) ONE(name, F16, 2) ONE(name, F16, 3)                                            \
@@ -185,7 +196,7 @@ SIGNS(negate)
 
 static unsigned arithmetic_flags(unsigned modifiers) {
     return (modifiers & FORM_FTZ ? HALF_FTZ : 0) | (modifiers & FORM_SAT ? HALF_SAT : 0) |
-           (modifiers & FORM_RELU ? HALF_RELU : 0);
+           (modifiers & FORM_RELU ? HALF_RELU : 0) | (modifiers & FORM_OOB ? HALF_OOB : 0);
 }
 
 static exec_lanes_fn *select_extreme(const struct exec_form *form, unsigned modifiers, bool is_f16, bool is_packed) {
@@ -228,7 +239,7 @@ exec_lanes_fn *EXEC_NAME(exec_select_half)(const struct exec_form *form) {
         return NULL;
     if (insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX)
         return select_extreme(form, modifiers, is_f16, is_packed);
-    if (!form_allows(modifiers, FORM_RN, FORM_FTZ | FORM_SAT | FORM_RELU))
+    if (!form_allows(modifiers, FORM_RN, FORM_FTZ | FORM_SAT | FORM_RELU | FORM_OOB))
         return NULL;
     return select_arithmetic(form, modifiers, is_f16, is_packed);
 }

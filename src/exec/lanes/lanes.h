@@ -27,7 +27,7 @@
 #include "exec/lanes/matrix_sum.h"
 #include "ptx/ptx.h"
 
-enum { EXEC_LANES = 32, EXEC_MAX_DST = 4, EXEC_MAX_SRC = 8 };
+enum { EXEC_LANES = 32, EXEC_MAX_DST = 5, EXEC_MAX_SRC = 8 };
 
 struct exec_operands {
     void *dst[EXEC_MAX_DST];
@@ -43,6 +43,7 @@ struct exec_form {
     const struct ptx_instruction *insn;
     uint8_t n_dst, n_src;
     uint8_t dst_bits[EXEC_MAX_DST], src_bits[EXEC_MAX_SRC];
+    uint8_t n_extra, extra_bits; /* operands beyond those; extra_bits 0: of different sizes */
 };
 
 /* One selector per family. */

@@ -1,7 +1,7 @@
-/* mov: copies, packing of a vector into a scalar and unpacking.
+/* mov: copies of scalars and vectors, packing of a vector into a scalar and unpacking.
  *
- * From the PTX ISA manual, mov. Only widths matter; the first element of a vector is the least significant part.
- * 128-bit packing is left out: there are no 128-bit registers here. */
+ * From the PTX ISA manual, mov. Only widths matter; the first element of a vector is the least significant part. A
+ * register of 128 bits is a vector of two halves. */
 #include "exec/lanes/lanes.h"
 
 #include <stddef.h>
@@ -15,6 +15,32 @@
 DEFINE_COPY(16)
 DEFINE_COPY(32)
 DEFINE_COPY(64)
+
+/* All elements of a lane are read before any is written: the vectors may share registers. */
+#define DEFINE_VECTORS(bits)                                                                                           \
+    static void copy_2_##bits(const struct exec_operands *o) {                                                         \
+        uint##bits##_t *d0 = o->dst[0], *d1 = o->dst[1];                                                               \
+        const uint##bits##_t *a0 = o->src[0], *a1 = o->src[1];                                                         \
+        EXEC_FOR_LANES {                                                                                               \
+            const uint##bits##_t x = a0[i], y = a1[i];                                                                 \
+            d0[i] = x;                                                                                                 \
+            d1[i] = y;                                                                                                 \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void copy_4_##bits(const struct exec_operands *o) {                                                         \
+        uint##bits##_t *d0 = o->dst[0], *d1 = o->dst[1], *d2 = o->dst[2], *d3 = o->dst[3];                             \
+        const uint##bits##_t *a0 = o->src[0], *a1 = o->src[1], *a2 = o->src[2], *a3 = o->src[3];                       \
+        EXEC_FOR_LANES {                                                                                               \
+            const uint##bits##_t x = a0[i], y = a1[i], z = a2[i], w = a3[i];                                           \
+            d0[i] = x;                                                                                                 \
+            d1[i] = y;                                                                                                 \
+            d2[i] = z;                                                                                                 \
+            d3[i] = w;                                                                                                 \
+        }                                                                                                              \
+    }
+DEFINE_VECTORS(16)
+DEFINE_VECTORS(32)
+DEFINE_VECTORS(64)
 
 static void copy_predicate(const struct exec_operands *o) { *(uint32_t *)o->dst[0] = *(const uint32_t *)o->src[0]; }
 
@@ -101,6 +127,19 @@ static exec_lanes_fn *select_vector(unsigned bits, unsigned whole_slot, const ui
     return NULL;
 }
 
+static exec_lanes_fn *select_vector_copy(const struct exec_form *form, unsigned bits) {
+    unsigned n = form->insn->vector;
+    bool fits = (n == 2 || n == 4) && form->n_dst == n && form->n_src == n;
+    for (unsigned k = 0; fits && k < n; k++)
+        fits = form->dst_bits[k] == bits && form->src_bits[k] == bits;
+    if (!fits)
+        return NULL;
+    return bits == 16   ? (n == 2 ? copy_2_16 : copy_4_16)
+           : bits == 32 ? (n == 2 ? copy_2_32 : copy_4_32)
+           : bits == 64 ? (n == 2 ? copy_2_64 : copy_4_64)
+                        : NULL;
+}
+
 exec_lanes_fn *EXEC_NAME(exec_select_move)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     if (insn->opcode != PTX_OP_MOV || insn->n_types != 1)
@@ -109,6 +148,8 @@ exec_lanes_fn *EXEC_NAME(exec_select_move)(const struct exec_form *form) {
     for (unsigned word = 0; word < PTX_MODIFIER_WORDS; word++)
         if (insn->modifiers[word])
             return NULL;
+    if (insn->vector > 1)
+        return select_vector_copy(form, bits);
     if (form->n_src == 1 && form->n_dst == 1)
         return form->dst_bits[0] == bits && form->src_bits[0] == bits ? select_copy(insn->type[0]) : NULL;
     if (ptx_type_kind(insn->type[0]) != PTX_KIND_B)

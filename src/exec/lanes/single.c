@@ -1,4 +1,4 @@
-/* f32 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign.
+/* f32 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign; add sub mul fma of pairs (f32x2).
  *
  * From the floating-point chapter of the PTX ISA manual; float.h has the rules for NaN and .ftz. .rz, .rm and .rp run
  * the same functions under the host's rounding mode (exec_form_rounding). mad is fma, as on every device since compute
@@ -124,6 +124,28 @@ FTZ_SAT(sub)
 FTZ_SAT(mul)
 FTZ_SAT(multiply_add)
 
+/* f32x2: the two halves of a 64-bit register are neighbours, so that 32 registers are twice 32 numbers.
+ * name_pairs[ftz].
+ */
+LANES_INLINE void on_pairs(const struct exec_operands *o, exec_lanes_fn *single, unsigned n_src) {
+    for (unsigned half = 0; half < 2; half++) {
+        struct exec_operands part = *o;
+        part.dst[0] = (float *)o->dst[0] + half * EXEC_LANES;
+        for (unsigned k = 0; k < n_src; k++)
+            part.src[k] = (const float *)o->src[k] + half * EXEC_LANES;
+        single(&part);
+    }
+}
+
+#define PAIRS(name, n_src)                                                                                             \
+    static void name##_pairs_plain(const struct exec_operands *o) { on_pairs(o, name##_plain, n_src); }                \
+    static void name##_pairs_ftz(const struct exec_operands *o) { on_pairs(o, name##_ftz, n_src); }                    \
+    static exec_lanes_fn *const name##_pairs[2] = {name##_pairs_plain, name##_pairs_ftz};
+PAIRS(add, 2)
+PAIRS(sub, 2)
+PAIRS(mul, 2)
+PAIRS(multiply_add, 3)
+
 /* name_forms[ftz], for an operation without .sat. */
 #define FTZ(name)                                                                                                      \
     static void name##_plain(const struct exec_operands *o) { name(o, false); }                                        \
@@ -185,10 +207,30 @@ static exec_lanes_fn *select_extreme(const struct exec_form *form, unsigned modi
     return form->insn->opcode == PTX_OP_MIN ? min_forms[which] : max_forms[which];
 }
 
+static exec_lanes_fn *select_pairs(const struct exec_form *form, unsigned modifiers) {
+    bool ftz = modifiers & FORM_FTZ;
+    if (!form_allows(modifiers, FORM_ROUNDINGS, FORM_FTZ))
+        return NULL;
+    switch (form->insn->opcode) {
+    case PTX_OP_ADD:
+        return add_pairs[ftz];
+    case PTX_OP_SUB:
+        return sub_pairs[ftz];
+    case PTX_OP_MUL:
+        return mul_pairs[ftz];
+    case PTX_OP_FMA:
+        return modifiers & FORM_ROUNDINGS ? multiply_add_pairs[ftz] : NULL;
+    default:
+        return NULL;
+    }
+}
+
 exec_lanes_fn *EXEC_NAME(exec_select_single)(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     unsigned modifiers = form_modifiers(insn);
     bool ftz = modifiers & FORM_FTZ;
+    if (insn->n_types == 1 && insn->type[0] == PTX_F32X2)
+        return select_pairs(form, modifiers);
     if (insn->n_types != 1 || insn->type[0] != PTX_F32)
         return NULL;
     switch (insn->opcode) {

@@ -1,23 +1,7 @@
-/* Levels of detail: which mip levels an access reads, and how much of each. The rule for derivatives is established for
- * one dimension, but for the last bits of the logarithm; with more, an H200 is up to half a level elsewhere. */
+/* Which mip levels a level of detail reads, and how much of each. */
 #include "exec/texture/texture.h"
 
 #include <math.h>
-
-/* The larger of two, or 11/16 of both: how an H200 takes the derivatives by x and by y together. */
-static double joined(double a, double b) { return fmax(fmax(a, b), 0.6875 * (a + b)); }
-
-float exec_level_of_slopes(const struct exec_texture *t, unsigned dimensions, const float by_x[3],
-                           const float by_y[3]) {
-    const uint32_t size[3] = {t->width, t->height, t->depth};
-    double x = 0, y = 0;
-    for (unsigned k = 0; k < dimensions; k++) {
-        double scale = t->is_normalized_coords ? size[k] : 1;
-        x += (double)by_x[k] * scale * (double)by_x[k] * scale;
-        y += (double)by_y[k] * scale * (double)by_y[k] * scale;
-    }
-    return (float)log2(joined(sqrt(x), sqrt(y)));
-}
 
 /* The levels on both sides of a level of detail, and the weight of the second, of 256. */
 struct between {

@@ -1,9 +1,12 @@
-/* suld.b and sust.b: raw bytes of a surface.
+/* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format.
  *
- * From the PTX ISA manual: x counts bytes, y lines, z slices; layers and faces of cubes are slices too. Outside the
- * surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops stores. x must be
- * a multiple of the access size. Left out: formatted access (.p). */
+ * From the PTX ISA manual: x counts bytes, with .p texels, y lines, z slices; layers and faces of cubes are slices too.
+ * Outside the surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops
+ * stores. x must be a multiple of the access size. sust.p writes the surface's channels of four words, as an H200 does:
+ * integers saturate, f32 becomes f16 cut off towards zero, and what is too large the largest number. */
 #include "exec/texture/texture.h"
+
+#include "exec/float_bits.h"
 
 #include "exec/link.h"
 
@@ -29,12 +32,8 @@ static struct place place_of(const struct exec_operands *o, unsigned lane) {
 }
 
 /* Returns the host memory of a lane's access; NULL without a fault when .zero drops it. */
-static unsigned char *surface_at(struct exec_context *cx, const struct exec_operands *o, unsigned lane, unsigned bytes,
-                                 enum bounds bounds) {
-    const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[lane], lane);
-    if (!t)
-        return NULL;
-    struct place at = place_of(o, lane);
+static unsigned char *surface_at(struct exec_context *cx, const struct exec_texture *t, struct place at, unsigned lane,
+                                 unsigned bytes, enum bounds bounds) {
     int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
     int64_t n_slices = t->depth ? t->depth : t->layers ? t->layers : 1;
     if (at.x & (bytes - 1)) {
@@ -60,7 +59,8 @@ EXEC_INLINE void surface_load(struct exec_context *cx, const struct exec_operand
                               enum bounds bounds) {
     unsigned n = cx->insn->n_dst;
     EXEC_FOR_ACTIVE(l, o->mask) {
-        const unsigned char *p = surface_at(cx, o, l, bytes * n, bounds);
+        const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[l], l);
+        const unsigned char *p = t ? surface_at(cx, t, place_of(o, l), l, bytes * n, bounds) : NULL;
         if (cx->fault.kind != EXEC_FAULT_NONE)
             return;
         for (unsigned e = 0; e < n; e++) {
@@ -78,7 +78,8 @@ EXEC_INLINE void surface_store(struct exec_context *cx, const struct exec_operan
     struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];
     unsigned first = 1u + info.has_layer + info.dimensions, n = cx->insn->n_src - first;
     EXEC_FOR_ACTIVE(l, o->mask) {
-        unsigned char *p = surface_at(cx, o, l, bytes * n, bounds);
+        const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[l], l);
+        unsigned char *p = t ? surface_at(cx, t, place_of(o, l), l, bytes * n, bounds) : NULL;
         if (cx->fault.kind != EXEC_FAULT_NONE)
             return;
         for (unsigned e = 0; p && e < n; e++) {
@@ -86,6 +87,69 @@ EXEC_INLINE void surface_store(struct exec_context *cx, const struct exec_operan
             memcpy(p + (size_t)e * bytes, (const unsigned char *)o->src[first + e] + (size_t)l * slot, bytes);
         }
     }
+}
+
+/* ---- Texels ----------------------------------------------------------------------------------------------------- */
+
+/* Cut off towards zero; numbers that are too large become the largest. */
+static uint16_t half_towards_zero(uint32_t bits) {
+    uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    if (magnitude >= 0x7f800000)
+        return (uint16_t)(magnitude > 0x7f800000 ? 0x7fff : sign | 0x7c00);
+    if (magnitude >= 0x47800000) /* 65536 and more */
+        return (uint16_t)(sign | 0x7bff);
+    if (magnitude < 0x38800000)
+        return (uint16_t)(sign | (uint32_t)(exec_bits_float(magnitude) * 0x1p24f));
+    return (uint16_t)(sign | ((magnitude >> 13) - (112u << 10)));
+}
+
+/* Returns a channel's bits in the surface's format. */
+static uint32_t encode(enum exec_texel texel, uint32_t word) {
+    int32_t number = (int32_t)word;
+    switch (texel) {
+    case EXEC_TEXEL_U8:
+        return word > UINT8_MAX ? UINT8_MAX : word;
+    case EXEC_TEXEL_U16:
+        return word > UINT16_MAX ? UINT16_MAX : word;
+    case EXEC_TEXEL_S8:
+        return (uint32_t)(number < INT8_MIN ? INT8_MIN : number > INT8_MAX ? INT8_MAX : number);
+    case EXEC_TEXEL_S16:
+        return (uint32_t)(number < INT16_MIN ? INT16_MIN : number > INT16_MAX ? INT16_MAX : number);
+    case EXEC_TEXEL_F16:
+        return half_towards_zero(word);
+    default:
+        return word;
+    }
+}
+
+EXEC_INLINE void store_texels(struct exec_context *cx, const struct exec_operands *o, enum bounds bounds) {
+    struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];
+    unsigned first = 1u + info.has_layer + info.dimensions;
+    EXEC_FOR_ACTIVE(l, o->mask) {
+        const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[l], l);
+        if (!t)
+            return;
+        struct place at = place_of(o, l);
+        unsigned bytes = exec_texel_bytes(t);
+        at.x *= bytes;
+        unsigned char *p = surface_at(cx, t, at, l, bytes, bounds);
+        if (cx->fault.kind != EXEC_FAULT_NONE)
+            return;
+        for (unsigned e = 0; p && e < t->channels; e++) {
+            uint32_t channel = encode(t->texel, ((const uint32_t *)o->src[first + e])[l]);
+            memcpy(p + (size_t)e * (bytes / t->channels), &channel, bytes / t->channels);
+        }
+    }
+}
+
+static void store_texels_trap(struct exec_context *cx, const struct exec_operands *o) {
+    store_texels(cx, o, BOUNDS_TRAP);
+}
+static void store_texels_clamp(struct exec_context *cx, const struct exec_operands *o) {
+    store_texels(cx, o, BOUNDS_CLAMP);
+}
+static void store_texels_zero(struct exec_context *cx, const struct exec_operands *o) {
+    store_texels(cx, o, BOUNDS_ZERO);
 }
 
 #define SURFACE(what, bytes, name, bounds)                                                                             \
@@ -127,12 +191,16 @@ exec_act_fn *exec_select_surface(const struct exec_form *form) {
     unsigned n_coordinates = exec_texture_coordinates(insn);
     unsigned bits = ptx_type_bits(insn->type[0]), n = insn->vector ? insn->vector : 1;
     bool is_load = insn->opcode == PTX_OP_SULD;
-    if (!ptx_has(insn, PTX_MOD_B) || !is_known || bits < 8 || bits > 64 || form->src_bits[0] != 64)
+    bool is_formatted = ptx_has(insn, PTX_MOD_P) && insn->opcode == PTX_OP_SUST;
+    if ((!ptx_has(insn, PTX_MOD_B) && !is_formatted) || !is_known || bits < 8 || bits > 64 || form->src_bits[0] != 64)
         return NULL;
     if (form->n_src < 1 + n_coordinates || !are_slots_right(form, bits, n, 1 + n_coordinates))
         return NULL;
     enum bounds bounds = ptx_has(insn, PTX_MOD_CLAMP)  ? BOUNDS_CLAMP
                          : ptx_has(insn, PTX_MOD_ZERO) ? BOUNDS_ZERO
                                                        : BOUNDS_TRAP;
+    static exec_act_fn *const texels[] = {store_texels_trap, store_texels_clamp, store_texels_zero};
+    if (is_formatted)
+        return bits == 32 && n == 4 ? texels[bounds] : NULL;
     return (is_load ? loads : stores)[__builtin_ctz(bits / 8)][bounds];
 }

@@ -1,8 +1,9 @@
 /* tex, tld4, txq and suq: their operands, and what each reads.
  *
  * Sources: the handle, the layer where there is one, the coordinates, then the level or the derivatives by x and by y.
- * Those that do not fit an instruction are its extra operands. Left out: multisampled textures, offsets, depth
- * comparison, half-precision results, derivatives of cube maps. */
+ * Offsets in texels come last. Those that do not fit an instruction are its extra operands. A fifth destination is the
+ * predicate that says whether the texels were there, which they always are. Left out: multisampled textures, depth
+ * comparison. */
 #include "exec/texture/texture.h"
 
 #include "exec/float_bits.h"
@@ -33,6 +34,12 @@ static enum exec_geometry geometry_of(const struct exec_operands *o) {
 static uint32_t source(const struct exec_context *cx, const struct exec_operands *o, unsigned k, unsigned lane) {
     unsigned n = cx->insn->n_src;
     return k + 1 < n ? ((const uint32_t *)o->src[k + 1])[lane] : exec_extra_value(cx, k + 1 - n, lane);
+}
+
+/* The number of sources after the handle. */
+static unsigned n_sources(const struct exec_context *cx) {
+    uint32_t extra = cx->insn->reconvergence;
+    return cx->insn->n_src - 1u + (extra ? cx->grid->program->extra[extra - 1].n : 0);
 }
 
 static void read_floats(const struct exec_context *cx, const struct exec_operands *o, unsigned first, unsigned n,
@@ -66,7 +73,11 @@ static struct exec_sample sample_of(const struct exec_context *cx, const struct 
         const float direction[3] = {s.coordinate[0], s.coordinate[1], s.coordinate[2]};
         s.slice = 6 * layer + exec_cube_face(direction, s.coordinate);
         s.dimensions = 2;
+        s.crosses_edges = t->is_seamless && t->is_linear;
     }
+    if (o->imm & EXEC_TEXTURE_HAS_OFFSET)
+        for (unsigned k = 0; k < info.dimensions; k++)
+            s.offset[k] = (int32_t)source(cx, o, n_sources(cx) - info.dimensions + k, lane);
     if (s.dimensions == 1 && !info.has_layer && !t->is_buffer) { /* a plane of one line */
         s.dimensions = 2;
         s.coordinate[1] = 0;
@@ -74,9 +85,20 @@ static struct exec_sample sample_of(const struct exec_context *cx, const struct 
     return s;
 }
 
-static void write_value(const struct exec_operands *o, unsigned lane, const struct exec_value *value) {
-    for (unsigned k = 0; k < 4; k++)
-        if (o->dst[k])
+static uint16_t half_of(const struct exec_value *value, unsigned k) {
+    return exec_float_to_half(exec_bits_float(value->channel[k]));
+}
+
+/* Writes words, or with EXEC_TEXTURE_HALVES four halves, or two pairs of them. */
+static void write_value(const struct exec_context *cx, const struct exec_operands *o, unsigned lane,
+                        const struct exec_value *value) {
+    bool are_halves = o->imm & EXEC_TEXTURE_HALVES, are_pairs = are_halves && cx->insn->n_dst < 4;
+    for (unsigned k = 0; k < (are_pairs ? 2u : 4u); k++)
+        if (are_pairs)
+            ((uint32_t *)o->dst[k])[lane] = half_of(value, 2 * k) | (uint32_t)half_of(value, 2 * k + 1) << 16;
+        else if (are_halves)
+            ((uint16_t *)o->dst[k])[lane] = half_of(value, k);
+        else if (o->dst[k])
             ((uint32_t *)o->dst[k])[lane] = value->channel[k];
 }
 
@@ -100,8 +122,10 @@ EXEC_INLINE void for_lanes(struct exec_context *cx, const struct exec_operands *
             return;
         if (!cx->address[l])
             cx->address[l] = t->address; /* a border has no texel to read */
-        write_value(o, l, &value);
+        write_value(cx, o, l, &value);
     }
+    if (cx->insn->n_dst == 5)
+        exec_write_predicate(o->dst[4], EXEC_FULL_MASK, o->mask);
 }
 
 static bool fetch_level(struct exec_context *cx, const struct exec_operands *o, const struct exec_texture *t,
@@ -115,6 +139,8 @@ static bool fetch_level(struct exec_context *cx, const struct exec_operands *o, 
     is_inside &= layer < n_layers(t, false);
     for (unsigned k = 0; k < dimensions; k++) {
         number[k] = (int32_t)source(cx, o, info.has_layer + k, lane);
+        if (o->imm & EXEC_TEXTURE_HAS_OFFSET)
+            number[k] += (int32_t)source(cx, o, n_sources(cx) - info.dimensions + k, lane);
         is_inside &= number[k] >= 0 && number[k] < exec_level_size(size[k], level);
     }
     *value = (struct exec_value){{0}};
@@ -154,14 +180,21 @@ static bool sample_at_slopes(struct exec_context *cx, const struct exec_operands
     float by_x[3], by_y[3];
     read_floats(cx, o, n_coordinates(info), info.dimensions, lane, by_x);
     read_floats(cx, o, n_coordinates(info) + info.dimensions, info.dimensions, lane, by_y);
-    float level = exec_level_of_slopes(t, info.dimensions, by_x, by_y);
+    float level;
+    if (info.is_cube) {
+        float direction[3];
+        read_floats(cx, o, info.has_layer, 3, lane, direction);
+        level = exec_level_of_directions(t, direction, by_x, by_y);
+    } else {
+        level = exec_level_of_slopes(t, info.dimensions, by_x, by_y);
+    }
     return exec_sample_at_level(cx, t, &s, level, lane, value);
 }
 
 static bool gather(struct exec_context *cx, const struct exec_operands *o, const struct exec_texture *t, unsigned lane,
                    struct exec_value *value) {
     struct exec_sample s = sample_of(cx, o, t, lane);
-    return exec_sample_four(cx, t, &s, o->imm >> EXEC_TEXTURE_COMPONENT_SHIFT, lane, value);
+    return exec_sample_four(cx, t, &s, o->imm >> EXEC_TEXTURE_COMPONENT_SHIFT & 3, lane, value);
 }
 
 #define ACT(name, read)                                                                                                \
@@ -192,6 +225,21 @@ static void query(struct exec_context *cx, const struct exec_operands *o, size_t
     static void name(struct exec_context *cx, const struct exec_operands *o) {                                         \
         query(cx, o, offsetof(struct exec_texture, field));                                                            \
     }
+/* The size of a level: the second source. */
+static void query_level(struct exec_context *cx, const struct exec_operands *o, size_t field) {
+    query(cx, o, field);
+    uint32_t *d = o->dst[0];
+    const int32_t *level = o->src[1];
+    EXEC_FOR_ACTIVE(l, o->mask) d[l] = level[l] < 0 || level[l] > 31 ? 0 : exec_level_size(d[l], (unsigned)level[l]);
+}
+
+#define QUERY_LEVEL(name, field)                                                                                       \
+    static void name(struct exec_context *cx, const struct exec_operands *o) {                                         \
+        query_level(cx, o, offsetof(struct exec_texture, field));                                                      \
+    }
+QUERY_LEVEL(query_level_width, width)
+QUERY_LEVEL(query_level_height, height)
+QUERY_LEVEL(query_level_depth, depth)
 QUERY(query_width, width)
 QUERY(query_height, height)
 QUERY(query_depth, depth)
@@ -201,17 +249,18 @@ QUERY(query_levels, n_levels)
 static exec_act_fn *select_query(const struct exec_form *form) {
     static const struct {
         enum ptx_modifier what;
-        exec_act_fn *act;
-    } queries[] = {{PTX_MOD_WIDTH, query_width},
-                   {PTX_MOD_HEIGHT, query_height},
-                   {PTX_MOD_DEPTH, query_depth},
-                   {PTX_MOD_ARRAY_SIZE, query_layers},
-                   {PTX_MOD_NUM_MIPMAP_LEVELS, query_levels}};
-    if (form->dst_bits[0] != 32 || form->src_bits[0] != 64 || ptx_has(form->insn, PTX_MOD_LEVEL))
+        exec_act_fn *act, *of_level;
+    } queries[] = {{PTX_MOD_WIDTH, query_width, query_level_width},
+                   {PTX_MOD_HEIGHT, query_height, query_level_height},
+                   {PTX_MOD_DEPTH, query_depth, query_level_depth},
+                   {PTX_MOD_ARRAY_SIZE, query_layers, NULL},
+                   {PTX_MOD_NUM_MIPMAP_LEVELS, query_levels, NULL}};
+    bool has_level = ptx_has(form->insn, PTX_MOD_LEVEL);
+    if (form->dst_bits[0] != 32 || form->src_bits[0] != 64 || form->n_src != 1u + has_level)
         return NULL;
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         if (ptx_has(form->insn, queries[i].what))
-            return queries[i].act;
+            return has_level ? queries[i].of_level : queries[i].act;
     return NULL;
 }
 
@@ -233,11 +282,23 @@ bool exec_texture_geometry(const struct ptx_instruction *insn, enum exec_geometr
     return false;
 }
 
+/* The operands before offsets: the texels, the texture with its coordinates, a level or two derivatives. */
+static unsigned n_operands(const struct ptx_instruction *insn) {
+    return 2u + ptx_has(insn, PTX_MOD_LEVEL) + 2u * ptx_has(insn, PTX_MOD_GRAD);
+}
+
+static bool has_offset(const struct ptx_instruction *insn) {
+    bool may_have = insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4;
+    return may_have && insn->n_operands == n_operands(insn) + 1;
+}
+
 uint32_t exec_texture_imm(const struct ptx_instruction *insn) {
     enum exec_geometry geometry = EXEC_GEOMETRY_1D;
     exec_texture_geometry(insn, &geometry);
     uint32_t component = ptx_has(insn, PTX_MOD_G) ? 1 : ptx_has(insn, PTX_MOD_B) ? 2 : ptx_has(insn, PTX_MOD_A) ? 3 : 0;
-    return (uint32_t)geometry | component << EXEC_TEXTURE_COMPONENT_SHIFT;
+    bool are_halves = insn->n_types == 2 && (insn->type[0] == PTX_F16 || insn->type[0] == PTX_F16X2);
+    return (uint32_t)geometry | component << EXEC_TEXTURE_COMPONENT_SHIFT | (are_halves ? EXEC_TEXTURE_HALVES : 0u) |
+           (has_offset(insn) ? EXEC_TEXTURE_HAS_OFFSET : 0u);
 }
 
 unsigned exec_texture_coordinates(const struct ptx_instruction *insn) {
@@ -246,25 +307,27 @@ unsigned exec_texture_coordinates(const struct ptx_instruction *insn) {
     return n_coordinates(exec_geometry_info[geometry]);
 }
 
-static bool has_plain_results(const struct exec_form *form) {
-    for (unsigned k = 0; k < 4; k++)
-        if (form->dst_bits[k] != 32 && form->dst_bits[k] != 0)
-            return false;
+/* Four words, or the same in halves, and the predicate. */
+static bool has_right_results(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
-    return insn->n_types == 2 && form->n_dst == 4 && ptx_type_bits(insn->type[0]) == 32 &&
-           ptx_type_bits(insn->type[1]) == 32 && form->src_bits[0] == 64;
+    unsigned n = insn->type[0] == PTX_F16X2 ? 2 : 4;
+    bool has_predicate = form->n_dst == n + 1u && n == 4;
+    for (unsigned k = 0; k < n && k < form->n_dst; k++)
+        if (form->dst_bits[k] != ptx_type_bits(insn->type[0]))
+            return false;
+    return insn->n_types == 2 && (form->n_dst == n || has_predicate) && ptx_type_bits(insn->type[1]) == 32 &&
+           form->src_bits[0] == 64;
 }
 
 static exec_act_fn *select_tex(const struct exec_form *form) {
     const struct ptx_instruction *insn = form->insn;
     enum exec_geometry geometry;
     bool has_level = ptx_has(insn, PTX_MOD_LEVEL), has_slopes = ptx_has(insn, PTX_MOD_GRAD);
-    if (!exec_texture_geometry(insn, &geometry) || ptx_has(insn, PTX_MOD_BASE) || !has_plain_results(form) ||
-        insn->n_operands != 2u + has_level + 2u * has_slopes)
+    if (!exec_texture_geometry(insn, &geometry) || !has_right_results(form) || insn->n_operands > n_operands(insn) + 1)
         return NULL;
     bool is_cube = exec_geometry_info[geometry].is_cube;
-    if (is_cube && has_slopes)
-        return NULL; /* how derivatives of a direction become those on a face is not known */
+    if (is_cube && has_offset(insn))
+        return NULL;
     if (insn->type[1] == PTX_S32)
         return is_cube || has_slopes ? NULL : has_level ? tex_integer_level : tex_integer;
     return insn->type[1] != PTX_F32 ? NULL : has_level ? tex_level : has_slopes ? tex_grad : tex_float;
@@ -272,7 +335,7 @@ static exec_act_fn *select_tex(const struct exec_form *form) {
 
 static exec_act_fn *select_tld4(const struct exec_form *form) {
     enum exec_geometry geometry;
-    if (!exec_texture_geometry(form->insn, &geometry) || !has_plain_results(form) || form->insn->n_operands != 2 ||
+    if (!exec_texture_geometry(form->insn, &geometry) || !has_right_results(form) || form->insn->n_operands > 3 ||
         form->insn->type[1] != PTX_F32)
         return NULL;
     return exec_geometry_info[geometry].dimensions == 2 ? tld4 : NULL;

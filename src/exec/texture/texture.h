@@ -24,8 +24,13 @@ struct exec_geometry_info {
 };
 extern const struct exec_geometry_info exec_geometry_info[EXEC_N_GEOMETRIES];
 
-/* imm of tex, tld4, suld and sust: the geometry, and above it the component that tld4 gathers. */
-enum { EXEC_TEXTURE_GEOMETRY = 15, EXEC_TEXTURE_COMPONENT_SHIFT = 4 };
+/* imm of tex, tld4, suld and sust: the geometry, and above it the component that tld4 gathers; then flags. */
+enum {
+    EXEC_TEXTURE_GEOMETRY = 15,
+    EXEC_TEXTURE_COMPONENT_SHIFT = 4,
+    EXEC_TEXTURE_HAS_OFFSET = 64,
+    EXEC_TEXTURE_HALVES = 128
+};
 
 /* texture.c: of an instruction. Returns false for a geometry that is not supported. */
 bool exec_texture_geometry(const struct ptx_instruction *insn, enum exec_geometry *geometry);
@@ -66,13 +71,18 @@ bool exec_wrap_texel(struct exec_axis axis, int64_t i, uint32_t *texel);
 
 /* cube.c: the face that a direction points to, and the coordinates on it from 0 to 1. */
 uint32_t exec_cube_face(const float direction[3], float on_face[2]);
+/* The texel of a cube next to an edge: x or y, but not both, is one outside the face of `size` texels. Returns its face
+ * and sets both to the numbers there. */
+uint32_t exec_cube_neighbour(uint32_t face, uint32_t size, int64_t *x, int64_t *y);
 
 /* filter.c: reads one level at coordinates from the centre on; z is the layer or face where the geometry has no third
  * coordinate. */
 struct exec_sample {
     unsigned dimensions; /* 1 to 3 */
     float coordinate[3];
-    uint32_t slice; /* layer or face; 0 with three dimensions */
+    uint32_t slice;     /* layer or face; 0 with three dimensions */
+    int32_t offset[3];  /* in texels */
+    bool crosses_edges; /* of a cube: texels beyond an edge are those of the next face */
 };
 /* Reads the texel with these numbers along the axes, which may be outside. */
 bool exec_sample_texel(struct exec_context *cx, const struct exec_texture *t, unsigned level, unsigned dimensions,
@@ -99,5 +109,7 @@ bool exec_sample_four(struct exec_context *cx, const struct exec_texture *t, con
 bool exec_sample_at_level(struct exec_context *cx, const struct exec_texture *t, const struct exec_sample *sample,
                           float level, unsigned lane, struct exec_value *value);
 
-/* level.c: the level of detail of derivatives by x and by y, in texels of level 0. */
+/* slopes.c: the level of detail of derivatives by x and by y, of coordinates and of directions. */
 float exec_level_of_slopes(const struct exec_texture *t, unsigned dimensions, const float by_x[3], const float by_y[3]);
+float exec_level_of_directions(const struct exec_texture *t, const float direction[3], const float by_x[3],
+                               const float by_y[3]);

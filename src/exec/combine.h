@@ -1,0 +1,16 @@
+/* What a reduction in memory makes of the value there and an operand: one function for each operation and type, for
+ * instructions that reduce many elements at once. atomic.c has loops of its own for single ones. */
+#pragma once
+
+#include "ptx/ptx.h"
+
+/* Both values in the low bits, and so is the result. */
+typedef uint64_t exec_combine_fn(uint64_t old, uint64_t operand);
+
+/* Combinations are numbered, so that an instruction's imm can hold one. */
+enum { EXEC_NO_COMBINATION = 0 };
+/* Returns the number of an instruction's operation on its type, or EXEC_NO_COMBINATION. A pair such as .f16x2 counts as
+ * its halves. */
+uint32_t exec_combination_of(const struct ptx_instruction *insn);
+exec_combine_fn *exec_combine(uint32_t combination);
+unsigned exec_combined_bytes(uint32_t combination); /* of an element */
