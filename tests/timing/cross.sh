@@ -18,6 +18,7 @@ mapfile -t schedulers < <("$heddle" list schedulers --names)
 partners=(lrr gto lfws two-level) # the schedulers that models are run with
 variants=("scan --code cond_acc" "index --code both" "lps --code progress" "hashjoin --code cond_acc" "indexjoin --code extended"
     "insert --code extended")
+matrix_variants=("gemm --code mma" "attention --code mma") # on a machine with a matrix unit
 # What runs on machines for small blocks: meng2010 holds 64 threads of one, and no shared memory.
 small_blocks=(bfs blackscholes cp divergent epp fft filter hotspot kmeans lib lu mum nn nnei picture ray short spmv svm vecadd wp
     fft_rows filter_rows hotspot_rows kmeans_rows lu_rows merge_rows short_rows svm_rows)
@@ -63,6 +64,10 @@ run_model() {
     for variant in "${variants[@]}"; do
         read -r -a words <<<"$variant"
         run_variant "$model" "${words[@]}"
+    done
+    for variant in "${matrix_variants[@]}"; do
+        read -r -a words <<<"$variant"
+        "$heddle" run "${words[0]}" -q -d "$model" --set sm.matrix_rate=64 -- "${words[@]:1}"
     done
 }
 

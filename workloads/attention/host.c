@@ -1,11 +1,13 @@
 // attention: softmax(Q K^T / sqrt(d)) V of one head. The reference computes in double precision with the whole row of
-// scores; the kernel sums in another order, in single precision, hence the tolerance.
+// scores; the kernel sums in another order, in single precision, hence the tolerance. With matrix instructions weights
+// have half precision, 11 bits, and so the result does.
 #include "../common/workload.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { DEPTH = 32, THREADS = 64 };
+enum { DEPTH = 32, THREADS = 64, STEPS = 256 };
 
 static const struct workload_info info = {
     .name = "attention",
@@ -13,7 +15,40 @@ static const struct workload_info info = {
     .sizes = {"128 rows of 32", "512 rows of 32", "1024 rows of 32"},
     .blocks_fixed = "a block has 64 rows",
     .threads_fixed = "a block has 64 rows",
+    .options = {{"--code", "WHICH", "plain (default), or mma: in half precision, with matrix instructions", 0, 0}},
 };
+
+static bool uses_matrices(const struct workload *w) {
+    const char *code = w->option[0].text;
+    if (!code || strcmp(code, "plain") == 0)
+        return false;
+    if (strcmp(code, "mma") == 0)
+        return true;
+    workload_usage_error(w, "--code is plain or mma, not '%s'", code);
+}
+
+// Returns the half-precision bits of a multiple of 1 / STEPS below 2.
+static uint16_t encode(float value) {
+    unsigned magnitude = (unsigned)fabsf(value * STEPS);
+    if (magnitude == 0)
+        return 0;
+    unsigned exponent = 31u - (unsigned)__builtin_clz(magnitude);
+    return (uint16_t)((value < 0 ? 0x8000u : 0) | (exponent + 15 - 8) << 10 | ((magnitude << (10 - exponent)) & 0x3ff));
+}
+
+// Uploads as it is, or rounds to multiples of 1 / STEPS, here too, and uploads in half precision.
+static CUdeviceptr upload(struct workload *w, float *matrix, size_t count, bool is_half) {
+    if (!is_half)
+        return workload_upload(w, matrix, count * sizeof *matrix);
+    uint16_t *half = workload_array(w, count, sizeof *half);
+    for (size_t i = 0; i < count; i++) {
+        matrix[i] = truncf(matrix[i] * STEPS * 0.99f) / STEPS;
+        half[i] = encode(matrix[i]);
+    }
+    CUdeviceptr pointer = workload_upload(w, half, count * sizeof *half);
+    free(half);
+    return pointer;
+}
 
 static void attend_reference(const float *q, const float *k, const float *v, float *o, size_t n) {
     double *weight = malloc(n * sizeof *weight);
@@ -46,6 +81,8 @@ static float random_element(struct workload *w) { return (float)workload_random(
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
+    bool is_half = uses_matrices(&w);
+    const char *kernel = is_half ? "attention_mma" : "attention";
     int n = (int)workload_pick(&w, 128, 512, 1024);
     size_t count = (size_t)n * DEPTH, bytes = count * sizeof(float);
     float *q = workload_array(&w, count, sizeof *q), *k = workload_array(&w, count, sizeof *k);
@@ -57,16 +94,16 @@ int main(int argc, char **argv) {
         v[i] = random_element(&w);
     }
 
-    CUdeviceptr device_q = workload_upload(&w, q, bytes), device_k = workload_upload(&w, k, bytes);
-    CUdeviceptr device_v = workload_upload(&w, v, bytes), device_o = workload_device_alloc(&w, bytes);
+    CUdeviceptr device_q = upload(&w, q, count, is_half), device_k = upload(&w, k, count, is_half);
+    CUdeviceptr device_v = upload(&w, v, count, is_half), device_o = workload_device_alloc(&w, bytes);
     struct workload_grid grid = {(unsigned)n / THREADS, 1, THREADS, 1, 0};
-    workload_launch(&w, "attention", grid, (void *[]){&device_q, &device_k, &device_v, &device_o, &n, &scale});
+    workload_launch(&w, kernel, grid, (void *[]){&device_q, &device_k, &device_v, &device_o, &n, &scale});
     workload_download(&w, o, device_o, bytes);
 
     struct workload_diff diff = {0};
     if (w.check) {
         attend_reference(q, k, v, reference, (size_t)n);
-        diff = workload_diff_f32(o, reference, count, 1e-5, 1e-5);
+        diff = workload_diff_f32(o, reference, count, is_half ? 1e-3 : 1e-5, is_half ? 1e-3 : 1e-5);
     }
     workload_device_free(&w, device_q);
     workload_device_free(&w, device_k);
@@ -77,5 +114,5 @@ int main(int argc, char **argv) {
     free(v);
     free(o);
     free(reference);
-    return workload_finish(&w, w.check ? &diff : NULL, "%d rows of %d", n, DEPTH);
+    return workload_finish(&w, w.check ? &diff : NULL, "%d rows of %d, kernel %s", n, DEPTH, kernel);
 }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# refused.sh HEDDLE: who cannot run matrix instructions says so in one line: a machine without a matrix unit, and divergence models
+# that let lanes run apart, for fragments in global memory. The others run them.
+set -euo pipefail
+heddle=$1
+
+# refuses TEXT COMMAND...: the command fails and its message has the text
+refuses() {
+    local message
+    if message=$("${@:2}" 2>&1) || [[ $message != *"$1"* ]]; then
+        echo "'${*:2}' should be refused with '$1'; it says: $message" >&2
+        exit 1
+    fi
+}
+
+"$heddle" run gemm --functional -q -- --code mma
+"$heddle" run attention --functional -q -- --code mma
+refuses "has no unit for that: set sm.matrix_rate" "$heddle" run gemm -m gtx480 -q -- --code mma
+refuses "has no unit for that: set sm.matrix_rate" "$heddle" run attention -m gtx480 -q -- --code mma
+global=(tests/kernels/matrix_memory.ptx --kernel global --grid 1 --block 32 --arg 'buf:f32[256]' --set sm.matrix_rate=64)
+for model in stack dwf tbc multi-pc mimd; do
+    "$heddle" run gemm -d "$model" --set sm.matrix_rate=64 -q -- --code mma
+    "$heddle" run attention -d "$model" --set sm.matrix_rate=64 -q -- --code mma
+done
+"$heddle" run "${global[@]}" -d stack -q
+refuses "wmma" "$heddle" run "${global[@]}" -d multi-pc -q
