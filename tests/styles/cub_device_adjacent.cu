@@ -1,0 +1,4 @@
+#include <cub/cub.cuh>
+cudaError_t run(void *d, size_t &b, const int *i, int *o, int n) {
+    return cub::DeviceAdjacentDifference::SubtractLeftCopy(d, b, i, o, n);
+}

@@ -1,0 +1,38 @@
+__global__ void all(float *f, int *i) {
+    float x = f[0], y = f[1], z = f[2], s, c;
+    f[3] = __sinf(x);
+    f[4] = __cosf(x);
+    f[5] = __tanf(x);
+    f[6] = __expf(x);
+    f[7] = __exp10f(x);
+    f[8] = __logf(x);
+    f[9] = __log2f(x);
+    f[10] = __log10f(x);
+    f[11] = __powf(x, y);
+    __sincosf(x, &s, &c);
+    f[12] = s - c;
+    f[13] = __fdividef(x, y);
+    f[14] = __fadd_rn(x, y);
+    f[15] = __fadd_rz(x, y);
+    f[16] = __fadd_ru(x, y);
+    f[17] = __fadd_rd(x, y);
+    f[18] = __fmul_rz(x, y);
+    f[19] = __fmaf_ru(x, y, z);
+    f[20] = __fdiv_rd(x, y);
+    f[21] = __frcp_rn(x);
+    f[22] = __fsqrt_rz(x);
+    f[23] = __frsqrt_rn(x);
+    f[24] = __fsub_ru(x, y);
+    f[25] = __fmaf_ieee_rn(x, y, z);
+    i[0] = __float2int_rn(x);
+    i[1] = __float2int_rd(x);
+    i[2] = __float2uint_ru(y);
+    i[3] = (int)__float2ll_rz(z);
+    f[30] = __int2float_rd(i[4]);
+    f[31] = __uint2float_ru(i[5]);
+    f[32] = __ll2float_rz(i[6]);
+    i[7] = __float_as_int(x);
+    f[33] = __int_as_float(i[8]);
+    f[34] = __ull2float_rn(i[9]);
+    i[10] = __float_as_uint(y);
+}
