@@ -3,8 +3,8 @@
  * (gpu/children.c).
  *
  * From the CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", and the declarations that nvcc 11 to 13 emit (before
- * CUDA 12 without the prefix). Served: launches, streams, the last error, the device's number. Left out, and so refused
- * by name: cudaDeviceSynchronize, which CUDA 12 took away, copies, events, attributes. */
+ * CUDA 12 without the prefix). Served: launches, copies, streams, the last error, the device's number. Left out, and so
+ * refused by name: cudaDeviceSynchronize, which CUDA 12 took away, events, attributes. */
 #include "exec/internal.h"
 
 enum { ERROR_INVALID_VALUE = 1, STREAM_HANDLE = 0x100 };
@@ -46,6 +46,35 @@ static void launch_device(struct exec_context *cx, const struct exec_operands *o
     }
 }
 
+/* Copies take their turn among the launches. */
+static void copy_later(struct exec_context *cx, unsigned lane, const struct exec_child_copy *copy) {
+    const struct exec_memory *memory = cx->grid->memory;
+    if (memory->copy_child)
+        memory->copy_child(memory->user, exec_row_at(cx, lane)->block->index, copy);
+    exec_call_result(cx, memory->copy_child ? 0 : ERROR_INVALID_VALUE, lane);
+}
+
+/* (to, from, bytes, kind, stream) */
+static void copy_async(struct exec_context *cx, const struct exec_operands *o) {
+    EXEC_FOR_ACTIVE(l, o->mask)
+    copy_later(cx, l,
+               &(struct exec_child_copy){.to = exec_call_argument(cx, 0, l),
+                                         .from = exec_call_argument(cx, 1, l),
+                                         .bytes = exec_call_argument(cx, 2, l),
+                                         .stream = exec_call_argument(cx, 4, l)});
+}
+
+/* (to, value, bytes, stream) */
+static void fill_async(struct exec_context *cx, const struct exec_operands *o) {
+    EXEC_FOR_ACTIVE(l, o->mask)
+    copy_later(cx, l,
+               &(struct exec_child_copy){.to = exec_call_argument(cx, 0, l),
+                                         .value = (uint8_t)exec_call_argument(cx, 1, l),
+                                         .bytes = exec_call_argument(cx, 2, l),
+                                         .stream = exec_call_argument(cx, 3, l),
+                                         .is_fill = true});
+}
+
 /* (where the handle goes, flags). All streams of a block are one here. */
 static void create_stream(struct exec_context *cx, const struct exec_operands *o) {
     const uint64_t handle = STREAM_HANDLE;
@@ -82,6 +111,8 @@ exec_act_fn *exec_select_device_runtime(const char *name) {
     } calls[] = {
         {"GetParameterBufferV2", get_parameter_buffer},
         {"LaunchDeviceV2", launch_device},
+        {"MemcpyAsync", copy_async},
+        {"MemsetAsync", fill_async},
         {"StreamCreateWithFlags", create_stream},
         {"StreamDestroy", return_success},
         {"GetLastError", return_success},

@@ -237,6 +237,13 @@ struct exec_child {
     uint32_t grid[3], block[3], shared_bytes;
 };
 
+/* A copy or, where is_fill, a memset that a kernel asks for. */
+struct exec_child_copy {
+    uint64_t to, from, bytes, stream;
+    uint8_t value;
+    bool is_fill;
+};
+
 /* Device memory as exec sees it: one arena of host memory and the live allocations in it, sorted by address. */
 struct exec_memory {
     uint64_t base, limit; /* device addresses of the arena */
@@ -253,6 +260,7 @@ struct exec_memory {
      * launched; launch_child returns false if there is no launch with these parameters. */
     uint64_t (*new_child)(void *user, const struct exec_program *program, const struct exec_child *child);
     bool (*launch_child)(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
+    void (*copy_child)(void *user, uint32_t block, const struct exec_child_copy *copy);
     /* Returns the texture or surface with this handle, or NULL. */
     const struct exec_texture *(*texture)(void *user, uint64_t handle);
     /* Prints the formatted text of a device printf. */

@@ -1,7 +1,7 @@
-/* Dynamic parallelism: launches that a kernel makes. They run when the kernel has ended, which CUDA 12 allows, since no
- * thread can wait for a launch of its own: the launches of a block in their order, block after block, each with all its
- * own before the next; then those into cudaStreamTailLaunch. So results do not depend on the machine. Launches into
- * different streams of a block run in one order here, one after the other. */
+/* Dynamic parallelism: launches and copies that a kernel makes. They run when the kernel has ended, which CUDA 12
+ * allows, since no thread can wait for a launch of its own: the launches of a block in their order, block after block,
+ * each with all its own before the next; then those into cudaStreamTailLaunch. So results do not depend on the machine.
+ * Launches into different streams of a block run in one order here, one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@ enum { MOST_NESTED = 24, TAIL_STREAM = 3 }; /* cudaStreamTailLaunch; the Program
 
 struct gpu_child {
     struct exec_child launch;
+    struct exec_child_copy copy; /* where there is no kernel */
     struct gpu_kernel *kernel;
     uint64_t parameters; /* in the heap of device-side malloc */
     uint32_t block;      /* of the parent, which launched it */
@@ -33,6 +34,14 @@ static struct gpu_kernel *find_kernel(struct gpu *gpu, const struct exec_program
     return NULL;
 }
 
+static struct gpu_child *add_child(struct gpu *gpu) {
+    struct gpu_child *larger = realloc(gpu->child, (gpu->n_children + 1) * sizeof *larger);
+    if (!larger)
+        abort();
+    gpu->child = larger;
+    return &larger[gpu->n_children];
+}
+
 uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch) {
     struct gpu *gpu = user;
     struct gpu_kernel *kernel = find_kernel(gpu, program, launch->function);
@@ -40,15 +49,21 @@ uint64_t gpu_child_new(void *user, const struct exec_program *program, const str
                     !launch->block[1] || !launch->block[2];
     if (!kernel || is_empty)
         return 0;
-    struct gpu_child *larger = realloc(gpu->child, (gpu->n_children + 1) * sizeof *larger);
-    if (!larger)
-        abort();
-    gpu->child = larger;
+    struct gpu_child *child = add_child(gpu);
     uint32_t bytes = kernel->program->parameter_bytes;
     uint64_t parameters = gpu_heap_alloc(&gpu->memory, bytes ? bytes : 1);
-    if (parameters)
-        larger[gpu->n_children++] = (struct gpu_child){.launch = *launch, .kernel = kernel, .parameters = parameters};
+    if (parameters) {
+        *child = (struct gpu_child){.launch = *launch, .kernel = kernel, .parameters = parameters};
+        gpu->n_children++;
+    }
     return parameters;
+}
+
+void gpu_child_copy(void *user, uint32_t block, const struct exec_child_copy *copy) {
+    struct gpu *gpu = user;
+    *add_child(gpu) =
+        (struct gpu_child){.copy = *copy, .block = block, .is_launched = true, .is_tail = copy->stream == TAIL_STREAM};
+    gpu->n_children++;
 }
 
 bool gpu_child_launch(void *user, uint32_t block, uint64_t parameters, uint64_t stream) {
@@ -74,7 +89,26 @@ static struct gpu_child *next_child(struct gpu_child *child, uint32_t n, bool is
     return next;
 }
 
+static bool run_copy(struct gpu *gpu, const struct exec_child_copy *copy, struct gpu_error *error) {
+    unsigned char *to = copy->bytes ? gpu_host(gpu, copy->to, copy->bytes) : NULL;
+    const unsigned char *from = copy->bytes && !copy->is_fill ? gpu_host(gpu, copy->from, copy->bytes) : NULL;
+    if (copy->bytes && (!to || (!from && !copy->is_fill))) {
+        error->status = GPU_ILLEGAL_ADDRESS;
+        snprintf(error->message, sizeof error->message,
+                 "a kernel copies %llu bytes from 0x%llx to 0x%llx, which are not memory",
+                 (unsigned long long)copy->bytes, (unsigned long long)copy->from, (unsigned long long)copy->to);
+        return false;
+    }
+    if (from)
+        memmove(to, from, copy->bytes);
+    else if (to)
+        memset(to, copy->value, copy->bytes);
+    return true;
+}
+
 static bool run_child(struct gpu *gpu, const struct gpu_child *child, bool is_untimed, struct gpu_error *error) {
+    if (!child->kernel)
+        return run_copy(gpu, &child->copy, error);
     uint32_t bytes = child->kernel->program->parameter_bytes;
     unsigned char *parameters = malloc(bytes ? bytes : 1);
     if (!parameters)
@@ -100,8 +134,7 @@ bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error)
     gpu->n_children = 0;
     if (gpu->n_nested == MOST_NESTED && n) {
         error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
-        snprintf(error->message, sizeof error->message,
-                 "kernel '%s': launches from kernels are nested more than %d deep", child[0].kernel->function->name,
+        snprintf(error->message, sizeof error->message, "launches from kernels are nested more than %d deep",
                  MOST_NESTED);
         is_done = false;
     }
@@ -113,7 +146,8 @@ bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error)
         }
     gpu->n_nested--;
     for (uint32_t i = 0; i < n; i++)
-        gpu_heap_release(&gpu->memory, child[i].parameters);
+        if (child[i].kernel)
+            gpu_heap_release(&gpu->memory, child[i].parameters);
     free(child);
     return is_done;
 }

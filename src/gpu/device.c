@@ -71,6 +71,7 @@ struct gpu *gpu_new(const struct gpu_config *config, struct gpu_error *error) {
     gpu->memory.view.user = gpu;
     gpu->memory.view.new_child = gpu_child_new;
     gpu->memory.view.launch_child = gpu_child_launch;
+    gpu->memory.view.copy_child = gpu_child_copy;
     gpu->memory.view.texture = find_texture;
     gpu->memory.view.print = print_text;
     return gpu;

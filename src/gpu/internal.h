@@ -85,6 +85,7 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
 /* children.c: launches that kernels make. gpu_run_children() runs those of the grid that has just ended. */
 uint64_t gpu_child_new(void *user, const struct exec_program *program, const struct exec_child *launch);
 bool gpu_child_launch(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
+void gpu_child_copy(void *user, uint32_t block, const struct exec_child_copy *copy);
 bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error);
 /* module.c */
 struct gpu_module *gpu_module_next(const struct gpu_module *module);

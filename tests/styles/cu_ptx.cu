@@ -1,6 +1,7 @@
 #include <cuda/barrier>
 #include <cuda/ptx>
 namespace ptx = cuda::ptx;
+#if __CUDA_ARCH__ >= 900
 __global__ void copy(const int4 *in, int4 *out) {
     __shared__ alignas(128) int4 tile[64];
     __shared__ alignas(8) uint64_t bar;
@@ -39,3 +40,4 @@ __global__ void registers(unsigned *o) {
     o[11] = ptx::get_sreg_total_smem_size();
     o[12] = ptx::get_sreg_aggr_smem_size();
 }
+#endif

@@ -2,8 +2,9 @@
 # styles.sh HEDDLE [--list] TARGET... [-- NVCC-OPTION...]: the share of the programs here whose PTX loads, and what the others need.
 #
 # Compiles every program (or those of $STYLES) to PTX for each target, such as sm_90, and loads it with `heddle ptx`. Prints a row
-# for each target; then every refused instruction or call with the number of programs that need it. --list names these programs.
-# $PTX_FOLDER keeps the PTX between runs. Exit status 1 if a program is refused that refused.txt does not name, 77 without nvcc.
+# for each target, without the programs that nvcc does not compile for it; then every refused instruction or call with the number of
+# programs that need it. --list names these programs. $PTX_FOLDER keeps the PTX between runs. Exit status 1 if a program is refused
+# that refused.txt does not name, 77 without nvcc.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 heddle=$1
@@ -29,7 +30,7 @@ compile() {
     local ptx=$folder/$2${options[*]+-${options[*]// /}}/${1%.cu}.ptx linked=()
     [[ $1 != dynamic_* ]] || linked=(-rdc=true)
     mkdir -p "$(dirname "$ptx")"
-    [[ -s $ptx ]] || nvcc -std=c++17 -w -ptx "-arch=$2" "${linked[@]}" "${options[@]}" -o "$ptx" "$here/$1"
+    [[ -s $ptx ]] || nvcc -std=c++17 -w -ptx "-arch=$2" "${linked[@]}" "${options[@]}" -o "$ptx" "$here/$1" >/dev/null 2>&1 || return
     echo "$ptx"
 }
 
@@ -39,7 +40,7 @@ refusals= unexpected=()
 for target in "${targets[@]}"; do
     n=0 n_loaded=0 refused=()
     for name in "${names[@]}"; do
-        ptx=$(compile "${name%.cu}.cu" "$target")
+        ptx=$(compile "${name%.cu}.cu" "$target") || continue
         n=$((n + 1))
         if message=$("$heddle" ptx "$ptx" 2>&1 >/dev/null); then
             n_loaded=$((n_loaded + 1))
@@ -49,7 +50,8 @@ for target in "${targets[@]}"; do
             refusals+=$(sed -nE "s/^.*: error: (call of )?'([^']*)'.*/\2/p" <<<"$message" | sort -u)$'\n'
         fi
     done
-    echo "| $target ${options[*]-} | $n | $n_loaded | $(((1000 * n_loaded + n / 2) / n / 10)).$(((1000 * n_loaded + n / 2) / n % 10)) % |"
+    ((n > 0)) || { echo "nvcc compiles nothing for $target" >&2 && exit 1; }
+    echo "| $target${options[*]+ ${options[*]}} | $n | $n_loaded | $(((1000 * n_loaded + n / 2) / n / 10)).$(((1000 * n_loaded + n / 2) / n % 10)) % |"
     ! $lists || printf '%s\n' "${refused[@]/#/$target: }"
 done
 refusals=$(sed '/^$/d' <<<"$refusals" | sort | uniq -c | sort -rn)
