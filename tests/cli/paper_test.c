@@ -135,6 +135,26 @@ static void an_experiment_that_simulates_shows_what_its_runs_measured(void **sta
     outcome_free(&outcome);
 }
 
+static double ipc_of_mum(unsigned latency) {
+    struct outcome outcome = heddle("run mum --size small --no-check -q -m malits2012 --set sm.count=2 --set "
+                                    "sm.registers=0 -d odgs:latency=%u --json -",
+                                    latency);
+    expect_status(&outcome, 0);
+    json_t *run = json_output(&outcome);
+    double ipc = json_real_value(json_object_get(json_object_get(run, "total"), "ipc"));
+    json_decref(run);
+    outcome_free(&outcome);
+    return ipc;
+}
+
+/* What malits2012-fig15 shows at size paper: on two SMs the reads of size small fill the chip. */
+static void the_latency_of_handling_costs_mum_under_odgs(void **state) {
+    (void)state;
+    double ipc[] = {ipc_of_mum(64), ipc_of_mum(256), ipc_of_mum(512)};
+    assert_true(ipc[0] > ipc[1] && ipc[1] > ipc[2]);
+    assert_true(ipc[0] > 1.1 * ipc[2]);
+}
+
 static void results_are_csv_too(void **state) {
     (void)state;
     says_of_paper("liu2023-fig1 --csv -", "experiment,measure,at,ours,low,high,paper\n"
@@ -241,6 +261,7 @@ int main(void) {
         cmocka_unit_test(the_worked_example_stands_beside_the_papers_numbers),
         cmocka_unit_test(results_are_json_too),
         cmocka_unit_test(an_experiment_that_simulates_shows_what_its_runs_measured),
+        cmocka_unit_test(the_latency_of_handling_costs_mum_under_odgs),
         cmocka_unit_test(results_are_csv_too),
         cmocka_unit_test(figures_are_svg),
         cmocka_unit_test(a_page_has_all_results),
