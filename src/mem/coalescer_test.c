@@ -1,9 +1,11 @@
 /* The lines that a warp requests, and the cycles that shared memory takes. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -133,6 +135,47 @@ static void the_fast_path_equals_the_general_one(void **state) {
     }
 }
 
+/* One byte after the other: the lines in the order of their first lane, with their lanes and the bytes touched. */
+static unsigned coalesce_bytes(const uint64_t a[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
+                               struct mem_transaction t[MEM_MAX_TRANSACTIONS]) {
+    static bool touched[MEM_MAX_TRANSACTIONS][MEM_MAX_LINE_BYTES];
+    unsigned n = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        for (uint64_t at = a[lane]; (mask >> lane & 1) && at < a[lane] + bytes; at++) {
+            unsigned i = 0;
+            while (i < n && t[i].line != at / line_bytes * line_bytes)
+                i++;
+            if (i == n) {
+                t[n++] = (struct mem_transaction){.line = at / line_bytes * line_bytes};
+                memset(touched[i], 0, sizeof touched[i]);
+            }
+            t[i].lanes |= UINT32_C(1) << lane;
+            t[i].bytes += !touched[i][at % line_bytes];
+            touched[i][at % line_bytes] = true;
+        }
+    return n;
+}
+
+static void random_addresses_touch_what_their_bytes_do(void **state) {
+    (void)state;
+    uint64_t seed = 1, a[32];
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS], expected[MEM_MAX_TRANSACTIONS];
+    for (unsigned round = 0; round < 20000; round++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        uint32_t bytes = 1 + (uint32_t)(seed >> 60), line_bytes = UINT32_C(32) << (seed >> 57 & 3);
+        uint64_t range = UINT64_C(1) << (seed >> 50 & 15), step = seed >> 48 & 1 ? 1 : bytes;
+        uint32_t mask = seed >> 47 & 1 ? UINT32_MAX : (uint32_t)(seed >> 8);
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            a[lane] = 0x200000000000 + (seed >> 33) % range * step;
+        }
+        unsigned n = mem_coalesce(a, mask, bytes, line_bytes, t);
+        assert_int_equal(n, coalesce_bytes(a, mask, bytes, line_bytes, expected));
+        for (unsigned i = 0; i < n; i++)
+            check(&t[i], expected[i].line, expected[i].lanes, expected[i].bytes);
+    }
+}
+
 static void shared_memory_serves_distinct_banks_at_once(void **state) {
     (void)state;
     uint64_t a[32];
@@ -186,6 +229,7 @@ int main(void) {
         cmocka_unit_test(lines_come_in_the_order_of_their_first_lane),
         cmocka_unit_test(bytes_across_a_line_end_belong_to_both),
         cmocka_unit_test(the_fast_path_equals_the_general_one),
+        cmocka_unit_test(random_addresses_touch_what_their_bytes_do),
         cmocka_unit_test(shared_memory_serves_distinct_banks_at_once),
         cmocka_unit_test(shared_memory_broadcasts_a_word),
         cmocka_unit_test(strides_conflict_in_shared_memory),
