@@ -12,6 +12,8 @@
 
 #include <stdarg.h>
 
+#include "exec/stores.h"
+
 void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
                     const char *format, ...) {
     struct exec_fault *fault = &cx->fault;
@@ -224,7 +226,8 @@ static bool view_segment(const struct exec_context *cx, const struct segment *s,
 static bool view_allocation(const struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
     struct segment s = {cx->cached_low, cx->cached_high - cx->cached_low,
                         (unsigned char *)(uintptr_t)(cx->cached_low + (uint64_t)cx->grid->memory->delta)};
-    return view_segment(cx, &s, mask, bytes, view);
+    view->is_global = view_segment(cx, &s, mask, bytes, view);
+    return view->is_global;
 }
 
 static bool view_global(struct exec_context *cx, uint32_t mask, unsigned bytes, struct exec_view *view) {
@@ -297,15 +300,25 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
     enum ptx_space space = insn->access.space;
     compute_addresses(cx, o, insn->operand[insn->n_dst].width);
     view->pattern = find_pattern(cx, o->mask, bytes);
-    if (view_row(cx, space, o->mask, bytes, is_write, view))
+    view->is_global = false;
+    if (view_row(cx, space, o->mask, bytes, is_write, view)) {
+        if (cx->stores && view->is_global)
+            exec_stores_view(cx, o->mask, o->mask, bytes, is_write, view);
         return view->pattern;
+    }
+    uint32_t global_lanes = 0;
     view->pattern = EXEC_PATTERN_LANES;
     view->places = (struct exec_places){view->host, 0, 0};
     EXEC_FOR_ACTIVE(l, o->mask) {
+        uint64_t offset;
+        enum ptx_space own = space == PTX_SPACE_GENERIC ? exec_generic_space(cx->address[l], &offset) : space;
         view->host[l] = (uintptr_t)exec_host_at(cx, l, space, cx->address[l], bytes, is_write);
         if (!view->host[l])
             return view->pattern = EXEC_PATTERN_FAULT;
+        global_lanes |= (uint32_t)(own == PTX_SPACE_GLOBAL || own == PTX_SPACE_CONST) << l;
     }
+    if (cx->stores && global_lanes)
+        exec_stores_view(cx, o->mask, global_lanes, bytes, is_write, view);
     return view->pattern;
 }
 

@@ -365,6 +365,7 @@ struct exec_row {
 };
 
 struct exec_threads;
+struct exec_stores;
 
 enum { EXEC_NO_MBARRIER = 0xffffffff };
 
@@ -392,6 +393,7 @@ struct exec_context {
     bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */
     bool has_changed; /* an atomic has changed a value in memory; set, but never cleared here */
     uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
+    struct exec_stores *stores;       /* stores.h; NULL: stores go into memory at once */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };

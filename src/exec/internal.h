@@ -70,6 +70,7 @@ static inline unsigned char *exec_place(struct exec_places places, size_t lane) 
 
 struct exec_view {
     enum exec_pattern pattern;
+    bool is_global;            /* all lanes access the same allocation */
     unsigned char *first;      /* UNIT, UNIFORM */
     struct exec_places places; /* LANES */
     uint64_t host[EXEC_LANES]; /* offsets, when every lane was looked up separately */

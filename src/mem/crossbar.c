@@ -56,39 +56,51 @@ static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_messag
     return head >> MEM_TICK_BITS;
 }
 
+/* Packets go straight into the receiver's queue, or through the mail if another host thread may be running it. */
+static void deliver(const struct mem *mem, struct mem_outbox *outbox, uint32_t receiver, struct mem_events *events,
+                    uint64_t cycle, enum mem_event_kind kind, const struct mem_message *message) {
+    if (mem->has_mail)
+        mem_outbox_add(outbox, receiver, cycle, kind, message);
+    else
+        mem_events_add(events, cycle, MEM_PHASE_PACKETS, kind, message);
+}
+
 void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message *message, uint64_t cycle) {
     sm->counters.crossbar_bytes += packet_bytes(message);
     uint64_t head = depart(mem, &sm->out, message, cycle);
-    if (mem->has_parallel_fetches)
-        pthread_mutex_lock(&mem->lock);
-    mem_events_add(&mem->events, head, MEM_PHASE_FROM_SM, MEM_EVENT_BANK_ARRIVE, message);
-    if (mem->has_parallel_fetches)
-        pthread_mutex_unlock(&mem->lock);
+    struct mem_partition *partition = mem->banks[message->unit].partition;
+    deliver(mem, &sm->outbox, partition->id, &partition->events, head, MEM_EVENT_BANK_ARRIVE, message);
 }
 
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
     mem_bank_receive(mem, message, arrive(&mem->banks[message->unit].in, message, cycle), cycle);
 }
 
+static void send_to_sm(const struct mem *mem, const struct mem_bank *bank, uint64_t cycle, enum mem_event_kind kind,
+                       const struct mem_message *message) {
+    deliver(mem, &bank->partition->outbox, message->sm, &mem->sms[message->sm].events, cycle, kind, message);
+}
+
 void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle) {
-    mem->counters.crossbar_bytes += packet_bytes(message);
-    uint64_t head = depart(mem, &mem->banks[message->unit].out, message, cycle);
-    mem_events_add(&mem->events, head, MEM_PHASE_MEMORY, MEM_EVENT_SM_ARRIVE, message);
+    struct mem_bank *bank = &mem->banks[message->unit];
+    bank->partition->counters.crossbar_bytes += packet_bytes(message);
+    send_to_sm(mem, bank, depart(mem, &bank->out, message, cycle), MEM_EVENT_SM_ARRIVE, message);
 }
 
 /* Head and tail arrive in the same cycle only when links are unlimited, and then always. So packets keep their order.
  */
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
-    uint64_t tail = arrive(&mem->sms[message->sm].in, message, cycle);
+    struct mem_sm *sm = &mem->sms[message->sm];
+    uint64_t tail = arrive(&sm->in, message, cycle);
     if (tail == cycle)
-        mem_l1_receive(mem, &mem->sms[message->sm], message, cycle);
+        mem_l1_receive(mem, sm, message, cycle);
     else
-        mem_events_add(&mem->events, tail, MEM_PHASE_MEMORY, MEM_EVENT_SM_DELIVER, message);
+        mem_events_add(&sm->events, tail, MEM_PHASE_OWN, MEM_EVENT_SM_DELIVER, message);
 }
 
 /* Credits have the crossing latency of packets, but take no bandwidth. */
-void mem_crossbar_credit(struct mem *mem, uint32_t sm, bool is_writeback, uint64_t cycle) {
-    struct mem_message message = {.sm = (uint16_t)sm, .type = is_writeback ? MEM_MSG_PUT : MEM_MSG_WRITE};
-    mem_events_add(&mem->events, cycle + (mem->crossbar_ticks >> MEM_TICK_BITS), MEM_PHASE_MEMORY, MEM_EVENT_SM_CREDIT,
-                   &message);
+void mem_crossbar_credit(struct mem *mem, const struct mem_bank *bank, uint32_t sm, bool is_writeback, uint64_t cycle) {
+    struct mem_message message = {
+        .sm = (uint16_t)sm, .unit = (uint16_t)bank->id, .type = is_writeback ? MEM_MSG_PUT : MEM_MSG_WRITE};
+    send_to_sm(mem, bank, cycle + (mem->crossbar_ticks >> MEM_TICK_BITS), MEM_EVENT_SM_CREDIT, &message);
 }

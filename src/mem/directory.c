@@ -140,7 +140,7 @@ void mem_directory_continue(struct mem *mem, struct mem_bank *bank, uint32_t ent
 }
 
 void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint32_t entry, uint64_t cycle) {
-    mem->counters.recalls++;
+    bank->partition->counters.recalls++;
     bank->entry[entry].is_dirty = bank->cache.state[slot] == MEM_MODIFIED;
     ask(mem, bank, entry, mem_directory_copies(bank, slot), MEM_MSG_INVALIDATE, cycle);
 }
@@ -151,7 +151,7 @@ static void take_copy_back(struct mem *mem, struct mem_bank *bank, uint32_t entr
     if (has_data)
         mem_probe(mem, MEM_PROBE_L2_RECEIVE, message->sm, message->line);
     if (entry != MEM_NONE && bank->entry[entry].state == MEM_ENTRY_RECALL) {
-        mem->counters.l2_writebacks += has_data && !bank->entry[entry].is_dirty;
+        bank->partition->counters.l2_writebacks += has_data && !bank->entry[entry].is_dirty;
         bank->entry[entry].is_dirty |= has_data;
         return;
     }
@@ -170,7 +170,7 @@ void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct
     uint32_t entry = mem_lines_find(&bank->lines, message->line);
     if (message->type != MEM_MSG_ACK) {
         take_copy_back(mem, bank, entry, message, message->type == MEM_MSG_PUT);
-        mem_crossbar_credit(mem, message->sm, true, cycle);
+        mem_crossbar_credit(mem, bank, message->sm, true, cycle);
         return;
     }
     assert(entry != MEM_NONE && bank->entry[entry].n_acks > 0);

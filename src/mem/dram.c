@@ -76,7 +76,6 @@ void mem_dram_init(struct mem *mem) {
     mem->policy =
         dram->policy_file[0] ? mem_load_dram_policy(dram->policy_file, error, sizeof error) : policy_of(dram->policy);
     assert(mem->policy); /* mem_can_build() has loaded it already */
-    mem->dram_next = MEM_NEVER;
     mem->dram_hold_cycles = dram->row_hold_cycles ? dram->row_hold_cycles : break_even_cycles(dram);
     mem->dram_ticks_per_byte = mem_ticks_per_byte(dram->bytes_per_cycle);
     mem->busy_cycles = BASE_ARENA_ARRAY(&mem->arena, uint64_t, mem->n_channels);
@@ -90,14 +89,15 @@ void mem_dram_init(struct mem *mem) {
         for (uint32_t bank = 0; bank < dram->banks; bank++)
             channel->banks[bank].row = DRAM_NO_ROW;
         channel->wake_cycle = MEM_NEVER;
+        channel->partition = &mem->partitions[i % mem->n_partitions];
     }
 }
 
-static void wake(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
+static void wake(struct mem_channel *channel, uint64_t cycle) {
     if (cycle < channel->wake_cycle)
         channel->wake_cycle = cycle;
-    if (cycle < mem->dram_next)
-        mem->dram_next = cycle;
+    if (cycle < channel->partition->dram_next)
+        channel->partition->dram_next = cycle;
 }
 
 static uint16_t bank_of(const struct config_dram *dram, uint64_t row) {
@@ -126,7 +126,7 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
             .holds_row = type == MEM_MSG_READ && (flags & MEM_FLAG_HOLDS_ROW),
         };
     uint64_t next_issue = cycle_after(channel->issue_ticks);
-    wake(mem, channel, next_issue > cycle ? next_issue : cycle);
+    wake(channel, next_issue > cycle ? next_issue : cycle);
 }
 
 /* Moves requests into the queue while it has room. A write that has a place there no longer needs its L2 entry. */
@@ -152,15 +152,15 @@ static uint64_t after_hit(const struct config_dram *dram, uint64_t ready, uint64
 }
 
 /* Starts the access in its bank. Returns the cycle in which its data is ready for the bus. */
-static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
-    const struct config_dram *dram = &mem->machine->dram;
+static uint64_t open_and_access(const struct config_dram *dram, struct stats_mem *counters, struct dram_bank *bank,
+                                uint64_t row, uint64_t cycle) {
     if (bank->row == row || dram->row_hit_cycles == dram->row_conflict_cycles) {
-        mem->counters.row_hits++;
+        counters->row_hits++;
         bank->row = row;
         bank->ready_switch = after_hit(dram, bank->ready_switch, cycle);
         return cycle + dram->row_hit_cycles;
     }
-    mem->counters.row_conflicts++;
+    counters->row_conflicts++;
     bank->row = row;
     bank->ready_hit = cycle + dram->row_conflict_cycles - dram->row_hit_cycles;
     bank->ready_switch = cycle + (dram->row_cycle_cycles ? dram->row_cycle_cycles : dram->row_conflict_cycles);
@@ -168,42 +168,41 @@ static uint64_t open_and_access(struct mem *mem, struct dram_bank *bank, uint64_
 }
 
 /* The hold ends with the access that starts now. */
-static void end_hold(struct mem *mem, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
+static void end_hold(struct stats_mem *counters, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
     uint64_t end = cycle < bank->hold_until ? cycle : bank->hold_until;
-    mem->counters.row_hold_cycles += end > bank->ready_switch ? end - bank->ready_switch : 0;
+    counters->row_hold_cycles += end > bank->ready_switch ? end - bank->ready_switch : 0;
     if (bank->row == row && cycle < bank->hold_until)
-        mem->counters.row_holds_useful++;
+        counters->row_holds_useful++;
     else
-        mem->counters.row_holds_expired++;
+        counters->row_holds_expired++;
     bank->hold_until = 0;
 }
 
-static void begin_hold(struct mem *mem, struct dram_bank *bank) {
-    mem->counters.row_holds++;
-    bank->hold_until = bank->ready_switch + mem->dram_hold_cycles;
-}
 
 static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, uint64_t cycle) {
     struct dram_request request = channel->queue[place];
     channel->n_queue--;
     for (uint32_t i = place; i < channel->n_queue; i++)
         channel->queue[i] = channel->queue[i + 1];
+    struct stats_mem *counters = &channel->partition->counters;
     if (request.is_write)
-        mem->counters.dram_writes++;
+        counters->dram_writes++;
     else
-        mem->counters.dram_reads++;
+        counters->dram_reads++;
     struct dram_bank *bank = &channel->banks[request.bank];
     if (bank->hold_until)
-        end_hold(mem, bank, request.row, cycle);
-    uint64_t data = open_and_access(mem, bank, request.row, cycle);
-    if (request.holds_row && mem->policy->follows_hints && mem->dram_hold_cycles)
-        begin_hold(mem, bank);
+        end_hold(counters, bank, request.row, cycle);
+    uint64_t data = open_and_access(&mem->machine->dram, counters, bank, request.row, cycle);
+    if (request.holds_row && mem->policy->follows_hints && mem->dram_hold_cycles) {
+        counters->row_holds++;
+        bank->hold_until = bank->ready_switch + mem->dram_hold_cycles;
+    }
     struct mem_message message = {.line = (uint64_t)(channel - mem->channels),
                                   .token = request.entry,
                                   .unit = request.unit,
                                   .bytes = (uint16_t)request.bytes,
                                   .type = request.is_write ? MEM_MSG_WRITE : MEM_MSG_READ};
-    mem_events_add(&mem->events, data, MEM_PHASE_MEMORY, MEM_EVENT_DRAM_DATA, &message);
+    mem_events_add(&channel->partition->events, data, MEM_PHASE_OWN, MEM_EVENT_DRAM_DATA, &message);
     /* At full load accesses start exactly at the bus's rate: a start that was rounded up to a whole cycle is made up
      * for by the next. */
     uint64_t latest_debt = ticks(cycle) >= ticks(1) ? ticks(cycle) - ticks(1) + 1 : 0;
@@ -221,7 +220,7 @@ static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t c
         return;
     uint64_t next_issue = cycle_after(channel->issue_ticks);
     if (next_issue > cycle) {
-        wake(mem, channel, next_issue);
+        wake(channel, next_issue);
         return;
     }
     const struct config_dram *dram = &mem->machine->dram;
@@ -232,26 +231,26 @@ static void run_channel(struct mem *mem, struct mem_channel *channel, uint64_t c
         config_plugin_broken("DRAM policy", mem->policy->name, "pick() returned a place after the end of the queue");
     uint64_t start_cycle = dram_start(&view, place);
     if (start_cycle > cycle) {
-        wake(mem, channel, start_cycle);
+        wake(channel, start_cycle);
         return;
     }
     start(mem, channel, place, cycle);
     fill_queue(mem, channel, cycle);
     if (channel->n_queue > 0)
-        wake(mem, channel, cycle_after(channel->issue_ticks));
+        wake(channel, cycle_after(channel->issue_ticks));
 }
 
-void mem_dram_run(struct mem *mem, uint64_t cycle) {
+void mem_dram_run(struct mem *mem, struct mem_partition *partition, uint64_t cycle) {
     uint64_t next = MEM_NEVER;
-    mem->dram_next = MEM_NEVER;
-    for (uint32_t i = 0; i < mem->n_channels; i++) {
+    partition->dram_next = MEM_NEVER;
+    for (uint32_t i = partition->id; i < mem->n_channels; i += mem->n_partitions) {
         struct mem_channel *channel = &mem->channels[i];
         if (channel->wake_cycle <= cycle)
             run_channel(mem, channel, cycle);
         if (channel->wake_cycle < next)
             next = channel->wake_cycle;
     }
-    mem->dram_next = next;
+    partition->dram_next = next;
 }
 
 void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
@@ -261,8 +260,8 @@ void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t 
     channel->bus_ticks = begin + transfer;
     channel->busy_ticks += transfer;
     mem->busy_cycles[message->line] += channel->busy_ticks >> MEM_TICK_BITS;
-    mem->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
+    channel->partition->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
     channel->busy_ticks &= ticks(1) - 1;
     if (message->type == MEM_MSG_READ)
-        mem_events_add(&mem->events, cycle_after(channel->bus_ticks), MEM_PHASE_MEMORY, MEM_EVENT_DRAM_DONE, message);
+        mem_events_add(&channel->partition->events, cycle_after(channel->bus_ticks), MEM_PHASE_OWN, MEM_EVENT_DRAM_DONE, message);
 }

@@ -1,33 +1,57 @@
 /* The event queue: a wheel of one slot per cycle for the near future, a binary heap for later events. The order of
- * events is (cycle, phase, SM in the second phase, order of addition), the same on every host.
+ * events is (cycle, phase, sender in the second phase, order of addition), the same on every host.
  *
  * Nearly all delays (lookups, links, DRAM) are shorter than the wheel, so adding and taking cost a few nanoseconds;
  * the heap serves links with long backlogs. */
 #include "mem/events.h"
 
 #include <assert.h>
-#include <string.h>
+#include <stdlib.h>
 
-void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t capacity) {
-    memset(events, 0, sizeof *events);
-    events->pool = BASE_ARENA_ARRAY(arena, struct mem_event, capacity);
-    events->heap = BASE_ARENA_ARRAY(arena, struct mem_heap_event, capacity);
-    events->n_pool = capacity;
-    for (uint32_t i = 0; i < capacity; i++)
-        events->pool[i].next = i + 1 < capacity ? i + 1 : MEM_NONE;
-    for (uint32_t i = 0; i < MEM_EVENT_SLOTS; i++)
-        for (uint32_t phase = 0; phase < MEM_EVENT_PHASES; phase++)
-            events->slots[i][phase] = (struct mem_event_list){MEM_NONE, MEM_NONE};
-    events->next = MEM_NEVER;
+enum { FIRST_CAPACITY = 64 };
+
+static void *grow(void *memory, uint32_t capacity, size_t bytes) {
+    void *larger = realloc(memory, capacity * bytes);
+    if (!larger)
+        abort();
+    return larger;
 }
 
-/* Inserts an SM's event after the last one of the same or a lower SM. SMs mostly run in ascending order, so that is
+static void grow_pool(struct mem_events *events) {
+    uint32_t n = events->n_pool, capacity = n ? 2 * n : FIRST_CAPACITY;
+    events->pool = grow(events->pool, capacity, sizeof *events->pool);
+    for (uint32_t i = n; i < capacity; i++)
+        events->pool[i].next = i + 1 < capacity ? i + 1 : events->free;
+    events->free = n;
+    events->n_pool = capacity;
+}
+
+void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t n_slots, enum mem_sender sender) {
+    *events = (struct mem_events){.next = MEM_NEVER, .free = MEM_NONE, .n_slots = n_slots, .sender = sender};
+    events->occupied = BASE_ARENA_ARRAY(arena, uint64_t, n_slots / 64);
+    events->slots = base_arena_alloc_array(arena, n_slots, sizeof *events->slots, _Alignof(struct mem_event_list));
+    for (uint32_t i = 0; i < n_slots; i++)
+        for (uint32_t phase = 0; phase < MEM_EVENT_PHASES; phase++)
+            events->slots[i][phase] = (struct mem_event_list){MEM_NONE, MEM_NONE};
+}
+
+void mem_events_free(struct mem_events *events) {
+    free(events->pool);
+    free(events->heap);
+}
+
+static uint16_t sender_of(const struct mem_events *events, uint32_t id) {
+    const struct mem_message *message = &events->pool[id].message;
+    return events->sender == MEM_SENT_BY_SMS ? message->sm : message->unit;
+}
+
+/* Inserts a packet after the last one of the same or a lower sender. Senders mostly run in ascending order, so that is
  * usually the end of the list. */
-static void insert_by_sm(struct mem_events *events, struct mem_event_list *list, uint32_t id) {
+static void insert_by_sender(struct mem_events *events, struct mem_event_list *list, uint32_t id) {
     struct mem_event *pool = events->pool;
-    uint16_t sm = pool[id].message.sm;
+    uint16_t sender = sender_of(events, id);
     uint32_t before = MEM_NONE, after = list->head;
-    while (after != MEM_NONE && pool[after].message.sm <= sm) {
+    while (after != MEM_NONE && sender_of(events, after) <= sender) {
         before = after;
         after = pool[after].next;
     }
@@ -39,15 +63,15 @@ static void insert_by_sm(struct mem_events *events, struct mem_event_list *list,
 }
 
 static void insert_on_wheel(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
-    uint32_t slot = (uint32_t)(cycle % MEM_EVENT_SLOTS);
+    uint32_t slot = (uint32_t)cycle & (events->n_slots - 1);
     struct mem_event_list *list = &events->slots[slot][phase];
     events->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
     struct mem_event *pool = events->pool;
     if (list->head == MEM_NONE) {
         pool[id].next = MEM_NONE;
         list->head = list->tail = id;
-    } else if (phase == MEM_PHASE_FROM_SM && pool[list->tail].message.sm > pool[id].message.sm) {
-        insert_by_sm(events, list, id);
+    } else if (phase == MEM_PHASE_PACKETS && sender_of(events, list->tail) > sender_of(events, id)) {
+        insert_by_sender(events, list, id);
     } else {
         pool[id].next = MEM_NONE;
         pool[list->tail].next = id;
@@ -61,6 +85,10 @@ static bool is_before(const struct mem_heap_event *a, const struct mem_heap_even
 
 static void insert_into_heap(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint32_t id) {
     struct mem_heap_event event = {cycle, events->sequence++, id, (uint8_t)phase};
+    if (events->n_heap == events->heap_capacity) {
+        events->heap_capacity = events->heap_capacity ? 2 * events->heap_capacity : FIRST_CAPACITY;
+        events->heap = grow(events->heap, events->heap_capacity, sizeof *events->heap);
+    }
     uint32_t place = events->n_heap++;
     while (place > 0 && is_before(&event, &events->heap[(place - 1) / 2])) {
         events->heap[place] = events->heap[(place - 1) / 2];
@@ -89,13 +117,14 @@ static void remove_first_of_heap(struct mem_events *events) {
 void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
                     const struct mem_message *message) {
     assert(cycle >= events->base && "an event in the past");
+    if (events->free == MEM_NONE)
+        grow_pool(events);
     uint32_t id = events->free;
-    assert(id != MEM_NONE && "more events in flight than the machine can have");
     events->free = events->pool[id].next;
     events->n_used++;
     events->pool[id].message = *message;
     events->pool[id].kind = (uint8_t)kind;
-    if (cycle - events->base < MEM_EVENT_SLOTS)
+    if (cycle - events->base < events->n_slots)
         insert_on_wheel(events, cycle, phase, id);
     else
         insert_into_heap(events, cycle, phase, id);
@@ -105,19 +134,18 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_ph
 
 /* Returns the earliest cycle on the wheel with an event, from base on. */
 static uint64_t first_on_wheel(const struct mem_events *events) {
-    enum { WORDS = MEM_EVENT_SLOTS / 64 };
-    uint32_t start = (uint32_t)(events->base % MEM_EVENT_SLOTS);
-    for (uint32_t i = 0; i <= WORDS; i++) {
-        uint32_t word = (start / 64 + i) % WORDS;
+    uint32_t n_words = events->n_slots / 64, start = (uint32_t)events->base & (events->n_slots - 1);
+    for (uint32_t i = 0; i <= n_words; i++) {
+        uint32_t word = (start / 64 + i) & (n_words - 1);
         uint64_t bits = events->occupied[word];
         if (i == 0)
             bits &= UINT64_MAX << start % 64;
-        else if (i == WORDS)
+        else if (i == n_words)
             bits &= ~(UINT64_MAX << start % 64);
         if (bits == 0)
             continue;
         uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-        return events->base + (slot - start) % MEM_EVENT_SLOTS;
+        return events->base + ((slot - start) & (events->n_slots - 1));
     }
     return MEM_NEVER;
 }
@@ -133,7 +161,7 @@ void mem_events_move(struct mem_events *events, uint64_t cycle) {
     if (cycle <= events->base)
         return;
     events->base = cycle;
-    while (events->n_heap > 0 && events->heap[0].cycle - cycle < MEM_EVENT_SLOTS) {
+    while (events->n_heap > 0 && events->heap[0].cycle - cycle < events->n_slots) {
         struct mem_heap_event event = events->heap[0];
         remove_first_of_heap(events);
         insert_on_wheel(events, event.cycle, (enum mem_event_phase)event.phase, event.event);
@@ -141,10 +169,10 @@ void mem_events_move(struct mem_events *events, uint64_t cycle) {
 }
 
 bool mem_events_take(struct mem_events *events, struct mem_event *event) {
-    uint32_t slot = (uint32_t)(events->base % MEM_EVENT_SLOTS);
-    struct mem_event_list *list = &events->slots[slot][MEM_PHASE_MEMORY];
+    uint32_t slot = (uint32_t)events->base & (events->n_slots - 1);
+    struct mem_event_list *list = &events->slots[slot][MEM_PHASE_OWN];
     if (list->head == MEM_NONE)
-        list = &events->slots[slot][MEM_PHASE_FROM_SM];
+        list = &events->slots[slot][MEM_PHASE_PACKETS];
     uint32_t id = list->head;
     if (id == MEM_NONE) {
         events->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);

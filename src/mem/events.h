@@ -66,11 +66,12 @@ struct mem_event {
 };
 _Static_assert(sizeof(struct mem_event) == 32, "two events fill a cache line");
 
-/* A cycle has two phases: first the events of MEM_PHASE_MEMORY, in the order they were added; then those of
- * MEM_PHASE_FROM_SM, ordered by (SM, order added). SMs send in the second phase, so the order in which the host runs
- * them does not matter. */
-enum mem_event_phase { MEM_PHASE_MEMORY, MEM_PHASE_FROM_SM };
-enum { MEM_EVENT_PHASES = 2, MEM_EVENT_SLOTS = 1024 };
+/* A cycle has two phases: first the unit's own events, in the order they were added; then the packets that other units
+ * sent, ordered by (sender, order added). So the order in which the host runs the senders does not matter. */
+enum mem_event_phase { MEM_PHASE_OWN, MEM_PHASE_PACKETS };
+enum { MEM_EVENT_PHASES = 2 };
+/* Who sends packets to this queue: SMs (to a partition) or banks (to an SM). */
+enum mem_sender { MEM_SENT_BY_SMS, MEM_SENT_BY_BANKS };
 
 struct mem_event_list {
     uint32_t head, tail;
@@ -83,20 +84,24 @@ struct mem_heap_event {
 };
 
 struct mem_events {
+    uint64_t next; /* cycle of the earliest event, MEM_NEVER without one */
+    uint64_t base; /* the wheel holds the cycles base to base + n_slots - 1 */
     struct mem_event *pool;
     uint32_t free, n_pool, n_used;
-    uint64_t base; /* the wheel holds the cycles base to base + MEM_EVENT_SLOTS - 1 */
-    uint64_t next; /* cycle of the earliest event, MEM_NEVER without one */
-    uint64_t occupied[MEM_EVENT_SLOTS / 64];
-    struct mem_event_list slots[MEM_EVENT_SLOTS][MEM_EVENT_PHASES];
+    uint32_t n_slots; /* a power of two, at least 64 */
+    enum mem_sender sender;
+    uint64_t *occupied; /* a bit per slot */
+    struct mem_event_list (*slots)[MEM_EVENT_PHASES];
     struct mem_heap_event *heap; /* binary heap of the events beyond the wheel, earliest first */
-    uint32_t n_heap;
+    uint32_t n_heap, heap_capacity;
     uint64_t sequence;
 };
 
-void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t capacity);
-/* Adds an event at `cycle`, not before base. The pool has room for everything that can be in flight at once. */
-void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase lane, enum mem_event_kind kind,
+void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t n_slots, enum mem_sender sender);
+/* Frees what does not belong to the arena. */
+void mem_events_free(struct mem_events *events);
+/* Adds an event at `cycle`, not before base. */
+void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
                     const struct mem_message *message);
 /* Moves the wheel to `cycle`. No event may be earlier. */
 void mem_events_move(struct mem_events *events, uint64_t cycle);

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-enum { CAPACITY = 20000 };
+enum { CAPACITY = 20000, SLOTS = 1024 };
 
-static void add(struct mem_events *events, uint64_t cycle, enum mem_event_phase lane, uint16_t sm, uint32_t token) {
+static void add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, uint16_t sm, uint32_t token) {
     struct mem_message message = {.sm = sm, .token = token};
-    mem_events_add(events, cycle, lane, MEM_EVENT_BANK_SERVE, &message);
+    mem_events_add(events, cycle, phase, MEM_EVENT_BANK_SERVE, &message);
 }
 
 static uint32_t take(struct mem_events *events) {
@@ -30,15 +30,15 @@ static void events_come_by_cycle_and_then_in_the_order_they_were_added(void **st
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, CAPACITY);
+    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
     assert_true(events->next == MEM_NEVER);
-    add(events, 7, MEM_PHASE_MEMORY, 0, 1);
-    add(events, 5, MEM_PHASE_MEMORY, 0, 2);
-    add(events, 7, MEM_PHASE_MEMORY, 0, 3);
+    add(events, 7, MEM_PHASE_OWN, 0, 1);
+    add(events, 5, MEM_PHASE_OWN, 0, 2);
+    add(events, 7, MEM_PHASE_OWN, 0, 3);
     assert_int_equal(events->next, 5);
     mem_events_move(events, 5);
     assert_int_equal(take(events), 2);
-    add(events, 5, MEM_PHASE_MEMORY, 0, 4); /* into the current cycle */
+    add(events, 5, MEM_PHASE_OWN, 0, 4); /* into the current cycle */
     assert_int_equal(take(events), 4);
     expect_empty(events);
     assert_int_equal(events->next, 7);
@@ -48,25 +48,27 @@ static void events_come_by_cycle_and_then_in_the_order_they_were_added(void **st
     expect_empty(events);
     assert_true(events->next == MEM_NEVER);
     assert_int_equal(events->n_used, 0);
+    mem_events_free(events);
     base_arena_free(&arena);
 }
 
-static void events_from_sms_come_last_and_by_sm(void **state) {
+static void packets_come_last_and_by_sender(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, CAPACITY);
-    add(events, 5, MEM_PHASE_FROM_SM, 3, 30);
-    add(events, 5, MEM_PHASE_FROM_SM, 1, 10);
-    add(events, 5, MEM_PHASE_FROM_SM, 3, 31);
-    add(events, 5, MEM_PHASE_FROM_SM, 2, 20);
-    add(events, 5, MEM_PHASE_FROM_SM, 1, 11);
-    add(events, 5, MEM_PHASE_MEMORY, 9, 0);
+    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    add(events, 5, MEM_PHASE_PACKETS, 3, 30);
+    add(events, 5, MEM_PHASE_PACKETS, 1, 10);
+    add(events, 5, MEM_PHASE_PACKETS, 3, 31);
+    add(events, 5, MEM_PHASE_PACKETS, 2, 20);
+    add(events, 5, MEM_PHASE_PACKETS, 1, 11);
+    add(events, 5, MEM_PHASE_OWN, 9, 0);
     mem_events_move(events, 5);
     const uint32_t order[] = {0, 10, 11, 20, 30, 31};
     for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(take(events), order[i]);
     expect_empty(events);
+    mem_events_free(events);
     base_arena_free(&arena);
 }
 
@@ -74,21 +76,22 @@ static void events_beyond_the_wheel_keep_their_order(void **state) {
     (void)state;
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
-    mem_events_init(events, &arena, CAPACITY);
-    add(events, 5000, MEM_PHASE_MEMORY, 0, 1); /* beyond the wheel */
-    add(events, 4000, MEM_PHASE_MEMORY, 0, 2);
-    add(events, 5000, MEM_PHASE_MEMORY, 0, 3);
+    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
+    add(events, 5000, MEM_PHASE_OWN, 0, 1); /* beyond the wheel */
+    add(events, 4000, MEM_PHASE_OWN, 0, 2);
+    add(events, 5000, MEM_PHASE_OWN, 0, 3);
     assert_int_equal(events->next, 4000);
     mem_events_move(events, 4000);
     assert_int_equal(take(events), 2);
     expect_empty(events);
     mem_events_move(events, 4500); /* an empty cycle; 5000 is on the wheel now */
-    add(events, 5000, MEM_PHASE_MEMORY, 0, 4);
+    add(events, 5000, MEM_PHASE_OWN, 0, 4);
     assert_int_equal(events->next, 5000);
     mem_events_move(events, 5000);
     for (uint32_t token = 1; token <= 4; token += token == 1 ? 2 : 1)
         assert_int_equal(take(events), token);
     expect_empty(events);
+    mem_events_free(events);
     base_arena_free(&arena);
 }
 
@@ -98,7 +101,7 @@ static void random_events_come_out_sorted(void **state) {
     struct base_arena arena = {0};
     struct mem_events *events = BASE_ARENA_NEW(&arena, struct mem_events);
     uint64_t *cycle_of = BASE_ARENA_ARRAY(&arena, uint64_t, CAPACITY);
-    mem_events_init(events, &arena, CAPACITY);
+    mem_events_init(events, &arena, SLOTS, MEM_SENT_BY_SMS);
     uint64_t random = 1, last_cycle = 0;
     uint32_t added = 0, taken = 0, last_token = 0;
     while (taken < CAPACITY) {
@@ -106,7 +109,7 @@ static void random_events_come_out_sorted(void **state) {
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
             uint64_t delay = random >> 33 & (random >> 60 == 0 ? 0xffff : 0x1ff);
             cycle_of[added] = events->base + delay;
-            add(events, cycle_of[added], MEM_PHASE_MEMORY, 0, added);
+            add(events, cycle_of[added], MEM_PHASE_OWN, 0, added);
             added++;
         }
         struct mem_event event;
@@ -121,13 +124,14 @@ static void random_events_come_out_sorted(void **state) {
     }
     expect_empty(events);
     assert_true(events->next == MEM_NEVER);
+    mem_events_free(events);
     base_arena_free(&arena);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_by_cycle_and_then_in_the_order_they_were_added),
-        cmocka_unit_test(events_from_sms_come_last_and_by_sm),
+        cmocka_unit_test(packets_come_last_and_by_sender),
         cmocka_unit_test(events_beyond_the_wheel_keep_their_order),
         cmocka_unit_test(random_events_come_out_sorted),
     };

@@ -2,9 +2,10 @@
  *
  *     SM: L1, I-cache, texture cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
  *
- * Without an L2 the banks have no tags: one per channel, they only pass requests on. Only an SM's own accesses and the
- * packets that reach it touch that SM's state; only packets that reach a bank touch the state of banks and DRAM. The
- * two sides communicate through packets alone.
+ * Without an L2 the banks have no tags: one per channel, they only pass requests on. Banks and channels form
+ * partitions: a line's bank and channel are always in the same one. Only an SM's own accesses and the packets that
+ * reach it touch that SM's state; only packets that reach a partition touch the partition's. They communicate through
+ * packets alone, so host threads may run all of them at once, for as long as a packet needs to cross.
  *
  * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
  * (crossbar.credits) that an SM may have in flight are limited. Each bank's input has room for everything that can
@@ -13,7 +14,6 @@
  * wait ends. */
 #pragma once
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +22,7 @@
 #include "mem/cache.h"
 #include "mem/dram_policy.h"
 #include "mem/events.h"
+#include "mem/mail.h"
 #include "mem/mem.h"
 #include "mem/mshr.h"
 
@@ -64,6 +65,16 @@ struct mem_sm {
     uint32_t id, credits;
     uint32_t flush_slot; /* next slot to flush; the number of slots when no flush is in progress */
     struct stats_mem counters;
+    struct mem_events events;
+    struct mem_outbox outbox; /* for the partitions */
+};
+
+struct mem_partition {
+    struct mem_events events;
+    uint64_t dram_next; /* earliest wake_cycle of its channels */
+    uint32_t id;
+    struct stats_mem counters;
+    struct mem_outbox outbox; /* for the SMs */
 };
 
 enum mem_entry_state {
@@ -100,6 +111,7 @@ struct mem_ring {
 
 struct mem_bank {
     struct mem_cache cache;
+    struct mem_partition *partition;
     uint64_t *sharers;  /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;     /* per slot: the SM that may write, or MEM_NO_OWNER */
     bool *has_far_copy; /* per slot: the other half of the chip has read it; NULL: there are no halves */
@@ -116,6 +128,7 @@ struct mem_bank {
 };
 
 struct mem_channel {
+    struct mem_partition *partition;
     struct dram_request *queue;   /* the bounded queue that the policy sees, oldest first */
     struct dram_request *backlog; /* ring of requests that wait for a place in the queue */
     uint32_t n_queue, backlog_first, n_backlog, backlog_capacity;
@@ -150,21 +163,20 @@ struct mem {
     void *probe_user;
     bool is_coherent, has_l2, is_l2_perfect;
     uint32_t line_bytes, line_shift;
-    uint32_t n_sms, n_banks, n_channels;
+    uint32_t n_sms, n_banks, n_channels, n_partitions;
     uint32_t l2_latency, l2_merges;
     uint64_t crossbar_ticks; /* latency of one crossing */
     struct mem_sm *sms;
     struct mem_bank *banks;
     struct mem_channel *channels;
+    struct mem_partition *partitions;
     const struct dram_policy *policy;
-    uint64_t dram_next; /* earliest wake_cycle */
     uint64_t dram_ticks_per_byte;
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
     uint64_t *busy_cycles;     /* per channel: cycles in which its bus was busy */
-    struct stats_mem counters, *sum;
-    struct mem_events events;
-    bool has_parallel_fetches;
-    pthread_mutex_t lock; /* protects events when fetches are parallel */
+    struct stats_mem *sum;
+    bool has_outboxes;
+    bool has_mail; /* packets go through the outboxes now */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {
@@ -192,7 +204,7 @@ void mem_crossbar_to_bank(struct mem *mem, struct mem_sm *sm, struct mem_message
 void mem_crossbar_at_bank(struct mem *mem, const struct mem_message *message, uint64_t cycle);
 void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t cycle);
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle);
-void mem_crossbar_credit(struct mem *mem, uint32_t sm, bool is_writeback, uint64_t cycle);
+void mem_crossbar_credit(struct mem *mem, const struct mem_bank *bank, uint32_t sm, bool is_writeback, uint64_t cycle);
 
 /* l2.c: the banks */
 void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle);
@@ -229,5 +241,5 @@ void mem_dram_init(struct mem *mem);
 /* type: READ or WRITE. Of the flags only HOLDS_ROW matters. */
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle);
-void mem_dram_run(struct mem *mem, uint64_t cycle);
+void mem_dram_run(struct mem *mem, struct mem_partition *partition, uint64_t cycle);
 void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t cycle);

@@ -48,7 +48,7 @@ static void schedule_lookup(struct mem *mem, struct mem_bank *bank, uint64_t cyc
     when = when > cycle ? when : cycle;
     struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_serve_event = true;
-    mem_events_add(&mem->events, when, MEM_PHASE_MEMORY, MEM_EVENT_BANK_SERVE, &message);
+    mem_events_add(&bank->partition->events, when, MEM_PHASE_OWN, MEM_EVENT_BANK_SERVE, &message);
 }
 
 static void unblock(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
@@ -107,7 +107,7 @@ void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, ui
         return;
     struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_retry_event = true;
-    mem_events_add(&mem->events, cycle, MEM_PHASE_MEMORY, MEM_EVENT_BANK_RETRY, &message);
+    mem_events_add(&bank->partition->events, cycle, MEM_PHASE_OWN, MEM_EVENT_BANK_RETRY, &message);
 }
 
 void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle) {
@@ -115,7 +115,7 @@ void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t 
     if (when == cycle)
         mem_crossbar_to_sm(mem, &packet, cycle);
     else
-        mem_events_add(&mem->events, when, MEM_PHASE_MEMORY, MEM_EVENT_BANK_SEND, &packet);
+        mem_events_add(&mem->banks[message->unit].partition->events, when, MEM_PHASE_OWN, MEM_EVENT_BANK_SEND, &packet);
 }
 
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,
@@ -161,7 +161,7 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
     if (is_read || message->type == MEM_MSG_ATOMIC)
         mem_bank_answer(mem, message, message->flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, when, cycle);
     else
-        mem_crossbar_credit(mem, message->sm, message->type == MEM_MSG_PUT, cycle);
+        mem_crossbar_credit(mem, bank, message->sm, message->type == MEM_MSG_PUT, cycle);
 }
 
 void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle) {
@@ -182,7 +182,7 @@ static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line,
         uint32_t entry = mem_bank_take_entry(bank, victim, MEM_ENTRY_RECALL);
         if (entry == MEM_NONE)
             return MEM_NONE;
-        mem->counters.l2_writebacks += is_dirty;
+        bank->partition->counters.l2_writebacks += is_dirty;
         if (has_copies)
             mem_directory_recall(mem, bank, slot, entry, cycle);
         else
@@ -211,7 +211,7 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
     bank->n_fetches++;
     mem_bank_wait(bank, entry, message);
     struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
-    mem_events_add(&mem->events, cycle + mem->l2_latency, MEM_PHASE_MEMORY, MEM_EVENT_DRAM_ENTER, &read);
+    mem_events_add(&bank->partition->events, cycle + mem->l2_latency, MEM_PHASE_OWN, MEM_EVENT_DRAM_ENTER, &read);
     return true;
 }
 
@@ -256,8 +256,8 @@ static bool join(struct mem *mem, struct mem_bank *bank, uint32_t entry, const s
     if (e->state == MEM_ENTRY_RECALL || e->state == MEM_ENTRY_WRITEBACK || e->n_waiters >= mem->l2_merges)
         return false;
     mem_bank_wait(bank, entry, message);
-    mem->counters.l2_merges++;
-    mem->counters.l2_misses += e->state == MEM_ENTRY_FETCH || e->state == MEM_ENTRY_FILL;
+    bank->partition->counters.l2_merges++;
+    bank->partition->counters.l2_misses += e->state == MEM_ENTRY_FETCH || e->state == MEM_ENTRY_FILL;
     return true;
 }
 
@@ -275,7 +275,7 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     uint32_t slot = mem_cache_find(&bank->cache, message->line);
     if (slot == MEM_NONE) {
         bool is_taken = miss(mem, bank, message, cycle);
-        mem->counters.l2_misses += is_taken;
+        bank->partition->counters.l2_misses += is_taken;
         return is_taken;
     }
     if (mem->is_coherent)
@@ -306,11 +306,11 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
         struct mem_message message = ring_first(&bank->requests)->message;
         bank->is_blocked = !accept(mem, bank, &message, cycle);
         if (bank->is_blocked) {
-            mem->counters.l2_blocked++;
+            bank->partition->counters.l2_blocked++;
         } else {
             ring_remove(&bank->requests);
             bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
-            mem->counters.l2_accesses += mem->has_l2;
+            bank->partition->counters.l2_accesses += mem->has_l2;
         }
     }
     schedule_lookup(mem, bank, cycle);
@@ -367,7 +367,7 @@ void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
 void mem_bank_written(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     while (bank->entry[entry].first != MEM_NONE) {
         struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
-        mem_crossbar_credit(mem, message.sm, message.type == MEM_MSG_PUT, cycle);
+        mem_crossbar_credit(mem, bank, message.sm, message.type == MEM_MSG_PUT, cycle);
     }
     mem_bank_release(mem, bank, entry, cycle);
 }

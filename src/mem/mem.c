@@ -9,6 +9,9 @@
 /* Write-backs that an SM may have in flight: one per miss, and an MSHR whose store finds a shared line misses twice. */
 enum { PUTS_PER_MSHR = 4 };
 
+/* Cycles on the wheels of events. */
+enum { SM_SLOTS = 256, PARTITION_SLOTS = 1024 };
+
 /* The most packets and entries that can be in use at once: the sizes of rings and pools. */
 struct limits {
     uint32_t requests, puts; /* of one SM */
@@ -67,6 +70,20 @@ static void init_sms(struct mem *mem) {
         init_l1(mem, &sm->code, &machine->icache, NULL, MEM_FLAG_CODE);
         init_l1(mem, &sm->texture, &machine->texture, NULL, MEM_FLAG_TEXTURE);
         sm->flush_slot = mem_cache_slots(&sm->data.cache);
+        mem_events_init(&sm->events, &mem->arena, SM_SLOTS, MEM_SENT_BY_BANKS);
+    }
+}
+
+/* A line's bank and channel are its number modulo theirs, so modulo a common divisor they agree. */
+static uint32_t greatest_divisor(uint32_t a, uint32_t b) { return b == 0 ? a : greatest_divisor(b, a % b); }
+
+static void init_partitions(struct mem *mem) {
+    mem->n_partitions = greatest_divisor(mem->n_banks, mem->n_channels);
+    mem->partitions = BASE_ARENA_ARRAY(&mem->arena, struct mem_partition, mem->n_partitions);
+    for (uint32_t i = 0; i < mem->n_partitions; i++) {
+        mem->partitions[i].id = i;
+        mem->partitions[i].dram_next = MEM_NEVER;
+        mem_events_init(&mem->partitions[i].events, &mem->arena, PARTITION_SLOTS, MEM_SENT_BY_SMS);
     }
 }
 
@@ -95,6 +112,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     for (uint32_t i = 0; i < mem->n_banks; i++) {
         struct mem_bank *bank = &mem->banks[i];
         bank->id = i;
+        bank->partition = &mem->partitions[i % mem->n_partitions];
         bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].in.ticks_per_byte;
         init_ring(mem, &bank->requests, n_requests);
         init_ring(mem, &bank->responses, n_responses);
@@ -112,17 +130,6 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         else if (machine->l2_far_cycles && mem->has_l2 && !mem->is_l2_perfect)
             bank->has_far_copy = BASE_ARENA_ARRAY(&mem->arena, bool, mem_cache_slots(&bank->cache));
     }
-}
-
-/* One event per packet or credit in flight, two per bank, one per entry, and per channel one per write that is
- * between its start and the bus. */
-static uint32_t max_events(const struct mem *mem, const struct limits *limits) {
-    uint64_t entries = (uint64_t)mem->n_banks * limits->entries;
-    uint64_t asks = mem->is_coherent ? entries * mem->n_sms : 0;
-    uint64_t n = mem->n_sms * (uint64_t)(limits->requests + limits->puts) * 2 + asks * 2 + 2 * mem->n_banks + entries +
-                 mem->n_channels * ((uint64_t)mem->machine->dram.row_conflict_cycles + 2);
-    assert(n < MEM_NONE);
-    return (uint32_t)n;
 }
 
 static void set_shape(struct mem *mem) {
@@ -154,33 +161,34 @@ struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, voi
     mem->done = done;
     mem->user = user;
     mem->sum = BASE_ARENA_NEW(&mem->arena, struct stats_mem);
-    mem->dram_next = MEM_NEVER;
     set_shape(mem);
     if (machine->memory_is_perfect) {
         mem->sms = BASE_ARENA_ARRAY(&mem->arena, struct mem_sm, mem->n_sms);
-        mem_events_init(&mem->events, &mem->arena, 1);
         return mem;
     }
     struct limits limits = limits_of(mem);
     init_sms(mem);
+    init_partitions(mem);
     init_banks(mem, &limits);
     mem_dram_init(mem);
-    mem_events_init(&mem->events, &mem->arena, max_events(mem, &limits));
     return mem;
 }
 
 void mem_report_changes(struct mem *mem, mem_changed_fn *changed) { mem->changed = changed; }
 
-void mem_allow_parallel_fetches(struct mem *mem) {
-    mem->has_parallel_fetches = true;
-    pthread_mutex_init(&mem->lock, NULL);
-}
-
 void mem_free(struct mem *mem) {
     if (mem == NULL)
         return;
-    if (mem->has_parallel_fetches)
-        pthread_mutex_destroy(&mem->lock);
+    for (uint32_t i = 0; i < mem->n_partitions; i++) {
+        mem_events_free(&mem->partitions[i].events);
+        if (mem->has_outboxes)
+            mem_outbox_free(&mem->partitions[i].outbox);
+    }
+    for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++) {
+        mem_events_free(&mem->sms[i].events);
+        if (mem->has_outboxes)
+            mem_outbox_free(&mem->sms[i].outbox);
+    }
     struct base_arena arena = mem->arena;
     base_arena_free(&arena);
 }
@@ -202,7 +210,7 @@ static enum mem_answer access_perfect(struct mem *mem, uint32_t sm, uint64_t cyc
 
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready) {
-    assert(sm < mem->n_sms && cycle >= mem->events.base);
+    assert(sm < mem->n_sms);
     if (mem->machine->memory_is_perfect)
         return access_perfect(mem, sm, cycle, kind, ready);
     return mem_l1_access(mem, sm, cycle, kind, line, bytes, token, ready);
@@ -245,26 +253,129 @@ static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
     }
 }
 
-uint64_t mem_next_event(const struct mem *mem) {
-    return mem->events.next < mem->dram_next ? mem->events.next : mem->dram_next;
+uint64_t mem_sm_next(const struct mem *mem, uint32_t sm) {
+    return mem->n_partitions ? mem->sms[sm].events.next : MEM_NEVER;
+}
+
+void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle) {
+    struct mem_events *events = &mem->sms[sm].events;
+    struct mem_event event;
+    for (uint64_t now; (now = events->next) <= cycle && now != MEM_NEVER;) {
+        mem_events_move(events, now);
+        while (mem_events_take(events, &event))
+            handle(mem, &event, now);
+    }
+    if (cycle != MEM_NEVER)
+        mem_events_move(events, cycle);
+}
+
+uint32_t mem_partitions(const struct mem *mem) { return mem->n_partitions; }
+
+uint64_t mem_partition_next(const struct mem *mem, uint32_t i) {
+    const struct mem_partition *partition = &mem->partitions[i];
+    return partition->events.next < partition->dram_next ? partition->events.next : partition->dram_next;
 }
 
 /* Handles all events of a cycle, then lets the channels look at their queues, which may add events to the same cycle.
  */
-void mem_advance(struct mem *mem, uint64_t cycle) {
+void mem_partition_advance(struct mem *mem, uint32_t i, uint64_t cycle) {
+    struct mem_partition *partition = &mem->partitions[i];
     struct mem_event event;
-    uint64_t now;
-    while ((now = mem_next_event(mem)) <= cycle && now != MEM_NEVER) {
-        if (mem->events.next == now) {
-            mem_events_move(&mem->events, now);
-            while (mem_events_take(&mem->events, &event))
+    for (uint64_t now; (now = mem_partition_next(mem, i)) <= cycle && now != MEM_NEVER;) {
+        if (partition->events.next == now) {
+            mem_events_move(&partition->events, now);
+            while (mem_events_take(&partition->events, &event))
                 handle(mem, &event, now);
         }
-        if (mem->dram_next == now)
-            mem_dram_run(mem, now);
+        if (partition->dram_next == now)
+            mem_dram_run(mem, partition, now);
     }
     if (cycle != MEM_NEVER)
-        mem_events_move(&mem->events, cycle);
+        mem_events_move(&partition->events, cycle);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* --- several host threads --- */
+
+uint32_t mem_quantum(const struct mem *mem) { return (uint32_t)(mem->crossbar_ticks >> MEM_TICK_BITS); }
+
+void mem_use_mail(struct mem *mem) {
+    if (!mem->has_outboxes) {
+        for (uint32_t i = 0; i < mem->n_partitions; i++)
+            mem_outbox_init(&mem->partitions[i].outbox, mem->n_sms);
+        for (uint32_t i = 0; i < mem->n_sms; i++)
+            mem_outbox_init(&mem->sms[i].outbox, mem->n_partitions);
+    }
+    mem->has_outboxes = mem->has_mail = true;
+}
+
+uint64_t mem_exchange(struct mem *mem, uint64_t *sms, uint64_t *partitions) {
+    uint64_t earliest = MEM_NEVER;
+    for (uint32_t i = 0; i < mem->n_partitions; i++) {
+        struct mem_outbox *outbox = &mem->partitions[i].outbox;
+        mem_outbox_turn(outbox);
+        mem_outbox_receivers(outbox, sms);
+        earliest = earlier(earliest, outbox->earliest[!outbox->filling]);
+    }
+    for (uint32_t i = 0; i < mem->n_sms; i++) {
+        struct mem_outbox *outbox = &mem->sms[i].outbox;
+        mem_outbox_turn(outbox);
+        mem_outbox_receivers(outbox, partitions);
+        earliest = earlier(earliest, outbox->earliest[!outbox->filling]);
+    }
+    return earliest;
+}
+
+void mem_sm_collect(struct mem *mem, uint32_t sm) {
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        mem_outbox_empty(&mem->partitions[i].outbox, sm, &mem->sms[sm].events);
+}
+
+void mem_partition_collect(struct mem *mem, uint32_t partition) {
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        mem_outbox_empty(&mem->sms[i].outbox, partition, &mem->partitions[partition].events);
+}
+
+void mem_end_mail(struct mem *mem) {
+    if (!mem->has_mail)
+        return;
+    mem->has_mail = false;
+    for (uint32_t side = 0; side < 2; side++) { /* what was not collected, then what was not exchanged */
+        for (uint32_t i = 0; i < mem->n_sms; i++)
+            mem_sm_collect(mem, i);
+        for (uint32_t i = 0; i < mem->n_partitions; i++)
+            mem_partition_collect(mem, i);
+        for (uint32_t i = 0; i < mem->n_partitions; i++)
+            mem_outbox_turn(&mem->partitions[i].outbox);
+        for (uint32_t i = 0; i < mem->n_sms; i++)
+            mem_outbox_turn(&mem->sms[i].outbox);
+    }
+}
+
+/* --- all at once --- */
+
+uint64_t mem_next_event(const struct mem *mem) {
+    uint64_t next = MEM_NEVER;
+    assert(!mem->has_mail);
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        next = earlier(next, mem_partition_next(mem, i));
+    for (uint32_t i = 0; mem->n_partitions && i < mem->n_sms; i++)
+        next = earlier(next, mem->sms[i].events.next);
+    return next;
+}
+
+/* Each cycle first in the partitions, then in the SMs; without latency, what SMs send there may belong to the same
+ * cycle. */
+void mem_advance(struct mem *mem, uint64_t cycle) {
+    for (uint64_t now; (now = mem_next_event(mem)) <= cycle && now != MEM_NEVER;) {
+        for (uint32_t i = 0; i < mem->n_partitions; i++)
+            if (mem_partition_next(mem, i) <= now)
+                mem_partition_advance(mem, i, now);
+        for (uint32_t i = 0; i < mem->n_sms; i++)
+            if (mem->sms[i].events.next <= now)
+                mem_sm_advance(mem, i, now);
+    }
 }
 
 void mem_flush_l1(struct mem *mem, uint64_t cycle) {
@@ -303,7 +414,9 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
 }
 
 const struct stats_mem *mem_counters(const struct mem *mem) {
-    *mem->sum = mem->counters;
+    *mem->sum = (struct stats_mem){0};
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        stats_merge_mem(mem->sum, &mem->partitions[i].counters);
     for (uint32_t i = 0; i < mem->n_sms; i++)
         stats_merge_mem(mem->sum, &mem->sms[i].counters);
     return mem->sum;

@@ -69,10 +69,6 @@ void mem_free(struct mem *mem);
  * called once, in the first cycle in which asking again may succeed. */
 void mem_report_changes(struct mem *mem, mem_changed_fn *changed);
 
-/* From now on several host threads may call mem_access() with MEM_FETCH at the same time, each for its own SMs, as long
- * as no thread calls any other function. */
-void mem_allow_parallel_fetches(struct mem *mem);
-
 /* Submits one line access of an SM in this cycle; `line` is a multiple of the cache's line_bytes.
  * MEM_HIT: *ready is the cycle in which the data arrives; a store that needs no answer has *ready = cycle + 1.
  * MEM_MISS: done(token) follows, once. A store misses when a write-back L1 has to fetch or own the line; the SM decides
@@ -83,6 +79,27 @@ enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum me
 
 uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is in flight */
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
+
+/* An SM's part of the memory system and the partitions of the rest can also be advanced one by one: they do not notice
+ * each other for mem_quantum() cycles, the time that a packet takes to cross. The next functions return the cycle of
+ * the next event, the advance functions handle all events at or before a cycle. */
+uint32_t mem_quantum(const struct mem *mem);
+uint32_t mem_partitions(const struct mem *mem); /* 0: memory is perfect */
+uint64_t mem_sm_next(const struct mem *mem, uint32_t sm);
+void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
+uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
+void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
+
+/* Several host threads may do so at once, and make the accesses of their SMs, after mem_use_mail(): packets then wait
+ * in outboxes. mem_exchange(), called by one thread between two rounds, adds to the sets those who have mail (a bit for
+ * each SM and each partition) and returns the cycle of its earliest packet; all of them must collect it in the next
+ * round. mem_end_mail() delivers what is left, and ends it. */
+void mem_use_mail(struct mem *mem);
+uint64_t mem_exchange(struct mem *mem, uint64_t *sms, uint64_t *partitions);
+void mem_sm_collect(struct mem *mem, uint32_t sm);
+void mem_partition_collect(struct mem *mem, uint32_t partition);
+void mem_end_mail(struct mem *mem);
+
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
  * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "divergence/parts/threads.h"
+#include "exec/stores.h"
 #include "sm/internal.h"
 
 /* The slot slept until this cycle. */
@@ -133,17 +134,21 @@ static bool may_end_block(const struct divergence_group *group) {
     return false;
 }
 
-/* Other SMs may notice the group's next instruction. */
-static bool is_visible_to_others(const struct sm *sm, uint32_t s) {
+/* The SM cannot issue the group's next instruction before the others have come so far. */
+static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) {
+    const struct divergence_group *group = sm->slot[s].group;
+    if (freedom == SM_APART) {
+        const struct sm_timing *timing = &sm->program->timing[group->pc];
+        return timing->needs_turn || (timing->reads_memory && exec_stores_are_pending(sm->cx.stores));
+    }
     if (!sched_has(&sm->next_visible, s))
         return false;
-    const struct divergence_group *group = sm->slot[s].group;
     return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
 }
 
-/* Gives every scheduler its turn. Returns false at a group that other SMs may notice, if is_alone: schedule() then
- * continues there when all SMs have reached this cycle. */
-static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
+/* Gives every scheduler its turn. Returns false at a group that must wait: schedule() then continues there when all SMs
+ * have reached this cycle. */
+static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
     struct sm_turn turn = sm->turn;
     for (; turn.scheduler < sm->n_schedulers && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
         if (!turn.has_picked)
@@ -151,7 +156,7 @@ static bool schedule(struct sm *sm, bool is_alone, uint64_t cycle) {
         if (turn.picked == SM_NO_SLOT)
             continue;
         turn.has_picked = true;
-        if (is_alone && is_visible_to_others(sm, (uint32_t)turn.picked)) {
+        if (freedom != SM_TOGETHER && must_wait(sm, (uint32_t)turn.picked, freedom)) {
             sm->turn = turn;
             return false;
         }
@@ -287,20 +292,14 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     return next;
 }
 
-__attribute__((noinline)) static bool tick(struct sm *sm, bool is_alone, uint64_t cycle, uint64_t *next) {
+bool sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
-    if (sm->turn.cycle != cycle)    /* otherwise sm_tick_alone() began the cycle */
+    if (sm->turn.cycle != cycle)    /* otherwise an earlier call began the cycle */
         begin_cycle(sm, cycle);
-    if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, is_alone, cycle))
+    if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
         return false;
     *next = end_cycle(sm, cycle);
     return true;
-}
-
-uint64_t sm_tick(struct sm *sm, uint64_t cycle) {
-    uint64_t next = SM_NEVER;
-    tick(sm, false, cycle, &next);
-    return next;
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
@@ -308,4 +307,4 @@ bool sm_is_alone(const struct sm *sm, uint64_t cycle) {
            sm->model_wake > cycle && sm->turn.cycle != cycle && !sm_has_fault(sm);
 }
 
-bool sm_tick_alone(struct sm *sm, uint64_t cycle, uint64_t *next) { return tick(sm, true, cycle, next); }
+void sm_keep_stores(struct sm *sm, struct exec_stores *stores) { sm->cx.stores = stores; }

@@ -43,7 +43,10 @@ static inline void fixture_wake(void *user, uint32_t sm, uint64_t cycle) {
     f->wake = cycle < f->wake ? cycle : f->wake;
 }
 
-static inline void fixture_block_ended(void *user) { ((struct fixture *)user)->n_ended++; }
+static inline void fixture_block_ended(void *user, uint32_t sm) {
+    (void)sm;
+    ((struct fixture *)user)->n_ended++;
+}
 
 static inline void fixture_memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
     struct fixture *f = user;
@@ -85,7 +88,8 @@ static inline uint64_t fixture_run_clock(struct fixture *f, struct mem *mem, uin
         if (f->wake > cycle)
             continue;
         f->wake = SM_NEVER;
-        uint64_t next = sm_tick(f->sm, cycle);
+        uint64_t next = SM_NEVER;
+        sm_tick(f->sm, SM_TOGETHER, cycle, &next);
         f->wake = f->wake <= cycle ? cycle + 1 : f->wake;
         fixture_wake(f, 0, next);
         assert_null(sm_fault(f->sm, &(const struct exec_row *){NULL}, &(uint32_t){0}));

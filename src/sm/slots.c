@@ -208,7 +208,7 @@ static void block_ended(void *user, struct divergence_block *block) {
     struct sm *sm = user;
     ((struct sm_resident *)block)->is_in_flight = false;
     sm->n_residents--;
-    sm->dispatcher.block_ended(sm->dispatcher.user);
+    sm->dispatcher.block_ended(sm->dispatcher.user, sm->index);
 }
 
 const struct divergence_host sm_divergence_host = {

@@ -1,6 +1,6 @@
 /* A streaming multiprocessor in time: groups of threads in slots, warp schedulers, execution units, a load/store queue.
  *
- * An SM is ticked in the cycles it asks for: sm_tick() returns the next one. In between only sm_memory_done() can
+ * An SM is ticked in the cycles it asks for: sm_tick() names the next one. In between only sm_memory_done() can
  * affect it. Values are computed when an instruction issues; the scoreboard and the memory system decide when they may
  * be used. */
 #pragma once
@@ -32,7 +32,7 @@ struct sm;
 struct sm_dispatcher {
     bool (*pull_block)(void *user, uint32_t sm,
                        uint64_t cycle); /* calls sm_start_block() on this SM; false: none left */
-    void (*block_ended)(void *user);
+    void (*block_ended)(void *user, uint32_t sm);
     void (*wake)(void *user, uint32_t sm, uint64_t cycle); /* the SM must be ticked in that cycle */
     void *user;
 };
@@ -67,14 +67,22 @@ void sm_pull(struct sm *sm, uint64_t cycle);
 /* Puts the block on the SM now; its groups issue from cycle `start` on. */
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
-/* Runs one cycle. Returns the next cycle in which the SM has work; SM_NEVER: only memory can wake it. */
-uint64_t sm_tick(struct sm *sm, uint64_t cycle);
+
+/* What an SM may do in a cycle that the other SMs have not reached, or passed. */
+enum sm_freedom {
+    SM_TOGETHER, /* everything: all SMs have come so far, and those with lower numbers have finished the cycle */
+    SM_APART,    /* plain loads and stores too: it keeps its stores to itself (sm_keep_stores()) */
+    SM_AHEAD     /* only what others do not notice. The SM is alone: sm_is_alone() */
+};
+/* Runs one cycle and sets *next to the next in which the SM has work; SM_NEVER: only memory can wake it. Returns false
+ * when it has come to an instruction for which it must wait for the others: a later call with the same cycle and more
+ * freedom goes on from there. */
+bool sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next);
 /* In this cycle, the next that it asked for, the SM does not depend on the rest of the chip unless a group issues an
  * instruction that other SMs may notice: no access is in flight. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
-/* Ticks such an SM ahead of the others and sets *next to the next cycle in which it has work. Returns false when it has
- * come to an instruction that others may notice: sm_tick() then finishes this cycle, together with the other SMs. */
-bool sm_tick_alone(struct sm *sm, uint64_t cycle, uint64_t *next);
+/* From now on the SM's stores to global memory go there; NULL: into memory. */
+void sm_keep_stores(struct sm *sm, struct exec_stores *stores);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounted */
 /* The data for the access with this token have arrived. The SM must be ticked in that cycle or later. */
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);

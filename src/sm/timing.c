@@ -218,6 +218,12 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
     timing->latency_cycles = (uint16_t)(timing->latency_cycles + prefix_cycles(machine, insn));
     timing->is_visible_to_others = timing->access == SM_ACCESS_GLOBAL || insn->kind == EXEC_KIND_EXIT ||
                                    insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
+    bool is_plain = insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_LDU ||
+                    (insn->opcode == PTX_OP_ST && !(source && ptx_has(source, PTX_MOD_ASYNC)));
+    bool is_other_access = timing->access == SM_ACCESS_GLOBAL && !is_plain;
+    timing->reads_memory = is_other_access && timing->is_load;
+    timing->needs_turn = (is_other_access && !timing->is_load) || insn->kind == EXEC_KIND_CALL_BUILTIN ||
+                         insn->kind == EXEC_KIND_TRAP;
 }
 
 /* Source registers in one bank are read one after the other. Operand collectors keep the unit busy with other warps

@@ -58,6 +58,8 @@ struct sm_timing {
     bool is_slow_atomic : 1;   /* on floating-point numbers: takes the L2 twice as long (red_add_f32) */
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
+    bool needs_turn : 1;       /* changes what other SMs see, and not by a plain store */
+    bool reads_memory : 1;     /* and not by a plain load: it does not see stores that the SM keeps (exec/stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS, ISA_NO_JUMP; ISA_PARTS for PTX */
 };

@@ -1,0 +1,117 @@
+/* Inside gpu: a machine in time and a launch on it, as timed.c, limits.c and the two clocks (step.c, quantum.c) share
+ * them. */
+#pragma once
+
+#include "exec/stores.h"
+#include "gpu/livelock.h"
+#include "gpu/progress.h"
+#include "gpu/sampler.h"
+#include "gpu/timed.h"
+#include "gpu/trace.h"
+#include "gpu/workers.h"
+#include "mem/mem.h"
+#include "sm/sm.h"
+
+/* Why an SM has stopped within a quantum. */
+enum gpu_stop {
+    GPU_STOP_NONE,
+    GPU_STOP_TURN,   /* its next instruction waits for its turn */
+    GPU_STOP_BLOCKS, /* blocks have ended: there is room for others */
+    GPU_STOP_FAULT   /* in the program, or of a check */
+};
+
+/* What the clock knows of an SM. Host threads run neighbouring SMs: each has its own cache lines. */
+struct gpu_unit {
+    _Alignas(64) uint64_t wake; /* the next cycle that the SM wants */
+    uint64_t stop_cycle;
+    enum gpu_stop stop;
+    uint32_t n_ended;  /* blocks that have ended and were not counted yet */
+    uint64_t n_ticks;  /* that were not counted yet */
+    struct exec_stores *stores; /* NULL: they go into memory at once */
+    bool is_due;       /* it has something to do in this round */
+    bool has_mail;
+};
+
+struct gpu_timed {
+    struct config_machine machine;
+    const struct sched_ops *scheduler;
+    void *scheduler_options;
+    const struct divergence_ops *divergence;
+    void *divergence_options, *divergence_chip;
+    struct gpu_run *run; /* while a launch runs */
+    struct mem *mem;
+    struct sm **sm;
+    struct gpu_unit *unit; /* per SM */
+    uint64_t cycle;
+    uint32_t quantum;            /* cycles that SMs run without looking at each other; 1: step.c */
+    struct gpu_workers *workers; /* NULL: one thread, or not needed so far */
+    bool checks;
+    const char **remarked; /* kernels about which the model has remarked something, as the gpu keeps their names */
+    uint32_t n_remarked;
+    struct gpu_trace *trace; /* NULL: none */
+};
+
+enum {
+    GPU_CHECK_EVERY = 16384, /* ticks of SMs between checks of the host's clock */
+    GPU_MOST_AHEAD = 2048,   /* cycles that an SM may run ahead of the others */
+};
+
+/* A launch in progress. */
+struct gpu_run {
+    struct gpu *gpu;
+    struct gpu_timed *timed;
+    const struct exec_grid *grid;
+    struct gpu_error *error;
+    uint64_t n_blocks, next_block, n_finished, first_cycle;
+    double next_start;    /* no block starts before this cycle */
+    uint64_t most_cycles; /* the launch ends after so many */
+    uint64_t n_ticks;     /* of all SMs */
+    uint64_t next_look;   /* the tick of the next look at the host's clock */
+    uint64_t n_checked;   /* the tick of the next check */
+    uint64_t last_ahead;  /* SMs that run ahead stop at this cycle */
+    struct gpu_progress progress;
+    struct gpu_livelock *livelock;
+    struct gpu_sampler *sampler; /* NULL: no samples */
+    bool has_series;             /* samples, or a timeline */
+    bool is_watched;             /* SMs are checked or observed after each tick */
+    bool is_observed;
+};
+
+static inline void gpu_wake_by(struct gpu_timed *timed, uint32_t sm, uint64_t cycle) {
+    if (cycle < timed->unit[sm].wake)
+        timed->unit[sm].wake = cycle;
+}
+
+/* An SM has been ticked in this cycle and next has work in cycle `next`. Wake-ups requested during the tick count too,
+ * but no SM is ticked twice in a cycle. */
+static inline void gpu_wake_after(struct gpu_timed *timed, uint32_t sm, uint64_t cycle, uint64_t next) {
+    if (timed->unit[sm].wake <= cycle)
+        timed->unit[sm].wake = cycle + 1;
+    gpu_wake_by(timed, sm, next);
+}
+
+/* timed.c */
+/* Starts blocks on the SM while there is room. */
+void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+
+/* step.c: all SMs cycle by cycle. Both clocks return false if the launch did not end by itself. */
+bool gpu_run_stepwise(struct gpu_run *run);
+/* Ticks an SM in the cycles in which it is alone, ahead of the others. */
+void gpu_run_ahead(struct gpu_run *run, uint32_t sm);
+/* No SM runs ahead beyond this cycle. */
+uint64_t gpu_last_ahead(const struct gpu_run *run, uint64_t cycle);
+/* Everything up to `cycle` has happened. */
+void gpu_advance_series(struct gpu_run *run, uint64_t cycle);
+/* The machine may use several host threads for this launch. */
+bool gpu_has_workers(struct gpu_run *run);
+
+/* quantum.c: all SMs a quantum at a time, on several host threads. */
+bool gpu_run_in_quanta(struct gpu_run *run);
+
+/* limits.c: what ends a launch early. Each returns false if something does, and then has set run->error. */
+bool gpu_may_go_on(struct gpu_run *run); /* the host's clock and the user */
+bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle);
+bool gpu_has_no_fault(struct gpu_run *run, uint32_t sm);
+bool gpu_has_next(struct gpu_run *run, uint64_t next); /* something happens in cycle `next`, not never */
+/* A tick of the SM has finished: observes and checks it. */
+bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle);
