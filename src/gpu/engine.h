@@ -23,6 +23,8 @@ enum gpu_stop {
 /* What the clock knows of an SM. Host threads run neighbouring SMs: each has its own cache lines. */
 struct gpu_unit {
     _Alignas(64) uint64_t wake; /* the next cycle that the SM wants */
+    const uint64_t *answer;     /* the next cycle that its part of the memory wants: mem_sm_clock() */
+    struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
     uint32_t n_ended;  /* blocks that have ended and were not counted yet */
@@ -77,17 +79,17 @@ struct gpu_run {
     bool is_observed;
 };
 
-static inline void gpu_wake_by(struct gpu_timed *timed, uint32_t sm, uint64_t cycle) {
-    if (cycle < timed->unit[sm].wake)
-        timed->unit[sm].wake = cycle;
+static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
+    if (cycle < unit->wake)
+        unit->wake = cycle;
 }
 
 /* An SM has been ticked in this cycle and next has work in cycle `next`. Wake-ups requested during the tick count too,
  * but no SM is ticked twice in a cycle. */
-static inline void gpu_wake_after(struct gpu_timed *timed, uint32_t sm, uint64_t cycle, uint64_t next) {
-    if (timed->unit[sm].wake <= cycle)
-        timed->unit[sm].wake = cycle + 1;
-    gpu_wake_by(timed, sm, next);
+static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_t next) {
+    if (unit->wake <= cycle)
+        unit->wake = cycle + 1;
+    gpu_wake_by(unit, next);
 }
 
 /* timed.c */
@@ -113,5 +115,8 @@ bool gpu_may_go_on(struct gpu_run *run); /* the host's clock and the user */
 bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle);
 bool gpu_has_no_fault(struct gpu_run *run, uint32_t sm);
 bool gpu_has_next(struct gpu_run *run, uint64_t next); /* something happens in cycle `next`, not never */
+bool gpu_observe_tick(struct gpu_run *run, uint32_t sm, uint64_t cycle);
 /* A tick of the SM has finished: observes and checks it. */
-bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle);
+static inline bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
+    return !run->is_watched || gpu_observe_tick(run, sm, cycle);
+}

@@ -16,9 +16,7 @@ static bool check(struct gpu_run *run, const struct sm *sm, uint64_t cycle) {
     return false;
 }
 
-bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
-    if (!run->is_watched)
-        return true;
+bool gpu_observe_tick(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
     if (run->is_observed)
         sm_observe_cycle(run->timed->sm[sm], cycle);
     return check(run, run->timed->sm[sm], cycle);

@@ -40,11 +40,13 @@ static void stop(struct gpu_unit *unit, enum gpu_stop why, uint64_t cycle) {
 }
 
 /* A tick has finished. Returns false if the SM stops. */
-static bool after_tick(struct gpu_run *run, uint32_t i, uint64_t cycle, uint64_t next) {
-    struct gpu_unit *unit = &run->timed->unit[i];
+static inline bool after_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_outcome outcome,
+                              uint64_t cycle, uint64_t next) {
     unit->n_ticks++;
-    gpu_wake_after(run->timed, i, cycle, next);
-    if (sm_fault(run->timed->sm[i], &(const struct exec_row *){NULL}, &(uint32_t){0}) || !gpu_watch(run, i, cycle))
+    gpu_wake_after(unit, cycle, next);
+    if (outcome == SM_TICKED && !unit->n_ended && !run->is_watched)
+        return true;
+    if (outcome == SM_FAULTED || !gpu_watch(run, i, cycle))
         stop(unit, GPU_STOP_FAULT, cycle);
     else if (unit->n_ended)
         stop(unit, GPU_STOP_BLOCKS, cycle);
@@ -53,23 +55,23 @@ static bool after_tick(struct gpu_run *run, uint32_t i, uint64_t cycle, uint64_t
 
 /* Runs an SM and its part of the memory to the end of the quantum, or until it stops. */
 static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
-    struct gpu_timed *timed = run->timed;
-    struct gpu_unit *unit = &timed->unit[i];
+    struct gpu_unit *unit = &run->timed->unit[i];
     for (;;) {
-        uint64_t answer = mem_sm_next(timed->mem, i), cycle = answer < unit->wake ? answer : unit->wake, next;
+        uint64_t answer = *unit->answer, cycle = answer < unit->wake ? answer : unit->wake, next;
         if (cycle >= end)
             return;
         if (answer == cycle)
-            mem_sm_advance(timed->mem, i, cycle);
+            mem_sm_advance(run->timed->mem, i, cycle);
         if (unit->wake > cycle)
             continue;
         unit->wake = SM_NEVER;
-        if (!sm_tick(timed->sm[i], SM_APART, cycle, &next)) {
+        enum sm_outcome outcome = sm_tick(unit->sm, SM_APART, cycle, &next);
+        if (outcome == SM_WAITS) {
             unit->wake = cycle;
             stop(unit, GPU_STOP_TURN, cycle);
             return;
         }
-        if (!after_tick(run, i, cycle, next))
+        if (!after_tick(run, unit, i, outcome, cycle, next))
             return;
     }
 }
@@ -89,8 +91,8 @@ static void run_piece(void *user, uint32_t k) {
     }
     if (round->has_workers && timed->unit[i].has_mail)
         mem_sm_collect(timed->mem, i);
-    if (!sm_count_blocks(timed->sm[i]))
-        return; /* run_idle() */
+    if (!sm_count_blocks(timed->sm[i]) || timed->unit[i].stop != GPU_STOP_NONE)
+        return; /* without blocks: run_idle(); stopped: it had a fault when it ran ahead */
     run_sm(run, i, round->end);
     if (timed->unit[i].stop == GPU_STOP_NONE)
         gpu_run_ahead(run, i);
@@ -109,7 +111,7 @@ static void find_due(struct round *round) {
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         struct gpu_unit *unit = &timed->unit[i];
         unit->has_mail = has(round->sms, i);
-        if (unit->has_mail || unit->wake < round->end || mem_sm_next(timed->mem, i) < round->end)
+        if (unit->has_mail || unit->wake < round->end || *unit->answer < round->end)
             round->due[round->n_due++] = i;
     }
 }
@@ -144,7 +146,7 @@ static uint32_t first_stopped(const struct round *round) {
     uint32_t first = timed->machine.n_sms;
     for (uint32_t k = round->n_partitions; k < round->n_due; k++) {
         const struct gpu_unit *unit = &timed->unit[round->due[k]];
-        if (unit->stop != GPU_STOP_NONE &&
+        if (unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->end &&
             (first == timed->machine.n_sms || unit->stop_cycle < timed->unit[first].stop_cycle))
             first = round->due[k];
     }
@@ -163,9 +165,9 @@ static bool take_turn(struct round *round, uint32_t i) {
         sm_keep_stores(timed->sm[i], NULL);
         unit->stop = GPU_STOP_NONE;
         unit->wake = SM_NEVER;
-        sm_tick(timed->sm[i], SM_TOGETHER, cycle, &next);
-        sm_keep_stores(timed->sm[i], unit->stores);
-        after_tick(run, i, cycle, next);
+        enum sm_outcome outcome = sm_tick(unit->sm, SM_TOGETHER, cycle, &next);
+        sm_keep_stores(unit->sm, unit->stores);
+        after_tick(run, unit, i, outcome, cycle, next);
     }
     timed->cycle = cycle;
     if (unit->stop == GPU_STOP_FAULT)
@@ -241,7 +243,7 @@ static uint64_t next_cycle(const struct round *round) {
         next = own < next ? own : next;
     }
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
-        uint64_t answer = mem_sm_next(timed->mem, i), wake = timed->unit[i].wake;
+        uint64_t answer = *timed->unit[i].answer, wake = timed->unit[i].wake;
         next = answer < next ? answer : next;
         next = wake < next ? wake : next;
     }
@@ -251,13 +253,13 @@ static uint64_t next_cycle(const struct round *round) {
 static bool run_round(struct round *round) {
     struct gpu_run *run = round->run;
     struct gpu_timed *timed = run->timed;
-    uint64_t next = next_cycle(round), limit = run->first_cycle + run->most_cycles;
+    uint64_t next = next_cycle(round);
     if (!gpu_has_next(run, next) || !gpu_is_in_limit(run, next))
         return false;
     round->begin = next / timed->quantum * timed->quantum;
     round->end = round->begin + timed->quantum;
-    if (limit >= run->first_cycle && round->end > limit + 1)
-        round->end = limit + 1;
+    if (round->end - 1 - run->first_cycle > run->most_cycles)
+        round->end = run->first_cycle + run->most_cycles + 1;
     round->store_cycle = round->begin;
     if (run->has_series)
         gpu_advance_series(run, round->begin ? round->begin - 1 : 0);

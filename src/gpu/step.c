@@ -11,14 +11,18 @@ void gpu_run_ahead(struct gpu_run *run, uint32_t i) {
     while (unit->wake <= run->last_ahead && sm_is_alone(timed->sm[i], unit->wake)) {
         uint64_t cycle = unit->wake, next = 0;
         unit->wake = SM_NEVER;
-        if (!sm_tick(timed->sm[i], SM_AHEAD, cycle, &next)) {
+        enum sm_outcome outcome = sm_tick(timed->sm[i], SM_AHEAD, cycle, &next);
+        if (outcome == SM_WAITS) {
             unit->wake = cycle;
             return;
         }
         unit->n_ticks++;
-        gpu_wake_after(timed, i, cycle, next);
-        if (!gpu_watch(run, i, cycle))
+        gpu_wake_after(unit, cycle, next);
+        if (outcome == SM_FAULTED || !gpu_watch(run, i, cycle)) {
+            unit->stop = GPU_STOP_FAULT;
+            unit->stop_cycle = unit->wake = cycle;
             return;
+        }
     }
 }
 
@@ -63,7 +67,7 @@ static bool tick(struct gpu_run *run, uint32_t i) {
     unit->wake = SM_NEVER;
     run->n_ticks++;
     sm_tick(timed->sm[i], SM_TOGETHER, timed->cycle, &next);
-    gpu_wake_after(timed, i, timed->cycle, next);
+    gpu_wake_after(unit, timed->cycle, next);
     if (!gpu_has_no_fault(run, i) || !gpu_watch(run, i, timed->cycle))
         return false;
     if (unit->n_ended && !timed->divergence->chip)

@@ -12,16 +12,19 @@
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
     struct gpu_timed *timed = user;
     sm_memory_done(timed->sm[sm], token, cycle);
-    gpu_wake_by(timed, sm, cycle);
+    gpu_wake_by(&timed->unit[sm], cycle);
 }
 
 static void memory_changed(void *user, uint32_t sm, uint64_t cycle) {
     struct gpu_timed *timed = user;
     sm_memory_changed(timed->sm[sm]);
-    gpu_wake_by(timed, sm, cycle);
+    gpu_wake_by(&timed->unit[sm], cycle);
 }
 
-static void wake_sm(void *user, uint32_t sm, uint64_t cycle) { gpu_wake_by(user, sm, cycle); }
+static void wake_sm(void *user, uint32_t sm, uint64_t cycle) {
+    struct gpu_timed *timed = user;
+    gpu_wake_by(&timed->unit[sm], cycle);
+}
 
 static bool pull_block(void *user, uint32_t sm, uint64_t cycle);
 static void block_ended(void *user, uint32_t sm);
@@ -75,7 +78,8 @@ static void build(struct gpu_timed *timed) {
     };
     for (; setup.index < machine->n_sms; setup.index++) {
         timed->unit[setup.index].wake = SM_NEVER;
-        timed->sm[setup.index] = sm_new(&setup);
+        timed->unit[setup.index].sm = timed->sm[setup.index] = sm_new(&setup);
+        timed->unit[setup.index].answer = mem_sm_clock(timed->mem, setup.index);
     }
     timed->quantum = quantum_of(timed);
     for (uint32_t i = 0; timed->quantum > 1 && i < machine->n_sms; i++)

@@ -135,12 +135,13 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_ph
 /* Returns the earliest cycle on the wheel with an event, from base on. */
 static uint64_t first_on_wheel(const struct mem_events *events) {
     uint32_t n_words = events->n_slots / 64, start = (uint32_t)events->base & (events->n_slots - 1);
-    for (uint32_t i = 0; i <= n_words; i++) {
+    uint64_t soon = events->occupied[start / 64] >> start % 64;
+    if (soon)
+        return events->base + (uint64_t)__builtin_ctzll(soon);
+    for (uint32_t i = 1; i <= n_words; i++) {
         uint32_t word = (start / 64 + i) & (n_words - 1);
         uint64_t bits = events->occupied[word];
-        if (i == 0)
-            bits &= UINT64_MAX << start % 64;
-        else if (i == n_words)
+        if (i == n_words)
             bits &= ~(UINT64_MAX << start % 64);
         if (bits == 0)
             continue;
@@ -156,11 +157,7 @@ static void find_next(struct mem_events *events) {
         events->next = events->heap[0].cycle;
 }
 
-void mem_events_move(struct mem_events *events, uint64_t cycle) {
-    assert(cycle <= events->next && "an event would be skipped");
-    if (cycle <= events->base)
-        return;
-    events->base = cycle;
+void mem_events_refill(struct mem_events *events, uint64_t cycle) {
     while (events->n_heap > 0 && events->heap[0].cycle - cycle < events->n_slots) {
         struct mem_heap_event event = events->heap[0];
         remove_first_of_heap(events);
@@ -174,7 +171,7 @@ bool mem_events_take(struct mem_events *events, struct mem_event *event) {
     if (list->head == MEM_NONE)
         list = &events->slots[slot][MEM_PHASE_PACKETS];
     uint32_t id = list->head;
-    if (id == MEM_NONE) {
+    if (__builtin_expect(id == MEM_NONE, 0)) {
         events->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         find_next(events);
         return false;

@@ -1,6 +1,7 @@
 /* Messages between the units of the memory system, and the queue of events that carry them through time. */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -103,7 +104,16 @@ void mem_events_free(struct mem_events *events);
 /* Adds an event at `cycle`, not before base. */
 void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
                     const struct mem_message *message);
+/* Moves what comes onto the wheel by moving it to `cycle` there. For mem_events_move(). */
+void mem_events_refill(struct mem_events *events, uint64_t cycle);
 /* Moves the wheel to `cycle`. No event may be earlier. */
-void mem_events_move(struct mem_events *events, uint64_t cycle);
+static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
+    assert(cycle <= events->next && "an event would be skipped");
+    if (cycle <= events->base)
+        return;
+    events->base = cycle;
+    if (events->n_heap > 0)
+        mem_events_refill(events, cycle);
+}
 /* Removes the next event of the cycle `base`; returns false when none is left. */
 bool mem_events_take(struct mem_events *events, struct mem_event *event);

@@ -34,7 +34,7 @@ static void ring_remove(struct mem_ring *ring) {
 
 /* Schedules the next lookup if a packet waits and no lookup is scheduled. Packets arrive one after the other, so a
  * later one is never ready earlier. */
-static void schedule_lookup(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+static void schedule_lookup(struct mem_bank *bank, uint64_t cycle) {
     if (bank->has_serve_event)
         return;
     uint64_t when = MEM_NEVER;
@@ -51,11 +51,11 @@ static void schedule_lookup(struct mem *mem, struct mem_bank *bank, uint64_t cyc
     mem_events_add(&bank->partition->events, when, MEM_PHASE_OWN, MEM_EVENT_BANK_SERVE, &message);
 }
 
-static void unblock(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+static void unblock(struct mem_bank *bank, uint64_t cycle) {
     if (!bank->is_blocked)
         return;
     bank->is_blocked = false;
-    schedule_lookup(mem, bank, cycle);
+    schedule_lookup(bank, cycle);
 }
 
 void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64_t ready, uint64_t cycle) {
@@ -63,7 +63,7 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
                                             message->type == MEM_MSG_ACK);
     ring_add(is_response ? &bank->responses : &bank->requests, message, ready);
-    schedule_lookup(mem, bank, cycle);
+    schedule_lookup(bank, cycle);
 }
 
 uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entry_state state) {
@@ -95,14 +95,14 @@ struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, 
     e->n_waiters--;
     bank->waiting[place].next = bank->free_waiting;
     bank->free_waiting = place;
-    unblock(mem, bank, cycle);
+    unblock(bank, cycle);
     return message;
 }
 
 void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     assert(bank->entry[entry].first == MEM_NONE);
     mem_lines_release(&bank->lines, entry);
-    unblock(mem, bank, cycle);
+    unblock(bank, cycle);
     if (bank->n_fills_waiting == 0 || bank->has_retry_event)
         return;
     struct mem_message message = {.unit = (uint16_t)bank->id};
@@ -313,7 +313,7 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
             bank->partition->counters.l2_accesses += mem->has_l2;
         }
     }
-    schedule_lookup(mem, bank, cycle);
+    schedule_lookup(bank, cycle);
 }
 
 /* The line has arrived: puts it into a way and serves its waiters. Returns false when no way is free. */

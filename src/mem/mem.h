@@ -86,6 +86,7 @@ void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or b
 uint32_t mem_quantum(const struct mem *mem);
 uint32_t mem_partitions(const struct mem *mem); /* 0: memory is perfect */
 uint64_t mem_sm_next(const struct mem *mem, uint32_t sm);
+const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* where mem_sm_next() is at any time */
 void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
 uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);

@@ -292,14 +292,14 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     return next;
 }
 
-bool sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
+enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
     if (sm->turn.cycle != cycle)    /* otherwise an earlier call began the cycle */
         begin_cycle(sm, cycle);
     if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
-        return false;
+        return SM_WAITS;
     *next = end_cycle(sm, cycle);
-    return true;
+    return sm_has_fault(sm) ? SM_FAULTED : SM_TICKED;
 }
 
 bool sm_is_alone(const struct sm *sm, uint64_t cycle) {

@@ -74,10 +74,14 @@ enum sm_freedom {
     SM_APART,    /* plain loads and stores too: it keeps its stores to itself (sm_keep_stores()) */
     SM_AHEAD     /* only what others do not notice. The SM is alone: sm_is_alone() */
 };
-/* Runs one cycle and sets *next to the next in which the SM has work; SM_NEVER: only memory can wake it. Returns false
- * when it has come to an instruction for which it must wait for the others: a later call with the same cycle and more
- * freedom goes on from there. */
-bool sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next);
+enum sm_outcome {
+    SM_TICKED,
+    SM_WAITS,  /* at an instruction for which it must wait for the others: a later call with the same cycle and more
+                  freedom goes on from there */
+    SM_FAULTED /* the program has: sm_fault() */
+};
+/* Runs one cycle and sets *next to the next in which the SM has work; SM_NEVER: only memory can wake it. */
+enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next);
 /* In this cycle, the next that it asked for, the SM does not depend on the rest of the chip unless a group issues an
  * instruction that other SMs may notice: no access is in flight. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
