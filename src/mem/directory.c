@@ -132,11 +132,11 @@ void mem_directory_continue(struct mem *mem, struct mem_bank *bank, uint32_t ent
             collect(mem, bank, slot, entry, targets, cycle);
             return;
         }
-        struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+        struct mem_message message = mem_bank_next_waiter(bank, entry, cycle);
         grant(mem, bank, slot, &message, cycle, cycle);
     }
     bank->cache.is_pinned[slot] = false;
-    mem_bank_release(mem, bank, entry, cycle);
+    mem_bank_release(bank, entry, cycle);
 }
 
 void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint32_t entry, uint64_t cycle) {
@@ -182,5 +182,5 @@ void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct
     else if (bank->entry[entry].is_dirty)
         mem_bank_write_back(mem, bank, entry, mem->line_bytes, cycle);
     else
-        mem_bank_release(mem, bank, entry, cycle);
+        mem_bank_release(bank, entry, cycle);
 }

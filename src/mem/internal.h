@@ -217,8 +217,8 @@ void mem_bank_filled(struct mem *mem, struct mem_bank *bank, uint32_t entry, uin
 void mem_bank_send(struct mem *mem, const struct mem_message *message, uint64_t when, uint64_t cycle);
 uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entry_state state);
 void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_message *message);
-struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
-void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+struct mem_message mem_bank_next_waiter(struct mem_bank *bank, uint32_t entry, uint64_t cycle);
+void mem_bank_release(struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint32_t bytes, uint64_t cycle);
 /* The answer to `request`: DATA, UPGRADE or DONE. */
 void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum mem_message_type type, uint32_t flags,

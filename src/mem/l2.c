@@ -87,7 +87,7 @@ void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_messa
     e->n_waiters++;
 }
 
-struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+struct mem_message mem_bank_next_waiter(struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     struct mem_entry *e = &bank->entry[entry];
     uint32_t place = e->first;
     struct mem_message message = bank->waiting[place].message;
@@ -99,7 +99,7 @@ struct mem_message mem_bank_next_waiter(struct mem *mem, struct mem_bank *bank, 
     return message;
 }
 
-void mem_bank_release(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
+void mem_bank_release(struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     assert(bank->entry[entry].first == MEM_NONE);
     mem_lines_release(&bank->lines, entry);
     unblock(bank, cycle);
@@ -329,10 +329,10 @@ static bool fill(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_
         return true;
     }
     while (bank->entry[entry].first != MEM_NONE) {
-        struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+        struct mem_message message = mem_bank_next_waiter(bank, entry, cycle);
         apply(mem, bank, slot, &message, cycle, cycle);
     }
-    mem_bank_release(mem, bank, entry, cycle);
+    mem_bank_release(bank, entry, cycle);
     return true;
 }
 
@@ -345,12 +345,12 @@ void mem_bank_filled(struct mem *mem, struct mem_bank *bank, uint32_t entry, uin
         }
         return;
     }
-    struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+    struct mem_message message = mem_bank_next_waiter(bank, entry, cycle);
     mem_bank_answer(mem, &message, message.flags & MEM_FLAG_DIRECT ? MEM_MSG_DONE : MEM_MSG_DATA, 0, cycle, cycle);
     if (message.type == MEM_MSG_ATOMIC)
         mem_bank_write_back(mem, bank, entry, message.bytes, cycle);
     else
-        mem_bank_release(mem, bank, entry, cycle);
+        mem_bank_release(bank, entry, cycle);
 }
 
 void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
@@ -366,8 +366,8 @@ void mem_bank_retry(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
 
 void mem_bank_written(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     while (bank->entry[entry].first != MEM_NONE) {
-        struct mem_message message = mem_bank_next_waiter(mem, bank, entry, cycle);
+        struct mem_message message = mem_bank_next_waiter(bank, entry, cycle);
         mem_crossbar_credit(mem, bank, message.sm, message.type == MEM_MSG_PUT, cycle);
     }
-    mem_bank_release(mem, bank, entry, cycle);
+    mem_bank_release(bank, entry, cycle);
 }
