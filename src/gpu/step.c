@@ -63,17 +63,15 @@ static uint64_t next_cycle(const struct gpu_timed *timed) {
 static bool tick(struct gpu_run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
     struct gpu_unit *unit = &timed->unit[i];
-    uint64_t next = SM_NEVER;
+    uint64_t next = SM_NEVER, n_finished = run->n_finished;
     unit->wake = SM_NEVER;
     run->n_ticks++;
     sm_tick(timed->sm[i], SM_TOGETHER, timed->cycle, &next);
     gpu_wake_after(unit, timed->cycle, next);
     if (!gpu_has_no_fault(run, i) || !gpu_watch(run, i, timed->cycle))
         return false;
-    if (unit->n_ended && !timed->divergence->chip)
+    if (run->n_finished != n_finished && !timed->divergence->chip)
         gpu_start_blocks(run, i, timed->cycle);
-    run->n_finished += unit->n_ended;
-    unit->n_ended = 0;
     return true;
 }
 

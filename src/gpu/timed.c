@@ -209,7 +209,10 @@ static bool pull_block(void *user, uint32_t sm, uint64_t cycle) {
 
 static void block_ended(void *user, uint32_t sm) {
     struct gpu_timed *timed = user;
-    timed->unit[sm].n_ended++;
+    if (timed->quantum > 1)
+        timed->unit[sm].n_ended++;
+    else
+        timed->run->n_finished++;
 }
 
 /* The part of sm.drain_cycles that this grid takes: in proportion to the SMs that had blocks, if it accessed memory. */

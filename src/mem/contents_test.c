@@ -19,6 +19,16 @@ static void access_at_random(struct fixture *f, uint64_t cycle, uint64_t seed) {
     mem_advance(f->mem, MEM_NEVER);
 }
 
+/* The cycle of the last event. */
+static uint64_t last_cycle(const struct mem *mem) {
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < mem->n_partitions; i++)
+        last = mem->partitions[i].events.base > last ? mem->partitions[i].events.base : last;
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        last = mem->sms[i].events.base > last ? mem->sms[i].events.base : last;
+    return last;
+}
+
 static void check_machine(struct config_machine machine) {
     struct fixture first, second;
     struct base_bytes contents = {0};
@@ -29,7 +39,7 @@ static void check_machine(struct config_machine machine) {
     mem_load_contents(second.mem, &contents);
     assert_true(contents.at == contents.n && !contents.is_short);
     struct stats_mem before = *mem_counters(first.mem);
-    uint64_t now = first.mem->events.base;
+    uint64_t now = last_cycle(first.mem);
     assert_true(now > N_CYCLES);
     access_at_random(&first, now, 2);
     access_at_random(&second, now, 2);
