@@ -30,8 +30,7 @@ struct gpu_unit {
     uint32_t n_ended;  /* quantum.c: blocks that have ended and were not counted yet */
     uint64_t n_ticks;  /* that were not counted yet */
     struct exec_stores *stores; /* NULL: they go into memory at once */
-    bool is_due;       /* it has something to do in this round */
-    bool has_mail;
+    bool is_due;       /* step.c: it is ticked in this cycle */
 };
 
 struct gpu_timed {

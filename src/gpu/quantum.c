@@ -18,21 +18,50 @@
 #include "base/memory.h"
 #include "gpu/engine.h"
 
-enum { WORTH_WORKERS = 3 }; /* units with something to do: handing out fewer takes longer than running them */
+/* What a thread has noticed in a round. Sets have a bit for each SM or partition. */
+struct note {
+    _Alignas(64) uint64_t next; /* the next cycle that one of its pieces wants, or the first packet that they sent */
+    uint64_t n_ticks;
+    uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with something to do, but without blocks */
+    uint64_t *sms, *partitions;                   /* that others sent packets to */
+};
 
-/* A round: what happens in one quantum. */
+enum { N_SETS = 5 };
+
+/* A round: what happens in one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
     struct gpu_run *run;
-    uint64_t begin, end;   /* cycles [begin, end) */
-    uint64_t store_cycle;  /* stores of earlier cycles are in memory */
-    uint64_t last_block;   /* the cycle in which the launch's last block ended */
-    uint32_t n_partitions; /* that have something to do */
-    uint32_t n_due;        /* pieces of work: partitions, then SMs */
-    uint32_t *due;
-    uint64_t *sms, *partitions; /* sets of those with mail */
-    uint64_t next_mail;         /* the cycle of its first packet */
-    bool has_workers;
+    uint64_t end;         /* the first cycle of the next quantum */
+    uint64_t next;        /* the next cycle in which something happens */
+    uint64_t store_cycle; /* stores of earlier cycles are in memory */
+    uint64_t last_block;  /* the cycle in which the launch's last block ended */
+    uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
+    uint32_t n_threads;
+    struct note *note; /* per thread */
+    uint64_t *sets;    /* of all notes */
+    size_t set_words;  /* of one note's sets: whole cache lines */
+    uint64_t *sms, *partitions; /* those that have mail */
 };
+
+static bool has(const uint64_t *set, uint32_t i) { return set[i / 64] >> i % 64 & 1; }
+static void put(uint64_t *set, uint32_t i) { set[i / 64] |= UINT64_C(1) << i % 64; }
+static void take_out(uint64_t *set, uint32_t i) { set[i / 64] &= ~(UINT64_C(1) << i % 64); }
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* The first member of the set from `from` on, or UINT32_MAX. */
+static uint32_t member(const struct round *round, const uint64_t *set, uint32_t from) {
+    for (uint32_t word = from / 64; word < round->n_words; word++) {
+        uint64_t left = word == from / 64 ? set[word] & UINT64_MAX << from % 64 : set[word];
+        if (left)
+            return word * 64 + (uint32_t)__builtin_ctzll(left);
+    }
+    return UINT32_MAX;
+}
+
+#define FOR_MEMBERS(i, round, set)                                                                                     \
+    for (uint32_t i = member(round, set, 0); i != UINT32_MAX; i = member(round, set, i + 1))
+
+static bool has_mail(const struct round *round) { return round->n_threads > 1; }
 
 static void stop(struct gpu_unit *unit, enum gpu_stop why, uint64_t cycle) {
     unit->stop = why;
@@ -78,41 +107,86 @@ static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
 
 /* --- in parallel --- */
 
-static void run_piece(void *user, uint32_t k) {
-    const struct round *round = user;
-    struct gpu_run *run = round->run;
-    struct gpu_timed *timed = run->timed;
-    uint32_t i = round->due[k];
-    if (k < round->n_partitions) {
-        if (round->has_workers)
-            mem_partition_collect(timed->mem, i);
-        mem_partition_advance(timed->mem, i, round->end - 1);
+static void run_partition(const struct round *round, uint32_t i, struct note *note) {
+    struct mem *mem = round->run->timed->mem;
+    if (has_mail(round) && has(round->partitions, i))
+        mem_partition_collect(mem, i);
+    else if (mem_partition_next(mem, i) >= round->end) {
+        note->next = earlier(note->next, mem_partition_next(mem, i));
         return;
-    }
-    if (round->has_workers && timed->unit[i].has_mail)
-        mem_sm_collect(timed->mem, i);
-    if (!sm_count_blocks(timed->sm[i]) || timed->unit[i].stop != GPU_STOP_NONE)
-        return; /* without blocks: run_idle(); stopped: it had a fault when it ran ahead */
-    run_sm(run, i, round->end);
-    if (timed->unit[i].stop == GPU_STOP_NONE)
-        gpu_run_ahead(run, i);
+    } else if (has_mail(round))
+        mem_partition_collect(mem, i);
+    mem_partition_advance(mem, i, round->end - 1);
+    note->next = earlier(note->next, mem_partition_next(mem, i));
+    if (has_mail(round))
+        note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
 }
 
-static bool has(const uint64_t *set, uint32_t i) { return set[i / 64] >> i % 64 & 1; }
+static uint64_t next_of(const struct gpu_unit *unit) { return earlier(unit->wake, *unit->answer); }
 
-/* Finds the partitions and SMs that have something to do before the quantum's end. */
-static void find_due(struct round *round) {
+/* What the others must know of an SM that has run. */
+static void note_sm(const struct round *round, uint32_t i, struct note *note) {
+    struct gpu_unit *unit = &round->run->timed->unit[i];
+    note->n_ticks += unit->n_ticks;
+    unit->n_ticks = 0;
+    if (exec_stores_are_pending(unit->stores))
+        put(note->has_stores, i);
+    if (unit->stop != GPU_STOP_NONE)
+        put(note->has_stopped, i);
+    note->next = earlier(note->next, next_of(unit));
+    if (has_mail(round))
+        note->next = earlier(note->next, mem_sm_mail(round->run->timed->mem, i, note->partitions));
+}
+
+static void run_piece(void *user, uint32_t piece, uint32_t thread) {
+    const struct round *round = user;
+    struct note *note = &round->note[thread];
+    if (piece < round->n_partitions) {
+        run_partition(round, piece, note);
+        return;
+    }
+    uint32_t i = piece - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
-    round->n_due = 0;
-    for (uint32_t i = 0; i < mem_partitions(timed->mem); i++)
-        if (has(round->partitions, i) || mem_partition_next(timed->mem, i) < round->end)
-            round->due[round->n_due++] = i;
-    round->n_partitions = round->n_due;
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
-        struct gpu_unit *unit = &timed->unit[i];
-        unit->has_mail = has(round->sms, i);
-        if (unit->has_mail || unit->wake < round->end || *unit->answer < round->end)
-            round->due[round->n_due++] = i;
+    struct gpu_unit *unit = &timed->unit[i];
+    if (next_of(unit) >= round->end && !(has_mail(round) && has(round->sms, i))) {
+        note->next = earlier(note->next, next_of(unit));
+        return;
+    }
+    if (has_mail(round))
+        mem_sm_collect(timed->mem, i);
+    if (!sm_count_blocks(unit->sm)) {
+        put(note->is_idle, i);
+        return;
+    }
+    if (unit->stores->n)
+        exec_stores_forget(unit->stores);
+    if (unit->stop == GPU_STOP_NONE) { /* otherwise it had a fault when it ran ahead */
+        run_sm(round->run, i, round->end);
+        if (unit->stop == GPU_STOP_NONE)
+            gpu_run_ahead(round->run, i);
+    }
+    note_sm(round, i, note);
+}
+
+/* Runs all pieces. The first note then holds what all threads have noticed. */
+static void run_pieces(struct round *round) {
+    uint32_t n_pieces = round->n_partitions + round->n_sms;
+    struct note *all = &round->note[0];
+    memset(round->sets, 0, round->n_threads * round->set_words * sizeof *round->sets);
+    for (uint32_t k = 0; k < round->n_threads; k++) {
+        round->note[k].next = MEM_NEVER;
+        round->note[k].n_ticks = 0;
+    }
+    if (round->n_threads > 1)
+        gpu_workers_run(round->run->timed->workers, run_piece, round, n_pieces);
+    else
+        for (uint32_t i = 0; i < n_pieces; i++)
+            run_piece(round, i, 0);
+    for (uint32_t k = 1; k < round->n_threads; k++) {
+        all->next = earlier(all->next, round->note[k].next);
+        all->n_ticks += round->note[k].n_ticks;
+        for (uint32_t i = 0; i < N_SETS * round->n_words; i++)
+            all->has_stores[i] |= round->note[k].has_stores[i]; /* the first of the sets, which follow each other */
     }
 }
 
@@ -122,54 +196,50 @@ static void find_due(struct round *round) {
 static void apply_stores(struct round *round, uint64_t cycle, uint32_t last) {
     struct gpu_timed *timed = round->run->timed;
     const struct exec_memory *memory = round->run->grid->memory;
-    uint64_t next = round->store_cycle;
+    uint64_t *set = round->note[0].has_stores, next = round->store_cycle;
     while (next <= cycle) {
         uint64_t now = next;
         next = UINT64_MAX;
-        for (uint32_t k = round->n_partitions; k < round->n_due; k++) {
-            struct exec_stores *stores = timed->unit[round->due[k]].stores;
-            if (!exec_stores_are_pending(stores))
-                continue;
-            if (now < cycle || round->due[k] <= last)
+        FOR_MEMBERS(i, round, set) {
+            struct exec_stores *stores = timed->unit[i].stores;
+            if (now < cycle || i <= last)
                 exec_stores_apply(stores, memory, now);
-            if (exec_stores_are_pending(stores) && stores->store[stores->n_applied].cycle < next)
-                next = stores->store[stores->n_applied].cycle;
+            if (exec_stores_are_pending(stores))
+                next = earlier(next, stores->store[stores->n_applied].cycle);
+            else
+                take_out(set, i);
         }
         next = next > now ? next : now + 1;
     }
     round->store_cycle = cycle;
 }
 
-/* Returns the SM that stopped first, or the number of SMs. */
+/* Returns the SM that stopped first, or UINT32_MAX. */
 static uint32_t first_stopped(const struct round *round) {
-    const struct gpu_timed *timed = round->run->timed;
-    uint32_t first = timed->machine.n_sms;
-    for (uint32_t k = round->n_partitions; k < round->n_due; k++) {
-        const struct gpu_unit *unit = &timed->unit[round->due[k]];
-        if (unit->stop != GPU_STOP_NONE && unit->stop_cycle < round->end &&
-            (first == timed->machine.n_sms || unit->stop_cycle < timed->unit[first].stop_cycle))
-            first = round->due[k];
-    }
+    const struct gpu_unit *unit = round->run->timed->unit;
+    uint32_t first = UINT32_MAX;
+    FOR_MEMBERS(i, round, round->note[0].has_stopped)
+    if (unit[i].stop_cycle < round->end && (first == UINT32_MAX || unit[i].stop_cycle < unit[first].stop_cycle))
+        first = i;
     return first;
 }
 
 /* It is this SM's turn: ends the cycle in which it stopped. Returns false at a fault. */
 static bool take_turn(struct round *round, uint32_t i) {
     struct gpu_run *run = round->run;
-    struct gpu_timed *timed = run->timed;
-    struct gpu_unit *unit = &timed->unit[i];
+    struct gpu_unit *unit = &run->timed->unit[i];
     uint64_t cycle = unit->stop_cycle, next = SM_NEVER;
     if (unit->stop != GPU_STOP_BLOCKS)
         apply_stores(round, cycle, i);
     if (unit->stop == GPU_STOP_TURN) {
-        sm_keep_stores(timed->sm[i], NULL);
+        sm_keep_stores(unit->sm, NULL);
         unit->stop = GPU_STOP_NONE;
         unit->wake = SM_NEVER;
         enum sm_outcome outcome = sm_tick(unit->sm, SM_TOGETHER, cycle, &next);
         sm_keep_stores(unit->sm, unit->stores);
         after_tick(run, unit, i, outcome, cycle, next);
     }
-    timed->cycle = cycle;
+    run->timed->cycle = cycle;
     if (unit->stop == GPU_STOP_FAULT)
         return gpu_has_no_fault(run, i);
     unit->stop = GPU_STOP_NONE;
@@ -184,124 +254,129 @@ static bool take_turn(struct round *round, uint32_t i) {
 
 /* Serves those that stopped, each in its turn; they then go on to the end of the quantum. */
 static bool take_turns(struct round *round) {
-    struct gpu_run *run = round->run;
-    for (uint32_t i; (i = first_stopped(round)) < run->timed->machine.n_sms;) {
+    struct note *note = &round->note[0];
+    for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;) {
         if (!take_turn(round, i))
             return false;
-        if (sm_count_blocks(run->timed->sm[i]))
-            run_sm(run, i, round->end);
+        take_out(note->has_stopped, i);
+        if (sm_count_blocks(round->run->timed->sm[i])) {
+            run_sm(round->run, i, round->end);
+            note_sm(round, i, note);
+        } else {
+            put(note->is_idle, i);
+        }
     }
-    apply_stores(round, round->end - 1, run->timed->machine.n_sms);
+    apply_stores(round, round->end - 1, UINT32_MAX);
     return true;
 }
 
 /* SMs without blocks still have answers to handle: up to the quantum's end or, if the launch has ended, up to there. */
 static void run_idle(struct round *round) {
     struct gpu_run *run = round->run;
-    struct gpu_timed *timed = run->timed;
     bool is_over = run->n_finished == run->n_blocks;
-    for (uint32_t k = round->n_partitions; k < round->n_due; k++) {
-        uint32_t i = round->due[k];
-        if (!sm_count_blocks(timed->sm[i]))
-            run_sm(run, i, is_over ? round->last_block + 1 : round->end);
-    }
-}
-
-static void count_ticks(struct round *round) {
-    struct gpu_run *run = round->run;
-    for (uint32_t k = round->n_partitions; k < round->n_due; k++) {
-        struct gpu_unit *unit = &run->timed->unit[round->due[k]];
-        run->n_ticks += unit->n_ticks;
-        unit->n_ticks = 0;
-        if (unit->stores->n)
-            exec_stores_forget(unit->stores);
+    FOR_MEMBERS(i, round, round->note[0].is_idle) {
+        run_sm(run, i, is_over ? round->last_block + 1 : round->end);
+        note_sm(round, i, &round->note[0]);
     }
 }
 
 /* --- rounds --- */
 
-static void run_pieces(struct round *round) {
-    if (round->has_workers && round->n_due >= WORTH_WORKERS)
-        gpu_workers_run(round->run->timed->workers, run_piece, round, round->n_due);
-    else
-        for (uint32_t k = 0; k < round->n_due; k++)
-            run_piece(round, k);
-}
-
-static void exchange_mail(struct round *round) {
-    struct gpu_timed *timed = round->run->timed;
-    memset(round->sms, 0, (timed->machine.n_sms + 63) / 64 * sizeof *round->sms);
-    memset(round->partitions, 0, (mem_partitions(timed->mem) + 63) / 64 * sizeof *round->partitions);
-    round->next_mail = mem_exchange(timed->mem, round->sms, round->partitions);
-}
-
-static uint64_t next_cycle(const struct round *round) {
+/* Without mail, packets are in the receivers' queues already. */
+static uint64_t next_of_all(const struct round *round) {
     const struct gpu_timed *timed = round->run->timed;
-    uint64_t next = round->next_mail;
-    for (uint32_t i = 0; i < mem_partitions(timed->mem); i++) {
-        uint64_t own = mem_partition_next(timed->mem, i);
-        next = own < next ? own : next;
-    }
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
-        uint64_t answer = *timed->unit[i].answer, wake = timed->unit[i].wake;
-        next = answer < next ? answer : next;
-        next = wake < next ? wake : next;
-    }
+    uint64_t next = MEM_NEVER;
+    for (uint32_t i = 0; i < round->n_partitions; i++)
+        next = earlier(next, mem_partition_next(timed->mem, i));
+    for (uint32_t i = 0; i < round->n_sms; i++)
+        next = earlier(next, next_of(&timed->unit[i]));
     return next;
 }
 
 static bool run_round(struct round *round) {
     struct gpu_run *run = round->run;
     struct gpu_timed *timed = run->timed;
-    uint64_t next = next_cycle(round);
-    if (!gpu_has_next(run, next) || !gpu_is_in_limit(run, next))
+    if (!gpu_has_next(run, round->next) || !gpu_is_in_limit(run, round->next))
         return false;
-    round->begin = next / timed->quantum * timed->quantum;
-    round->end = round->begin + timed->quantum;
+    uint64_t begin = round->next / timed->quantum * timed->quantum;
+    round->end = begin + timed->quantum;
     if (round->end - 1 - run->first_cycle > run->most_cycles)
         round->end = run->first_cycle + run->most_cycles + 1;
-    round->store_cycle = round->begin;
+    round->store_cycle = begin;
     if (run->has_series)
-        gpu_advance_series(run, round->begin ? round->begin - 1 : 0);
-    timed->cycle = next;
-    if (next > run->last_ahead)
-        run->last_ahead = gpu_last_ahead(run, next);
-    find_due(round);
+        gpu_advance_series(run, begin ? begin - 1 : 0);
+    timed->cycle = round->next;
+    if (round->next > run->last_ahead)
+        run->last_ahead = gpu_last_ahead(run, round->next);
     run_pieces(round);
     bool is_good = take_turns(round);
     if (is_good)
         run_idle(round);
-    count_ticks(round);
-    if (round->has_workers)
-        exchange_mail(round);
+    run->n_ticks += round->note[0].n_ticks;
+    if (has_mail(round)) {
+        size_t bytes = round->n_words * sizeof *round->sms;
+        memcpy(round->sms, round->note[0].sms, bytes);
+        memcpy(round->partitions, round->note[0].partitions, bytes);
+        mem_exchange(timed->mem);
+        round->next = round->note[0].next;
+    } else {
+        round->next = next_of_all(round);
+    }
     return is_good && gpu_may_go_on(run);
 }
 
-bool gpu_run_in_quanta(struct gpu_run *run) {
+static void start_rounds(struct round *round, struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     uint32_t n_sms = timed->machine.n_sms, n_partitions = mem_partitions(timed->mem);
-    struct round round = {
+    *round = (struct round){
         .run = run,
-        .due = base_allocate(n_sms + n_partitions, sizeof *round.due),
-        .sms = base_allocate((n_sms + 63) / 64, sizeof *round.sms),
-        .partitions = base_allocate((n_partitions + 63) / 64, sizeof *round.partitions),
-        .next_mail = MEM_NEVER,
-        .has_workers = gpu_has_workers(run),
+        .n_sms = n_sms,
+        .n_partitions = n_partitions,
+        .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
+        .n_threads = gpu_has_workers(run) ? run->gpu->config.n_threads : 1,
     };
-    bool is_good = true;
+    round->set_words = (N_SETS * round->n_words + 7) / 8 * 8;
+    round->note = base_allocate_aligned(round->n_threads * sizeof *round->note);
+    round->sms = base_allocate(round->n_words, sizeof *round->sms);
+    round->partitions = base_allocate(round->n_words, sizeof *round->partitions);
+    round->sets = base_allocate_aligned(round->n_threads * round->set_words * sizeof *round->sets);
+    for (uint32_t k = 0; k < round->n_threads; k++) {
+        uint64_t *set = round->sets + k * round->set_words;
+        struct note *note = &round->note[k];
+        note->has_stores = set;
+        note->has_stopped = set += round->n_words;
+        note->is_idle = set += round->n_words;
+        note->sms = set += round->n_words;
+        note->partitions = set += round->n_words;
+    }
     for (uint32_t i = 0; i < n_sms; i++) {
         sm_keep_stores(timed->sm[i], timed->unit[i].stores);
         timed->unit[i].stop = GPU_STOP_NONE;
     }
-    if (round.has_workers)
+    round->next = next_of_all(round);
+    if (has_mail(round))
         mem_use_mail(timed->mem);
+}
+
+static void end_rounds(struct round *round) {
+    struct gpu_timed *timed = round->run->timed;
+    mem_end_mail(timed->mem);
+    for (uint32_t i = 0; i < round->n_sms; i++)
+        exec_stores_forget(timed->unit[i].stores);
+    free(round->note);
+    free(round->sms);
+    free(round->partitions);
+    free(round->sets);
+}
+
+bool gpu_run_in_quanta(struct gpu_run *run) {
+    struct round round;
+    bool is_good = true;
+    start_rounds(&round, run);
     while (is_good && run->n_finished < run->n_blocks)
         is_good = run_round(&round);
-    mem_end_mail(timed->mem);
     if (is_good)
-        timed->cycle = round.last_block;
-    free(round.due);
-    free(round.sms);
-    free(round.partitions);
+        run->timed->cycle = round.last_block;
+    end_rounds(&round);
     return is_good;
 }

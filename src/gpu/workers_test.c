@@ -13,7 +13,10 @@
 
 enum { PIECES = 37, ROUNDS = 2000 };
 
-static void take(void *user, uint32_t i) { atomic_fetch_add(&((atomic_uint *)user)[i], 1); }
+static void take(void *user, uint32_t i, uint32_t thread) {
+    assert_true(thread < 3);
+    atomic_fetch_add(&((atomic_uint *)user)[i], 1);
+}
 
 static void every_piece_is_taken_once_a_round(void **state) {
     (void)state;

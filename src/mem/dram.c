@@ -259,7 +259,7 @@ void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t 
     uint64_t begin = ticks(cycle) > channel->bus_ticks ? ticks(cycle) : channel->bus_ticks;
     channel->bus_ticks = begin + transfer;
     channel->busy_ticks += transfer;
-    mem->busy_cycles[message->line] += channel->busy_ticks >> MEM_TICK_BITS;
+    channel->busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
     channel->partition->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
     channel->busy_ticks &= ticks(1) - 1;
     if (message->type == MEM_MSG_READ)

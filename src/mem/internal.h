@@ -59,7 +59,7 @@ struct mem_l1 {
 };
 
 struct mem_sm {
-    bool waits_for_change; /* an access was refused because something was full */
+    _Alignas(64) bool waits_for_change; /* an access was refused because something was full */
     struct mem_l1 data, code, texture;
     struct mem_link out, in;
     uint32_t id, credits;
@@ -70,7 +70,7 @@ struct mem_sm {
 };
 
 struct mem_partition {
-    struct mem_events events;
+    _Alignas(64) struct mem_events events;
     uint64_t dram_next; /* earliest wake_cycle of its channels */
     uint32_t id;
     struct stats_mem counters;
@@ -110,7 +110,7 @@ struct mem_ring {
 };
 
 struct mem_bank {
-    struct mem_cache cache;
+    _Alignas(64) struct mem_cache cache;
     struct mem_partition *partition;
     uint64_t *sharers;  /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;     /* per slot: the SM that may write, or MEM_NO_OWNER */
@@ -128,7 +128,8 @@ struct mem_bank {
 };
 
 struct mem_channel {
-    struct mem_partition *partition;
+    _Alignas(64) struct mem_partition *partition;
+    uint64_t busy_cycles; /* in which its bus was busy */
     struct dram_request *queue;   /* the bounded queue that the policy sees, oldest first */
     struct dram_request *backlog; /* ring of requests that wait for a place in the queue */
     uint32_t n_queue, backlog_first, n_backlog, backlog_capacity;
@@ -173,10 +174,11 @@ struct mem {
     const struct dram_policy *policy;
     uint64_t dram_ticks_per_byte;
     uint64_t dram_hold_cycles; /* how long a hint holds a row */
-    uint64_t *busy_cycles;     /* per channel: cycles in which its bus was busy */
+    uint64_t *busy_cycles;     /* of the channels, for mem_channel_busy() */
     struct stats_mem *sum;
     bool has_outboxes;
     bool has_mail; /* packets go through the outboxes now */
+    uint32_t side; /* of the outboxes: the one that is being filled */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {

@@ -1,7 +1,6 @@
 /* See mail.h. Boxes keep their memory: after a while nothing is allocated. */
 #include "mem/mail.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +28,15 @@ void mem_outbox_free(struct mem_outbox *outbox) {
     }
 }
 
-void mem_outbox_add(struct mem_outbox *outbox, uint32_t receiver, uint64_t cycle, enum mem_event_kind kind,
-                    const struct mem_message *message) {
-    uint32_t side = outbox->filling;
+void mem_outbox_begin(struct mem_outbox *outbox, uint32_t side) {
+    if (outbox->earliest[side] == MEM_NEVER)
+        return;
+    outbox->earliest[side] = MEM_NEVER;
+    memset(outbox->filled[side], 0, words(outbox) * sizeof *outbox->filled[side]);
+}
+
+void mem_outbox_add(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, uint64_t cycle,
+                    enum mem_event_kind kind, const struct mem_message *message) {
     struct mem_box *box = &outbox->box[side][receiver];
     if (box->n == box->capacity) {
         box->capacity = box->capacity ? 2 * box->capacity : FIRST_CAPACITY;
@@ -45,24 +50,15 @@ void mem_outbox_add(struct mem_outbox *outbox, uint32_t receiver, uint64_t cycle
         outbox->earliest[side] = cycle;
 }
 
-void mem_outbox_turn(struct mem_outbox *outbox) {
-    outbox->filling = !outbox->filling;
-    if (outbox->earliest[outbox->filling] == MEM_NEVER)
-        return;
-    outbox->earliest[outbox->filling] = MEM_NEVER;
-    memset(outbox->filled[outbox->filling], 0, words(outbox) * sizeof *outbox->filled[0]);
-}
-
-void mem_outbox_receivers(const struct mem_outbox *outbox, uint64_t *set) {
-    uint32_t side = !outbox->filling;
+uint64_t mem_outbox_receivers(const struct mem_outbox *outbox, uint32_t side, uint64_t *set) {
     if (outbox->earliest[side] == MEM_NEVER)
-        return;
+        return MEM_NEVER;
     for (uint32_t i = 0; i < words(outbox); i++)
         set[i] |= outbox->filled[side][i];
+    return outbox->earliest[side];
 }
 
-void mem_outbox_empty(struct mem_outbox *outbox, uint32_t receiver, struct mem_events *events) {
-    uint32_t side = !outbox->filling;
+void mem_outbox_empty(struct mem_outbox *outbox, uint32_t side, uint32_t receiver, struct mem_events *events) {
     if (!(outbox->filled[side][receiver / 64] >> receiver % 64 & 1))
         return;
     struct mem_box *box = &outbox->box[side][receiver];

@@ -313,31 +313,26 @@ void mem_use_mail(struct mem *mem) {
     mem->has_outboxes = mem->has_mail = true;
 }
 
-uint64_t mem_exchange(struct mem *mem, uint64_t *sms, uint64_t *partitions) {
-    uint64_t earliest = MEM_NEVER;
-    for (uint32_t i = 0; i < mem->n_partitions; i++) {
-        struct mem_outbox *outbox = &mem->partitions[i].outbox;
-        mem_outbox_turn(outbox);
-        mem_outbox_receivers(outbox, sms);
-        earliest = earlier(earliest, outbox->earliest[!outbox->filling]);
-    }
-    for (uint32_t i = 0; i < mem->n_sms; i++) {
-        struct mem_outbox *outbox = &mem->sms[i].outbox;
-        mem_outbox_turn(outbox);
-        mem_outbox_receivers(outbox, partitions);
-        earliest = earlier(earliest, outbox->earliest[!outbox->filling]);
-    }
-    return earliest;
-}
+void mem_exchange(struct mem *mem) { mem->side = !mem->side; }
 
 void mem_sm_collect(struct mem *mem, uint32_t sm) {
+    mem_outbox_begin(&mem->sms[sm].outbox, mem->side);
     for (uint32_t i = 0; i < mem->n_partitions; i++)
-        mem_outbox_empty(&mem->partitions[i].outbox, sm, &mem->sms[sm].events);
+        mem_outbox_empty(&mem->partitions[i].outbox, !mem->side, sm, &mem->sms[sm].events);
 }
 
 void mem_partition_collect(struct mem *mem, uint32_t partition) {
+    mem_outbox_begin(&mem->partitions[partition].outbox, mem->side);
     for (uint32_t i = 0; i < mem->n_sms; i++)
-        mem_outbox_empty(&mem->sms[i].outbox, partition, &mem->partitions[partition].events);
+        mem_outbox_empty(&mem->sms[i].outbox, !mem->side, partition, &mem->partitions[partition].events);
+}
+
+uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions) {
+    return mem_outbox_receivers(&mem->sms[sm].outbox, mem->side, partitions);
+}
+
+uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms) {
+    return mem_outbox_receivers(&mem->partitions[partition].outbox, mem->side, sms);
 }
 
 void mem_end_mail(struct mem *mem) {
@@ -346,13 +341,11 @@ void mem_end_mail(struct mem *mem) {
     mem->has_mail = false;
     for (uint32_t side = 0; side < 2; side++) { /* what was not collected, then what was not exchanged */
         for (uint32_t i = 0; i < mem->n_sms; i++)
-            mem_sm_collect(mem, i);
-        for (uint32_t i = 0; i < mem->n_partitions; i++)
-            mem_partition_collect(mem, i);
-        for (uint32_t i = 0; i < mem->n_partitions; i++)
-            mem_outbox_turn(&mem->partitions[i].outbox);
-        for (uint32_t i = 0; i < mem->n_sms; i++)
-            mem_outbox_turn(&mem->sms[i].outbox);
+            for (uint32_t j = 0; j < mem->n_partitions; j++) {
+                mem_outbox_empty(&mem->partitions[j].outbox, !mem->side, i, &mem->sms[i].events);
+                mem_outbox_empty(&mem->sms[i].outbox, !mem->side, j, &mem->partitions[j].events);
+            }
+        mem_exchange(mem);
     }
 }
 
@@ -428,6 +421,8 @@ const struct stats_mem *mem_counters(const struct mem *mem) {
 const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm) { return &mem->sms[sm].counters; }
 
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles) {
+    for (uint32_t i = 0; i < mem->n_channels; i++)
+        mem->busy_cycles[i] = mem->channels[i].busy_cycles;
     *busy_cycles = mem->busy_cycles;
     return mem->n_channels;
 }

@@ -92,13 +92,16 @@ uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
 
 /* Several host threads may do so at once, and make the accesses of their SMs, after mem_use_mail(): packets then wait
- * in outboxes. mem_exchange(), called by one thread between two rounds, adds to the sets those who have mail (a bit for
- * each SM and each partition) and returns the cycle of its earliest packet; all of them must collect it in the next
- * round. mem_end_mail() delivers what is left, and ends it. */
+ * as mail. One thread calls mem_exchange() between two rounds. In a round, collect() comes first for each that is
+ * advanced. What it has then sent, the mail functions say: they add the receivers to a set, a bit for each, and return
+ * the cycle of the earliest packet. All receivers must collect in the next round. mem_end_mail() delivers what is left,
+ * and ends it. */
 void mem_use_mail(struct mem *mem);
-uint64_t mem_exchange(struct mem *mem, uint64_t *sms, uint64_t *partitions);
+void mem_exchange(struct mem *mem);
 void mem_sm_collect(struct mem *mem, uint32_t sm);
 void mem_partition_collect(struct mem *mem, uint32_t partition);
+uint64_t mem_sm_mail(const struct mem *mem, uint32_t sm, uint64_t *partitions);
+uint64_t mem_partition_mail(const struct mem *mem, uint32_t partition, uint64_t *sms);
 void mem_end_mail(struct mem *mem);
 
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
