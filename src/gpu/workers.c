@@ -1,8 +1,8 @@
 /* A pool of host threads. See workers.h.
  *
  * A round takes microseconds, so a thread polls for a while before it sleeps, and what different threads write is in
- * different cache lines. Each thread has its own pieces. When it has taken them, it takes some of another that has
- * several left; the caller, which would only wait, takes any after a moment. So a round needs no thread that the host
+ * different cache lines. Each thread has its own pieces. When it has taken them and the round goes on, it takes
+ * some of another that has several left; the caller, which would only wait, takes any after a moment. So a round needs no thread that the host
  * does not run just now. */
 #include "gpu/workers.h"
 
@@ -17,6 +17,7 @@
 enum {
     POLLS = 2000,          /* before a thread lets others run: about a hundred microseconds */
     YIELDS = 50,           /* before it sleeps */
+    IDLE_POLLS = 20,       /* before a thread helps others: taking little from them costs more than it brings */
     PATIENT_POLLS = 100,   /* before the caller takes the last pieces of others */
     SEVERAL = 2,           /* pieces that a thread must have left so that others take one */
     CLOSED = UINT32_MAX / 2 /* share.next: nothing to take */
@@ -70,15 +71,22 @@ static bool take_piece(struct gpu_workers *workers, uint32_t self, uint32_t owne
 static void take_pieces(struct gpu_workers *workers, uint32_t self) {
     while (take_piece(workers, self, self, 1))
         ;
+}
+
+/* Helps threads that have several pieces left. */
+static void take_others_pieces(struct gpu_workers *workers, uint32_t self) {
     for (uint32_t k = 1; k < workers->n_threads; k++)
         while (take_piece(workers, self, (self + k) % workers->n_threads, SEVERAL))
             ;
 }
 
-static void wait_for_round(struct gpu_workers *workers, uint32_t last) {
-    for (int i = 0; i < POLLS; i++, relax())
+static void wait_for_round(struct gpu_workers *workers, uint32_t self, uint32_t last) {
+    for (int i = 0; i < POLLS; i++, relax()) {
         if (atomic_load(&workers->round) != last)
             return;
+        if (i == IDLE_POLLS)
+            take_others_pieces(workers, self);
+    }
     for (int i = 0; i < YIELDS; i++, sched_yield())
         if (atomic_load(&workers->round) != last)
             return;
@@ -94,7 +102,7 @@ static void *work_until_over(void *user) {
     const struct worker *worker = user;
     struct gpu_workers *workers = worker->workers;
     for (uint32_t round = 0;;) {
-        wait_for_round(workers, round);
+        wait_for_round(workers, worker->index, round);
         round = atomic_load(&workers->round);
         if (atomic_load(&workers->is_over))
             return NULL;
@@ -169,6 +177,7 @@ void gpu_workers_run(struct gpu_workers *workers, gpu_work_fn *work, void *user,
     }
     begin_round(workers);
     take_pieces(workers, 0);
+    take_others_pieces(workers, 0);
     for (uint32_t i = 0; i < workers->n_threads; i++)
         finish(workers, i);
 }
