@@ -136,7 +136,8 @@ static uint32_t touched_lanes(const struct exec_context *cx, uint32_t lanes, uns
     const struct exec_stores *stores = cx->stores;
     uint32_t touched = 0;
     if (view->pattern != EXEC_PATTERN_LANES) {
-        uint64_t first = cx->address[0], last = first + (view->pattern == EXEC_PATTERN_UNIT ? bytes * EXEC_LANES : 1) - 1;
+        uint64_t first = cx->address[0],
+                 last = first + (view->pattern == EXEC_PATTERN_UNIT ? bytes * EXEC_LANES : 1) - 1;
         for (uint64_t piece = first >> PIECE_SHIFT; piece <= last >> PIECE_SHIFT; piece++)
             if (may_be_touched(stores, piece << PIECE_SHIFT))
                 return lanes;

@@ -27,10 +27,10 @@ struct gpu_unit {
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
-    uint32_t n_ended;  /* quantum.c: blocks that have ended and were not counted yet */
-    uint64_t n_ticks;  /* that were not counted yet */
+    uint32_t n_ended;           /* quantum.c: blocks that have ended and were not counted yet */
+    uint64_t n_ticks;           /* that were not counted yet */
     struct exec_stores *stores; /* NULL: they go into memory at once */
-    bool is_due;       /* step.c: it is ticked in this cycle */
+    bool is_due;                /* step.c: it is ticked in this cycle */
 };
 
 struct gpu_timed {

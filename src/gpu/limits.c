@@ -11,8 +11,7 @@ static bool check(struct gpu_run *run, const struct sm *sm, uint64_t cycle) {
     if (!every || ++run->n_checked % every || sm_check_invariants(sm, text, sizeof text))
         return true;
     run->error->status = GPU_TRAP;
-    snprintf(run->error->message, sizeof run->error->message, "broken invariant at cycle %" PRIu64 ": %s", cycle,
-             text);
+    snprintf(run->error->message, sizeof run->error->message, "broken invariant at cycle %" PRIu64 ": %s", cycle, text);
     return false;
 }
 

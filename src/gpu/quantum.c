@@ -31,15 +31,15 @@ enum { N_SETS = 5 };
 /* A round: what happens in one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
     struct gpu_run *run;
-    uint64_t end;         /* the first cycle of the next quantum */
-    uint64_t next;        /* the next cycle in which something happens */
-    uint64_t store_cycle; /* stores of earlier cycles are in memory */
-    uint64_t last_block;  /* the cycle in which the launch's last block ended */
+    uint64_t end;                          /* the first cycle of the next quantum */
+    uint64_t next;                         /* the next cycle in which something happens */
+    uint64_t store_cycle;                  /* stores of earlier cycles are in memory */
+    uint64_t last_block;                   /* the cycle in which the launch's last block ended */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t n_threads;
-    struct note *note; /* per thread */
-    uint64_t *sets;    /* of all notes */
-    size_t set_words;  /* of one note's sets: whole cache lines */
+    struct note *note;          /* per thread */
+    uint64_t *sets;             /* of all notes */
+    size_t set_words;           /* of one note's sets: whole cache lines */
     uint64_t *sms, *partitions; /* those that have mail */
 };
 

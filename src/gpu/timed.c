@@ -45,8 +45,8 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     return !refusal;
 }
 
-/* SMs look at each other in every cycle where they exchange threads, where lanes choose their instructions by themselves,
- * and where packets take no time: with perfect memory, or without a crossbar. */
+/* SMs look at each other in every cycle where they exchange threads, where lanes choose their instructions by
+ * themselves, and where packets take no time: with perfect memory, or without a crossbar. */
 static uint32_t quantum_of(const struct gpu_timed *timed) {
     const struct divergence_ops *divergence = timed->divergence;
     bool is_joint = divergence->chip || (divergence->joint && divergence->joint->lane_pcs);

@@ -2,8 +2,8 @@
  *
  * A round takes microseconds, so a thread polls for a while before it sleeps, and what different threads write is in
  * different cache lines. Each thread has its own pieces. When it has taken them and the round goes on, it takes
- * some of another that has several left; the caller, which would only wait, takes any after a moment. So a round needs no thread that the host
- * does not run just now. */
+ * some of another that has several left; the caller, which would only wait, takes any after a moment. So a round needs
+ * no thread that the host does not run just now. */
 #include "gpu/workers.h"
 
 #include <pthread.h>
@@ -15,11 +15,11 @@
 #include "base/memory.h"
 
 enum {
-    POLLS = 2000,          /* before a thread lets others run: about a hundred microseconds */
-    YIELDS = 50,           /* before it sleeps */
-    IDLE_POLLS = 20,       /* before a thread helps others: taking little from them costs more than it brings */
-    PATIENT_POLLS = 100,   /* before the caller takes the last pieces of others */
-    SEVERAL = 2,           /* pieces that a thread must have left so that others take one */
+    POLLS = 2000,           /* before a thread lets others run: about a hundred microseconds */
+    YIELDS = 50,            /* before it sleeps */
+    IDLE_POLLS = 20,        /* before a thread helps others: taking little from them costs more than it brings */
+    PATIENT_POLLS = 100,    /* before the caller takes the last pieces of others */
+    SEVERAL = 2,            /* pieces that a thread must have left so that others take one */
     CLOSED = UINT32_MAX / 2 /* share.next: nothing to take */
 };
 

@@ -178,7 +178,6 @@ static void end_hold(struct stats_mem *counters, struct dram_bank *bank, uint64_
     bank->hold_until = 0;
 }
 
-
 static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, uint64_t cycle) {
     struct dram_request request = channel->queue[place];
     channel->n_queue--;
@@ -263,5 +262,6 @@ void mem_dram_data(struct mem *mem, const struct mem_message *message, uint64_t 
     channel->partition->counters.bus_busy_cycles += channel->busy_ticks >> MEM_TICK_BITS;
     channel->busy_ticks &= ticks(1) - 1;
     if (message->type == MEM_MSG_READ)
-        mem_events_add(&channel->partition->events, cycle_after(channel->bus_ticks), MEM_PHASE_OWN, MEM_EVENT_DRAM_DONE, message);
+        mem_events_add(&channel->partition->events, cycle_after(channel->bus_ticks), MEM_PHASE_OWN, MEM_EVENT_DRAM_DONE,
+                       message);
 }

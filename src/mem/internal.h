@@ -129,7 +129,7 @@ struct mem_bank {
 
 struct mem_channel {
     _Alignas(64) struct mem_partition *partition;
-    uint64_t busy_cycles; /* in which its bus was busy */
+    uint64_t busy_cycles;         /* in which its bus was busy */
     struct dram_request *queue;   /* the bounded queue that the policy sees, oldest first */
     struct dram_request *backlog; /* ring of requests that wait for a place in the queue */
     uint32_t n_queue, backlog_first, n_backlog, backlog_capacity;

@@ -222,8 +222,8 @@ static void cost(const struct config_machine *machine, const struct exec_insn *i
                     (insn->opcode == PTX_OP_ST && !(source && ptx_has(source, PTX_MOD_ASYNC)));
     bool is_other_access = timing->access == SM_ACCESS_GLOBAL && !is_plain;
     timing->reads_memory = is_other_access && timing->is_load;
-    timing->needs_turn = (is_other_access && !timing->is_load) || insn->kind == EXEC_KIND_CALL_BUILTIN ||
-                         insn->kind == EXEC_KIND_TRAP;
+    timing->needs_turn =
+        (is_other_access && !timing->is_load) || insn->kind == EXEC_KIND_CALL_BUILTIN || insn->kind == EXEC_KIND_TRAP;
 }
 
 /* Source registers in one bank are read one after the other. Operand collectors keep the unit busy with other warps
