@@ -210,6 +210,7 @@ static const struct {
        .modifiers = ORDER " noftz L2::cache_hint"),
     IF(ST, ASYNC, TYPES(I3264 | B3264 | FLOAT), "mSa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async weak"),
+    IF(ST, BULK, TYPES(NONE), "msi", .needs = "bulk", .modifiers = "weak"), /* known, and not supported */
     IF(RED, ASYNC, TYPES(T(U32) | T(S32) | T(U64) | T(B32)), "msa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async and or xor add inc dec min max relaxed cluster"),
     VARIANT(TEX, PTX_MOD_LEVEL, NO_MODIFIER, TYPES(TEXELS, T(S32) | T(F32)), "Vxs|Vxso|Vxsos", .needs = GEOMETRY,

@@ -262,10 +262,9 @@ struct case_bound case_bound(const struct texture_case *c) {
     bool is_linear = c->filter == CU_TR_FILTER_MODE_LINEAR, is_mip_linear = c->mip_filter == CU_TR_FILTER_MODE_LINEAR;
     bool is_flat = case_dimensions(c) < 3 && !case_is_cube(c);
     if (c->operation == GRAD && is_mip_linear)
-        return (struct case_bound){is_flat ? 0.21 : 0.27, is_flat ? 0.0065 : 0, "the level of derivatives, to 2/256",
-                                   false};
-    if (c->operation == GRAD && !is_flat)
-        return (struct case_bound){0.07, 0, "the level of derivatives, to 2/256", false};
+        return (struct case_bound){0.18, is_flat ? 0.0065 : 0, "the level of derivatives, to 2/256", false};
+    if (c->operation == GRAD)
+        return (struct case_bound){is_flat ? 0.02 : 0.07, 0, "the level of derivatives, to 2/256", false};
     if (c->is_srgb)
         return (struct case_bound){1, 0.01, "the table of sRGB, in its eighth bit", false};
     if (c->format == CU_AD_FORMAT_SIGNED_INT8 && is_linear)
