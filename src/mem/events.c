@@ -165,21 +165,18 @@ void mem_events_refill(struct mem_events *events, uint64_t cycle) {
     }
 }
 
-bool mem_events_take(struct mem_events *events, struct mem_event *event) {
+void mem_events_remove(struct mem_events *events, struct mem_event *event) {
     uint32_t slot = (uint32_t)events->base & (events->n_slots - 1);
-    struct mem_event_list *list = &events->slots[slot][MEM_PHASE_OWN];
-    if (list->head == MEM_NONE)
-        list = &events->slots[slot][MEM_PHASE_PACKETS];
+    struct mem_event_list *own = &events->slots[slot][MEM_PHASE_OWN], *packets = own + 1;
+    struct mem_event_list *list = own->head == MEM_NONE ? packets : own;
     uint32_t id = list->head;
-    if (__builtin_expect(id == MEM_NONE, 0)) {
-        events->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-        find_next(events);
-        return false;
-    }
     *event = events->pool[id];
     list->head = event->next;
     events->pool[id].next = events->free;
     events->free = id;
     events->n_used--;
-    return true;
+    if (own->head == MEM_NONE && packets->head == MEM_NONE) {
+        events->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        find_next(events);
+    }
 }

@@ -115,5 +115,12 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
     if (events->n_heap > 0)
         mem_events_refill(events, cycle);
 }
-/* Removes the next event of the cycle `base`; returns false when none is left. */
-bool mem_events_take(struct mem_events *events, struct mem_event *event);
+/* Removes the next event of the cycle `base`, which has one. */
+void mem_events_remove(struct mem_events *events, struct mem_event *event);
+/* The same; returns false when none is left. */
+static inline bool mem_events_take(struct mem_events *events, struct mem_event *event) {
+    if (events->next != events->base)
+        return false;
+    mem_events_remove(events, event);
+    return true;
+}
