@@ -22,6 +22,7 @@
 struct note {
     _Alignas(64) uint64_t next; /* the next cycle that one of its pieces wants, or the first packet that they sent */
     uint64_t n_ticks;
+    uint64_t round; /* in which the thread did something; otherwise the note is old */
     uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with something to do, but without blocks */
     uint64_t *sms, *partitions;                   /* that others sent packets to */
 };
@@ -31,6 +32,7 @@ enum { N_SETS = 5 };
 /* A round: what happens in one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
     struct gpu_run *run;
+    uint64_t number;
     uint64_t end;                          /* the first cycle of the next quantum */
     uint64_t next;                         /* the next cycle in which something happens */
     uint64_t store_cycle;                  /* stores of earlier cycles are in memory */
@@ -138,9 +140,18 @@ static void note_sm(const struct round *round, uint32_t i, struct note *note) {
         note->next = earlier(note->next, mem_sm_mail(round->run->timed->mem, i, note->partitions));
 }
 
+static void begin_note(const struct round *round, struct note *note) {
+    note->round = round->number;
+    note->next = MEM_NEVER;
+    note->n_ticks = 0;
+    memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
+}
+
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     const struct round *round = user;
     struct note *note = &round->note[thread];
+    if (note->round != round->number)
+        begin_note(round, note);
     if (piece < round->n_partitions) {
         run_partition(round, piece, note);
         return;
@@ -172,21 +183,21 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
 static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
     struct note *all = &round->note[0];
-    memset(round->sets, 0, round->n_threads * round->set_words * sizeof *round->sets);
-    for (uint32_t k = 0; k < round->n_threads; k++) {
-        round->note[k].next = MEM_NEVER;
-        round->note[k].n_ticks = 0;
-    }
+    round->number++;
+    begin_note(round, all);
     if (round->n_threads > 1)
         gpu_workers_run(round->run->timed->workers, run_piece, round, n_pieces);
     else
         for (uint32_t i = 0; i < n_pieces; i++)
             run_piece(round, i, 0);
     for (uint32_t k = 1; k < round->n_threads; k++) {
-        all->next = earlier(all->next, round->note[k].next);
-        all->n_ticks += round->note[k].n_ticks;
-        for (uint32_t i = 0; i < N_SETS * round->n_words; i++)
-            all->has_stores[i] |= round->note[k].has_stores[i]; /* the first of the sets, which follow each other */
+        const struct note *note = &round->note[k];
+        if (note->round != round->number)
+            continue;
+        all->next = earlier(all->next, note->next);
+        all->n_ticks += note->n_ticks;
+        for (uint32_t i = 0; i < round->set_words; i++)
+            all->has_stores[i] |= note->has_stores[i]; /* and the other sets, which follow */
     }
 }
 

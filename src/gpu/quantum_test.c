@@ -1,0 +1,137 @@
+/* What SMs see of each other, and that the number of host threads changes nothing: races, atomics, blocks that end,
+ * device functions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "gpu/gpu.h"
+
+enum { BLOCKS = 40, THREADS = 96, WORDS = 4096 };
+
+#define HEAD                                                                                                           \
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"                             \
+    ".reg .b32 %r<12>; .reg .b64 %d<9>; .reg .pred %p<3>;\n"                                                           \
+    "ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r2, %r1, 96, %r0;\n"               \
+    "and.b32 %r3, %r2, 1023; mul.wide.u32 %d1, %r3, 4; add.u64 %d2, %d0, %d1; mov.u32 %r9, 20;\n"
+
+struct outcome {
+    struct stats_counters counters;
+    uint32_t memory[WORDS];
+};
+
+static void run_on(uint32_t n_threads, const char *body, struct outcome *outcome) {
+    static struct config_machine machine;
+    const char *settings[] = {"sm.count=7", "memory.perfect=false", "crossbar.latency=8", "crossbar.bytes_per_cycle=32"};
+    char message[CONFIG_ERROR_BYTES] = "", text[4096];
+    config_defaults(&machine);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (!config_set(&machine, settings[i], message, sizeof message))
+            fail_msg("%s", message);
+    struct gpu_config config = gpu_default_config();
+    config.machine = &machine;
+    config.memory_bytes = 1 << 26;
+    config.n_threads = n_threads;
+    struct gpu_error error = {.status = GPU_OK};
+    struct gpu *gpu = gpu_new(&config, &error);
+    if (!gpu)
+        fail_msg("%s", error.message);
+    struct ptx_messages messages = {0};
+    snprintf(text, sizeof text, "%s%s\n}\n", HEAD, body);
+    struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    uint64_t buffer = gpu_malloc(gpu, sizeof outcome->memory, 256);
+    memset(gpu_host(gpu, buffer, sizeof outcome->memory), 0, sizeof outcome->memory);
+    struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
+                                .grid = {BLOCKS, 1, 1},
+                                .block = {THREADS, 1, 1},
+                                .parameters = &buffer,
+                                .parameter_bytes = sizeof buffer};
+    for (int i = 0; i < 2; i++) /* what is in flight at the end of a launch reaches the next */
+        if (!gpu_launch(gpu, &launch, &error))
+            fail_msg("%s", error.message);
+    outcome->counters = gpu_totals(gpu);
+    memcpy(outcome->memory, gpu_host(gpu, buffer, sizeof outcome->memory), sizeof outcome->memory);
+    gpu_free(gpu);
+}
+
+static void expect_equal(const char *body, struct outcome *one) {
+    static struct outcome several;
+    run_on(1, body, one);
+    for (uint32_t n_threads = 2; n_threads <= 5; n_threads++) {
+        run_on(n_threads, body, &several);
+        assert_memory_equal(one->memory, several.memory, sizeof one->memory);
+        assert_memory_equal(&one->counters, &several.counters, sizeof one->counters);
+    }
+}
+
+/* Blocks on different SMs read and write the same words. */
+static void races_end_the_same(void **state) {
+    (void)state;
+    static struct outcome one;
+    expect_equal("again: ld.global.u32 %r4, [%d2]; mad.lo.u32 %r4, %r4, 1664525, %r2; st.global.u32 [%d2], %r4;\n"
+                 "ld.global.u32 %r5, [%d2+4096]; add.u32 %r5, %r5, %r4; st.global.u32 [%d0+8192], %r5;\n"
+                 "st.global.u32 [%d2+4096], %r5; sub.u32 %r9, %r9, 1; setp.ne.u32 %p1, %r9, 0; @%p1 bra again; ret;",
+                 &one);
+}
+
+/* Every thread reads back what it has just stored, and counts the times it did not. */
+static void an_sm_sees_its_own_stores_at_once(void **state) {
+    (void)state;
+    static struct outcome one;
+    expect_equal("mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
+                 "again: st.global.u32 [%d3], %r9; ld.global.u32 %r4, [%d3]; setp.eq.u32 %p0, %r4, %r9;\n"
+                 "@!%p0 st.global.u32 [%d0+16380], %r2; sub.u32 %r9, %r9, 1; setp.ne.u32 %p1, %r9, 0; @%p1 bra again;\n"
+                 "ret;",
+                 &one);
+    assert_int_equal(one.memory[WORDS - 1], 0);
+    for (uint32_t i = 0; i < BLOCKS * THREADS; i++)
+        assert_int_equal(one.memory[i], 1);
+}
+
+/* Each thread takes a ticket: every number is given out once; and adds to a word that others store to. */
+static void atomics_have_one_order(void **state) {
+    (void)state;
+    static struct outcome one;
+    static bool is_taken[2 * BLOCKS * THREADS];
+    memset(is_taken, 0, sizeof is_taken);
+    expect_equal("atom.global.add.u32 %r4, [%d0+16376], 1; mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
+                 "st.global.u32 [%d3], %r4; red.global.add.u32 [%d2+12288], %r4; ld.global.u32 %r5, [%d0+16376];\n"
+                 "setp.gt.u32 %p0, %r5, %r4; @!%p0 red.global.add.u32 [%d0+16380], 1; ret;",
+                 &one);
+    assert_int_equal(one.memory[WORDS - 2], 2 * BLOCKS * THREADS);
+    assert_int_equal(one.memory[WORDS - 1], 0); /* a thread sees its own atomic */
+    for (uint32_t i = 0; i < 3072; i++) { /* of the second launch; red has changed the words from 3072 on */
+        assert_in_range(one.memory[i], BLOCKS * THREADS, 2 * BLOCKS * THREADS - 1);
+        assert_false(is_taken[one.memory[i]]);
+        is_taken[one.memory[i]] = true;
+    }
+}
+
+/* Flags pass a token from block to block, through plain stores, loads and fences. */
+static void stores_become_visible(void **state) {
+    (void)state;
+    static struct outcome one;
+    expect_equal("setp.ne.u32 %p0, %r0, 0; @%p0 bra over; mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d0, %d3;\n"
+                 "setp.gt.u32 %p1, %r1, 6; @%p1 bra over; setp.eq.u32 %p1, %r1, 0; @%p1 bra mine;\n"
+                 "wait: ld.volatile.global.u32 %r4, [%d3+-4]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;\n"
+                 "mine: membar.gl; ld.volatile.global.u32 %r5, [%d0+8192]; add.u32 %r5, %r5, 1;\n"
+                 "st.volatile.global.u32 [%d0+8192], %r5; membar.gl; st.volatile.global.u32 [%d3], 1;\n"
+                 "over: ret;",
+                 &one);
+    assert_in_range(one.memory[2048], 8, 14); /* seven blocks in turn; in the second launch no block waits */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(races_end_the_same),
+        cmocka_unit_test(an_sm_sees_its_own_stores_at_once),
+        cmocka_unit_test(atomics_have_one_order),
+        cmocka_unit_test(stores_become_visible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
