@@ -43,6 +43,62 @@ static void mark_all(struct exec_stores *stores, const struct exec_store *store,
     EXEC_FOR_ACTIVE(l, store->mask) mark(stores, address[l] >> PIECE_SHIFT, is_set);
 }
 
+/* --- claims --- */
+
+enum { SHARED = (1 << EXEC_CLAIM_SM_BITS) - 1 }; /* in place of an SM: several have claimed it */
+
+static uint32_t claim_of(const struct exec_claims *claims, uint32_t sm) {
+    return claims->round << EXEC_CLAIM_SM_BITS | sm;
+}
+
+static atomic_uint *claim_at(struct exec_claims *claims, uint64_t piece) {
+    return &claims->claim[(piece * UINT64_C(0x9E3779B97F4A7C15) >> 40) % EXEC_CLAIMS];
+}
+
+static void claim(const struct exec_stores *stores, uint64_t piece) {
+    struct exec_claims *claims = stores->claims;
+    atomic_uint *place = claim_at(claims, piece);
+    uint32_t own = claim_of(claims, stores->sm), old = atomic_load_explicit(place, memory_order_relaxed);
+    while (old != own && old != claim_of(claims, SHARED)) {
+        bool is_taken = old >> EXEC_CLAIM_SM_BITS == own >> EXEC_CLAIM_SM_BITS;
+        if (atomic_compare_exchange_weak_explicit(place, &old, is_taken ? claim_of(claims, SHARED) : own,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return;
+    }
+}
+
+static bool is_own(const struct exec_stores *stores, uint64_t piece) {
+    return atomic_load_explicit(claim_at(stores->claims, piece), memory_order_relaxed) ==
+           claim_of(stores->claims, stores->sm);
+}
+
+static void claim_all(const struct exec_stores *stores, const struct exec_store *store) {
+    if (!store->mask) {
+        for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
+            claim(stores, piece);
+        return;
+    }
+    const uint64_t *address = addresses_of(stores, store);
+    EXEC_FOR_ACTIVE(l, store->mask) claim(stores, address[l] >> PIECE_SHIFT);
+}
+
+/* No other SM has stored to these pieces. */
+static bool meets_no_other(const struct exec_stores *stores, const struct exec_store *store) {
+    if (!store->mask) {
+        for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
+            if (!is_own(stores, piece))
+                return false;
+        return true;
+    }
+    const uint64_t *address = addresses_of(stores, store);
+    EXEC_FOR_ACTIVE(l, store->mask)
+    if (!is_own(stores, address[l] >> PIECE_SHIFT))
+        return false;
+    return true;
+}
+
+/* --- views --- */
+
 static void *grow(void *memory, size_t count, size_t bytes) {
     void *larger = realloc(memory, count * bytes);
     if (!larger)
@@ -99,6 +155,8 @@ static void view_store(struct exec_context *cx, uint32_t is_global, unsigned byt
     store->bytes = bytes;
     store->cycle = cx->time;
     mark_all(stores, store, true);
+    if (stores->claims)
+        claim_all(stores, store);
 }
 
 /* Copies what [from, from + n) and [to, to + m) have in common. */
@@ -177,19 +235,38 @@ void exec_stores_view(struct exec_context *cx, uint32_t mask, uint32_t is_global
         view_load(cx, mask, is_global, bytes, view);
 }
 
+/* --- memory --- */
+
+static void apply(const struct exec_stores *stores, struct exec_store *store, const struct exec_memory *memory) {
+    const unsigned char *value = values_of(stores, store);
+    unsigned char *host = (unsigned char *)(uintptr_t)memory->delta; /* of address 0 */
+    store->is_applied = true;
+    if (!store->mask) {
+        memcpy(host + store->low, value, store->high - store->low);
+        return;
+    }
+    const uint64_t *address = addresses_of(stores, store);
+    EXEC_FOR_ACTIVE(l, store->mask)
+    memcpy(host + address[l], value + (size_t)l * store->bytes, store->bytes);
+}
+
+static void pass_applied(struct exec_stores *stores) {
+    while (stores->n_applied < stores->n && stores->store[stores->n_applied].is_applied)
+        stores->n_applied++;
+}
+
 void exec_stores_apply(struct exec_stores *stores, const struct exec_memory *memory, uint64_t cycle) {
     while (stores->n_applied < stores->n && stores->store[stores->n_applied].cycle <= cycle) {
-        const struct exec_store *store = &stores->store[stores->n_applied++];
-        const unsigned char *value = values_of(stores, store);
-        unsigned char *host = (unsigned char *)(uintptr_t)memory->delta; /* of address 0 */
-        if (!store->mask) {
-            memcpy(host + store->low, value, store->high - store->low);
-            continue;
-        }
-        const uint64_t *address = addresses_of(stores, store);
-        EXEC_FOR_ACTIVE(l, store->mask)
-        memcpy(host + address[l], value + (size_t)l * store->bytes, store->bytes);
+        apply(stores, &stores->store[stores->n_applied], memory);
+        pass_applied(stores);
     }
+}
+
+void exec_stores_apply_free(struct exec_stores *stores, const struct exec_memory *memory) {
+    for (uint32_t i = stores->n_applied; i < stores->n; i++)
+        if (meets_no_other(stores, &stores->store[i]))
+            apply(stores, &stores->store[i], memory);
+    pass_applied(stores);
 }
 
 void exec_stores_forget(struct exec_stores *stores) {

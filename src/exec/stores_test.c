@@ -53,7 +53,7 @@ static void store(struct fixture *f, enum exec_pattern pattern, uint32_t mask, u
     look(f, pattern, &view);
     exec_stores_view(f->cx, mask, mask, 4, true, &view);
     if (pattern == EXEC_PATTERN_LANES)
-        EXEC_FOR_ACTIVE(l, mask) *(uint32_t *)exec_place(view.places, l) = value + (uint32_t)l;
+        EXEC_FOR_ACTIVE(l, mask) * (uint32_t *)exec_place(view.places, l) = value + (uint32_t)l;
     else
         for (uint32_t l = 0; l < (pattern == EXEC_PATTERN_UNIT ? EXEC_LANES : 1); l++)
             ((uint32_t *)view.first)[l] = value + l;

@@ -46,6 +46,7 @@ struct gpu_timed {
     uint64_t cycle;
     uint32_t quantum;            /* cycles that SMs run without looking at each other; 1: step.c */
     struct gpu_workers *workers; /* NULL: one thread, or not needed so far */
+    struct exec_claims *claims;  /* of SMs that run on several threads */
     bool checks;
     const char **remarked; /* kernels about which the model has remarked something, as the gpu keeps their names */
     uint32_t n_remarked;

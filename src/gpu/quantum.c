@@ -22,12 +22,15 @@
 struct note {
     _Alignas(64) uint64_t next; /* the next cycle that one of its pieces wants, or the first packet that they sent */
     uint64_t n_ticks;
-    uint64_t round; /* in which the thread did something; otherwise the note is old */
+    uint64_t round;                               /* in which the thread did something; otherwise the note is old */
     uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with something to do, but without blocks */
     uint64_t *sms, *partitions;                   /* that others sent packets to */
 };
 
-enum { N_SETS = 5 };
+enum {
+    N_SETS = 5,
+    WORTH_WORKERS = 8 /* SMs with stores: for fewer, another round on all threads takes longer */
+};
 
 /* A round: what happens in one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
@@ -184,6 +187,8 @@ static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
     struct note *all = &round->note[0];
     round->number++;
+    if (round->n_threads > 1)
+        round->run->timed->claims->round++;
     begin_note(round, all);
     if (round->n_threads > 1)
         gpu_workers_run(round->run->timed->workers, run_piece, round, n_pieces);
@@ -199,6 +204,25 @@ static void run_pieces(struct round *round) {
         for (uint32_t i = 0; i < round->set_words; i++)
             all->has_stores[i] |= note->has_stores[i]; /* and the other sets, which follow */
     }
+}
+
+static void apply_free(void *user, uint32_t i, uint32_t thread) {
+    (void)thread;
+    const struct round *round = user;
+    struct exec_stores *stores = round->run->timed->unit[i].stores;
+    if (has(round->note[0].has_stores, i))
+        exec_stores_apply_free(stores, round->run->grid->memory);
+}
+
+/* Puts the stores into memory for which the order does not matter, if there are enough for several threads. */
+static void apply_free_stores(struct round *round) {
+    uint32_t n = 0;
+    if (round->n_threads == 1)
+        return;
+    for (uint32_t i = 0; i < round->n_words; i++)
+        n += (uint32_t)__builtin_popcountll(round->note[0].has_stores[i]);
+    if (n >= WORTH_WORKERS)
+        gpu_workers_run(round->run->timed->workers, apply_free, round, round->n_sms);
 }
 
 /* --- in turn --- */
@@ -277,6 +301,7 @@ static bool take_turns(struct round *round) {
             put(note->is_idle, i);
         }
     }
+    apply_free_stores(round);
     apply_stores(round, round->end - 1, UINT32_MAX);
     return true;
 }
@@ -360,7 +385,11 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         note->sms = set += round->n_words;
         note->partitions = set += round->n_words;
     }
+    if (has_mail(round) && !timed->claims)
+        timed->claims = base_allocate(1, sizeof *timed->claims);
     for (uint32_t i = 0; i < n_sms; i++) {
+        timed->unit[i].stores->claims = has_mail(round) ? timed->claims : NULL;
+        timed->unit[i].stores->sm = i;
         sm_keep_stores(timed->sm[i], timed->unit[i].stores);
         timed->unit[i].stop = GPU_STOP_NONE;
     }

@@ -25,7 +25,8 @@ struct outcome {
 
 static void run_on(uint32_t n_threads, const char *body, struct outcome *outcome) {
     static struct config_machine machine;
-    const char *settings[] = {"sm.count=7", "memory.perfect=false", "crossbar.latency=8", "crossbar.bytes_per_cycle=32"};
+    const char *settings[] = {"sm.count=7", "memory.perfect=false", "crossbar.latency=8",
+                              "crossbar.bytes_per_cycle=32"};
     char message[CONFIG_ERROR_BYTES] = "", text[4096];
     config_defaults(&machine);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
@@ -105,7 +106,7 @@ static void atomics_have_one_order(void **state) {
                  &one);
     assert_int_equal(one.memory[WORDS - 2], 2 * BLOCKS * THREADS);
     assert_int_equal(one.memory[WORDS - 1], 0); /* a thread sees its own atomic */
-    for (uint32_t i = 0; i < 3072; i++) { /* of the second launch; red has changed the words from 3072 on */
+    for (uint32_t i = 0; i < 3072; i++) {       /* of the second launch; red has changed the words from 3072 on */
         assert_in_range(one.memory[i], BLOCKS * THREADS, 2 * BLOCKS * THREADS - 1);
         assert_false(is_taken[one.memory[i]]);
         is_taken[one.memory[i]] = true;

@@ -133,6 +133,7 @@ void gpu_timed_free(struct gpu_timed *timed) {
         return;
     tear_down(timed);
     gpu_workers_free(timed->workers);
+    free(timed->claims);
     gpu_trace_free(timed->trace);
     free(timed->scheduler_options);
     free(timed->divergence_options);
