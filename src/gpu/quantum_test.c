@@ -101,12 +101,12 @@ static void atomics_have_one_order(void **state) {
     static bool is_taken[2 * BLOCKS * THREADS];
     memset(is_taken, 0, sizeof is_taken);
     expect_equal("atom.global.add.u32 %r4, [%d0+16376], 1; mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d0, %d3;\n"
-                 "st.global.u32 [%d3], %r4; red.global.add.u32 [%d2+12288], %r4; ld.global.u32 %r5, [%d0+16376];\n"
+                 "st.global.u32 [%d3], %r4; red.global.add.u32 [%d0+12288], %r4; ld.global.u32 %r5, [%d0+16376];\n"
                  "setp.gt.u32 %p0, %r5, %r4; @!%p0 red.global.add.u32 [%d0+16380], 1; ret;",
                  &one);
     assert_int_equal(one.memory[WORDS - 2], 2 * BLOCKS * THREADS);
     assert_int_equal(one.memory[WORDS - 1], 0); /* a thread sees its own atomic */
-    for (uint32_t i = 0; i < 3072; i++) {       /* of the second launch; red has changed the words from 3072 on */
+    for (uint32_t i = 0; i < 3072; i++) {       /* of the second launch; red changes word 3072 */
         assert_in_range(one.memory[i], BLOCKS * THREADS, 2 * BLOCKS * THREADS - 1);
         assert_false(is_taken[one.memory[i]]);
         is_taken[one.memory[i]] = true;
