@@ -60,7 +60,7 @@ static uint64_t state_of(const struct divergence_group *group) {
     for (size_t i = 0; i < row->block->grid->program->register_bytes / sizeof *registers; i++)
         hash = mix(hash, registers[i]);
     for (unsigned lane = 0; lane < EXEC_LANES; lane++)
-        hash = mix(hash, row->frame[lane]);
+        hash = mix(hash, (uint64_t)row->taken[lane] << 32 | row->frame[lane]);
     return hash;
 }
 
