@@ -237,17 +237,21 @@ void exec_stores_view(struct exec_context *cx, uint32_t mask, uint32_t is_global
 
 /* --- memory --- */
 
+/* An integer sum: where device addresses are the host's, delta is 0, and no object begins there. */
+static unsigned char *host_of(const struct exec_memory *memory, uint64_t address) {
+    return (unsigned char *)((uintptr_t)memory->delta + (uintptr_t)address);
+}
+
 static void apply(const struct exec_stores *stores, struct exec_store *store, const struct exec_memory *memory) {
     const unsigned char *value = values_of(stores, store);
-    unsigned char *host = (unsigned char *)(uintptr_t)memory->delta; /* of address 0 */
     store->is_applied = true;
     if (!store->mask) {
-        memcpy(host + store->low, value, store->high - store->low);
+        memcpy(host_of(memory, store->low), value, store->high - store->low);
         return;
     }
     const uint64_t *address = addresses_of(stores, store);
     EXEC_FOR_ACTIVE(l, store->mask)
-    memcpy(host + address[l], value + (size_t)l * store->bytes, store->bytes);
+    memcpy(host_of(memory, address[l]), value + (size_t)l * store->bytes, store->bytes);
 }
 
 static void pass_applied(struct exec_stores *stores) {
