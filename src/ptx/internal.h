@@ -198,6 +198,7 @@ struct ptx_parser {
     PTX_LIST(struct ptx_variable *) module_variables;
     PTX_LIST(struct ptx_function *) functions;
     PTX_LIST(const char *) pragmas;
+    bool has_nounroll; /* .pragma "nounroll" came since the last instruction */
     PTX_LIST(const char *) files;
     PTX_LIST(struct ptx_relocation) relocations;
     PTX_LIST(uint8_t) bytes;

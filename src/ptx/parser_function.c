@@ -256,6 +256,15 @@ static bool parse_label(struct ptx_parser *parser) {
     return ptx_bind_label(parser, &label);
 }
 
+static bool parse_pragma_inside(struct ptx_parser *parser) {
+    uint32_t n = parser->pragmas.count;
+    if (!ptx_parse_pragma(parser))
+        return false;
+    for (uint32_t i = n; i < parser->pragmas.count; i++)
+        parser->has_nounroll |= strstr(parser->pragmas.item[i], "nounroll") != NULL;
+    return true;
+}
+
 static bool parse_directive(struct ptx_parser *parser) {
     if (ptx_accept_dot(parser, "reg"))
         return ptx_parse_registers(parser);
@@ -264,7 +273,7 @@ static bool parse_directive(struct ptx_parser *parser) {
     if (ptx_accept_dot(parser, "file"))
         return ptx_parse_file(parser);
     if (ptx_accept_dot(parser, "pragma"))
-        return ptx_parse_pragma(parser);
+        return parse_pragma_inside(parser);
     if (ptx_accept_dot(parser, "section"))
         return ptx_skip_section(parser);
     enum ptx_linkage linkage;

@@ -221,6 +221,8 @@ bool ptx_parse_instruction(struct ptx_parser *parser) {
         return false;
     }
     ptx_widen_special(&instruction);
+    instruction.has_nounroll = parser->has_nounroll;
+    parser->has_nounroll = false;
     PTX_PUSH(&parser->instructions, instruction);
     return true;
 }

@@ -190,6 +190,7 @@ struct ptx_instruction {
     uint8_t vector;              /* 1, 2, 4 or 8 */
     uint8_t n_types, n_operands;
     bool guard_negated;
+    bool has_nounroll;                 /* .pragma "nounroll" stands before it: its loop stays as it is written */
     uint32_t guard;                    /* predicate register of @p, or PTX_NO_INDEX */
     enum ptx_type type[PTX_MAX_TYPES]; /* in the order written: cvt.f32.s32 is {F32, S32} */
     uint64_t modifiers[PTX_MODIFIER_WORDS];
