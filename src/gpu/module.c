@@ -106,8 +106,10 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
         return NULL;
     }
     if (gpu->config.machine && gpu->config.machine->isa != CONFIG_ISA_PTX)
-        for (uint32_t f = 0; f < ptx->n_functions; f++)
+        for (uint32_t f = 0; f < ptx->n_functions; f++) {
+            isa_copy_loops(ptx->function[f], ptx->arena);
             isa_order(ptx->function[f]);
+        }
     struct gpu_module *module = calloc(1, sizeof *module);
     struct loading loading = {module, messages, 0};
     for_each_variable(ptx, count_variable, &loading);

@@ -77,3 +77,22 @@ void isa_convert_branches(struct isa_pass *pass);
 void isa_mark_regions(struct isa_pass *pass);
 /* unroll.c: loops whose counter is paid for once in several iterations */
 void isa_unroll(struct isa_pass *pass);
+
+/* A loop that a compiler unrolls. */
+struct isa_loop {
+    uint32_t header; /* a block */
+    uint32_t branch, comparison,
+        step;            /* instructions: back to the header if the comparison holds; the counter's step */
+    int64_t by;          /* what the step adds */
+    uint64_t iterations; /* 0: known at run time only */
+    uint32_t times;      /* iterations that become one; 0: all */
+};
+bool isa_find_loop(const struct isa_pass *pass, uint32_t l, struct isa_loop *loop);
+bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l);
+bool isa_is_in_loop(const struct isa_pass *pass, uint32_t i, uint32_t header);
+/* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
+uint32_t isa_find_step(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *step);
+
+/* sm_90.c: a pass with the costs up to the branches, and its end */
+struct isa_pass isa_pass_new(const struct ptx_analysis *analysis);
+void isa_pass_free(struct isa_pass *pass);

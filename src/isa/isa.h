@@ -18,6 +18,11 @@ enum {
  * entries, to be freed by the caller. */
 uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
 
+/* Writes the bodies of loops several times, as often as a compiler would: loads of several iterations can then wait
+ * together. What a thread computes does not change. New instructions and registers come from the arena, the module's.
+ */
+void isa_copy_loops(struct ptx_function *function, struct base_arena *arena);
+
 /* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them.
  * What a thread computes does not change. */
 void isa_order(struct ptx_function *function);

@@ -104,6 +104,51 @@ static bool is_ordered(const struct ptx_instruction *insn) {
            (family == PTX_FAMILY_MEMORY || family == PTX_FAMILY_ATOMIC || family == PTX_FAMILY_TEXTURE);
 }
 
+/* The operand with the address of an access; NULL: it has none. */
+static const struct ptx_operand *address_of(const struct ptx_instruction *insn) {
+    for (unsigned k = 0; k < insn->n_operands; k++)
+        if (insn->operand[k].kind == PTX_OPERAND_ADDRESS)
+            return &insn->operand[k];
+    return NULL;
+}
+
+static uint64_t access_bytes(const struct ptx_instruction *insn) {
+    return insn->n_types ? (uint64_t)insn->vector * ptx_type_bits(insn->type[0]) / 8 : UINT32_MAX;
+}
+
+/* Whether two plain accesses with the same base register, unchanged between them, are of different bytes. */
+static bool are_apart(const struct ordering *ordering, uint32_t a, uint32_t b) {
+    const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
+    const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
+    const struct ptx_operand *x = address_of(first), *y = address_of(second);
+    bool is_plain = (first->opcode == PTX_OP_LD || first->opcode == PTX_OP_ST) &&
+                    (second->opcode == PTX_OP_LD || second->opcode == PTX_OP_ST);
+    if (!is_plain || !x || !y || x->register_id != y->register_id || x->variable != y->variable)
+        return false;
+    if (x->register_id != PTX_NO_INDEX && ordering->writer[x->register_id] != NONE &&
+        ordering->writer[x->register_id] >= a)
+        return false;
+    return x->offset + (int64_t)access_bytes(first) <= y->offset ||
+           y->offset + (int64_t)access_bytes(second) <= x->offset;
+}
+
+/* Whether one of two accesses must stay before the other. Different memories hold different data; constants, parameters
+ * and what is read through the cache for constants do not change. */
+static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
+    const struct ptx_instruction *first = &ordering->function->instruction[ordering->first + a];
+    const struct ptx_instruction *second = &ordering->function->instruction[ordering->first + b];
+    const struct ptx_instruction *load = is_load(first) ? first : second;
+    bool is_known = first->opcode == PTX_OP_LD || first->opcode == PTX_OP_ST;
+    is_known = is_known && (second->opcode == PTX_OP_LD || second->opcode == PTX_OP_ST);
+    if (is_known && first->space != second->space && first->space != PTX_SPACE_GENERIC &&
+        second->space != PTX_SPACE_GENERIC)
+        return false;
+    if (load->opcode == PTX_OP_LD &&
+        (load->space == PTX_SPACE_CONST || load->space == PTX_SPACE_PARAM || ptx_has(load, PTX_MOD_NC)))
+        return false;
+    return !are_apart(ordering, a, b);
+}
+
 static void find_edges(struct ordering *ordering) {
     uint32_t fixed = NONE, last_ordered = NONE;
     for (uint32_t i = 0; i < ordering->count; i++) {
@@ -118,12 +163,14 @@ static void find_edges(struct ordering *ordering) {
             last_ordered = NONE;
         } else if (is_ordered(insn)) {
             for (uint32_t k = fixed == NONE ? 0 : fixed + 1; k < i; k++)
-                if (is_load(&ordering->function->instruction[ordering->first + k]))
+                if (is_load(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
                     add_edge(ordering, k, i);
             add_edge(ordering, last_ordered, i);
             last_ordered = i;
         } else if (is_load(insn)) {
-            add_edge(ordering, last_ordered, i);
+            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; last_ordered != NONE && k <= last_ordered; k++)
+                if (is_ordered(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
+                    add_edge(ordering, k, i);
         }
     }
 }

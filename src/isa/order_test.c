@@ -56,6 +56,26 @@ static void loads_do_not_overtake_stores(void **state) {
                         "1 2 0 3");
 }
 
+static void loads_overtake_stores_that_they_cannot_meet(void **state) {
+    (void)state;
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.shared.f32 [%rd1], %f1;\nld.global.f32 %f3, [%rd2];\n"
+                              "st.shared.f32 [%rd1+4], %f3;\nret;\n"),
+                        "0 2 1 3 4");
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd0], %f1;\nld.global.f32 %f3, [%rd0+4];\n"
+                              "st.global.f32 [%rd0+4], %f3;\nret;\n"),
+                        "0 2 1 3 4");
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd1], %f1;\nld.global.nc.f32 %f3, [%rd2];\n"
+                              "st.global.f32 [%rd3], %f3;\nret;\n"),
+                        "0 2 1 3 4");
+    /* a register that changed between them, or bytes that overlap */
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd0], %f1;\nadd.s64 %rd0, %rd0, 4;\n"
+                              "ld.global.f32 %f3, [%rd0+4];\nst.global.f32 [%rd0+4], %f3;\nret;\n"),
+                        "0 1 2 3 4 5");
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nst.global.f32 [%rd0], %f1;\nld.global.f64 %rd3, [%rd0-4];\n"
+                              "st.global.f64 [%rd0-4], %rd3;\nret;\n"),
+                        "0 1 2 3 4");
+}
+
 static void nothing_crosses_a_barrier_or_the_clock(void **state) {
     (void)state;
     assert_string_equal(order("add.f32 %f1, %f2, %f3;\nbar.sync 0;\nld.shared.f32 %f4, [%r1];\nret;\n"), "0 1 2 3");
@@ -88,6 +108,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_come_before_what_uses_them),
         cmocka_unit_test(loads_do_not_overtake_stores),
+        cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
         cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),
         cmocka_unit_test(dependent_chains_take_turns),

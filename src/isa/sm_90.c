@@ -126,7 +126,7 @@ static void add_prologue(struct isa_pass *pass) {
         pass->cost[0] = (uint16_t)(pass->cost[0] + ISA_PARTS * (1 + uses_global_memory(pass)));
 }
 
-uint16_t *isa_sm_90(const struct ptx_analysis *analysis) {
+struct isa_pass isa_pass_new(const struct ptx_analysis *analysis) {
     struct isa_pass pass = {.analysis = analysis, .function = analysis->function};
     pass.n = pass.function->n_instructions;
     pass.cost = base_allocate(pass.n + 1, sizeof *pass.cost);
@@ -137,16 +137,28 @@ uint16_t *isa_sm_90(const struct ptx_analysis *analysis) {
         pass.cost[i] = (uint16_t)(isa_own_cost(&pass, i) * ISA_PARTS);
     isa_fold(&pass);
     isa_convert_branches(&pass);
+    return pass;
+}
+
+void isa_pass_free(struct isa_pass *pass) {
+    free(pass->n_definitions);
+    free(pass->definition);
+    free(pass->first_use);
+    free(pass->use);
+    free(pass->is_short);
+    free(pass->is_converted);
+    free(pass->cost);
+}
+
+uint16_t *isa_sm_90(const struct ptx_analysis *analysis) {
+    struct isa_pass pass = isa_pass_new(analysis);
     isa_unroll(&pass);
     isa_mark_regions(&pass);
     add_prologue(&pass);
     for (uint32_t i = 0; i < pass.n; i++)
         pass.cost[i] = (uint16_t)((pass.cost[i] & ISA_COST) | (pass.is_converted[i] ? ISA_NO_JUMP : 0));
-    free(pass.n_definitions);
-    free(pass.definition);
-    free(pass.first_use);
-    free(pass.use);
-    free(pass.is_short);
-    free(pass.is_converted);
-    return pass.cost;
+    uint16_t *cost = pass.cost;
+    pass.cost = NULL;
+    isa_pass_free(&pass);
+    return cost;
 }

@@ -1,6 +1,7 @@
 /* Loops. A loop whose counter moves by a constant up to a bound that does not change is unrolled: four times if the
- * number of iterations is known only at run time, more often or completely if it is a constant. Its counters, its
- * comparison and its branch are then paid for once in so many iterations. */
+ * number of iterations is known only at run time, more often or completely if it is a constant. copies.c writes such a
+ * loop's body that often; of a loop that it leaves as it is, the counters, the comparison and the branch are paid for
+ * once in so many iterations. */
 #include "isa/internal.h"
 
 #include <stdlib.h>
@@ -22,12 +23,12 @@ enum {
     ENTRY_COST = 6,     /* the choice between the unrolled loop and its remainder */
 };
 
-static bool is_in_loop(const struct isa_pass *pass, uint32_t i, uint32_t header) {
+bool isa_is_in_loop(const struct isa_pass *pass, uint32_t i, uint32_t header) {
     const struct ptx_analysis *analysis = pass->analysis;
     return analysis->block[analysis->block_of[i]].loop_header == header;
 }
 
-static bool is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
+bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
     for (uint32_t k = 0; k < analysis->n_loops; k++)
         if (analysis->loop[k].parent == l)
             return false;
@@ -35,11 +36,11 @@ static bool is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
 }
 
 /* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
-static uint32_t find_step(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *step) {
+uint32_t isa_find_step(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *step) {
     uint32_t found = ISA_NONE;
     for (uint32_t i = 0; i < pass->n; i++) {
         const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (isa_result(insn) != r || !is_in_loop(pass, i, header))
+        if (isa_result(insn) != r || !isa_is_in_loop(pass, i, header))
             continue;
         bool is_step = (insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB) && !isa_is_float(insn) &&
                        insn->operand[1].kind == PTX_OPERAND_REGISTER && insn->operand[1].register_id == r &&
@@ -60,7 +61,7 @@ static bool is_defined_in_loop(const struct isa_pass *pass, const struct ptx_ope
     if (operand->kind != PTX_OPERAND_REGISTER)
         return false;
     for (uint32_t i = 0; i < pass->n; i++)
-        if (is_in_loop(pass, i, header) && isa_result(isa_insn(pass, i)) == operand->register_id)
+        if (isa_is_in_loop(pass, i, header) && isa_result(isa_insn(pass, i)) == operand->register_id)
             return true;
     return false;
 }
@@ -70,7 +71,7 @@ static bool find_start(const struct isa_pass *pass, uint32_t r, uint32_t header,
     unsigned n = 0;
     for (uint32_t i = 0; i < pass->n; i++) {
         const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (isa_result(insn) != r || is_in_loop(pass, i, header))
+        if (isa_result(insn) != r || isa_is_in_loop(pass, i, header))
             continue;
         if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_INTEGER)
             return false;
@@ -80,17 +81,12 @@ static bool find_start(const struct isa_pass *pass, uint32_t r, uint32_t header,
     return n == 1;
 }
 
-struct counted_loop {
-    uint32_t header, branch, comparison, step;
-    uint64_t iterations; /* 0: known at run time only */
-};
-
 /* Whether the loop ends by comparing its counter with a bound. */
-static bool find_counter(const struct isa_pass *pass, uint32_t header, struct counted_loop *loop) {
+static bool find_counter(const struct isa_pass *pass, uint32_t header, struct isa_loop *loop) {
     const struct ptx_analysis *analysis = pass->analysis;
     for (uint32_t i = 0; i < pass->n; i++) {
         const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (!is_in_loop(pass, i, header) || insn->opcode != PTX_OP_BRA || insn->guard == PTX_NO_INDEX ||
+        if (!isa_is_in_loop(pass, i, header) || insn->opcode != PTX_OP_BRA || insn->guard == PTX_NO_INDEX ||
             insn->operand[0].target != analysis->block[header].first)
             continue;
         struct ptx_operand guard = {.kind = PTX_OPERAND_REGISTER, .register_id = insn->guard};
@@ -101,10 +97,10 @@ static bool find_counter(const struct isa_pass *pass, uint32_t header, struct co
         const struct ptx_operand *counter = &isa_insn(pass, comparison)->operand[1];
         const struct ptx_operand *bound = &isa_insn(pass, comparison)->operand[2];
         int64_t step = 0, start = 0;
-        uint32_t at = find_step(pass, counter->register_id, header, &step);
+        uint32_t at = isa_find_step(pass, counter->register_id, header, &step);
         if (at == ISA_NONE || !step || is_defined_in_loop(pass, bound, header))
             return false;
-        *loop = (struct counted_loop){header, i, comparison, at, 0};
+        *loop = (struct isa_loop){.header = header, .branch = i, .comparison = comparison, .step = at, .by = step};
         if (bound->kind == PTX_OPERAND_INTEGER && find_start(pass, counter->register_id, header, &start)) {
             int64_t distance = (int64_t)bound->value - start;
             if (distance / step > 0)
@@ -118,7 +114,7 @@ static bool find_counter(const struct isa_pass *pass, uint32_t header, struct co
 static uint32_t body_cost(const struct isa_pass *pass, uint32_t header) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < pass->n; i++)
-        if (is_in_loop(pass, i, header)) {
+        if (isa_is_in_loop(pass, i, header)) {
             if (isa_insn(pass, i)->opcode == PTX_OP_CALL || isa_insn(pass, i)->opcode == PTX_OP_BRX)
                 return UINT32_MAX;
             sum += pass->cost[i];
@@ -131,7 +127,7 @@ static uint32_t most_body(const struct isa_pass *pass, uint32_t header) {
     uint32_t most = MOST_BODY;
     for (uint32_t i = 0; i < pass->n; i++) {
         const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (insn->opcode != PTX_OP_LD || !is_in_loop(pass, i, header))
+        if (insn->opcode != PTX_OP_LD || !isa_is_in_loop(pass, i, header))
             continue;
         if (insn->space == PTX_SPACE_SHARED && most < MOST_SHARED_BODY)
             most = MOST_SHARED_BODY;
@@ -151,37 +147,52 @@ static uint32_t unrolled_times(uint32_t body, uint32_t most_unknown, uint64_t it
     return body <= MOST_PARTIAL / 2 ? MOST_PARTIAL / body : 1;
 }
 
+/* The pragma stands before one of the header's instructions. */
+static bool is_kept(const struct isa_pass *pass, uint32_t header) {
+    const struct ptx_block *block = &pass->analysis->block[header];
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        if (isa_insn(pass, i)->has_nounroll)
+            return true;
+    return false;
+}
+
+bool isa_find_loop(const struct isa_pass *pass, uint32_t l, struct isa_loop *loop) {
+    uint32_t header = pass->analysis->loop[l].header;
+    if (!isa_is_innermost(pass->analysis, l) || is_kept(pass, header) || !find_counter(pass, header, loop))
+        return false;
+    uint32_t body = body_cost(pass, header);
+    if (body == UINT32_MAX || !body)
+        return false;
+    loop->times = unrolled_times(body, most_body(pass, header), loop->iterations);
+    return loop->times != 1;
+}
+
 static void divide(struct isa_pass *pass, uint32_t i, uint32_t times) {
     pass->cost[i] = (uint16_t)(times ? pass->cost[i] / times : 0);
 }
 
-static void unroll_loop(struct isa_pass *pass, const struct counted_loop *loop) {
-    uint32_t body = body_cost(pass, loop->header);
-    if (body == UINT32_MAX || !body)
-        return;
-    uint32_t times = unrolled_times(body, most_body(pass, loop->header), loop->iterations);
-    if (times == 1)
-        return;
+static void unroll_loop(struct isa_pass *pass, const struct isa_loop *loop) {
+    uint32_t times = loop->times;
     divide(pass, loop->branch, times);
     divide(pass, loop->comparison, times);
     /* All counters: pointers move on by the offsets of the accesses. */
     for (uint32_t i = 0; i < pass->n; i++) {
         uint32_t r = isa_result(isa_insn(pass, i));
         int64_t step;
-        if (r != ISA_NONE && is_in_loop(pass, i, loop->header) && pass->n_definitions[r] > 1 &&
-            find_step(pass, r, loop->header, &step) == i)
+        if (r != ISA_NONE && isa_is_in_loop(pass, i, loop->header) && pass->n_definitions[r] > 1 &&
+            isa_find_step(pass, r, loop->header, &step) == i)
             divide(pass, i, times);
     }
     uint32_t first = pass->analysis->block[loop->header].first;
-    if (!loop->iterations && first && !is_in_loop(pass, first - 1, loop->header))
+    if (!loop->iterations && first && !isa_is_in_loop(pass, first - 1, loop->header))
         pass->cost[first - 1] = (uint16_t)(pass->cost[first - 1] + ENTRY_COST * ISA_PARTS);
 }
 
 void isa_unroll(struct isa_pass *pass) {
     const struct ptx_analysis *analysis = pass->analysis;
     for (uint32_t l = 0; l < analysis->n_loops; l++) {
-        struct counted_loop loop;
-        if (is_innermost(analysis, l) && find_counter(pass, analysis->loop[l].header, &loop))
+        struct isa_loop loop;
+        if (isa_find_loop(pass, l, &loop))
             unroll_loop(pass, &loop);
     }
 }
