@@ -15,7 +15,7 @@ function(add_data name pattern)
 endfunction()
 add_data(machines machines/*.yaml)
 add_data(experiments experiments/*.yaml)
-add_data(recordings tests/hardware/*_launches.csv)
+add_data(recordings tests/hardware/*_[kl]*.csv)
 add_data(web web/dist/page.html)
 
 # What `heddle new` starts from: templates/, and the model `stack` as a plug-in. `sources` leads to the headers.

@@ -45,8 +45,6 @@ void text_free(struct text *text) {
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-static const char head[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
-
 static const char start[] =
     ".visible .entry run(.param .u64 p_times, .param .u64 p_data, .param .u32 p_rounds, .param .u32 p_number,\n"
     "    .param .u32 p_passes)\n"
@@ -105,9 +103,9 @@ static void keep(const char *folder, const struct text *text) {
 struct bench_kernel bench_compile(const struct bench *bench, const struct bench_source *source) {
     struct text text = {0};
     struct bench_kernel kernel;
-    text_add(&text, "%s%s%s%s%s%s%s%s", head, source->globals ? source->globals : "", start,
-             source->setup ? source->setup : "", before_rounds, source->body, after_rounds,
-             source->tail ? source->tail : "");
+    text_add(&text, ".version 7.1\n.target %s\n.address_size 64\n", source->target ? source->target : "sm_70");
+    text_add(&text, "%s%s%s%s%s%s%s", source->globals ? source->globals : "", start, source->setup ? source->setup : "",
+             before_rounds, source->body, after_rounds, source->tail ? source->tail : "");
     text_add(&text, "%s", finish);
     if (bench->keep_folder)
         keep(bench->keep_folder, &text);

@@ -35,6 +35,7 @@ enum { BENCH_MOST_WARPS = 1 << 17 };
  * %da, %db, %d0.., %rda, %rdb, %rd0.. (64 bits), %p0.., %data, %gtid, %lane, %number (the parameter); `tail` must leave
  * in %sink what depends on all results. */
 struct bench_source {
+    const char *target;  /* compute capability, sm_70 if NULL */
     const char *globals; /* declarations outside of the kernel; may be NULL */
     const char *setup;   /* before the passes; may be NULL */
     const char *body;    /* one round */
@@ -74,8 +75,11 @@ void bench_check(CUresult result, const char *call, const char *file, int line);
 /* The groups of benchmarks, one file each. */
 void bench_arithmetic(struct bench *bench);
 void bench_control(struct bench *bench);
+void bench_matrix(struct bench *bench);
 void bench_shared(struct bench *bench);
 void bench_latency(struct bench *bench);
 void bench_bandwidth(struct bench *bench);
+void bench_patterns(struct bench *bench);
+void bench_split(struct bench *bench);
 void bench_atomics(struct bench *bench);
 void bench_launches(struct bench *bench);

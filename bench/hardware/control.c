@@ -35,6 +35,60 @@ static void branches(struct bench *bench) {
     text_free(&body);
 }
 
+/* PER_ROUND branches with two sides of 12 instructions each; the lanes below the parameter take one of them. */
+static void two_sides(struct bench *bench) {
+    struct text body = {0};
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    if (!bench_wants(bench, "two_sides"))
+        return;
+    text_add(&body, "setp.lt.u32 %%p1, %%lane, %%number;\n");
+    for (unsigned i = 0; i < PER_ROUND; i++) {
+        text_add(&body, "@%%p1 bra SIDE%u;\n", i);
+        for (unsigned k = 0; k < SKIPPED / 2; k++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", k % 4, k % 4);
+        text_add(&body, "bra BOTH%u;\nSIDE%u:\n", i, i);
+        for (unsigned k = 0; k < SKIPPED / 2; k++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fb, %%fa;\n", k % 4, k % 4);
+        text_add(&body, "BOTH%u:\nadd.rn.f32 %%f0, %%f0, %%fa;\n", i);
+    }
+    struct bench_kernel kernel =
+        bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+    for (unsigned lanes = 0; lanes <= 32; lanes += 8)
+        bench_print_number(
+            "two_sides", lanes,
+            bench_run(bench, kernel,
+                      (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds, .number = lanes}, NULL) /
+                (PER_ROUND * rounds));
+    bench_unload(kernel);
+    text_free(&body);
+}
+
+/* PER_ROUND loops of 12 instructions: lane l goes round 1 + l % n times. */
+static void uneven_loops(struct bench *bench) {
+    struct text body = {0};
+    unsigned rounds = bench->is_quick ? 8 : 64;
+    if (!bench_wants(bench, "uneven_loop"))
+        return;
+    text_add(&body, "rem.u32 %%r50, %%lane, %%number;\n");
+    for (unsigned i = 0; i < PER_ROUND; i++) {
+        text_add(&body, "add.u32 %%r51, %%r50, 1;\nLOOP%u:\n.pragma \"nounroll\";\n", i);
+        for (unsigned k = 0; k < SKIPPED / 2; k++)
+            text_add(&body, "fma.rn.f32 %%f%u, %%f%u, %%fa, %%fb;\n", k % 4, k % 4);
+        text_add(&body, "sub.u32 %%r51, %%r51, 1;\nsetp.ne.u32 %%p1, %%r51, 0;\n@%%p1 bra LOOP%u;\n", i);
+        text_add(&body, "add.rn.f32 %%f0, %%f0, %%fa;\n");
+    }
+    struct bench_kernel kernel =
+        bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = tail});
+    for (unsigned n = 1; n <= 32; n *= 2)
+        bench_print_number("uneven_loop", n,
+                           bench_run(bench, kernel,
+                                     (struct bench_launch){.blocks = 1, .threads = 32, .rounds = rounds, .number = n},
+                                     NULL) /
+                               (PER_ROUND * rounds));
+    bench_unload(kernel);
+    text_free(&body);
+}
+
 static void repeated(struct bench *bench, const char *name, const char *fragment) {
     struct text body = {0};
     unsigned rounds = bench->is_quick ? 8 : 64;
@@ -73,6 +127,8 @@ static void fetches(struct bench *bench) {
 
 void bench_control(struct bench *bench) {
     branches(bench);
+    two_sides(bench);
+    uneven_loops(bench);
     repeated(bench, "barrier", "bar.sync 0;");
     repeated(bench, "fence_block", "membar.cta;");
     repeated(bench, "fence_device", "membar.gl;");

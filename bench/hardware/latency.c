@@ -103,6 +103,43 @@ static void constants(struct bench *bench) {
     text_free(&body);
 }
 
+/* Every 8 bytes of the table hold their own address; lanes read `lanes` different ones, 64 bytes apart, or warps one of
+ * the footprint after the other. */
+static void constant_lanes(struct bench *bench) {
+    enum { WORDS = 8192 };
+    struct text body = {0};
+    static uint64_t self[WORDS];
+    CUdeviceptr table;
+    size_t bytes;
+    if (!bench_wants(bench, "constant_lanes"))
+        return;
+    for (unsigned i = 0; i < PER_ROUND; i++)
+        text_add(&body, "ld.const.u64 %%rd%u, [%%rd%u];\n", i % 4, i % 4);
+    struct bench_source source = {.globals = constant_globals,
+                                  .setup = "rem.u32 %t, %lane, %number;\nmul.wide.u32 %rd1, %t, 64;\n"
+                                           "mov.u64 %rd0, table;\nadd.u64 %rd0, %rd0, %rd1;\n"
+                                           "mov.u64 %rd1, %rd0;\nmov.u64 %rd2, %rd0;\nmov.u64 %rd3, %rd0;\n",
+                                  .body = body.at,
+                                  .tail = "add.u64 %rdt, %rd0, %rd1;\nadd.u64 %rdt, %rdt, %rd2;\n"
+                                          "add.u64 %rdt, %rdt, %rd3;\ncvt.u32.u64 %sink, %rdt;\n"};
+    struct bench_kernel kernel = bench_compile(bench, &source);
+    uint64_t base = find_table(bench, kernel);
+    for (uint64_t i = 0; i < WORDS; i++)
+        self[i] = base + i * 8;
+    CHECK(cuModuleGetGlobal(&table, &bytes, kernel.module, "table"));
+    CHECK(cuMemcpyHtoD(table, self, sizeof self));
+    for (unsigned lanes = 1; lanes <= 32; lanes *= 2)
+        for (unsigned warps = 1; warps <= 32; warps *= 32) {
+            char name[64];
+            struct bench_launch launch = {.blocks = 1, .threads = warps * 32, .rounds = 32, .number = lanes};
+            snprintf(name, sizeof name, "constant_lanes_%u_warps", warps);
+            bench_print_number(name, lanes,
+                               bench_run(bench, kernel, launch, NULL) / (launch.rounds * (double)PER_ROUND * warps));
+        }
+    bench_unload(kernel);
+    text_free(&body);
+}
+
 /* Independent loads of one warp from lines that no one has read yet, 8 KB apart, all lanes one line or 32 lines. */
 static void outstanding(struct bench *bench) {
     unsigned place = 0;
@@ -172,6 +209,7 @@ void bench_latency(struct bench *bench) {
     chases(bench, "chase_l1", "ld.global.ca.u64");
     chases(bench, "chase_l2", "ld.global.cg.u64");
     constants(bench);
+    constant_lanes(bench);
     outstanding(bench);
     sectors(bench, "sectors_l1", "ld.global.ca.u64");
     sectors(bench, "sectors_l2", "ld.global.cg.u64");

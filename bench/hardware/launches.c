@@ -96,6 +96,57 @@ static void block_starts(struct bench *bench) {
     }
 }
 
+/* Blocks as above, which store their times and then go on for a while: what they wait for at their end are no stores.
+ * The third word is the time at which the block ends. */
+static void block_ends(struct bench *bench) {
+    enum { WAVES = 8, CHAIN = 256 };
+    struct text text = {0};
+    CUmodule module;
+    CUfunction function;
+    unsigned blocks = WAVES * bench->n_sms;
+    uint64_t(*span)[3] = calloc(blocks, sizeof *span);
+    if (!span)
+        abort();
+    if (!bench_wants(bench, "block_end")) {
+        free(span);
+        return;
+    }
+    text_add(&text, ".version 7.0\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 memory[];\n"
+                    ".visible .entry ends(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %%r<8>, %%f<4>;\n"
+                    ".reg .b64 %%rd<8>;\n.reg .pred %%p0;\n"
+                    "ld.param.u64 %%rd0, [p];\nld.param.u32 %%r0, [n];\nmov.u64 %%rd1, %%clock64;\n"
+                    "mov.u32 %%r1, %%smid;\nmov.u32 %%r2, %%ctaid.x;\nmul.wide.u32 %%rd2, %%r2, 24;\n"
+                    "add.u64 %%rd0, %%rd0, %%rd2;\ncvt.u64.u32 %%rd3, %%r1;\nst.global.u64 [%%rd0], %%rd3;\n"
+                    "st.global.u64 [%%rd0+8], %%rd1;\nmov.u64 %%rd4, %%clock64;\nst.global.u64 [%%rd0+16], %%rd4;\n"
+                    "cvt.rn.f32.u32 %%f0, %%r0;\nbar.sync 0;\n");
+    for (unsigned i = 0; i < CHAIN; i++)
+        text_add(&text, "fma.rn.f32 %%f0, %%f0, %%f0, %%f0;\n");
+    text_add(&text, "setp.ne.u32 %%p0, %%f0, 0;\n@%%p0 trap;\nret;\n}\n");
+    CHECK(cuModuleLoadData(&module, text.at));
+    CHECK(cuModuleGetFunction(&function, module, "ends"));
+    CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 160 << 10));
+    for (unsigned threads = 32; threads <= 1024; threads *= 32) {
+        unsigned zero = 0, n = 0;
+        double gap = 0;
+        for (int times = 0; times < 2; times++)
+            CHECK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 160 << 10, NULL,
+                                 (void *[]){&bench->times, &zero}, NULL));
+        CHECK(cuMemcpyDtoH(span, bench->times, blocks * sizeof *span));
+        for (unsigned b = 0; b < blocks; b++)
+            span[b][0] = span[b][0] << 48 | span[b][1];
+        qsort(span, blocks, sizeof *span, by_start);
+        for (unsigned b = 0; b + 1 < blocks; b++)
+            if (span[b][0] >> 48 == span[b + 1][0] >> 48) {
+                gap += (double)(span[b + 1][1] - span[b][2]);
+                n++;
+            }
+        bench_print_number("block_end", threads, gap / n);
+    }
+    CHECK(cuModuleUnload(module));
+    text_free(&text);
+    free(span);
+}
+
 /* Launches of kernels that do one thing once, in one warp: what is cold after a launch shows in their cycles, which are
  * counted from outside. The kernels are named after it. */
 static void cold_launches(struct bench *bench) {
@@ -152,5 +203,6 @@ static void cold_launches(struct bench *bench) {
 void bench_launches(struct bench *bench) {
     cold_launches(bench);
     block_starts(bench);
+    block_ends(bench);
     empty_launches(bench);
 }

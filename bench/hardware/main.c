@@ -38,9 +38,12 @@ int main(int argc, char **argv) {
     printf("name,parameter,value\n");
     bench_arithmetic(&bench);
     bench_control(&bench);
+    bench_matrix(&bench);
     bench_shared(&bench);
     bench_latency(&bench);
     bench_bandwidth(&bench);
+    bench_patterns(&bench);
+    bench_split(&bench);
     bench_atomics(&bench);
     bench_launches(&bench);
 

@@ -40,7 +40,29 @@ static double measure(struct bench *bench, const char *fragment, unsigned chains
     return cycles / (PER_ROUND * (double)rounds * warps);
 }
 
+/* Atomics that shared memory has as loops of compare-and-swap, and the swap itself; strides in words. */
+static void loops(struct bench *bench) {
+    static const struct {
+        const char *name, *fragment;
+    } kind[] = {
+        {"shared_atomic64",
+         "atom.shared.add.u64 %rd1$, [%r$], %rda;\ncvt.u32.u64 %t, %rd1$;\nxor.b32 %sink, %sink, %t;"},
+        {"shared_atomic_f32", "atom.shared.add.f32 %f1$, [%r$], %fa;\nxor.b32 %sink, %sink, %f1$;"},
+        {"shared_cas", "atom.shared.cas.b32 %r1$, [%r$], %r40, %r1$;\nxor.b32 %sink, %sink, %r1$;"},
+        {"shared_exch", "atom.shared.exch.b32 %r1$, [%r$], %r40;\nxor.b32 %sink, %sink, %r1$;"},
+    };
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+        for (unsigned stride = 0; stride <= 32; stride = stride ? 4 * stride : 2)
+            for (unsigned warps = 1; warps <= 32; warps *= 32) {
+                char name[64];
+                snprintf(name, sizeof name, "%s_%u_warps", kind[k].name, warps);
+                if (bench_wants(bench, name))
+                    bench_print_number(name, stride, measure(bench, kind[k].fragment, 4, warps, stride));
+            }
+}
+
 void bench_shared(struct bench *bench) {
+    loops(bench);
     static const char load[] = "ld.shared.u32 %r$, [%r$];";
     static const char store[] = "st.shared.u32 [%r$], %r$;";
     static const char atomic[] = "atom.shared.add.u32 %t, [%r$], %r40;\nxor.b32 %sink, %sink, %t;";

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# record.sh PROGRAMS OUT: records a GPU for `heddle validate`, on a machine with the GPU and Nsight Compute.
-#   PROGRAMS  folder of the workloads, built for a GPU: cmake -S workloads -B BUILD && cmake --build BUILD; BUILD/workloads
-#   OUT       writes OUT_launches.csv (counters of every launch, at most 40 of a program, sizes medium and paper) and, if
-#             PROGRAMS has the program `hardware` of bench/hardware, OUT_micro.csv
+# record.sh PROGRAMS OUT [WORKLOAD...]: records a GPU for `heddle validate`, on a machine with the GPU and Nsight Compute.
+#   PROGRAMS  folder of the workloads, built for a GPU: cmake -S workloads -B BUILD && cmake --build BUILD; BUILD/workloads.
+#             Beside them it may have `kernels` and `hardware` of build/bench, which find the GPU's driver just as well.
+#   OUT       writes OUT_launches.csv (counters of every launch, at most 40 of a program, sizes medium and paper), the
+#             same for the program `kernels` in OUT_kernels.csv, and OUT_micro.csv, what `hardware` measures
+#   WORKLOAD  only these programs, where any are named
 # Clocks and caches are left as they are found.
 set -euo pipefail
 programs=${1:?folder of the workloads} out=${2:?name of the recording}
+shift 2
 metrics=(sm__cycles_elapsed.max smsp__inst_executed.sum smsp__thread_inst_executed.sum dram__bytes_read.sum lts__t_sectors.sum
     launch__registers_per_thread sm__warps_active.avg.pct_of_peak_sustained_active)
+header=workload,size,kernel,grid,block,registers,cycles,warp_inst,thread_inst,dram_read,l2_sectors,warps_active_pct
+command -v ncu >/dev/null || { echo "record: no ncu: Nsight Compute is needed" >&2; exit 1; }
 
-# Picks columns of Nsight Compute's CSV by name; its second line has the units.
+# columns WORKLOAD SIZE: picks columns of Nsight Compute's CSV by name; its second line has the units. Without a workload
+# the kernel's name takes its place.
 columns() {
     awk -v workload="$1" -v size="$2" -v names="Kernel Name;Grid Size;Block Size;launch__registers_per_thread;sm__cycles_elapsed.max;smsp__inst_executed.sum;smsp__thread_inst_executed.sum;dram__bytes_read.sum;lts__t_sectors.sum;sm__warps_active.avg.pct_of_peak_sustained_active" '
         BEGIN { FS = "\",\""; n = split(names, name, ";") }
@@ -18,7 +24,7 @@ columns() {
         row == 1 { for (i = 1; i <= NF; i++) column[field[i]] = i; next }
         row == 2 { next }
         {
-            line = workload "," size
+            line = (workload ? workload : field[column[name[1]]]) "," size
             for (k = 1; k <= n; k++) {
                 value = field[column[name[k]]]
                 if (k == 2 || k == 3) value = "\"" value "\""
@@ -29,14 +35,31 @@ columns() {
         }'
 }
 
-echo 'workload,size,kernel,grid,block,registers,cycles,warp_inst,thread_inst,dram_read,l2_sectors,warps_active_pct' >"${out}_launches.csv"
+# profile WORKLOAD SIZE LAUNCHES PROGRAM...: lines of a recording, on standard output
+profile() {
+    local name=$1 size=$2 launches=$3
+    shift 3
+    timeout 120 ncu --clock-control none --cache-control none --launch-count "$launches" --csv --page raw \
+        --metrics "$(IFS=,; echo "${metrics[*]}")" "$@" 2>/dev/null | columns "$name" "$size" ||
+        echo "record: ${name:-kernels} $size failed" >&2
+}
+
+is_wanted() {
+    local name=$1
+    shift
+    [[ $# -eq 0 || " $* " == *" $name "* ]]
+}
+
+echo "$header" >"${out}_launches.csv"
 for size in medium paper; do
     for program in "$programs"/*; do
         name=${program##*/}
-        case $name in *.ptx | hardware | query | index | insert | indexjoin) continue ;; esac
-        timeout 120 ncu --clock-control none --cache-control none --launch-count 40 --csv --page raw \
-            --metrics "$(IFS=,; echo "${metrics[*]}")" "$program" --size "$size" 2>/dev/null |
-            columns "$name" "$size" >>"${out}_launches.csv" || echo "record: $name $size failed" >&2
+        case $name in *.ptx | hardware | kernels | query | index | insert | indexjoin) continue ;; esac
+        is_wanted "$name" "$@" && profile "$name" "$size" 40 "$program" --size "$size" >>"${out}_launches.csv"
     done
 done
-[[ ! -x $programs/hardware ]] || "$programs/hardware" >"${out}_micro.csv"
+if [[ -x $programs/kernels ]] && is_wanted kernels "$@"; then
+    echo "$header" >"${out}_kernels.csv"
+    profile "" - 1000 "$programs/kernels" >>"${out}_kernels.csv"
+fi
+[[ ! -x $programs/hardware ]] || ! is_wanted hardware "$@" || "$programs/hardware" >"${out}_micro.csv"
