@@ -38,6 +38,7 @@ struct config_dram {
     uint32_t row_hit_cycles, row_conflict_cycles;
     uint32_t
         row_cycle_cycles;     /* after which a bank can open another row; 0: when this one's accesses have their data */
+    uint32_t delay_cycles;    /* outside of the banks */
     uint32_t row_hold_cycles; /* after an access with a row-buffer hint; 0: row_conflict_cycles - row_hit_cycles */
     double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;
@@ -64,12 +65,16 @@ struct config_machine {
     uint32_t schedulers; /* warp schedulers per SM; each issues one instruction per cycle */
     enum config_isa isa;
     enum config_units units;
+    uint32_t block_turn_cycles; /* from the end of a block to the start of its successor */
     uint32_t reconverge_cycles; /* added where the paths of a divergent branch meet */
+    uint32_t diverge_cycles;    /* added where threads part, and where one path ends and the other begins */
+    uint32_t fence_cycles;      /* of a fence for the device */
     uint32_t launch_cycles;     /* before the first block of a grid starts */
     uint32_t drain_cycles;      /* after its last block, if all SMs have accessed memory */
-    uint32_t constant_cycles;   /* of constants and parameters; 0: alu_cycles */
-    double block_cycles;        /* between two block starts on the chip */
-    uint32_t pipeline_stages;   /* barrel: cycles until a warp may be fetched again */
+    uint32_t constant_bytes, constant_miss_cycles, constant_busy_cycles; /* the cache for constants */
+    uint32_t constant_cycles; /* of constants and parameters; 0: alu_cycles */
+    double block_cycles;      /* between two block starts on the chip */
+    uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
@@ -80,13 +85,16 @@ struct config_machine {
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, texture, l1, l2;
     struct config_writes l1_writes, l2_writes;
-    double l2_atomic_cycles; /* of a slice for each atomic on one address; 0: it does not count them */
-    bool l2_is_warm;         /* the host's copies go into the L2 */
-    uint32_t l2_far_cycles;  /* added to the first read of a line from the other half of the chip; 0: no halves */
+    double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: it does not count them */
+    bool l2_is_warm;              /* the host's copies go into the L2 */
+    uint32_t l2_interleave_bytes; /* consecutive bytes of a slice; 0: a line */
+    double l2_partial_cycles;     /* for which a slice is busy with a store of less than a line */
+    uint32_t l2_far_cycles;       /* added to the first read of a line from the other half of the chip; 0: no halves */
     uint32_t shared_banks, shared_cycles;
-    uint32_t crossbar_cycles;        /* one way */
-    double crossbar_bytes_per_cycle; /* per SM and direction */
-    uint32_t crossbar_credits;       /* stores, atomics and uncached reads of an SM in flight */
+    uint32_t shared_retry_cycles, shared_retry_busy_cycles; /* of atomics that are loops of compare-and-swap */
+    uint32_t crossbar_cycles;                               /* one way */
+    double crossbar_bytes_per_cycle;                        /* per SM and direction */
+    uint32_t crossbar_credits;                              /* stores, atomics and uncached reads of an SM in flight */
     struct config_dram dram;
     bool memory_is_perfect; /* every global access takes l1.latency */
     enum config_coherence coherence;

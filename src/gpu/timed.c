@@ -164,13 +164,16 @@ uint64_t gpu_timed_ns(const struct gpu_timed *timed) {
 
 /* --- blocks --- */
 
-/* The dispatcher starts one block after the other: sm.launch_cycles after the launch, sm.block_cycles apart. */
+/* The dispatcher starts one block after the other: sm.launch_cycles after the launch, sm.block_cycles apart, and
+ * sm.block_turn_cycles after the block whose place it takes. */
 static void start_block(struct gpu_run *run, uint32_t i, uint64_t cycle) {
     struct gpu_timed *timed = run->timed;
     if (run->next_start < (double)cycle)
         run->next_start = (double)cycle;
     uint64_t start = (uint64_t)run->next_start;
     run->next_start += timed->machine.block_cycles;
+    if (cycle > run->first_cycle && start < cycle + timed->machine.block_turn_cycles)
+        start = cycle + timed->machine.block_turn_cycles;
     sm_start_block_at(timed->sm[i], (uint32_t)run->next_block++, start, cycle);
     timed->unit[i].wake = cycle + 1;
 }

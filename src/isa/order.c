@@ -2,11 +2,14 @@
  * the other, and puts other instructions between one and the next that needs its result. Here each block of a function
  * is put in order again by list scheduling: loads and what computes their addresses first, as far as registers and
  * memory allow, with them what decides over the branch at the end; of the rest always the first whose operands are
- * there. Every thread computes the same as before: an instruction
- * stays after those whose results it reads, whose operands or results it overwrites, and whose accesses it must not
- * overtake.
+ * there. Every thread computes the same as before: an instruction stays after those whose results it reads, whose
+ * operands or results it overwrites, and whose accesses it must not overtake.
  *
- * What it leaves out: registers are not limited, and nothing crosses a block. */
+ * Registers are limited. ptxas keeps a function to 32 registers, with which an SM of sm_90 is full of threads, wherever
+ * the function can do with so many (of 159 kernels, 27 have exactly 32, and eleven more); loads then wait until
+ * registers are free.
+ *
+ * What it leaves out: nothing crosses a block. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -32,6 +35,12 @@ struct ordering {
     bool *is_early;
     uint32_t *ready; /* the estimated time at which the operands are there */
     uint32_t at;     /* the instruction whose registers are visited */
+    const struct ptx_analysis *analysis;
+    uint8_t *words;           /* per register: machine registers that it takes */
+    uint32_t *n_uses;         /* per register: reads that are still to come in the block */
+    bool *is_live, *lives_on; /* per register: now; after the block */
+    int32_t pressure, limit;  /* machine registers: live now; at most */
+    int32_t change;           /* of the pressure by the instruction that is visited */
 };
 
 static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
@@ -226,17 +235,146 @@ static uint32_t latency_of(const struct ptx_instruction *insn) {
     }
 }
 
-/* Takes the first early instruction that waits for no other; otherwise, of the next ones, the first whose operands are
- * there by now, or will be there first. */
-static uint32_t choose(const struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
+/* ---- Registers --------------------------------------------------------------------------------------------------- */
+
+/* Parameters are operands in constant memory, predicates have registers of their own. */
+static void find_words(struct ordering *ordering) {
+    const struct ptx_function *function = ordering->function;
+    for (uint32_t r = 0; r < function->n_registers; r++)
+        switch (ptx_type_width(function->reg[r].type)) {
+        case PTX_WIDTH_PRED:
+            ordering->words[r] = 0;
+            break;
+        case PTX_WIDTH_64:
+            ordering->words[r] = 2;
+            break;
+        default:
+            ordering->words[r] = 1;
+        }
+    for (uint32_t i = 0; i < function->n_instructions; i++) {
+        const struct ptx_instruction *insn = &function->instruction[i];
+        bool is_parameter = insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_PARAM;
+        bool is_its_copy = insn->opcode == PTX_OP_CVTA && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+                           !ordering->words[insn->operand[1].register_id];
+        if ((is_parameter || is_its_copy) && insn->operand[0].kind == PTX_OPERAND_REGISTER)
+            ordering->words[insn->operand[0].register_id] = 0;
+    }
+}
+
+static void count_use(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    ordering->n_uses[r] += !is_write;
+}
+
+static bool lives_on(const struct ordering *ordering, const struct ptx_block *block, uint32_t r) {
+    for (uint32_t s = 0; s < block->n_successors; s++)
+        if (ptx_is_live_in(ordering->analysis, block->successor[s], r))
+            return true;
+    return false;
+}
+
+/* What is live at the block's start and its end. */
+static void begin_pressure(struct ordering *ordering, uint32_t b) {
+    const struct ptx_analysis *analysis = ordering->analysis;
+    const struct ptx_block *block = &analysis->block[b];
+    ordering->pressure = 0;
+    for (uint32_t c = 0; c < analysis->n_crossing; c++) {
+        uint32_t r = analysis->crossing[c];
+        ordering->is_live[r] = ptx_is_live_in(analysis, b, r);
+        ordering->lives_on[r] = lives_on(ordering, block, r);
+        ordering->pressure += ordering->is_live[r] * ordering->words[r];
+    }
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        ptx_for_each_register(&ordering->function->instruction[i], count_use, ordering);
+}
+
+static void forget_uses(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    (void)is_write;
+    ordering->n_uses[r] = 0;
+    ordering->is_live[r] = ordering->lives_on[r] = false;
+}
+
+/* Reads come before writes. */
+static void pass_register(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r]) {
+        ordering->is_live[r] = false;
+        ordering->pressure -= ordering->words[r];
+    } else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r])) {
+        ordering->is_live[r] = true;
+        ordering->pressure += ordering->words[r];
+    }
+}
+
+static void estimate_register(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    if (!is_write && ordering->n_uses[r] == 1 && ordering->is_live[r] && !ordering->lives_on[r])
+        ordering->change -= ordering->words[r];
+    else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r]))
+        ordering->change += ordering->words[r];
+}
+
+/* Returns by how many registers the instruction changes what is live. */
+static int32_t change_by(struct ordering *ordering, uint32_t i) {
+    ordering->change = 0;
+    ptx_for_each_register(&ordering->function->instruction[ordering->first + i], estimate_register, ordering);
+    return ordering->change;
+}
+
+/* The most registers of the text as it is decide over the limit. */
+static void find_limit(struct ordering *ordering) {
+    enum { FULL_SM = 32, RESERVED = 2 };
+    const struct ptx_analysis *analysis = ordering->analysis;
+    ordering->limit = FULL_SM - RESERVED;
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
+        const struct ptx_block *block = &analysis->block[b];
+        begin_pressure(ordering, b);
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            ptx_for_each_register(&ordering->function->instruction[i], pass_register, ordering);
+            ordering->limit = ordering->pressure > ordering->limit ? ordering->pressure : ordering->limit;
+        }
+        for (uint32_t i = block->first; i < block->first + block->count; i++)
+            ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
+        for (uint32_t c = 0; c < analysis->n_crossing; c++)
+            ordering->is_live[analysis->crossing[c]] = ordering->lives_on[analysis->crossing[c]] = false;
+    }
+}
+
+/* ---- The order --------------------------------------------------------------------------------------------------- */
+
+/* With all registers in use: the first instruction that needs no more of them, otherwise the first. */
+static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken, uint32_t next_any) {
+    enum { WINDOW = 48 };
+    uint32_t first = NONE, n_seen = 0;
+    for (uint32_t i = next_any; i < ordering->count && (n_seen < WINDOW || first == NONE); i++) {
+        if (is_taken[i])
+            continue;
+        n_seen++;
+        if (ordering->n_before[i])
+            continue;
+        if (change_by(ordering, i) <= 0)
+            return i;
+        if (first == NONE)
+            first = i;
+    }
+    return first;
+}
+
+/* Takes the first early instruction that waits for no other, if there are registers for it; otherwise, of the next
+ * ones, the first whose operands are there by now, or will be there first. */
+static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t *next_early, uint32_t *next_any,
                        uint32_t now) {
     enum { WINDOW = 48 };
     while (*next_early < ordering->count && (is_taken[*next_early] || !ordering->is_early[*next_early]))
         ++*next_early;
-    if (*next_early < ordering->count && !ordering->n_before[*next_early])
+    if (*next_early < ordering->count && !ordering->n_before[*next_early] &&
+        ordering->pressure + change_by(ordering, *next_early) <= ordering->limit)
         return *next_early;
     while (is_taken[*next_any])
         ++*next_any;
+    if (ordering->pressure >= ordering->limit)
+        return choose_sparingly(ordering, is_taken, *next_any);
     uint32_t chosen = NONE, n_seen = 0;
     for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == NONE); i++) {
         if (is_taken[i])
@@ -261,6 +399,7 @@ static void put_in_order(struct ordering *ordering, struct ptx_instruction *sort
         now = ordering->ready[chosen] > now ? ordering->ready[chosen] : now;
         is_taken[chosen] = true;
         sorted[n] = block[chosen];
+        ptx_for_each_register(&block[chosen], pass_register, ordering);
         uint32_t result = now + latency_of(&block[chosen]);
         for (uint32_t e = ordering->after[chosen]; e != NONE; e = ordering->edge[e].next) {
             uint32_t to = ordering->edge[e].to;
@@ -274,7 +413,8 @@ static void put_in_order(struct ordering *ordering, struct ptx_instruction *sort
     free(is_taken);
 }
 
-static void order_block(struct ordering *ordering, const struct ptx_block *block, struct ptx_instruction *sorted) {
+static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instruction *sorted) {
+    const struct ptx_block *block = &ordering->analysis->block[b];
     ordering->first = block->first;
     ordering->count = block->count;
     ordering->n_edges = ordering->n_readers = ordering->n_touched = 0;
@@ -284,7 +424,10 @@ static void order_block(struct ordering *ordering, const struct ptx_block *block
     }
     find_edges(ordering);
     find_early(ordering);
+    begin_pressure(ordering, b);
     put_in_order(ordering, sorted);
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
     for (uint32_t k = 0; k < ordering->n_touched; k++)
         ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = NONE;
 }
@@ -303,11 +446,18 @@ void isa_order(struct ptx_function *function) {
     ordering.touched = base_allocate(n_registers + 1, sizeof(uint32_t));
     ordering.is_early = base_allocate(n, sizeof(bool));
     ordering.ready = base_allocate(n, sizeof(uint32_t));
+    ordering.analysis = analysis;
+    ordering.words = base_allocate(n_registers + 1, sizeof(uint8_t));
+    ordering.n_uses = base_allocate(n_registers + 1, sizeof(uint32_t));
+    ordering.is_live = base_allocate(n_registers + 1, sizeof(bool));
+    ordering.lives_on = base_allocate(n_registers + 1, sizeof(bool));
     for (uint32_t r = 0; r < n_registers; r++)
         ordering.writer[r] = ordering.reader_edge[r] = NONE;
+    find_words(&ordering);
+    find_limit(&ordering);
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++)
         if (analysis->block[b].count > 2)
-            order_block(&ordering, &analysis->block[b], sorted);
+            order_block(&ordering, b, sorted);
     free(ordering.n_before);
     free(ordering.after);
     free(ordering.edge);
@@ -317,6 +467,10 @@ void isa_order(struct ptx_function *function) {
     free(ordering.touched);
     free(ordering.is_early);
     free(ordering.ready);
+    free(ordering.words);
+    free(ordering.n_uses);
+    free(ordering.is_live);
+    free(ordering.lives_on);
     free(sorted);
     ptx_analysis_free(analysis);
 }

@@ -10,6 +10,7 @@ void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t 
     cache->sets = (uint32_t)sets;
     cache->ways = ways;
     cache->stride = stride;
+    cache->chunk = 1;
     cache->set_mask = (sets & (sets - 1)) == 0 ? (uint32_t)sets - 1 : 0;
     uint32_t slots = mem_cache_slots(cache);
     cache->lines = BASE_ARENA_ARRAY(arena, uint64_t, slots);

@@ -19,7 +19,9 @@ struct mem_cache {
     uint8_t *is_pinned;
     uint64_t stamp;
     uint32_t sets, ways;
-    uint32_t stride;   /* number of banks that lines are interleaved over: this one holds every stride-th line */
+    uint32_t
+        stride;     /* number of banks that lines are interleaved over: this one holds every stride-th chunk of lines */
+    uint32_t chunk; /* lines of a chunk */
     uint32_t set_mask; /* sets - 1 where sets is a power of two, otherwise 0 */
 };
 
@@ -27,7 +29,9 @@ void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t 
                     uint32_t line_bytes, uint32_t stride);
 
 static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t line) {
-    uint64_t place = cache->stride == 1 ? line : line / cache->stride;
+    uint64_t place = cache->stride == 1  ? line
+                     : cache->chunk == 1 ? line / cache->stride
+                                         : line / cache->chunk / cache->stride * cache->chunk + line % cache->chunk;
     return (uint32_t)(cache->set_mask ? place & cache->set_mask : place % cache->sets);
 }
 

@@ -55,7 +55,7 @@ static bool check_l1(const struct finding *finding, const struct mem *mem, const
 static bool check_copy(const struct finding *finding, const struct mem *mem, const struct mem_sm *sm, uint32_t slot) {
     uint64_t line = sm->data.cache.lines[slot], me = UINT64_C(1) << sm->id;
     bool may_write = sm->data.cache.state[slot] != MEM_SHARED;
-    const struct mem_bank *bank = &mem->banks[line % mem->n_banks];
+    const struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
     uint32_t home = mem_cache_find(&bank->cache, line), entry = mem_lines_find(&bank->lines, line);
     if (home == MEM_NONE) {
         if (entry == MEM_NONE || bank->entry[entry].state != MEM_ENTRY_RECALL)

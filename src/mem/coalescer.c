@@ -213,8 +213,8 @@ unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned tim
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]) {
     unsigned sum = n;
     for (unsigned i = 0; i < n; i++)
-        for (unsigned k = times * mem_most_lanes_of_address(address, out[i].lanes); k > 1 && sum < MEM_MAX_TRANSACTIONS;
-             k--)
+        for (unsigned k = 1 + times * (mem_most_lanes_of_address(address, out[i].lanes) - 1);
+             k > 1 && sum < MEM_MAX_TRANSACTIONS; k--)
             out[sum++] = out[i];
     return sum;
 }

@@ -27,6 +27,8 @@
  * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint;
  * the dissertation does not say what two hints mean.
  *
+ * dram.delay is what an access takes besides, in controllers and on wires: it keeps no bank and no bus busy.
+ *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
 #include <stdio.h>
@@ -112,8 +114,9 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
                   uint32_t flags, uint32_t bytes, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
     uint64_t line = bank->lines.line[entry];
-    struct mem_channel *channel = &mem->channels[line % mem->n_channels];
-    uint64_t row = line / mem->n_channels / (dram->row_bytes / mem->line_bytes);
+    uint64_t place = mem_place_of(mem, line);
+    struct mem_channel *channel = &mem->channels[place % mem->n_channels];
+    uint64_t row = place / mem->n_channels / (dram->row_bytes / mem->line_bytes);
     assert(channel->n_backlog < channel->backlog_capacity);
     channel->backlog[(channel->backlog_first + channel->n_backlog++) % channel->backlog_capacity] =
         (struct dram_request){

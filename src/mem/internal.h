@@ -165,6 +165,7 @@ struct mem {
     bool is_coherent, has_l2, is_l2_perfect;
     uint32_t line_bytes, line_shift;
     uint32_t n_sms, n_banks, n_channels, n_partitions;
+    uint32_t bank_lines; /* consecutive lines of a bank */
     uint32_t l2_latency, l2_merges;
     uint64_t crossbar_ticks; /* latency of one crossing */
     struct mem_sm *sms;
@@ -189,6 +190,18 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
 /* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest one
  * above it. */
 uint32_t mem_line_bytes(const struct config_machine *machine);
+/* The bank that holds a line. */
+static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
+    return (uint32_t)((mem->bank_lines == 1 ? line : line / mem->bank_lines) % mem->n_banks);
+}
+/* The line's number among those of its bank, times the banks, plus the bank: what DRAM's addresses are made of, so that
+ * a bank's lines are in channels of its partition. Without l2.interleave the line's own number. */
+static inline uint64_t mem_place_of(const struct mem *mem, uint64_t line) {
+    if (mem->bank_lines == 1)
+        return line;
+    uint64_t round = line / mem->bank_lines / mem->n_banks;
+    return (round * mem->bank_lines + line % mem->bank_lines) * mem->n_banks + mem_bank_of(mem, line);
+}
 
 /* l1.c: the caches of an SM */
 enum mem_answer mem_l1_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t address,

@@ -64,7 +64,7 @@ static enum mem_answer hit(uint64_t *ready, uint64_t cycle) {
 
 static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message, uint64_t cycle) {
     message.sm = (uint16_t)sm->id;
-    message.unit = (uint16_t)(message.line % mem->n_banks);
+    message.unit = (uint16_t)mem_bank_of(mem, message.line);
     mem_crossbar_to_bank(mem, sm, &message, cycle);
 }
 

@@ -1,12 +1,12 @@
 /* The L2 banks, and their substitute on machines without an L2.
  *
- * Lines are interleaved over the banks: bank = line number mod banks. A bank takes one access per cycle; its lookup
- * takes latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a store to a missing line fetches
- * it, unless it carries the whole line. The L2's MSHRs are divided among the banks. A bank has twice as many entries as
- * MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until
- * its copies are back and DRAM's queue has taken it). Requests for a line with an entry wait there, in order. A request
- * for a line that leaves, or one that finds no free entry, blocks the bank's requests until that changes. Responses are
- * never blocked.
+ * Lines, or l2.interleave bytes of them, are interleaved over the banks: bank = line number mod banks. A bank takes one
+ * access per cycle; its lookup takes latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a
+ * store to a missing line fetches it, unless it carries the whole line. The L2's MSHRs are divided among the banks. A
+ * bank has twice as many entries as MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for
+ * acknowledgements, or leaves (until its copies are back and DRAM's queue has taken it). Requests for a line with an
+ * entry wait there, in order. A request for a line that leaves, or one that finds no free entry, blocks the bank's
+ * requests until that changes. Responses are never blocked.
  *
  * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
  *
@@ -284,12 +284,16 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
-/* The lookup port is free after a cycle, or when an atomic has been computed. */
+/* The lookup port is free after a cycle, when an atomic has been computed, or when a part of a line has been written.
+ */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
-    double atomic = mem->machine->l2_atomic_cycles;
-    if (message->type != MEM_MSG_ATOMIC || atomic <= 1)
+    bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
+    double cycles = message->type == MEM_MSG_ATOMIC ? mem->machine->l2_atomic_cycles
+                    : is_partial                    ? mem->machine->l2_partial_cycles
+                                                    : 1;
+    if (cycles <= 1)
         return 1;
-    bank->atomic_rest += atomic;
+    bank->atomic_rest += cycles;
     uint64_t whole = (uint64_t)bank->atomic_rest;
     bank->atomic_rest -= (double)whole;
     return whole;

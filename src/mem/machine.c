@@ -94,6 +94,9 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
     if (!check_cache(&report, "icache", icache, 1) || !check_cache(&report, "texture", texture, 1) ||
         !check_cache(&report, "l1", l1, 1) || !check_cache(&report, "l2", l2, l2_banks))
         return false;
+    if (machine->l2_interleave_bytes % line_bytes)
+        return wrong(&report, "l2.interleave is %u, but must be a multiple of a line's %u",
+                     machine->l2_interleave_bytes, line_bytes);
     if (!is_power_of_two(l1->line_bytes) || l1->line_bytes < 16 || l1->line_bytes > line_bytes)
         return wrong(&report, "l1.line is %u, but must be a power of two from 16 to a memory line's %u", l1->line_bytes,
                      line_bytes);

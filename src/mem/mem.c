@@ -125,6 +125,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         if (mem->has_l2 && !mem->is_l2_perfect)
             mem_cache_init(&bank->cache, &mem->arena, machine->l2.size_bytes, machine->l2.ways, mem->line_bytes,
                            mem->n_banks);
+        bank->cache.chunk = mem->bank_lines;
         if (mem->is_coherent)
             init_directory(mem, bank);
         else if (machine->l2_far_cycles && mem->has_l2 && !mem->is_l2_perfect)
@@ -143,6 +144,7 @@ static void set_shape(struct mem *mem) {
         return;
     mem->line_shift = log2_of(mem->line_bytes);
     mem->n_channels = machine->dram.channels;
+    mem->bank_lines = mem->has_l2 && machine->l2_interleave_bytes ? machine->l2_interleave_bytes / mem->line_bytes : 1;
     mem->n_banks = mem->has_l2 ? (machine->l2.banks > 0 ? machine->l2.banks : 1) : mem->n_channels;
     mem->l2_latency = mem->has_l2 ? machine->l2.latency_cycles : 0;
     mem->l2_merges = machine->l2.mshr_merges;
@@ -392,7 +394,7 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
     uint64_t first = address >> mem->line_shift, last = (address + bytes - 1) >> mem->line_shift;
     uint64_t most = mem->machine->l2.size_bytes >> mem->line_shift;
     for (uint64_t line = last - first < most ? first : last - most + 1; line <= last; line++) {
-        struct mem_bank *bank = &mem->banks[line % mem->n_banks];
+        struct mem_bank *bank = &mem->banks[mem_bank_of(mem, line)];
         uint32_t slot = mem_cache_find(&bank->cache, line);
         if (slot != MEM_NONE) {
             mem_cache_touch(&bank->cache, slot);

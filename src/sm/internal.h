@@ -94,6 +94,9 @@ struct sm_resident {
 
 /* What every cycle reads comes first, in few cache lines: with many SMs in step, the host's cache has lost them by the
  * next cycle. */
+/* Lines of 64 bytes in the largest cache for constants. */
+enum { SM_MOST_CONSTANT_LINES = 64 };
+
 struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
     struct sm_turn turn; /* of the current cycle, or the last one */
@@ -130,6 +133,7 @@ struct sm {
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
     uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* see sm_unit_owner() */
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
+    uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
     struct sched_view view;                                               /* those sets by address */

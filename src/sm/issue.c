@@ -48,8 +48,11 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     uint32_t parts = slot->parts + (uint32_t)(timing->parts & ISA_COST), n = parts / ISA_PARTS;
     slot->parts = (uint8_t)(parts % ISA_PARTS);
     sm->has_issued_nothing = n == 0;
+    sm->counters.machine_instructions += n;
     if (n == 0 || timing->parts & ISA_NO_JUMP)
         slot->fetch_ready = cycle + 1;
+    if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->fence_cycles)
+        slot->fetch_ready = cycle + sm->machine->fence_cycles;
     if (n > 1) {
         sm->issue_free[scheduler] = cycle + n;
         if (slot->fetch_ready < cycle + n)
@@ -57,6 +60,13 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
         if (timing->is_reconvergence)
             slot->fetch_ready += sm->machine->reconverge_cycles;
     }
+}
+
+/* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches elsewhere. */
+static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
+    const struct divergence_group *group = slot->group;
+    if (group && group->status == DIVERGENCE_RUNS && (before & ~group->mask))
+        slot->fetch_ready += sm->machine->diverge_cycles;
 }
 
 /* The scheduler sees the least progress of the bundle's rows. */
@@ -178,7 +188,10 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
         if (sm->is_watched)
             sm_watch_bundle(sm, s, &bundle);
         if (insn->kind >= sm->first_model_kind) {
+            uint32_t before = group->mask;
             call_control(sm, group, &bundle, cycle);
+            if (sm->has_machine_instructions && timing->is_branch && !(timing->parts & ISA_NO_JUMP))
+                part(sm, slot, before);
             return lanes;
         }
         if (mask) {
@@ -186,8 +199,12 @@ static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, 
             follow_up(sm, s, &bundle, cycle);
         }
     }
-    if (++group->pc == group->notify_pc)
+    if (++group->pc == group->notify_pc) {
+        uint32_t before = group->mask;
         sm->divergence->reached(sm->model, group, cycle);
+        if (sm->has_machine_instructions)
+            part(sm, slot, before);
+    }
     return lanes;
 }
 

@@ -56,18 +56,54 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     struct sm_slot *slot = &sm->slot[s];
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
-    if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0) { /* one by one on an address here, too */
+    if (timing->is_atomic && timing->atomic_kind != SM_ATOMIC_COUNTING && sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
     }
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared_cycles + extra - occupancy;
+    if (timing->atomic_kind == SM_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
+        extra = (uint64_t)passes * sm->machine->shared_retry_busy_cycles;
+        ready = cycle + (uint64_t)passes * sm->machine->shared_retry_cycles;
+    }
     sm->unit_free[SM_UNIT_LDST][0] = cycle + extra;
     set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
         slot->fetch_ready += extra - occupancy;
+}
+
+/* Puts the line into the cache for constants. Returns whether it was there. */
+static bool hits_constant(struct sm *sm, uint64_t address) {
+    enum { LINE = 64 };
+    uint32_t n_lines = sm->machine->constant_bytes / LINE;
+    if (!n_lines)
+        return true;
+    uint64_t *tag = &sm->constant_tag[address / LINE % n_lines];
+    bool is_there = *tag == address / LINE + 1;
+    *tag = address / LINE + 1;
+    return is_there;
+}
+
+/* Constants: the lanes of each different address after those of the one before. */
+static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *timing, uint32_t mask, uint64_t cycle) {
+    const struct config_machine *machine = sm->machine;
+    uint64_t latency = machine->constant_cycles, n = 0;
+    for (uint32_t left = mask; left; n++) {
+        uint64_t address = sm->cx.address[__builtin_ctz(left)];
+        if (!hits_constant(sm, address))
+            latency = machine->constant_miss_cycles;
+        for (uint32_t others = left; others; others &= others - 1)
+            if (sm->cx.address[__builtin_ctz(others)] == address)
+                left &= ~(1u << __builtin_ctz(others));
+    }
+    uint64_t busy = n * machine->constant_busy_cycles, ready = cycle + latency + busy - machine->constant_busy_cycles;
+    if (cycle + busy > sm->unit_free[SM_UNIT_LDST][0])
+        sm->unit_free[SM_UNIT_LDST][0] = cycle + busy;
+    set_destinations(sm, s, timing, mask, ready);
+    struct sm_slot *slot = &sm->slot[s];
+    slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
 }
 
 static uint32_t take_request(struct sm *sm) {
@@ -95,8 +131,11 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     if (timing->is_store || (timing->is_atomic && sm->cx.has_changed))
         sm->last_change = cycle;
     enum sm_access access = mask ? resolve(sm, timing, insn, mask) : SM_ACCESS_CONSTANT;
-    if (access == SM_ACCESS_CONSTANT)
+    if (access == SM_ACCESS_CONSTANT) {
+        if (mask && sm->machine->constant_busy_cycles && insn->access.space == PTX_SPACE_CONST)
+            access_constants(sm, s, timing, mask, cycle);
         return;
+    }
     sm->counters.memory_instructions++;
     if (access == SM_ACCESS_SHARED) {
         access_shared(sm, s, timing, insn, mask, cycle);
@@ -118,7 +157,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
         request->n_transactions = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
         request->n_transactions =
-            mem_repeat_atomics(address, request->n_transactions, timing->is_slow_atomic ? 2 : 1, request->transaction);
+            mem_repeat_atomics(address, request->n_transactions, timing->atomic_kind == SM_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;

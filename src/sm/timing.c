@@ -334,15 +334,55 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     }
 }
 
+struct reader {
+    uint32_t register_id;
+    bool is_found;
+};
+
+static void look_for_reader(void *user, uint32_t r, bool is_write) {
+    struct reader *reader = user;
+    reader->is_found |= !is_write && r == reader->register_id;
+}
+
+/* Whether an instruction reads what this one writes. */
+static bool has_reader(const struct ptx_function *function, const struct ptx_instruction *source) {
+    struct reader reader = {source->operand[0].register_id, false};
+    bool has_result = source->opcode == PTX_OP_ATOM && source->operand[0].kind == PTX_OPERAND_REGISTER;
+    for (uint32_t i = 0; has_result && i < function->n_instructions && !reader.is_found; i++)
+        ptx_for_each_register(&function->instruction[i], look_for_reader, &reader);
+    return reader.is_found;
+}
+
+/* Atomics in shared memory that are more, or less, than one by one on an address: shared_atomic64, shared_atomic_f32.
+ */
+static void set_shared_atomic(const struct config_machine *machine, const struct ptx_function *function,
+                              const struct ptx_instruction *source, struct sm_timing *timing) {
+    bool is_exchange = ptx_has(source, PTX_MOD_CAS) || ptx_has(source, PTX_MOD_EXCH);
+    enum ptx_type type = source->n_types ? source->type[0] : PTX_B32;
+    const struct ptx_operand *value = &source->operand[source->n_operands - 1];
+    bool is_retried = machine->shared_retry_cycles && !is_exchange &&
+                         (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F);
+    bool is_counting = ptx_has(source, PTX_MOD_ADD) && ptx_type_bits(type) == 32 &&
+                          ptx_type_kind(type) != PTX_KIND_F && value->kind == PTX_OPERAND_INTEGER &&
+                          value->value == 1 && !has_reader(function, source);
+    if (is_retried || is_counting)
+        timing->atomic_kind = is_retried ? SM_ATOMIC_RETRIED : SM_ATOMIC_COUNTING;
+}
+
 /* A sequence depends on itself: each further instruction adds to the latency of the first. The special-function unit
  * serves only one of them. */
-static void set_sm_90_cost(const struct config_machine *machine, const struct exec_insn *insn,
-                           const struct ptx_instruction *source, uint16_t parts, struct sm_timing *timing) {
+static void set_sm_90_cost(const struct config_machine *machine, const struct ptx_function *function,
+                           const struct exec_insn *insn, const struct ptx_instruction *source, uint16_t parts,
+                           struct sm_timing *timing) {
     enum { PER_PAIR = 2, FEW = 2 };
     unsigned n = (parts & ISA_COST) / ISA_PARTS;
     timing->parts = parts;
-    timing->is_slow_atomic =
-        timing->is_atomic && source && source->n_types && ptx_type_kind(source->type[0]) == PTX_KIND_F;
+    if (timing->is_fence && source && !ptx_has(source, PTX_MOD_CTA_MODE))
+        timing->is_fence = 2;
+    if (timing->is_atomic && source && source->n_types && ptx_type_kind(source->type[0]) == PTX_KIND_F)
+        timing->atomic_kind = SM_ATOMIC_SLOW;
+    if (timing->is_atomic && timing->access == SM_ACCESS_SHARED && source && source->n_operands > 1)
+        set_shared_atomic(machine, function, source, timing);
     if (insn->kind == EXEC_KIND_WARP &&
         insn->opcode == PTX_OP_SHFL) { /* goes through shared memory's crossbar: op_shfl */
         timing->unit = SM_UNIT_LDST;
@@ -386,8 +426,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
             program->timing[pc].parts = ISA_PARTS;
             if (parts && pc - function->first_pc < function->ptx->n_instructions)
-                set_sm_90_cost(machine, &exec->code[pc], exec->source[pc], parts[pc - function->first_pc],
-                               &program->timing[pc]);
+                set_sm_90_cost(machine, function->ptx, &exec->code[pc], exec->source[pc],
+                               parts[pc - function->first_pc], &program->timing[pc]);
             program->timing[pc].is_long =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;
             set_traits(&program->timing[pc]);

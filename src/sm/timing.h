@@ -40,6 +40,14 @@ enum sm_copies_role {
 
 enum { SM_OWN_REGISTERS = 10 };
 
+/* How an atomic differs from others. */
+enum sm_atomic {
+    SM_ATOMIC_PLAIN,
+    SM_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
+    SM_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
+    SM_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result: lanes of an address go together */
+};
+
 struct sm_timing {
     uint32_t reg[SM_OWN_REGISTERS]; /* use sm_registers() */
     uint8_t n_registers, n_destinations;
@@ -49,13 +57,14 @@ struct sm_timing {
     uint8_t work;              /* enum sm_work */
     uint16_t latency_cycles;   /* until a dependent instruction can issue; the access adds the memory's */
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
-    bool is_control, is_load, is_store, is_atomic, is_fence, is_barrier;
+    bool is_control, is_load, is_store, is_atomic, is_barrier;
+    uint8_t is_fence;          /* 2: for the device or the system */
     bool holds_row;            /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
-    bool is_slow_atomic : 1;   /* on floating-point numbers: takes the L2 twice as long (red_add_f32) */
+    uint8_t atomic_kind : 2;   /* enum sm_atomic */
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see, and not by a plain store */

@@ -17,3 +17,24 @@ expect "latency of shared memory" "$(value "$results" shared_load_latency 1)" 30
 expect "latency of shared memory with 32 conflicts" "$(value "$results" shared_load_latency 32)" 61
 results=$("$heddle" run "$hardware" -m gtx480 --quiet -- --quick --only constant)
 [[ $(value "$results" constant_latency 512) -gt 0 ]] || { echo "no latency of constants"; exit 1; }
+
+# What the machine file of the H200 states, and what happens without it.
+h200() { "$heddle" run "$hardware" -m h200 --set sm.count=2 --quiet "${@:2}" -- --quick --only "$1"; }
+results=$(h200 constant_l)
+expect "latency of constants in their cache" "$(value "$results" constant_latency 2048)" 28
+expect "latency of constants outside it" "$(value "$results" constant_latency 4096)" 98
+expect "cycles of 8 addresses of constants" "$(value "$results" constant_lanes_32_warps 8)" 16
+results=$(h200 constant_l --set sm.constant_size=4K --set sm.constant_busy_cycles=1)
+expect "latency of constants in a larger cache" "$(value "$results" constant_latency 4096)" 28
+expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
+expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
+expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fence_cycles=0)" fence_device 1)" 5
+results=$(h200 uneven_loop) without=$(h200 uneven_loop --set sm.diverge_cycles=0)
+expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "$(($(value "$without" uneven_loop 2) + 15))"
+results=$(h200 two_sides) without=$(h200 two_sides --set sm.diverge_cycles=0)
+expect "branch with two sides" "$(value "$results" two_sides 16)" "$(($(value "$without" two_sides 16) + 30))"
+expect "branch that all take" "$(value "$results" two_sides 32)" "$(value "$without" two_sides 32)"
+results=$(h200 shared_atomic_f32)
+expect "floating-point atomics in shared memory, two rounds" "$(value "$results" shared_atomic_f32_1_warps 2)" 201
+expect "end of a block to the next" "$(value "$(h200 block_end)" block_end 32)" \
+    "$(($(value "$(h200 block_end --set sm.block_turn_cycles=0)" block_end 32) + 330))"
