@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -43,8 +44,9 @@ const struct cli_command cli_validate_command = {
     .usage = "validate [MACHINE [WORKLOAD...]] [options]",
     .text = "Runs the workloads that were recorded on the GPU that the machine describes, default h200, and\n"
             "shows the cycles of the recorded launches beside the simulated ones. A workload's error is the\n"
-            "difference of the sums over its recorded launches; below the table are the mean and the median of\n"
-            "the errors without their sign, and the correlation of the cycles' logarithms.\n"
+            "difference of the sums over its recorded launches, of cycles and of machine instructions; below\n"
+            "the table are the means and the median of the errors without their sign, and the correlation of\n"
+            "the cycles' logarithms. A second table has kernels that are not workloads, bench/hardware/kernels.\n"
             "\n"
             "A recording is a CSV file with a line for each launch; tests/hardware/record.sh makes one of\n"
             "your own card. Some workloads take minutes.\n",
@@ -60,8 +62,9 @@ const struct cli_command cli_validate_command = {
 /* A workload at a size: what was recorded, and its run. */
 struct comparison {
     const struct cli_recorded *real;
-    double simulated; /* cycles of the recorded launches; NaN: the run failed */
-    double error;     /* simulated / real - 1 */
+    double simulated;                       /* cycles of the recorded launches; NaN: the run failed */
+    double error;                           /* simulated / real - 1 */
+    double instructions, instruction_error; /* the same for machine instructions; NaN: not recorded or not simulated */
 };
 
 struct validate {
@@ -110,14 +113,17 @@ static int make_jobs(struct validate *validate) {
         if (!is_wanted(validate, recorded))
             continue;
         const char **arguments = BASE_ARENA_ARRAY(&validate->arena, const char *, 3);
-        arguments[0] = "--size";
+        arguments[0] = recorded->is_kernel ? recorded->workload : "--size";
         arguments[1] = recorded->size;
         arguments[2] = "--no-check";
+        const char *program = recorded->is_kernel
+                                  ? base_arena_printf(&validate->arena, "%s/kernels", validate->place.bench)
+                                  : recorded->workload;
         struct cli_job *one = &job[validate->n];
         int status;
         one->execution = (struct cli_execution){
             .place = &validate->place,
-            .arguments = {.item = arguments, .count = 3},
+            .arguments = {.item = arguments, .count = recorded->is_kernel ? 1 : 3},
             .target = &validate->target,
             .timeout_seconds = validate->given.timeout_seconds,
             .last_timed_launch = recorded->n_launches,
@@ -126,7 +132,7 @@ static int make_jobs(struct validate *validate) {
             .is_apart = true,
             .output = CLI_OUTPUT_DROPPED,
         };
-        if (!cli_find_program(&one->execution.program, recorded->workload, &validate->place, &validate->arena, &status))
+        if (!cli_find_program(&one->execution.program, program, &validate->place, &validate->arena, &status))
             return status;
         one->run.size = recorded->size;
         one->run.target = &validate->shown;
@@ -143,12 +149,19 @@ static void collect(struct validate *validate) {
     for (unsigned i = 0; i < validate->n; i++) {
         const struct cli_job *job = &validate->jobs.job[i];
         struct comparison *comparison = &validate->comparison[i];
-        comparison->simulated = NAN;
+        comparison->simulated = comparison->instructions = comparison->instruction_error = NAN;
+        double instructions = 0;
         if (!cli_is_finished(job) || job->status != CLI_DONE || job->run.n_launches < comparison->real->n_launches)
             continue;
         comparison->simulated = 0;
-        for (unsigned k = 0; k < comparison->real->n_launches; k++)
+        for (unsigned k = 0; k < comparison->real->n_launches; k++) {
             comparison->simulated += (double)job->run.launch[k].counters.cycles;
+            instructions += (double)job->run.launch[k].counters.machine_instructions;
+        }
+        if (instructions > 0 && comparison->real->instructions > 0) {
+            comparison->instructions = instructions;
+            comparison->instruction_error = instructions / comparison->real->instructions - 1;
+        }
         comparison->error = comparison->simulated / comparison->real->cycles - 1;
     }
 }
@@ -158,20 +171,30 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+enum group { WORKLOADS, KERNELS, ALL };
+
+static bool is_in(const struct comparison *comparison, enum group group) {
+    return group == ALL || comparison->real->is_kernel == (group == KERNELS);
+}
+
 struct summary {
-    unsigned n;
-    double mean, median, correlation;
+    unsigned n, n_instructions;
+    double mean, median, correlation, instructions; /* instructions: the mean error of their number */
 };
 
 /* The correlation of the logarithms: cycles differ by orders of magnitude. */
-static struct summary summarize(struct validate *validate) {
+static struct summary summarize(struct validate *validate, enum group group) {
     struct summary summary = {0};
     double *error = BASE_ARENA_ARRAY(&validate->arena, double, validate->n);
     double x_sum = 0, y_sum = 0, xx = 0, yy = 0, xy = 0;
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
-        if (isnan(comparison->simulated))
+        if (isnan(comparison->simulated) || !is_in(comparison, group))
             continue;
+        if (!isnan(comparison->instruction_error)) {
+            summary.instructions += fabs(comparison->instruction_error);
+            summary.n_instructions++;
+        }
         error[summary.n++] = fabs(comparison->error);
         summary.mean += fabs(comparison->error);
         double x = log(comparison->real->cycles), y = log(comparison->simulated);
@@ -181,19 +204,31 @@ static struct summary summarize(struct validate *validate) {
         return summary;
     double n = summary.n, spread = sqrt((n * xx - x_sum * x_sum) * (n * yy - y_sum * y_sum));
     summary.mean /= n;
+    summary.instructions = summary.n_instructions ? summary.instructions / summary.n_instructions : 0;
     qsort(error, summary.n, sizeof *error, by_value);
     summary.median = summary.n % 2 ? error[summary.n / 2] : (error[summary.n / 2 - 1] + error[summary.n / 2]) / 2;
     summary.correlation = spread > 0 ? (n * xy - x_sum * y_sum) / spread : 0;
     return summary;
 }
 
-static void print_table(struct validate *validate, const struct summary *summary) {
-    struct report_table table = report_table_new(&validate->arena, 6);
-    static const char *const heads[] = {"workload", "size", "launches", "real cycles", "simulated", "error"};
-    for (unsigned k = 0; k < 6; k++)
+static void print_table(struct validate *validate, enum group group) {
+    struct summary summary = summarize(validate, group);
+    struct report_table table = report_table_new(&validate->arena, 7);
+    const char *const heads[] = {group == KERNELS ? "kernel" : "workload",
+                                 "size",
+                                 "launches",
+                                 "real cycles",
+                                 "simulated",
+                                 "error",
+                                 "instructions"};
+    unsigned n = 0;
+    for (unsigned k = 0; k < 7; k++)
         report_table_cell(&table, "%s", heads[k]);
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
+        if (!is_in(comparison, group))
+            continue;
+        n++;
         report_table_cell(&table, "%s", comparison->real->workload);
         report_table_cell(&table, "%s", comparison->real->size);
         report_table_count(&table, comparison->real->n_launches);
@@ -201,14 +236,25 @@ static void print_table(struct validate *validate, const struct summary *summary
         if (isnan(comparison->simulated)) {
             report_table_cell(&table, "failed");
             report_table_cell(&table, "-");
+            report_table_cell(&table, "-");
             continue;
         }
         report_table_count(&table, (uint64_t)comparison->simulated);
         report_table_cell(&table, "%+.0f %%", 100 * comparison->error);
+        if (isnan(comparison->instruction_error))
+            report_table_cell(&table, "-");
+        else
+            report_table_cell(&table, "%+.0f %%", 100 * comparison->instruction_error);
     }
+    if (!n)
+        return;
     report_table_print(&table, stdout, false);
-    printf("%u workloads: mean error %.1f %%, median %.1f %%, correlation %.3f\n", summary->n, 100 * summary->mean,
-           100 * summary->median, summary->correlation);
+    printf("%u %s: mean error %.1f %%, median %.1f %%, correlation %.3f", summary.n,
+           group == KERNELS ? "other kernels" : "workloads", 100 * summary.mean, 100 * summary.median,
+           summary.correlation);
+    if (summary.n_instructions)
+        printf("; instructions %.1f %%", 100 * summary.instructions);
+    printf("\n");
 }
 
 static bool write_csv(const struct validate *validate) {
@@ -217,12 +263,13 @@ static bool write_csv(const struct validate *validate) {
         return true;
     if (!cli_open_output(validate->given.csv, &file))
         return false;
-    fprintf(file, "workload,size,launches,real_cycles,simulated_cycles,error\n");
+    fprintf(file, "workload,size,launches,real_cycles,simulated_cycles,error,instruction_error\n");
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (!isnan(comparison->simulated))
-            fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f\n", comparison->real->workload, comparison->real->size,
-                    comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error);
+            fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f,%.4f\n", comparison->real->workload, comparison->real->size,
+                    comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error,
+                    isnan(comparison->instruction_error) ? 0 : comparison->instruction_error);
     }
     return cli_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
 }
@@ -262,7 +309,7 @@ static void draw_axes(struct report_svg *svg, const struct axes *axes) {
     report_svg_text(svg, 20, (TOP + HEIGHT - BOTTOM) / 2.0, 14, REPORT_MIDDLE, -90, "simulated cycles");
 }
 
-static bool draw(const struct validate *validate, const struct summary *summary) {
+static bool draw(struct validate *validate) {
     FILE *file;
     struct report_svg svg;
     struct axes axes = {INFINITY, -INFINITY};
@@ -283,15 +330,17 @@ static bool draw(const struct validate *validate, const struct summary *summary)
     if (axes.last <= axes.first)
         axes.last = axes.first + 1;
     report_svg_begin(&svg, file, WIDTH, HEIGHT);
-    snprintf(title, sizeof title, "%s: %u workloads, mean error %.1f %%, median %.1f %%", validate->shown.machine,
-             summary->n, 100 * summary->mean, 100 * summary->median);
+    struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
+    snprintf(title, sizeof title, "%s, mean error: %u workloads %.1f %% (blue), %u other kernels %.1f %% (orange)",
+             validate->shown.machine, workloads.n, 100 * workloads.mean, kernels.n, 100 * kernels.mean);
     report_svg_text(&svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
     draw_axes(&svg, &axes);
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (!isnan(comparison->simulated))
             report_svg_rectangle(&svg, across(&axes, comparison->real->cycles) - 3,
-                                 up(&axes, comparison->simulated) - 3, 6, 6, "#1f77b4");
+                                 up(&axes, comparison->simulated) - 3, 6, 6,
+                                 comparison->real->is_kernel ? "#ff7f0e" : "#1f77b4");
     }
     report_svg_end(&svg);
     return cli_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
@@ -300,7 +349,8 @@ static bool draw(const struct validate *validate, const struct summary *summary)
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
 /* A point for each workload that has come to its end, and its run; without time series, since a card has many SMs. */
-static json_t *page_document(struct validate *validate, const struct summary *summary) {
+static json_t *page_document(struct validate *validate) {
+    struct summary summary = summarize(validate, ALL);
     json_t *points = json_array(), *runs = json_array();
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
@@ -313,27 +363,29 @@ static json_t *page_document(struct validate *validate, const struct summary *su
         json_array_append_new(runs, report_run_document(&validate->jobs.job[i].run, &validate->arena));
     }
     return json_pack("{s:{s:s, s:f, s:f, s:f, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
-                     summary->mean, "median", summary->median, "correlation", summary->correlation, "points", points,
+                     summary.mean, "median", summary.median, "correlation", summary.correlation, "points", points,
                      "runs", runs);
 }
 
-static bool write_page(struct validate *validate, const struct summary *summary) {
+static bool write_page(struct validate *validate) {
     const char *title = base_arena_printf(&validate->arena, "%s held against the GPU", validate->shown.machine);
-    return !validate->html.file ||
-           cli_html_write(&validate->html, title, json_pack("[o]", page_document(validate, summary)));
+    return !validate->html.file || cli_html_write(&validate->html, title, json_pack("[o]", page_document(validate)));
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int find_recording(struct validate *validate) {
-    const char *path = validate->given.recording;
-    if (!path) {
-        const char *folder = cli_find_recordings(&validate->arena);
-        if (!folder)
-            return CLI_ERROR;
-        path = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
-    }
-    return cli_read_recording(path, &validate->recording, &validate->arena);
+    if (validate->given.recording)
+        return cli_read_recording(validate->given.recording, &validate->recording, &validate->arena);
+    const char *folder = cli_find_recordings(&validate->arena);
+    if (!folder)
+        return CLI_ERROR;
+    const char *launches = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
+    const char *kernels = base_arena_printf(&validate->arena, "%s/%s_kernels.csv", folder, validate->shown.machine);
+    int status = cli_read_recording(launches, &validate->recording, &validate->arena);
+    if (status == CLI_DONE && access(kernels, R_OK) == 0)
+        status = cli_read_recording(kernels, &validate->recording, &validate->arena);
+    return status;
 }
 
 static int run(struct validate *validate) {
@@ -354,15 +406,16 @@ static int run(struct validate *validate) {
     if ((status = cli_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != CLI_DONE)
         return status;
     collect(validate);
-    struct summary summary = summarize(validate);
     if (!validate->given.is_quiet && !cli_is_stdout(validate->given.csv) && !cli_is_stdout(validate->given.svg) &&
-        !cli_is_stdout(validate->given.html))
-        print_table(validate, &summary);
+        !cli_is_stdout(validate->given.html)) {
+        print_table(validate, WORKLOADS);
+        print_table(validate, KERNELS);
+    }
     for (unsigned i = 0; i < validate->n; i++)
         if (validate->jobs.job[i].run.error)
             status =
                 cli_fail(CLI_ERROR, "%s: %s", validate->comparison[i].real->workload, validate->jobs.job[i].run.error);
-    if (!write_csv(validate) || !draw(validate, &summary) || !write_page(validate, &summary))
+    if (!write_csv(validate) || !draw(validate) || !write_page(validate))
         status = CLI_ERROR;
     return validate->jobs.interrupt ? cli_report_interrupt(&validate->jobs) : status;
 }

@@ -38,7 +38,6 @@ struct config_dram {
     uint32_t row_hit_cycles, row_conflict_cycles;
     uint32_t
         row_cycle_cycles;     /* after which a bank can open another row; 0: when this one's accesses have their data */
-    uint32_t delay_cycles;    /* outside of the banks */
     uint32_t row_hold_cycles; /* after an access with a row-buffer hint; 0: row_conflict_cycles - row_hit_cycles */
     double bytes_per_cycle;   /* of one channel's data bus */
     uint32_t queue_entries;

@@ -119,10 +119,14 @@ static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned d
                : a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1)
                                                  : 1;
     case PTX_OP_MUL:
-        factor = b->kind == PTX_OPERAND_INTEGER ? b->value & -b->value : 1;
-        break;
     case PTX_OP_SHL:
-        factor = b->kind == PTX_OPERAND_INTEGER && b->value < 32 ? 1ull << b->value : 1;
+        if (b->kind != PTX_OPERAND_INTEGER)
+            return 1;
+        factor = insn->opcode == PTX_OP_MUL ? b->value & -b->value : b->value < 32 ? 1ull << b->value : 1;
+        factor *= a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1) : 1;
+        break;
+    case PTX_OP_AND:
+        factor = b->kind == PTX_OPERAND_INTEGER ? b->value & -b->value : 1;
         break;
     case PTX_OP_ADD: {
         if (a->kind != PTX_OPERAND_REGISTER)

@@ -39,7 +39,10 @@ struct ordering {
     uint8_t *words;           /* per register: machine registers that it takes */
     uint32_t *n_uses;         /* per register: reads that are still to come in the block */
     bool *is_live, *lives_on; /* per register: now; after the block */
+    bool *is_loaded;          /* per register: a load of the block writes it */
     int32_t pressure, limit;  /* machine registers: live now; at most */
+    int32_t loaded;           /* those of them that hold what loads of the block brought */
+    int32_t room;             /* for what the block computes besides: loads leave it free */
     int32_t change;           /* of the pressure by the instruction that is visited */
 };
 
@@ -195,12 +198,17 @@ static uint32_t find_condition(const struct ordering *ordering) {
     return NONE;
 }
 
+/* Loads that are worth an early place. Constants go through uniform registers, which are few. */
+static bool is_slow_load(const struct ptx_instruction *insn) {
+    return is_load(insn) && insn->space != PTX_SPACE_PARAM && insn->space != PTX_SPACE_CONST;
+}
+
 /* Loads from memory, the condition of the branch, and what they wait for. */
 static void find_early(struct ordering *ordering) {
     uint32_t condition = find_condition(ordering);
     for (uint32_t i = ordering->count; i-- > 0;) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
-        bool is_early = (is_load(insn) && insn->space != PTX_SPACE_PARAM) || i == condition;
+        bool is_early = is_slow_load(insn) || i == condition;
         for (uint32_t e = ordering->after[i]; e != NONE && !is_early; e = ordering->edge[e].next)
             is_early = ordering->is_early[ordering->edge[e].to];
         ordering->is_early[i] = is_early;
@@ -277,7 +285,7 @@ static bool lives_on(const struct ordering *ordering, const struct ptx_block *bl
 static void begin_pressure(struct ordering *ordering, uint32_t b) {
     const struct ptx_analysis *analysis = ordering->analysis;
     const struct ptx_block *block = &analysis->block[b];
-    ordering->pressure = 0;
+    ordering->pressure = ordering->loaded = 0;
     for (uint32_t c = 0; c < analysis->n_crossing; c++) {
         uint32_t r = analysis->crossing[c];
         ordering->is_live[r] = ptx_is_live_in(analysis, b, r);
@@ -288,11 +296,21 @@ static void begin_pressure(struct ordering *ordering, uint32_t b) {
         ptx_for_each_register(&ordering->function->instruction[i], count_use, ordering);
 }
 
+static void forget_uses(void *user, uint32_t r, bool is_write);
+
+static void forget_block(struct ordering *ordering, const struct ptx_block *block) {
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
+    for (uint32_t c = 0; c < ordering->analysis->n_crossing; c++)
+        ordering->is_live[ordering->analysis->crossing[c]] = ordering->lives_on[ordering->analysis->crossing[c]] =
+            false;
+}
+
 static void forget_uses(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
     (void)is_write;
     ordering->n_uses[r] = 0;
-    ordering->is_live[r] = ordering->lives_on[r] = false;
+    ordering->is_live[r] = ordering->lives_on[r] = ordering->is_loaded[r] = false;
 }
 
 /* Reads come before writes. */
@@ -301,9 +319,11 @@ static void pass_register(void *user, uint32_t r, bool is_write) {
     if (!is_write && --ordering->n_uses[r] == 0 && ordering->is_live[r] && !ordering->lives_on[r]) {
         ordering->is_live[r] = false;
         ordering->pressure -= ordering->words[r];
+        ordering->loaded -= ordering->is_loaded[r] * ordering->words[r];
     } else if (is_write && !ordering->is_live[r] && (ordering->n_uses[r] || ordering->lives_on[r])) {
         ordering->is_live[r] = true;
         ordering->pressure += ordering->words[r];
+        ordering->loaded += ordering->is_loaded[r] * ordering->words[r];
     }
 }
 
@@ -320,6 +340,27 @@ static int32_t change_by(struct ordering *ordering, uint32_t i) {
     ordering->change = 0;
     ptx_for_each_register(&ordering->function->instruction[ordering->first + i], estimate_register, ordering);
     return ordering->change;
+}
+
+static void note_loaded(void *user, uint32_t r, bool is_write) {
+    struct ordering *ordering = user;
+    ordering->is_loaded[r] |= is_write;
+}
+
+/* What the block needs in the order of the text, apart from what loads bring. */
+static void find_room(struct ordering *ordering, uint32_t b) {
+    const struct ptx_block *block = &ordering->analysis->block[b];
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        if (is_slow_load(&ordering->function->instruction[i]))
+            ptx_for_each_register(&ordering->function->instruction[i], note_loaded, ordering);
+    begin_pressure(ordering, b);
+    int32_t start = ordering->pressure, most = start;
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        ptx_for_each_register(&ordering->function->instruction[i], pass_register, ordering);
+        most = ordering->pressure - ordering->loaded > most ? ordering->pressure - ordering->loaded : most;
+    }
+    ordering->room = most - start;
+    forget_block(ordering, block);
 }
 
 /* The most registers of the text as it is decide over the limit. */
@@ -369,7 +410,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
     while (*next_early < ordering->count && (is_taken[*next_early] || !ordering->is_early[*next_early]))
         ++*next_early;
     if (*next_early < ordering->count && !ordering->n_before[*next_early] &&
-        ordering->pressure + change_by(ordering, *next_early) <= ordering->limit)
+        ordering->pressure + change_by(ordering, *next_early) + ordering->room <= ordering->limit)
         return *next_early;
     while (is_taken[*next_any])
         ++*next_any;
@@ -424,6 +465,7 @@ static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instru
     }
     find_edges(ordering);
     find_early(ordering);
+    find_room(ordering, b);
     begin_pressure(ordering, b);
     put_in_order(ordering, sorted);
     for (uint32_t i = block->first; i < block->first + block->count; i++)
@@ -450,6 +492,7 @@ void isa_order(struct ptx_function *function) {
     ordering.words = base_allocate(n_registers + 1, sizeof(uint8_t));
     ordering.n_uses = base_allocate(n_registers + 1, sizeof(uint32_t));
     ordering.is_live = base_allocate(n_registers + 1, sizeof(bool));
+    ordering.is_loaded = base_allocate(n_registers + 1, sizeof(bool));
     ordering.lives_on = base_allocate(n_registers + 1, sizeof(bool));
     for (uint32_t r = 0; r < n_registers; r++)
         ordering.writer[r] = ordering.reader_edge[r] = NONE;
@@ -470,6 +513,7 @@ void isa_order(struct ptx_function *function) {
     free(ordering.words);
     free(ordering.n_uses);
     free(ordering.is_live);
+    free(ordering.is_loaded);
     free(ordering.lives_on);
     free(sorted);
     ptx_analysis_free(analysis);

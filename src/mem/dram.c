@@ -27,8 +27,6 @@
  * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint;
  * the dissertation does not say what two hints mean.
  *
- * dram.delay is what an access takes besides, in controllers and on wires: it keeps no bank and no bus busy.
- *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
 #include <stdio.h>

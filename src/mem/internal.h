@@ -190,9 +190,14 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
 /* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest one
  * above it. */
 uint32_t mem_line_bytes(const struct config_machine *machine);
-/* The bank that holds a line. */
+/* The bank that holds a line. With l2.interleave, each round over all banks begins at another one, so that addresses at
+ * a distance of a power of two do not meet in few banks. */
 static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
-    return (uint32_t)((mem->bank_lines == 1 ? line : line / mem->bank_lines) % mem->n_banks);
+    if (mem->bank_lines == 1)
+        return (uint32_t)(line % mem->n_banks);
+    uint64_t chunk = line / mem->bank_lines, round = chunk / mem->n_banks;
+    uint32_t first = (uint32_t)(round * 0x9e3779b1u) >> 16;
+    return (uint32_t)((chunk + first) % mem->n_banks);
 }
 /* The line's number among those of its bank, times the banks, plus the bank: what DRAM's addresses are made of, so that
  * a bank's lines are in channels of its partition. Without l2.interleave the line's own number. */

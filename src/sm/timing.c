@@ -388,9 +388,12 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct pt
         timing->unit = SM_UNIT_LDST;
         timing->occupancy_cycles = passes(machine, machine->ldst_width);
         timing->latency_cycles = (uint16_t)(machine->shared_cycles + 1);
-    } else if (timing->is_barrier) { /* one unit counts arrivals: barrier, 2 cycles for each warp */
-        timing->unit = SM_UNIT_LDST;
-        timing->occupancy_cycles = 2;
+    } else if (timing->is_barrier) { /* arrivals are counted, 2 cycles for each warp of the SM (barrier), beside
+                                        accesses */
+        timing->unit = machine->matrix_rate ? SM_UNIT_MATRIX : SM_UNIT_LDST;
+        timing->occupancy_cycles =
+            (uint16_t)(machine->matrix_rate && machine->units == CONFIG_UNITS_PARTITIONED ? 2 * machine->schedulers
+                                                                                          : 2);
     }
     if (!source || insn->kind != EXEC_KIND_LANES)
         return;

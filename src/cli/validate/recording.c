@@ -1,4 +1,4 @@
-/* Reads recordings. The columns are found by their names; only workload, size and cycles are needed. */
+/* Reads recordings. The columns are found by their names: workload, size and cycles, and warp_inst if it is there. */
 #include "cli/validate/recording.h"
 
 #include <errno.h>
@@ -28,15 +28,15 @@ static unsigned cut(char *line, char *field[MOST_FIELDS]) {
     return n;
 }
 
-enum column { WORKLOAD, SIZE, CYCLES, N_COLUMNS };
+enum column { WORKLOAD, SIZE, CYCLES, INSTRUCTIONS, N_COLUMNS };
 
 static bool find_columns(char *const *field, unsigned n, unsigned column[N_COLUMNS]) {
-    static const char *const name[N_COLUMNS] = {"workload", "size", "cycles"};
+    static const char *const name[N_COLUMNS] = {"workload", "size", "cycles", "warp_inst"};
     for (unsigned c = 0; c < N_COLUMNS; c++) {
         column[c] = 0;
         while (column[c] < n && strcmp(field[column[c]], name[c]) != 0)
             column[c]++;
-        if (column[c] == n)
+        if (column[c] == n && c != INSTRUCTIONS)
             return false;
     }
     return true;
@@ -55,7 +55,9 @@ static int read_lines(FILE *file, const char *path, struct cli_recording *record
     size_t room = 0;
     unsigned column[N_COLUMNS] = {0}, number = 0;
     int status = CLI_DONE;
-    recording->item = BASE_ARENA_ARRAY(arena, struct cli_recorded, MOST_WORKLOADS);
+    unsigned n_before = recording->count;
+    if (!recording->item)
+        recording->item = BASE_ARENA_ARRAY(arena, struct cli_recorded, MOST_WORKLOADS);
     while (status == CLI_DONE && getline(&line, &room, file) > 0) {
         unsigned n = cut(line, field);
         if (++number == 1) {
@@ -79,19 +81,21 @@ static int read_lines(FILE *file, const char *path, struct cli_recording *record
             recorded = &recording->item[recording->count++];
             recorded->workload = base_arena_copy(arena, workload, strlen(workload));
             recorded->size = base_arena_copy(arena, size, strlen(size));
+            recorded->is_kernel = strcmp(size, "-") == 0;
         }
         recorded->n_launches++;
         recorded->cycles += cycles;
+        if (n > column[INSTRUCTIONS])
+            recorded->instructions += strtod(field[column[INSTRUCTIONS]], NULL);
     }
     free(line);
-    if (status == CLI_DONE && !recording->count)
+    if (status == CLI_DONE && recording->count == n_before)
         status = cli_fail(CLI_ERROR, "%s has no launches", path);
     return status;
 }
 
 int cli_read_recording(const char *path, struct cli_recording *recording, struct base_arena *arena) {
     FILE *file = fopen(path, "r");
-    *recording = (struct cli_recording){0};
     if (!file)
         return cli_fail(CLI_ERROR, "cannot read the recording '%s': %s", path, strerror(errno));
     int status = read_lines(file, path, recording, arena);

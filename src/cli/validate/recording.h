@@ -1,13 +1,17 @@
 /* What was recorded on a real GPU: a CSV file with a line for each launch (tests/hardware/record.sh). */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 
-/* A workload at a size. */
+/* A workload at a size, or a kernel of bench/hardware/kernels. */
 struct cli_recorded {
     const char *workload, *size;
+    bool is_kernel;      /* its size is "-" */
     unsigned n_launches; /* the first ones of the program */
     double cycles;       /* of them all */
+    double instructions; /* machine instructions of warps, of them all; 0: not recorded */
 };
 
 struct cli_recording {
@@ -15,5 +19,5 @@ struct cli_recording {
     unsigned count;
 };
 
-/* Returns CLI_DONE, or CLI_ERROR after one line on standard error. */
+/* Adds to the recording, which starts as zeros. Returns CLI_DONE, or CLI_ERROR after one line on standard error. */
 int cli_read_recording(const char *path, struct cli_recording *recording, struct base_arena *arena);

@@ -27,7 +27,7 @@ static int read_text(const char *text, struct cli_recording *recording, struct b
 static void launches_of_a_workload_are_summed(void **state) {
     (void)state;
     struct base_arena arena = {0};
-    struct cli_recording recording;
+    struct cli_recording recording = {0};
     assert_int_equal(
         read_text("workload,size,kernel,grid,cycles\n"
                   "bfs,medium,k,\"(4, 1, 1)\",100\nbfs,medium,k,\"(4, 1, 1)\",50\nbfs,paper,k,\"(4, 1, 1)\",7\n",
@@ -41,10 +41,23 @@ static void launches_of_a_workload_are_summed(void **state) {
     base_arena_free(&arena);
 }
 
+static void kernels_and_their_instructions_are_read_too(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct cli_recording recording = {0};
+    assert_int_equal(
+        read_text("workload,size,cycles,warp_inst\nbfs,medium,100,7\nbfs,medium,50,8\n", &recording, &arena), CLI_DONE);
+    assert_int_equal(read_text("workload,size,cycles\njacobi,-,100\n", &recording, &arena), CLI_DONE);
+    assert_int_equal(recording.count, 2);
+    assert_true(recording.item[0].instructions == 15 && !recording.item[0].is_kernel);
+    assert_true(recording.item[1].instructions == 0 && recording.item[1].is_kernel);
+    base_arena_free(&arena);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     struct base_arena arena = {0};
-    struct cli_recording recording;
+    struct cli_recording recording = {0};
     assert_int_equal(read_text("workload,size\nbfs,medium\n", &recording, &arena), CLI_ERROR);
     assert_int_equal(read_text("workload,size,cycles\nbfs,medium,many\n", &recording, &arena), CLI_ERROR);
     assert_int_equal(read_text("workload,size,cycles\nbfs\n", &recording, &arena), CLI_ERROR);
@@ -56,6 +69,7 @@ static void what_is_no_recording_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_a_workload_are_summed),
+        cmocka_unit_test(kernels_and_their_instructions_are_read_too),
         cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
