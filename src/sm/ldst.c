@@ -56,7 +56,8 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     struct sm_slot *slot = &sm->slot[s];
     unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
                                          sm->machine->shared_banks);
-    if (timing->is_atomic && timing->atomic_kind != SM_ATOMIC_COUNTING && sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
+    if (timing->is_atomic && timing->atomic_kind != SM_ATOMIC_COUNTING &&
+        sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
     }
@@ -156,8 +157,8 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     if (timing->copies == SM_COPIES_NONE)
         request->n_transactions = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
-        request->n_transactions =
-            mem_repeat_atomics(address, request->n_transactions, timing->atomic_kind == SM_ATOMIC_SLOW ? 2 : 1, request->transaction);
+        request->n_transactions = mem_repeat_atomics(
+            address, request->n_transactions, timing->atomic_kind == SM_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;

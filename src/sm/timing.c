@@ -361,10 +361,9 @@ static void set_shared_atomic(const struct config_machine *machine, const struct
     enum ptx_type type = source->n_types ? source->type[0] : PTX_B32;
     const struct ptx_operand *value = &source->operand[source->n_operands - 1];
     bool is_retried = machine->shared_retry_cycles && !is_exchange &&
-                         (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F);
-    bool is_counting = ptx_has(source, PTX_MOD_ADD) && ptx_type_bits(type) == 32 &&
-                          ptx_type_kind(type) != PTX_KIND_F && value->kind == PTX_OPERAND_INTEGER &&
-                          value->value == 1 && !has_reader(function, source);
+                      (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F);
+    bool is_counting = ptx_has(source, PTX_MOD_ADD) && ptx_type_bits(type) == 32 && ptx_type_kind(type) != PTX_KIND_F &&
+                       value->kind == PTX_OPERAND_INTEGER && value->value == 1 && !has_reader(function, source);
     if (is_retried || is_counting)
         timing->atomic_kind = is_retried ? SM_ATOMIC_RETRIED : SM_ATOMIC_COUNTING;
 }
