@@ -52,8 +52,8 @@ bool gpu_has_workers(struct gpu_run *run) {
     return true;
 }
 
-static uint64_t next_cycle(const struct gpu_timed *timed) {
-    uint64_t next = mem_next_event(timed->mem);
+static uint64_t next_wake(const struct gpu_timed *timed) {
+    uint64_t next = SM_NEVER;
     for (uint32_t i = 0; i < timed->machine.n_sms; i++)
         next = timed->unit[i].wake < next ? timed->unit[i].wake : next;
     return next;
@@ -100,13 +100,14 @@ static bool tick_all(struct gpu_run *run, bool is_new_window) {
 bool gpu_run_stepwise(struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     while (run->n_finished < run->n_blocks) {
-        uint64_t next = next_cycle(timed);
+        uint64_t answer = mem_next_event(timed->mem), wake = next_wake(timed), next = answer < wake ? answer : wake;
         if (!gpu_has_next(run, next) || !gpu_is_in_limit(run, next))
             return false;
         if (run->has_series)
             gpu_advance_series(run, next - 1);
         timed->cycle = next;
-        mem_advance(timed->mem, next);
+        if (answer <= next)
+            mem_advance(timed->mem, next);
         bool is_new_window = next > run->last_ahead;
         if (is_new_window)
             run->last_ahead = gpu_last_ahead(run, next);

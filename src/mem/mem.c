@@ -366,11 +366,12 @@ uint64_t mem_next_event(const struct mem *mem) {
 /* Each cycle first in the partitions, then in the SMs; without latency, what SMs send there may belong to the same
  * cycle. */
 void mem_advance(struct mem *mem, uint64_t cycle) {
+    uint32_t n_sms = mem->n_partitions ? mem->n_sms : 0;
     for (uint64_t now; (now = mem_next_event(mem)) <= cycle && now != MEM_NEVER;) {
         for (uint32_t i = 0; i < mem->n_partitions; i++)
             if (mem_partition_next(mem, i) <= now)
                 mem_partition_advance(mem, i, now);
-        for (uint32_t i = 0; i < mem->n_sms; i++)
+        for (uint32_t i = 0; i < n_sms; i++)
             if (mem->sms[i].events.next <= now)
                 mem_sm_advance(mem, i, now);
     }
