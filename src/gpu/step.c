@@ -66,10 +66,10 @@ static bool tick(struct gpu_run *run, uint32_t i) {
     uint64_t next = SM_NEVER, n_finished = run->n_finished;
     unit->wake = SM_NEVER;
     run->n_ticks++;
-    sm_tick(timed->sm[i], SM_TOGETHER, timed->cycle, &next);
+    enum sm_outcome outcome = sm_tick(timed->sm[i], SM_TOGETHER, timed->cycle, &next);
     gpu_wake_after(unit, timed->cycle, next);
-    if (!gpu_has_no_fault(run, i) || !gpu_watch(run, i, timed->cycle))
-        return false;
+    if (outcome == SM_FAULTED || !gpu_watch(run, i, timed->cycle))
+        return gpu_has_no_fault(run, i);
     if (run->n_finished != n_finished && !timed->divergence->chip)
         gpu_start_blocks(run, i, timed->cycle);
     return true;
@@ -87,12 +87,13 @@ static bool tick_all(struct gpu_run *run, bool is_new_window) {
     }
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
         struct gpu_unit *unit = &timed->unit[i];
-        if (unit->is_due || is_new_window)
-            gpu_run_ahead(run, i);
+        if (!unit->is_due && !is_new_window)
+            continue;
+        gpu_run_ahead(run, i);
         run->n_ticks += unit->n_ticks;
         unit->n_ticks = 0;
-        if (!gpu_has_no_fault(run, i))
-            return false;
+        if (unit->stop == GPU_STOP_FAULT)
+            return gpu_has_no_fault(run, i);
     }
     return true;
 }

@@ -367,6 +367,7 @@ uint64_t mem_next_event(const struct mem *mem) {
  * cycle. */
 void mem_advance(struct mem *mem, uint64_t cycle) {
     uint32_t n_sms = mem->n_partitions ? mem->n_sms : 0;
+    assert(!mem->has_mail);
     for (uint64_t now; (now = mem_next_event(mem)) <= cycle && now != MEM_NEVER;) {
         for (uint32_t i = 0; i < mem->n_partitions; i++)
             if (mem_partition_next(mem, i) <= now)
