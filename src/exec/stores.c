@@ -45,7 +45,7 @@ static void mark_all(struct exec_stores *stores, const struct exec_store *store,
 
 /* --- claims --- */
 
-enum { SHARED = (1 << EXEC_CLAIM_SM_BITS) - 1 }; /* in place of an SM: several have claimed it */
+enum { SHARED = EXEC_CLAIM_SMS }; /* in place of an SM: several have claimed it */
 
 static uint32_t claim_of(const struct exec_claims *claims, uint32_t sm) {
     return claims->round << EXEC_CLAIM_SM_BITS | sm;

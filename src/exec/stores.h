@@ -25,7 +25,7 @@ struct exec_store {
 };
 
 /* Who stores to which pieces of memory: a table that all SMs share. Pieces with the same place in it count as one. */
-enum { EXEC_CLAIMS = 1 << 18, EXEC_CLAIM_SM_BITS = 11 };
+enum { EXEC_CLAIMS = 1 << 18, EXEC_CLAIM_SM_BITS = 11, EXEC_CLAIM_SMS = (1 << EXEC_CLAIM_SM_BITS) - 1 };
 struct exec_claims {
     uint32_t round; /* claims of other rounds do not count */
     atomic_uint claim[EXEC_CLAIMS];

@@ -114,17 +114,14 @@ static void run_sm(struct gpu_run *run, uint32_t i, uint64_t end) {
 
 static void run_partition(const struct round *round, uint32_t i, struct note *note) {
     struct mem *mem = round->run->timed->mem;
-    if (has_mail(round) && has(round->partitions, i))
-        mem_partition_collect(mem, i);
-    else if (mem_partition_next(mem, i) >= round->end) {
-        note->next = earlier(note->next, mem_partition_next(mem, i));
-        return;
-    } else if (has_mail(round))
-        mem_partition_collect(mem, i);
-    mem_partition_advance(mem, i, round->end - 1);
+    if (mem_partition_next(mem, i) < round->end || has(round->partitions, i)) {
+        if (has_mail(round))
+            mem_partition_collect(mem, i);
+        mem_partition_advance(mem, i, round->end - 1);
+        if (has_mail(round))
+            note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
+    }
     note->next = earlier(note->next, mem_partition_next(mem, i));
-    if (has_mail(round))
-        note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
 }
 
 static uint64_t next_of(const struct gpu_unit *unit) { return earlier(unit->wake, *unit->answer); }
@@ -162,7 +159,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     uint32_t i = piece - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
     struct gpu_unit *unit = &timed->unit[i];
-    if (next_of(unit) >= round->end && !(has_mail(round) && has(round->sms, i))) {
+    if (next_of(unit) >= round->end && !has(round->sms, i)) {
         note->next = earlier(note->next, next_of(unit));
         return;
     }
@@ -187,7 +184,7 @@ static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
     struct note *all = &round->note[0];
     round->number++;
-    if (round->n_threads > 1)
+    if (round->run->timed->claims)
         round->run->timed->claims->round++;
     begin_note(round, all);
     if (round->n_threads > 1)
@@ -217,7 +214,7 @@ static void apply_free(void *user, uint32_t i, uint32_t thread) {
 /* Puts the stores into memory for which the order does not matter, if there are enough for several threads. */
 static void apply_free_stores(struct round *round) {
     uint32_t n = 0;
-    if (round->n_threads == 1)
+    if (!round->run->timed->unit[0].stores->claims)
         return;
     for (uint32_t i = 0; i < round->n_words; i++)
         n += (uint32_t)__builtin_popcountll(round->note[0].has_stores[i]);
@@ -385,10 +382,11 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         note->sms = set += round->n_words;
         note->partitions = set += round->n_words;
     }
-    if (has_mail(round) && !timed->claims)
+    bool has_claims = has_mail(round) && n_sms < EXEC_CLAIM_SMS;
+    if (has_claims && !timed->claims)
         timed->claims = base_allocate(1, sizeof *timed->claims);
     for (uint32_t i = 0; i < n_sms; i++) {
-        timed->unit[i].stores->claims = has_mail(round) ? timed->claims : NULL;
+        timed->unit[i].stores->claims = has_claims ? timed->claims : NULL;
         timed->unit[i].stores->sm = i;
         sm_keep_stores(timed->sm[i], timed->unit[i].stores);
         timed->unit[i].stop = GPU_STOP_NONE;
