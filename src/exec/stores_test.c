@@ -122,10 +122,46 @@ static void stores_go_into_memory_by_cycle(void **state) {
     end(&f);
 }
 
+/* Two SMs: stores to a piece of memory that both store to wait for their turn, the others do not. */
+static void stores_that_meet_no_other_need_no_order(void **state) {
+    (void)state;
+    static struct fixture f, other;
+    start(&f);
+    start(&other);
+    other.memory = f.memory;
+    struct exec_claims *claims = base_allocate(1, sizeof *claims);
+    claims->round = 1;
+    f.cx->stores->claims = other.cx->stores->claims = claims;
+    other.cx->stores->sm = 1;
+    aim(&f, 128, 1);
+    store(&f, EXEC_PATTERN_UNIT, ~0u, 5, 1000);
+    aim(&f, 1024, 1);
+    store(&f, EXEC_PATTERN_UNIT, ~0u, 6, 2000);
+    aim(&other, 130, 300);
+    store(&other, EXEC_PATTERN_LANES, 1, 4, 3000); /* the same piece as the first, in an earlier cycle */
+    store(&other, EXEC_PATTERN_LANES, 2, 4, 4000);
+    exec_stores_apply_free(f.cx->stores, &f.memory);
+    exec_stores_apply_free(other.cx->stores, &f.memory);
+    assert_int_equal(f.word[128], 128);
+    assert_int_equal(f.word[130], 130);
+    assert_int_equal(f.word[1024], 2000);
+    assert_int_equal(f.word[430], 4001);
+    assert_true(exec_stores_are_pending(f.cx->stores) && exec_stores_are_pending(other.cx->stores));
+    exec_stores_apply(other.cx->stores, &f.memory, 4);
+    assert_int_equal(f.word[130], 3000);
+    exec_stores_apply(f.cx->stores, &f.memory, 5);
+    assert_int_equal(f.word[130], 1002);
+    assert_false(exec_stores_are_pending(f.cx->stores) || exec_stores_are_pending(other.cx->stores));
+    free(claims);
+    end(&f);
+    end(&other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_sm_sees_its_stores_and_memory_does_not),
         cmocka_unit_test(stores_go_into_memory_by_cycle),
+        cmocka_unit_test(stores_that_meet_no_other_need_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
