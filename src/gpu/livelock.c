@@ -2,7 +2,8 @@
  *
  * While memory does not change, no thread ends and no barrier is reached, a group's next steps depend only on its
  * registers and its pc. So a group that returns to a state it has been in since the last such change loops for ever;
- * and if all groups do, or wait for one that does, so does the kernel. States are compared by a 64-bit hash. The clock
+ * and if all groups do, or wait for one that does, so does the kernel. A group that memory has not answered since the
+ * last look has not returned to its state: it is still there. States are compared by a 64-bit hash. The clock
  * needs no exception: a loop that reads it never returns to the same registers. A group that is not all live lanes of
  * one row is not followed (other lanes of the row may still get their turn): then no livelock is found, and only
  * --max-cycles ends the launch. */
@@ -13,18 +14,20 @@
 
 enum {
     LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all advance in between */
+    LOOK_LATER = 61,   /* cycles more for each look, so that a loop is not always met at the same instruction */
     N_STATES = 16,     /* states kept per group: its last ones when looked at */
 };
 
 struct watched {
     const struct exec_row *row;
+    uint64_t last; /* its state at the last look */
     uint64_t state[N_STATES];
     uint32_t n_states;
     bool is_looping;
 };
 
 struct gpu_livelock {
-    uint64_t last_change, next_look;
+    uint64_t last_change, next_look, n_looks;
     uint32_t n_slots; /* per SM */
     struct watched watched[];
 };
@@ -64,13 +67,16 @@ static uint64_t state_of(const struct divergence_group *group) {
     return hash;
 }
 
-/* Returns true if the group has been in its present state before. */
-static bool is_looping(struct watched *watched, const struct divergence_group *group) {
+/* Returns true if the group has returned to a state. */
+static bool is_looping(struct watched *watched, const struct divergence_group *group, bool has_accesses) {
     if (watched->row != group->row)
         *watched = (struct watched){.row = group->row};
     if (watched->is_looping)
         return true;
     uint64_t state = state_of(group);
+    if (state == watched->last && has_accesses)
+        return false;
+    watched->last = state;
     for (uint32_t i = 0; i < watched->n_states; i++)
         watched->is_looping |= watched->state[i] == state;
     if (watched->n_states < N_STATES)
@@ -91,7 +97,7 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
         start(livelock, sm, n_sms, last_change);
     if (cycle < (*livelock)->next_look)
         return false;
-    (*livelock)->next_look = cycle + LOOK_EVERY;
+    (*livelock)->next_look = cycle + LOOK_EVERY + LOOK_LATER * (++(*livelock)->n_looks % LOOK_EVERY);
     bool all_loop = true, has_any = false;
     for (uint32_t i = 0; i < n_sms; i++)
         for (uint32_t s = 0; s < (*livelock)->n_slots; s++) {
@@ -101,7 +107,8 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
             if (!group->row || group->mask != group->row->live || !registers_of(group))
                 return false;
             has_any = true;
-            all_loop &= is_looping(&(*livelock)->watched[i * (*livelock)->n_slots + s], group);
+            all_loop &=
+                is_looping(&(*livelock)->watched[i * (*livelock)->n_slots + s], group, sm_has_accesses(sm[i], s));
         }
     return all_loop && has_any;
 }

@@ -9,12 +9,15 @@
 #include "config/config.h"
 #include "gpu/gpu.h"
 
-/* Runs a kernel whose parameter is the address of zeroed words on the default machine with one SM and these limits. */
-static struct gpu_error run_with(const char *watchdog, const char *most, const char *body) {
+enum { BUFFER_BYTES = 16 << 20 };
+
+/* Runs a kernel whose parameter is the address of zeroed words on the default machine with these options. */
+static struct gpu_error run_on(const char *option, const char *watchdog, const char *most, const char *body) {
     static struct config_machine machine;
     char text[2048], message[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
     assert_true(config_set(&machine, "sm.count=1", message, sizeof message));
+    assert_true(config_set(&machine, option, message, sizeof message));
     assert_true(config_set(&machine, watchdog, message, sizeof message));
     assert_true(config_set(&machine, most, message, sizeof message));
     struct gpu_config config = gpu_default_config();
@@ -32,7 +35,7 @@ static struct gpu_error run_with(const char *watchdog, const char *most, const c
     struct gpu_module *module = gpu_module_load(gpu, "k.ptx", text, strlen(text), &messages);
     if (!module)
         fail_msg("%s", messages.text);
-    uint64_t buffer = gpu_malloc(gpu, 256, 256);
+    uint64_t buffer = gpu_malloc(gpu, BUFFER_BYTES, 256);
     struct gpu_launch launch = {.kernel = gpu_module_kernel(module, "k", &messages),
                                 .grid = {2, 1, 1},
                                 .block = {64, 1, 1},
@@ -41,6 +44,10 @@ static struct gpu_error run_with(const char *watchdog, const char *most, const c
     gpu_launch(gpu, &launch, &error);
     gpu_free(gpu);
     return error;
+}
+
+static struct gpu_error run_with(const char *watchdog, const char *most, const char *body) {
+    return run_on("sm.count=1", watchdog, most, body);
 }
 
 static struct gpu_error run(const char *body) {
@@ -91,6 +98,18 @@ static void a_long_loop_without_stores_is_none(void **state) {
         GPU_OK);
 }
 
+/* Three warps spin until the fourth sets their flag: it waits for eight rows of one bank, one after the other. */
+static void waiting_for_slow_memory_is_none(void **state) {
+    (void)state;
+    struct gpu_error error =
+        run_on("dram.row_conflict=100000", "limits.watchdog=2000", "limits.max_cycles=40000000",
+               "mov.u32 %r3, %ctaid.x;\nsetp.lt.u32 %p3, %r1, 32;\nsetp.eq.and.u32 %p2, %r3, 0, %p3;\n@%p2 bra "
+               "slow;\n" WAIT_FOR_FLAG
+               "\nbra over;\nslow: and.b32 %r4, %r1, 7;\nmul.wide.u32 %d2, %r4, 1572864;\nadd.u64 %d2, %d1, %d2;\n"
+               "ld.global.u32 %r2, [%d2+128];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%d1], %r2;\nover:");
+    assert_int_equal(error.status, GPU_OK);
+}
+
 /* An atomic that changes memory in every iteration, and registers that repeat: reaches the limit of cycles. */
 static void a_loop_that_changes_memory_is_none(void **state) {
     (void)state;
@@ -105,6 +124,7 @@ int main(void) {
         cmocka_unit_test(waiting_for_a_lock_that_nobody_gives_back_is_found),
         cmocka_unit_test(those_who_wait_at_a_barrier_for_one_that_spins_do_not_hide_it),
         cmocka_unit_test(a_long_loop_without_stores_is_none),
+        cmocka_unit_test(waiting_for_slow_memory_is_none),
         cmocka_unit_test(a_loop_that_changes_memory_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,6 +231,7 @@ uint64_t sm_last_cycle(const struct sm *sm) { return sm->last_cycle; }
 uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
+bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slot[slot].n_accesses > 0; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }

@@ -113,4 +113,5 @@ bool sm_check_invariants(const struct sm *sm, char *text, size_t size);
 uint64_t sm_last_change(const struct sm *sm);
 uint32_t sm_slots(const struct sm *sm);
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot); /* NULL: the slot is free */
+bool sm_has_accesses(const struct sm *sm, uint32_t slot);                    /* of its group, in flight */
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);
