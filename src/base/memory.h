@@ -1,9 +1,10 @@
-/* Zeroed memory, allocated at the start of a run or launch. Out of memory ends the program. */
+/* Memory that is allocated at the start of a run or launch, or grows a few times. Out of memory ends the program. */
 #pragma once
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns zeroed memory. */
 static inline void *base_allocate(size_t count, size_t bytes) {
     void *memory = calloc(count ? count : 1, bytes);
     if (!memory)
@@ -18,4 +19,12 @@ static inline void *base_allocate_aligned(size_t bytes) {
     if (!memory)
         abort();
     return memset(memory, 0, whole);
+}
+
+/* Returns the memory with room for `count` things; what is new is not zeroed. */
+static inline void *base_grow(void *memory, size_t count, size_t bytes) {
+    void *larger = realloc(memory, count ? count * bytes : 1);
+    if (!larger)
+        abort();
+    return larger;
 }

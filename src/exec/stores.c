@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "exec/internal.h"
 
 enum { PIECE_SHIFT = 7, DATA_ALIGNMENT = 64, FIRST_STORES = 16, FIRST_DATA = 4096 };
@@ -99,13 +100,6 @@ static bool meets_no_other(const struct exec_stores *stores, const struct exec_s
 
 /* --- views --- */
 
-static void *grow(void *memory, size_t count, size_t bytes) {
-    void *larger = realloc(memory, count * bytes);
-    if (!larger)
-        abort();
-    return larger;
-}
-
 void exec_stores_free(struct exec_stores *stores) {
     if (!stores)
         return;
@@ -118,12 +112,12 @@ void exec_stores_free(struct exec_stores *stores) {
 static struct exec_store *add(struct exec_stores *stores, size_t n_bytes) {
     if (stores->n == stores->capacity) {
         stores->capacity = stores->capacity ? 2 * stores->capacity : FIRST_STORES;
-        stores->store = grow(stores->store, stores->capacity, sizeof *stores->store);
+        stores->store = base_grow(stores->store, stores->capacity, sizeof *stores->store);
     }
     size_t end = stores->n_data + n_bytes;
     if (end > stores->data_capacity) {
         stores->data_capacity = 2 * end > FIRST_DATA ? 2 * end : FIRST_DATA;
-        stores->data = grow(stores->data, stores->data_capacity, 1);
+        stores->data = base_grow(stores->data, stores->data_capacity, 1);
     }
     struct exec_store *store = &stores->store[stores->n++];
     *store = (struct exec_store){.data = stores->n_data};

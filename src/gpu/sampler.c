@@ -5,14 +5,6 @@
 
 #include "base/memory.h"
 
-/* A count may be 0: perfect memory has no channels. */
-static void *grow(void *memory, uint64_t count, size_t bytes) {
-    void *larger = realloc(memory, count ? count * bytes : 1);
-    if (!larger)
-        abort();
-    return larger;
-}
-
 void gpu_add_active_lanes(struct sm *const *sm, uint32_t n_sms, uint64_t sum[EXEC_LANES + 1]) {
     for (uint32_t i = 0; i < n_sms; i++)
         for (int lanes = 0; lanes <= EXEC_LANES; lanes++)
@@ -58,12 +50,14 @@ static void take_sample(struct gpu_sampler *sampler) {
     if (series->n_samples == series->capacity) {
         series->capacity = series->capacity ? 2 * series->capacity : 256;
         series->thread_instructions =
-            grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->channel_busy = grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
-        series->resident_blocks = grow(series->resident_blocks, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->resident_groups = grow(series->resident_groups, series->capacity * series->n_sms, sizeof(uint32_t));
-        series->row_accesses = grow(series->row_accesses, series->capacity, sizeof *series->row_accesses);
-        series->active_lanes = grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
+            base_grow(series->thread_instructions, series->capacity * series->n_sms, sizeof(uint32_t));
+        series->channel_busy = base_grow(series->channel_busy, series->capacity * series->n_channels, sizeof(uint32_t));
+        series->resident_blocks =
+            base_grow(series->resident_blocks, series->capacity * series->n_sms, sizeof(uint32_t));
+        series->resident_groups =
+            base_grow(series->resident_groups, series->capacity * series->n_sms, sizeof(uint32_t));
+        series->row_accesses = base_grow(series->row_accesses, series->capacity, sizeof *series->row_accesses);
+        series->active_lanes = base_grow(series->active_lanes, series->capacity, sizeof *series->active_lanes);
     }
     uint64_t at = series->n_samples++, lanes[EXEC_LANES + 1] = {0};
     const uint64_t *busy;

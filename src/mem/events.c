@@ -8,18 +8,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { FIRST_CAPACITY = 64 };
+#include "base/memory.h"
 
-static void *grow(void *memory, uint32_t capacity, size_t bytes) {
-    void *larger = realloc(memory, capacity * bytes);
-    if (!larger)
-        abort();
-    return larger;
-}
+enum { FIRST_CAPACITY = 64 };
 
 static void grow_pool(struct mem_events *events) {
     uint32_t n = events->n_pool, capacity = n ? 2 * n : FIRST_CAPACITY;
-    events->pool = grow(events->pool, capacity, sizeof *events->pool);
+    events->pool = base_grow(events->pool, capacity, sizeof *events->pool);
     for (uint32_t i = n; i < capacity; i++)
         events->pool[i].next = i + 1 < capacity ? i + 1 : events->free;
     events->free = n;
@@ -87,7 +82,7 @@ static void insert_into_heap(struct mem_events *events, uint64_t cycle, enum mem
     struct mem_heap_event event = {cycle, events->sequence++, id, (uint8_t)phase};
     if (events->n_heap == events->heap_capacity) {
         events->heap_capacity = events->heap_capacity ? 2 * events->heap_capacity : FIRST_CAPACITY;
-        events->heap = grow(events->heap, events->heap_capacity, sizeof *events->heap);
+        events->heap = base_grow(events->heap, events->heap_capacity, sizeof *events->heap);
     }
     uint32_t place = events->n_heap++;
     while (place > 0 && is_before(&event, &events->heap[(place - 1) / 2])) {

@@ -40,9 +40,7 @@ void mem_outbox_add(struct mem_outbox *outbox, uint32_t side, uint32_t receiver,
     struct mem_box *box = &outbox->box[side][receiver];
     if (box->n == box->capacity) {
         box->capacity = box->capacity ? 2 * box->capacity : FIRST_CAPACITY;
-        box->packet = realloc(box->packet, box->capacity * sizeof *box->packet);
-        if (!box->packet)
-            abort();
+        box->packet = base_grow(box->packet, box->capacity, sizeof *box->packet);
     }
     box->packet[box->n++] = (struct mem_packet){cycle, *message, (uint8_t)kind};
     outbox->filled[side][receiver / 64] |= UINT64_C(1) << receiver % 64;

@@ -255,8 +255,6 @@ static void handle(struct mem *mem, struct mem_event *event, uint64_t cycle) {
     }
 }
 
-uint64_t mem_sm_next(const struct mem *mem, uint32_t sm) { return *mem_sm_clock(mem, sm); }
-
 const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm) {
     static const uint64_t never = MEM_NEVER;
     return mem->n_partitions ? &mem->sms[sm].events.next : &never;

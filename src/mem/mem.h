@@ -81,12 +81,12 @@ uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is 
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
 
 /* An SM's part of the memory system and the partitions of the rest can also be advanced one by one: they do not notice
- * each other for mem_quantum() cycles, the time that a packet takes to cross. The next functions return the cycle of
- * the next event, the advance functions handle all events at or before a cycle. */
+ * each other for mem_quantum() cycles, the time that a packet takes to cross. The clock of an SM and
+ * mem_partition_next() say the cycle of the next event, the advance functions handle all events at or before a cycle.
+ */
 uint32_t mem_quantum(const struct mem *mem);
-uint32_t mem_partitions(const struct mem *mem); /* 0: memory is perfect */
-uint64_t mem_sm_next(const struct mem *mem, uint32_t sm);
-const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* where mem_sm_next() is at any time */
+uint32_t mem_partitions(const struct mem *mem);                   /* 0: memory is perfect */
+const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* is kept up to date */
 void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
 uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
