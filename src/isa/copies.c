@@ -91,8 +91,11 @@ static bool find_relation(const struct isa_pass *pass, struct copied_loop *loop)
         ptx_type_bits(isa_type(isa_insn(pass, loop->found.step))) != loop->bits)
         return false;
     if (ptx_has(insn, PTX_MOD_NE)) {
+        /* A counter that goes up to 0 is negative: without its sign it would be below the limit again after the last
+         * iteration. */
+        const struct ptx_operand *bound = &insn->operand[2];
         loop->relation = DIFFERENT;
-        loop->is_signed = false;
+        loop->is_signed = is_up && bound->kind == PTX_OPERAND_INTEGER && !bound->value;
     } else if (ptx_type_kind(type) == PTX_KIND_B) {
         return false;
     } else if (ptx_has(insn, is_up ? PTX_MOD_LT : PTX_MOD_GT)) {
@@ -454,7 +457,7 @@ static bool has_room(const struct isa_pass *pass, const struct copied_loop *loop
     /* The limit must be on the other side of the bound than the copies ahead. */
     uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
     uint64_t from = cut(loop, bound->value) ^ flip, to = cut(loop, bound->value - ahead) ^ flip;
-    return loop->found.by > 0 ? to < from || (loop->relation == DIFFERENT && !from) : to > from;
+    return loop->found.by > 0 ? to < from : to > from;
 }
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
