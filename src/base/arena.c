@@ -53,7 +53,7 @@ static void add_chunk(struct base_arena *arena, size_t wanted_bytes) {
     if (bytes < wanted_bytes)
         bytes = wanted_bytes;
     /* The bound keeps the doubling and the header from overflowing. */
-    struct base_arena_chunk *chunk = bytes <= SIZE_MAX / 4 ? malloc(sizeof(struct base_arena_chunk) + bytes) : NULL;
+    struct base_arena_chunk *chunk = bytes <= SIZE_MAX / 4 ? calloc(1, sizeof(struct base_arena_chunk) + bytes) : NULL;
     if (!chunk)
         out_of_memory(wanted_bytes);
     chunk->older = arena->chunks;
@@ -61,6 +61,7 @@ static void add_chunk(struct base_arena *arena, size_t wanted_bytes) {
     arena->chunks = chunk;
     arena->next = chunk->data;
     arena->end = chunk->data + bytes;
+    arena->fresh = chunk->data;
 }
 
 static size_t padding_to(const char *address, size_t alignment) { return -(uintptr_t)address & (alignment - 1); }
@@ -76,7 +77,12 @@ void *base_arena_alloc(struct base_arena *arena, size_t bytes, size_t alignment)
     }
     char *result = arena->next + padding;
     arena->next = result + bytes;
-    return memset(result, 0, bytes);
+    /* A large chunk comes from the system as zeros, in pages that are not there until someone writes to them. */
+    if (result < arena->fresh)
+        memset(result, 0, arena->next < arena->fresh ? bytes : (size_t)(arena->fresh - result));
+    if (arena->fresh < arena->next)
+        arena->fresh = arena->next;
+    return result;
 }
 
 void *base_arena_alloc_array(struct base_arena *arena, size_t count, size_t bytes, size_t alignment) {

@@ -9,6 +9,7 @@ struct base_arena {
     struct base_arena_chunk *chunks; /* newest first */
     char *next;                      /* first free byte of the newest chunk */
     char *end;
+    char *fresh; /* from here on the newest chunk is still zero */
 };
 
 /* Returns `bytes` zeroed bytes at a multiple of `alignment` (a power of two). Never NULL: out of memory ends the

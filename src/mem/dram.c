@@ -137,7 +137,8 @@ static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cy
         *request = channel->backlog[channel->backlog_first];
         request->arrival = cycle;
         channel->backlog_first = (channel->backlog_first + 1) % channel->backlog_capacity;
-        channel->n_backlog--;
+        if (--channel->n_backlog == 0)
+            channel->backlog_first = 0;
         if (request->is_write)
             mem_bank_written(mem, &mem->banks[request->unit], request->entry, cycle);
     }

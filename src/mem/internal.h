@@ -118,7 +118,8 @@ struct mem_bank {
     struct mem_lines lines;
     struct mem_entry *entry;
     struct mem_waiting *waiting;
-    uint32_t free_waiting;
+    uint32_t free_waiting;                 /* list of those that were in use */
+    uint32_t n_waiting, n_touched_waiting; /* the others have not been used yet: the host has no memory for them */
     struct mem_ring requests, responses;
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */

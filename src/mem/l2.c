@@ -29,7 +29,8 @@ static void ring_add(struct mem_ring *ring, const struct mem_message *message, u
 
 static void ring_remove(struct mem_ring *ring) {
     ring->first = ring->first + 1 < ring->capacity ? ring->first + 1 : 0;
-    ring->n--;
+    if (--ring->n == 0)
+        ring->first = 0; /* where the host's cache has it */
 }
 
 /* Schedules the next lookup if a packet waits and no lookup is scheduled. Packets arrive one after the other, so a
@@ -76,8 +77,11 @@ uint32_t mem_bank_take_entry(struct mem_bank *bank, uint64_t line, enum mem_entr
 void mem_bank_wait(struct mem_bank *bank, uint32_t entry, const struct mem_message *message) {
     struct mem_entry *e = &bank->entry[entry];
     uint32_t place = bank->free_waiting;
-    assert(place != MEM_NONE);
-    bank->free_waiting = bank->waiting[place].next;
+    if (place == MEM_NONE)
+        place = bank->n_touched_waiting++;
+    else
+        bank->free_waiting = bank->waiting[place].next;
+    assert(place < bank->n_waiting);
     bank->waiting[place] = (struct mem_waiting){*message, MEM_NONE};
     if (e->first == MEM_NONE)
         e->first = place;

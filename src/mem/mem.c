@@ -120,8 +120,8 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->max_fetches = limits->entries / 2;
         bank->entry = BASE_ARENA_ARRAY(&mem->arena, struct mem_entry, limits->entries);
         bank->waiting = BASE_ARENA_ARRAY(&mem->arena, struct mem_waiting, n_waiting);
-        for (uint32_t j = 0; j < n_waiting; j++)
-            bank->waiting[j].next = j + 1 < n_waiting ? j + 1 : MEM_NONE;
+        bank->n_waiting = n_waiting;
+        bank->free_waiting = MEM_NONE;
         if (mem->has_l2 && !mem->is_l2_perfect)
             mem_cache_init(&bank->cache, &mem->arena, machine->l2.size_bytes, machine->l2.ways, mem->line_bytes,
                            mem->n_banks);

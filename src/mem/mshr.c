@@ -24,10 +24,8 @@ void mem_lines_init(struct mem_lines *lines, struct base_arena *arena, uint32_t 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges) {
     mem_lines_init(&mshrs->lines, arena, n);
     mshrs->mshr = BASE_ARENA_ARRAY(arena, struct mem_mshr, n);
-    uint32_t n_waiters = n * merges;
     mshrs->merges = merges;
-    mshrs->waiters = BASE_ARENA_ARRAY(arena, struct mem_waiter, n_waiters);
-    for (uint32_t i = 0; i < n_waiters; i++)
-        mshrs->waiters[i].next = i + 1 < n_waiters ? i + 1 : MEM_NONE;
-    mshrs->free_waiter = n_waiters > 0 ? 0 : MEM_NONE;
+    mshrs->waiters = BASE_ARENA_ARRAY(arena, struct mem_waiter, n * merges);
+    mshrs->free_waiter = MEM_NONE;
+    mshrs->n_touched = 0;
 }

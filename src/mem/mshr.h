@@ -72,7 +72,9 @@ struct mem_mshrs {
     struct mem_lines lines;
     struct mem_mshr *mshr;
     struct mem_waiter *waiters;
-    uint32_t free_waiter, merges;
+    uint32_t merges;
+    uint32_t free_waiter; /* list of those that were in use */
+    uint32_t n_touched;   /* the waiters from here on have not been used yet: the host has no memory for them */
 };
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges);
@@ -90,8 +92,11 @@ static inline bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t
     if (mshr->n_waiters == mshrs->merges)
         return false;
     uint32_t waiter = mshrs->free_waiter;
-    assert(waiter != MEM_NONE);
-    mshrs->free_waiter = mshrs->waiters[waiter].next;
+    if (waiter == MEM_NONE)
+        waiter = mshrs->n_touched++;
+    else
+        mshrs->free_waiter = mshrs->waiters[waiter].next;
+    assert(waiter < mshrs->lines.n * mshrs->merges);
     mshrs->waiters[waiter] = (struct mem_waiter){token, MEM_NONE, is_write};
     if (mshr->first == MEM_NONE)
         mshr->first = waiter;
