@@ -103,7 +103,8 @@ static void keep(const char *folder, const struct text *text) {
 struct bench_kernel bench_compile(const struct bench *bench, const struct bench_source *source) {
     struct text text = {0};
     struct bench_kernel kernel;
-    text_add(&text, ".version 7.1\n.target %s\n.address_size 64\n", source->target ? source->target : "sm_70");
+    text_add(&text, ".version %s\n.target %s\n.address_size 64\n", source->version ? source->version : "7.1",
+             source->target ? source->target : "sm_70");
     text_add(&text, "%s%s%s%s%s%s%s", source->globals ? source->globals : "", start, source->setup ? source->setup : "",
              before_rounds, source->body, after_rounds, source->tail ? source->tail : "");
     text_add(&text, "%s", finish);

@@ -35,6 +35,7 @@ enum { BENCH_MOST_WARPS = 1 << 17 };
  * %da, %db, %d0.., %rda, %rdb, %rd0.. (64 bits), %p0.., %data, %gtid, %lane, %number (the parameter); `tail` must leave
  * in %sink what depends on all results. */
 struct bench_source {
+    const char *version; /* of PTX, 7.1 if NULL */
     const char *target;  /* compute capability, sm_70 if NULL */
     const char *globals; /* declarations outside of the kernel; may be NULL */
     const char *setup;   /* before the passes; may be NULL */
@@ -78,6 +79,8 @@ void bench_control(struct bench *bench);
 void bench_matrix(struct bench *bench);
 void bench_shared(struct bench *bench);
 void bench_latency(struct bench *bench);
+void bench_operators(struct bench *bench);
+void bench_lines(struct bench *bench);
 void bench_bandwidth(struct bench *bench);
 void bench_patterns(struct bench *bench);
 void bench_split(struct bench *bench);

@@ -41,6 +41,8 @@ int main(int argc, char **argv) {
     bench_matrix(&bench);
     bench_shared(&bench);
     bench_latency(&bench);
+    bench_operators(&bench);
+    bench_lines(&bench);
     bench_bandwidth(&bench);
     bench_patterns(&bench);
     bench_split(&bench);
