@@ -10,8 +10,6 @@ void bench_split(struct bench *bench) {
     static const unsigned footprints[] = {16, 24, 56, 90, 122, 154, 186, 208, 222, 250};
     struct text body = {0};
     static uint64_t chain[(256 << 10) / 8];
-    if (!bench_wants(bench, "l1_beside_shared"))
-        return;
     for (unsigned i = 0; i < PER_ROUND; i++)
         text_add(&body, "ld.global.ca.u64 %%rd0, [%%rd0];\n");
     struct bench_source source = {.globals = ".extern .shared .align 16 .b8 memory[];\n",
@@ -29,11 +27,13 @@ void bench_split(struct bench *bench) {
             for (unsigned warps = 1; warps <= 32; warps *= 32) {
                 char name[64];
                 unsigned bytes = shared_kilobytes[s] << 10;
+                snprintf(name, sizeof name, "l1_beside_shared_%u_%u_warps", shared_kilobytes[s], warps);
+                if (!bench_wants(bench, name))
+                    continue;
                 struct bench_kernel kernel = bench_compile(bench, &source);
                 CHECK(cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes));
                 struct bench_launch launch = {
                     .blocks = 1, .threads = warps * 32, .rounds = 256, .dynamic_shared_bytes = bytes};
-                snprintf(name, sizeof name, "l1_beside_shared_%u_%u_warps", shared_kilobytes[s], warps);
                 bench_print_number(name, footprints[f] << 10,
                                    bench_run(bench, kernel, launch, NULL) / (launch.rounds * (double)PER_ROUND));
                 bench_unload(kernel);

@@ -56,6 +56,9 @@ static bool check_sm(const struct config_machine *machine, struct report report)
                     "sm.registers is %" PRIu32 ", less than one for each thread of a block: at least %" PRIu32
                     " (sm.threads_per_block)",
                     machine->registers_per_sm, machine->threads_per_block);
+    if (machine->shared_reserved_bytes > machine->shared_bytes)
+        return FAIL(report, "shared.reserved is %" PRIu32 ", but an SM has only %" PRIu32 " bytes (shared.size)",
+                    machine->shared_reserved_bytes, machine->shared_bytes);
     return check_power("shared", "banks", machine->shared_banks, report);
 }
 
@@ -143,5 +146,6 @@ bool config_check(const struct config_machine *machine, char *error, size_t erro
     return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
            check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1, 1, report) &&
            check_cache("l2", &machine->l2, machine->l2.banks, report) && check_lines(machine, report) &&
-           check_coherence(machine, report) && check_dram(machine, report);
+           check_coherence(machine, report) && check_dram(machine, report) &&
+           config_check_split(machine, error, error_bytes);
 }

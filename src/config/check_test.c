@@ -106,6 +106,40 @@ static void rows_of_dram_hold_lines(void **state) {
                    "dram.row_cycle is 17, but a row takes 18 cycles to open (dram.row_conflict - dram.row_hit)");
 }
 
+static void shared_memory_and_the_l1_share_what_there_is(void **state) {
+    (void)state;
+    expect_valid("l1.size=64K l1.split=16K,48K");
+    expect_valid("l1.size=64K l1.split=49152");
+    static const char *const wrong[] = {"48K,16K", "16K,,48K", "16K,64K", "0,48K", "16K,48k,x", "16K,48K,48K"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char words[64], message[256];
+        snprintf(words, sizeof words, "l1.size=64K l1.split=%s", wrong[i]);
+        snprintf(message, sizeof message,
+                 "l1.split is '%s', but must be sizes in ascending order, such as 8K,16K,32K, all below l1.size, 64K",
+                 wrong[i]);
+        expect_invalid(words, message);
+    }
+    expect_invalid("l1.size=64K l1.split=16K,32K",
+                   "l1.split is '16K,32K', but its last size must hold shared.size, 48K");
+    expect_invalid("l1.size=64K l1.split=48K l1.write=back",
+                   "l1.split is '48K', but needs an L1 that writes through (l1.write through)");
+    expect_invalid("shared.reserved=49K", "shared.reserved is 50176, but an SM has only 49152 bytes (shared.size)");
+}
+
+static void a_launch_takes_the_first_size_that_holds_its_blocks(void **state) {
+    (void)state;
+    struct config_machine machine;
+    config_defaults(&machine);
+    set(&machine, "l1.size=64K");
+    assert_int_equal(config_l1_bytes(&machine, 20000), 64 << 10);
+    set(&machine, "l1.split=8K,16K,48K");
+    assert_int_equal(config_l1_bytes(&machine, 0), 56 << 10);
+    assert_int_equal(config_l1_bytes(&machine, 8 << 10), 56 << 10);
+    assert_int_equal(config_l1_bytes(&machine, (8 << 10) + 1), 48 << 10);
+    assert_int_equal(config_l1_bytes(&machine, 17 << 10), 16 << 10);
+    assert_int_equal(config_l1_bytes(&machine, 48 << 10), 16 << 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_fit_the_lanes_and_the_sm),
@@ -114,6 +148,8 @@ int main(void) {
         cmocka_unit_test(lines_do_not_shrink_on_the_way_down),
         cmocka_unit_test(coherence_needs_caches_that_can_keep_it),
         cmocka_unit_test(rows_of_dram_hold_lines),
+        cmocka_unit_test(shared_memory_and_the_l1_share_what_there_is),
+        cmocka_unit_test(a_launch_takes_the_first_size_that_holds_its_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

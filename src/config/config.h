@@ -62,6 +62,9 @@ bool config_load_text(struct config_machine *machine, const char *text, const ch
 bool config_set(struct config_machine *machine, const char *assignment, char *error, size_t error_bytes);
 /* Checks the rules between options; call it once everything is set. */
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes);
+
+/* Returns the size of the L1 in a launch whose blocks need so much shared memory of an SM: l1.split. */
+uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_bytes);
 /* Writes every option as YAML; loading that restores the same machine. */
 void config_dump(const struct config_machine *machine, FILE *file);
 

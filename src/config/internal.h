@@ -12,10 +12,15 @@ bool config_store(struct config_machine *machine, const struct config_option *op
 bool config_unknown_key(const char *key, char *error, size_t error_bytes);
 /* Returns true for the first word of a dotted name: "l1". */
 bool config_is_group(const char *word);
+/* Reads 16K as 16384. */
+bool config_parse_bytes(const char *text, uint64_t *value);
 /* Writes 16384 as 16K. */
 void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]);
 /* Writes one formatted line to `error`. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool config_error(char *error, size_t error_bytes, const char *format, ...);
+
+/* split.c: the sizes of l1.split are in order, and leave something of the L1. */
+bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes);
 
 /* The state of reading a machine file and the files that it extends. */
 struct config_reading {

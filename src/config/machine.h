@@ -59,6 +59,7 @@ struct config_machine {
     uint32_t n_sms;
     uint32_t warp_size, simd_width; /* a warp occupies the lanes for warp_size / simd_width cycles */
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes;
+    uint32_t shared_reserved_bytes; /* that each block takes beside its own */
     uint32_t threads_per_block;
     enum config_pipeline pipeline;
     uint32_t schedulers; /* warp schedulers per SM; each issues one instruction per cycle */
@@ -83,6 +84,7 @@ struct config_machine {
     uint32_t matrix_rate, matrix_cycles;                       /* of each scheduler's matrix unit; 0: there is none */
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, texture, l1, l2;
+    char l1_split[128]; /* sizes of shared memory beside the L1; empty: they have nothing to do with each other */
     struct config_writes l1_writes, l2_writes;
     double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: it does not count them */
     bool l2_is_warm;              /* the host's copies go into the L2 */

@@ -77,7 +77,7 @@ bool config_unknown_key(const char *key, char *error, size_t error_bytes) {
 
 /* ---- Reading values ---------------------------------------------------------------------------------------------- */
 
-static bool parse_bytes(const char *text, uint64_t *value) {
+bool config_parse_bytes(const char *text, uint64_t *value) {
     static const char suffixes[] = "KMG";
     char digits[32];
     size_t length = strlen(text);
@@ -119,7 +119,7 @@ static struct range split_range(const char *allowed) {
 }
 
 static bool parse_integer(enum config_type type, const char *text, uint64_t *value) {
-    return type == CONFIG_BYTES ? parse_bytes(text, value) : base_parse_u64(text, value);
+    return type == CONFIG_BYTES ? config_parse_bytes(text, value) : base_parse_u64(text, value);
 }
 
 static bool store_integer(char *field, const struct config_option *option, const char *text) {

@@ -54,9 +54,11 @@ static bool set_machine(struct gpu_config *config, const char *yaml) {
     uint32_t enough = machine->threads_per_sm * MOST_REGISTERS; /* sm.registers=0: as many as threads need */
     config->registers_per_sm = config->registers_per_block =
         machine->registers_per_sm ? machine->registers_per_sm : enough;
-    config->shared_bytes_per_sm = config->shared_bytes_per_block_optin = machine->shared_bytes;
-    if (config->shared_bytes_per_block > machine->shared_bytes)
-        config->shared_bytes_per_block = machine->shared_bytes;
+    config->shared_bytes_per_sm = machine->shared_bytes;
+    config->shared_bytes_reserved = machine->shared_reserved_bytes;
+    config->shared_bytes_per_block_optin = machine->shared_bytes - machine->shared_reserved_bytes;
+    if (config->shared_bytes_per_block > config->shared_bytes_per_block_optin)
+        config->shared_bytes_per_block = config->shared_bytes_per_block_optin;
     config->threads_per_block = machine->threads_per_block;
     config->clock_khz = (uint32_t)(machine->clock_ghz * 1e6);
     return true;

@@ -32,6 +32,7 @@ struct gpu_config {
     char scheduler[512];                  /* empty: the machine's own */
     uint32_t n_sms;
     uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, shared_bytes_per_sm;
+    uint32_t shared_bytes_reserved; /* of each block */
     uint32_t threads_per_block, shared_bytes_per_block, shared_bytes_per_block_optin, registers_per_block;
     uint32_t clock_khz;
     uint64_t memory_bytes;             /* device memory a program can allocate */

@@ -15,7 +15,7 @@ uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *ke
                               uint32_t dynamic_shared) {
     const struct gpu_config *config = &gpu->config;
     uint32_t rows = (threads + EXEC_LANES - 1) / EXEC_LANES;
-    uint32_t shared = kernel->program->dynamic_shared_offset + dynamic_shared;
+    uint32_t shared = kernel->program->dynamic_shared_offset + dynamic_shared + config->shared_bytes_reserved;
     uint32_t registers = rows * EXEC_LANES * kernel->program->registers_per_thread;
     if (rows == 0)
         return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "config/config.h"
 #include "gpu/engine.h"
 
 static void memory_done(void *user, uint32_t sm, uint32_t token, uint64_t cycle) {
@@ -283,6 +284,12 @@ static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, c
     fprintf(stderr, "heddle: kernel '%s': %s\n", kernel, remark);
 }
 
+/* What shared memory does not take of an SM is the launch's L1. */
+static void split_l1(struct gpu_timed *timed, const struct exec_grid *grid) {
+    uint64_t shared = (uint64_t)grid->shared_bytes + timed->machine.shared_reserved_bytes;
+    mem_resize_l1(timed->mem, config_l1_bytes(&timed->machine, shared * sm_most_blocks(timed->sm[0])));
+}
+
 bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
                    struct gpu_launch_record *record, struct gpu_error *error) {
     struct sm_program *program = sm_program_new(grid->program, &timed->machine);
@@ -305,6 +312,8 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
     if (!is_done)
         error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    if (is_done)
+        split_l1(timed, grid);
     collect(timed, &before);
     gpu_add_active_lanes(timed->sm, timed->machine.n_sms, lanes_before);
     if (gpu->config.sample_cycles) {

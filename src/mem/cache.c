@@ -7,8 +7,8 @@ void mem_cache_init(struct mem_cache *cache, struct base_arena *arena, uint64_t 
                     uint32_t line_bytes, uint32_t stride) {
     uint64_t sets = size_bytes / line_bytes / ways / stride;
     assert(sets > 0 && sets * ways < MEM_NONE);
-    cache->sets = (uint32_t)sets;
-    cache->ways = ways;
+    cache->sets = cache->most_sets = (uint32_t)sets;
+    cache->ways = cache->most_ways = ways;
     cache->stride = stride;
     cache->chunk = 1;
     cache->set_mask = (sets & (sets - 1)) == 0 ? (uint32_t)sets - 1 : 0;
@@ -43,6 +43,15 @@ void mem_cache_drop(struct mem_cache *cache, uint32_t slot) {
     cache->lines[slot] = MEM_NO_LINE;
     cache->state[slot] = MEM_INVALID;
     cache->is_pinned[slot] = false;
+}
+
+void mem_cache_resize(struct mem_cache *cache, uint32_t n_lines) {
+    assert(n_lines > 0 && n_lines <= cache->most_sets * cache->most_ways);
+    for (cache->sets = cache->most_sets; cache->sets > 1; cache->sets /= 2)
+        if (n_lines / cache->sets >= (cache->most_ways + 1) / 2)
+            break;
+    cache->ways = n_lines / cache->sets;
+    cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
 }
 
 uint32_t mem_cache_slots(const struct mem_cache *cache) { return cache->sets * cache->ways; }

@@ -19,6 +19,7 @@ struct mem_cache {
     uint8_t *is_pinned;
     uint64_t stamp;
     uint32_t sets, ways;
+    uint32_t most_sets, most_ways; /* that there is room for: mem_cache_resize() */
     uint32_t
         stride;     /* number of banks that lines are interleaved over: this one holds every stride-th chunk of lines */
     uint32_t chunk; /* lines of a chunk */
@@ -50,5 +51,8 @@ static inline void mem_cache_touch(struct mem_cache *cache, uint32_t slot) { cac
  * pinned, otherwise MEM_NONE. */
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line);
 void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state);
+/* Makes an empty cache as small as this, but for what does not fill a way: fewer ways, and half the sets where less
+ * than half of the ways would be left. */
+void mem_cache_resize(struct mem_cache *cache, uint32_t n_lines);
 void mem_cache_drop(struct mem_cache *cache, uint32_t slot);
 uint32_t mem_cache_slots(const struct mem_cache *cache);

@@ -50,6 +50,30 @@ static void a_bank_uses_all_its_sets(void **state) {
     base_arena_free(&arena);
 }
 
+static uint32_t slots_after_resize(struct mem_cache *cache, uint32_t n_lines, uint32_t sets, uint32_t ways) {
+    mem_cache_resize(cache, n_lines);
+    assert_int_equal(cache->sets, sets);
+    assert_int_equal(cache->ways, ways);
+    for (uint64_t i = 0; i < mem_cache_slots(cache); i++)
+        put(cache, i);
+    for (uint64_t i = 0; i < mem_cache_slots(cache); i++)
+        mem_cache_drop(cache, mem_cache_find(cache, i)); /* all of them fit */
+    return mem_cache_slots(cache);
+}
+
+static void a_smaller_cache_keeps_at_least_half_of_its_ways(void **state) {
+    (void)state;
+    struct base_arena arena = {0};
+    struct mem_cache cache = {0};
+    mem_cache_init(&cache, &arena, 8 * 6 * 128, 6, 128, 1); /* 8 sets of 6 ways */
+    assert_int_equal(slots_after_resize(&cache, 47, 8, 5), 40);
+    assert_int_equal(slots_after_resize(&cache, 24, 8, 3), 24);
+    assert_int_equal(slots_after_resize(&cache, 23, 4, 5), 20);
+    assert_int_equal(slots_after_resize(&cache, 2, 1, 2), 2);
+    assert_int_equal(slots_after_resize(&cache, 48, 8, 6), 48);
+    base_arena_free(&arena);
+}
+
 static void lines_with_equal_hashes_are_told_apart(void **state) {
     (void)state;
     struct base_arena arena = {0};
@@ -90,6 +114,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_recently_used_line_leaves),
         cmocka_unit_test(a_bank_uses_all_its_sets),
+        cmocka_unit_test(a_smaller_cache_keeps_at_least_half_of_its_ways),
         cmocka_unit_test(lines_with_equal_hashes_are_told_apart),
         cmocka_unit_test(an_mshr_holds_a_limited_number_and_answers_in_order),
     };

@@ -216,6 +216,8 @@ void mem_l1_receive(struct mem *mem, struct mem_sm *sm, const struct mem_message
 /* The level below has accepted a store, atomic or uncached read (or a write-back). */
 void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64_t cycle);
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle);
+/* Changes the size of an L1 that is empty. */
+void mem_l1_resize(struct mem_sm *sm, uint32_t bytes);
 /* Drops all lines of the texture cache, which nothing else keeps up to date. */
 void mem_texture_flush(struct mem_sm *sm);
 

@@ -423,6 +423,13 @@ void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
     }
 }
 
+void mem_l1_resize(struct mem_sm *sm, uint32_t bytes) {
+    struct mem_l1 *l1 = &sm->data;
+    assert(sm->flush_slot == mem_cache_slots(&l1->cache));
+    mem_cache_resize(&l1->cache, bytes >> l1->line_shift);
+    sm->flush_slot = mem_cache_slots(&l1->cache);
+}
+
 void mem_texture_flush(struct mem_sm *sm) {
     struct mem_cache *cache = &sm->texture.cache;
     uint32_t slots = mem_cache_slots(cache);

@@ -386,6 +386,14 @@ void mem_flush_l1(struct mem *mem, uint64_t cycle) {
         mem->sms[i].flush_slot = 0;
         mem_l1_flush(mem, &mem->sms[i], cycle);
     }
+    mem_resize_l1(mem, mem->machine->l1.size_bytes);
+}
+
+void mem_resize_l1(struct mem *mem, uint32_t bytes) {
+    if (!mem->machine->l1_split[0] || !has_tags(&mem->machine->l1) || mem->machine->memory_is_perfect)
+        return;
+    for (uint32_t i = 0; i < mem->n_sms; i++)
+        mem_l1_resize(&mem->sms[i], bytes);
 }
 
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {

@@ -107,6 +107,8 @@ void mem_end_mail(struct mem *mem);
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
  * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
+/* Before a kernel, if machine.l1_split says so: its L1s have only so many bytes, until mem_flush_l1(). */
+void mem_resize_l1(struct mem *mem, uint32_t bytes);
 /* Puts these bytes into the L2, without time or traffic: the host has accessed them. The last ones win where not all
  * fit. Without an L2 with tags, or with coherent caches, nothing happens. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);

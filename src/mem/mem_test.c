@@ -177,6 +177,26 @@ static void the_link_into_an_sm_serves_one_after_the_other(void **state) {
     fixture_end(&f);
 }
 
+/* Of 32 lines in 8 sets, a kernel gets 9: in 8 sets that is one way, in 4 sets two. */
+static void a_kernel_may_get_a_part_of_the_l1(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    strcpy(machine.l1_split, "3K");
+    fixture_start(&f, machine);
+    mem_resize_l1(f.mem, 9 * LINE); /* 4 sets of 2 ways */
+    for (uint64_t line = 0; line < 12; line += 4)
+        fixture_miss(&f, 0, 1000 + 1000 * line, MEM_READ, line, 1);
+    fixture_hit(&f, 0, 20000, MEM_READ, 4, 20010);
+    fixture_miss(&f, 0, 21000, MEM_READ, 0, 1); /* the third line of this set has taken its way */
+    mem_advance(f.mem, 30000);
+    mem_flush_l1(f.mem, 30000);
+    for (uint64_t line = 0; line < 32; line += 8)
+        fixture_miss(&f, 0, 40000 + 1000 * line, MEM_READ, line, 1);
+    fixture_hit(&f, 0, 80000, MEM_READ, 0, 80010); /* four ways again */
+    fixture_end(&f);
+}
+
 static void a_store_is_written_through_and_updates_the_line(void **state) {
     (void)state;
     struct fixture f;
@@ -549,6 +569,7 @@ int main(void) {
         cmocka_unit_test(a_bank_and_its_link_serve_one_after_the_other),
         cmocka_unit_test(two_banks_work_side_by_side),
         cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
+        cmocka_unit_test(a_kernel_may_get_a_part_of_the_l1),
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),

@@ -125,7 +125,7 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
     } limits[] = {
         {"threads", rows * machine->warp_size, machine->threads_per_sm},
         {"registers", registers, machine->registers_per_sm},
-        {"bytes of shared memory", grid->shared_bytes, machine->shared_bytes},
+        {"bytes of shared memory", grid->shared_bytes + machine->shared_reserved_bytes, machine->shared_bytes},
         {"warps", rows, sm->n_warps},
     };
     uint32_t blocks = machine->blocks_per_sm;
@@ -233,6 +233,8 @@ uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slot[slot].n_accesses > 0; }
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
+
+uint32_t sm_most_blocks(const struct sm *sm) { return sm->max_residents; }
 
 uint32_t sm_count_blocks(const struct sm *sm) { return sm->n_residents; }
 uint32_t sm_count_groups(const struct sm *sm) { return sm->n_slots - sm->n_in_state[SM_SLOT_FREE]; }

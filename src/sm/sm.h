@@ -61,6 +61,8 @@ void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
 /* Returns the number of blocks on the SM now, and that of groups in its slots. */
 uint32_t sm_count_blocks(const struct sm *sm);
+/* Returns how many blocks of its grid the SM can hold. */
+uint32_t sm_most_blocks(const struct sm *sm);
 uint32_t sm_count_groups(const struct sm *sm);
 /* For models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);

@@ -29,6 +29,9 @@ expect "latency of constants in a larger cache" "$(value "$results" constant_lat
 expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fence_cycles=0)" fence_device 1)" 5
+results=$(h200 l1_beside_shared_164_1)
+expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 34
+[[ $(value "$results" l1_beside_shared_164_1_warps 92160) -gt 200 ]] || { echo "the L1 is too large beside shared memory"; exit 1; }
 results=$(h200 uneven_loop) without=$(h200 uneven_loop --set sm.diverge_cycles=0)
 expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "$(($(value "$without" uneven_loop 2) + 15))"
 results=$(h200 two_sides) without=$(h200 two_sides --set sm.diverge_cycles=0)

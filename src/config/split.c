@@ -1,0 +1,54 @@
+/* Memory of an SM that is shared memory or L1, as the launch needs it: l1.split has the sizes of the former. */
+#include <string.h>
+
+#include "config/internal.h"
+
+/* Reads the size at `*text` and moves on to the next. Returns 0 at the end, and after what is not a size. */
+static uint64_t next_size(const char **text) {
+    char word[16];
+    size_t length = strcspn(*text, ",");
+    uint64_t bytes;
+    if (!length || length >= sizeof word)
+        return 0;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length + ((*text)[length] == ',');
+    return config_parse_bytes(word, &bytes) ? bytes : 0;
+}
+
+bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes) {
+    const char *rest = machine->l1_split;
+    char size[CONFIG_VALUE_BYTES];
+    uint64_t last = 0;
+    if (!*rest)
+        return true;
+    while (*rest) {
+        uint64_t bytes = next_size(&rest);
+        if (bytes <= last || bytes + machine->l1.line_bytes > machine->l1.size_bytes) {
+            config_format_bytes(machine->l1.size_bytes, size);
+            return config_error(error, error_bytes,
+                                "l1.split is '%s', but must be sizes in ascending order, such as 8K,16K,32K, all below "
+                                "l1.size, %s",
+                                machine->l1_split, size);
+        }
+        last = bytes;
+    }
+    if (last < machine->shared_bytes) {
+        config_format_bytes(machine->shared_bytes, size);
+        return config_error(error, error_bytes, "l1.split is '%s', but its last size must hold shared.size, %s",
+                            machine->l1_split, size);
+    }
+    if (machine->l1_writes.policy == CONFIG_WRITE_BACK)
+        return config_error(error, error_bytes,
+                            "l1.split is '%s', but needs an L1 that writes through (l1.write through)",
+                            machine->l1_split);
+    return true;
+}
+
+uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_bytes) {
+    const char *rest = machine->l1_split;
+    uint64_t bytes = 0;
+    while (*rest && (!bytes || bytes < shared_bytes))
+        bytes = next_size(&rest);
+    return machine->l1.size_bytes - (uint32_t)bytes;
+}
