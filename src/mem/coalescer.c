@@ -219,22 +219,52 @@ unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned tim
     return sum;
 }
 
+/* Returns whether all lanes touch words of as many neighbours as there are banks: no two of these share a bank.
+ * Addresses count from that of lane 0, so that 32 bits are enough to compare them. */
+static bool are_in_one_round(const uint64_t address[32], uint32_t bytes, uint32_t banks) {
+    int32_t least = 0, most = 0;
+    uint64_t high = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        int32_t distance = (int32_t)(uint32_t)(address[lane] - address[0]);
+        high |= address[lane] ^ address[0];
+        least = distance < least ? distance : least;
+        most = distance > most ? distance : most;
+    }
+    uint64_t first = (address[0] + (uint64_t)(int64_t)least) / WORD_BYTES;
+    uint64_t last = (address[0] + (uint64_t)(int64_t)most + bytes - 1) / WORD_BYTES;
+    return high <= INT32_MAX && last - first < banks;
+}
+
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks) {
     assert(bytes > 0 && bytes <= MAX_BYTES && banks > 0 && banks <= MEM_MAX_SHARED_BANKS);
-    if (mask == UINT32_MAX && address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))
-        return (32 * bytes + WORD_BYTES * banks - 1) / (WORD_BYTES * banks);
-    struct numbers words;
-    uint8_t n_words[MEM_MAX_SHARED_BANKS] = {0};
+    if (mask == UINT32_MAX) {
+        if (are_in_one_round(address, bytes, banks))
+            return 1;
+        if (address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))
+            return (32 * bytes + WORD_BYTES * banks - 1) / (WORD_BYTES * banks);
+    }
+    struct numbers words; /* all but the first of each bank, of which most have no other */
+    uint64_t first_word[MEM_MAX_SHARED_BANKS];
+    uint8_t n_words[MEM_MAX_SHARED_BANKS];
     bool is_power_of_two = (banks & (banks - 1)) == 0;
-    unsigned most = 0;
-    clear_numbers(&words);
+    unsigned most = mask != 0;
+    memset(n_words, 0, banks);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         uint64_t start = address[__builtin_ctz(rest)];
         for (uint64_t word = start / WORD_BYTES; word <= (start + bytes - 1) / WORD_BYTES; word++) {
+            uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
+            if (n_words[bank] == 0) {
+                first_word[bank] = word;
+                n_words[bank] = 1;
+                continue;
+            }
+            if (first_word[bank] == word)
+                continue;
+            if (most == 1)
+                clear_numbers(&words);
             uint32_t n = words.n;
             if (index_of(&words, word) < n)
                 continue;
-            uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
             if (++n_words[bank] > most)
                 most = n_words[bank];
         }

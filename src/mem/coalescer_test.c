@@ -219,6 +219,32 @@ static void strides_conflict_in_shared_memory(void **state) {
     assert_int_equal(mem_bank_conflicts(a, UINT32_MAX, 4, 16), 2);
 }
 
+/* Holds the result against a count of all different words of each bank. */
+static void random_addresses_conflict_as_their_words_do(void **state) {
+    (void)state;
+    enum { ROUNDS = 2000, WORDS = 512 };
+    static const uint32_t n_banks[] = {32, 16, 12, 1, 64};
+    uint32_t seed = 1;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint32_t banks = n_banks[round % 5], bytes = 1u << round / 5 % 5, most = 0;
+        uint32_t range = round / 25 % 2 ? 100 : WORDS * 4 - 16;
+        uint32_t mask = round / 50 % 2 ? UINT32_MAX : (seed = seed * 1664525u + 1013904223u);
+        uint64_t a[32], start = round / 100 % 2 ? UINT64_C(0x7fffffff0) : 0;
+        bool is_touched[WORDS + 8] = {false};
+        uint32_t n_words[64] = {0};
+        for (unsigned lane = 0; lane < 32; lane++) {
+            seed = seed * 1664525u + 1013904223u;
+            a[lane] = start + (seed >> 8) % range;
+            for (uint64_t word = a[lane] / 4; mask >> lane & 1 && word <= (a[lane] + bytes - 1) / 4; word++)
+                is_touched[word - start / 4] = true;
+        }
+        for (unsigned i = 0; i < WORDS + 8; i++)
+            if (is_touched[i] && ++n_words[(start / 4 + i) % banks] > most)
+                most = n_words[(start / 4 + i) % banks];
+        assert_int_equal(mem_bank_conflicts(a, mask, bytes, banks), most);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
@@ -233,6 +259,7 @@ int main(void) {
         cmocka_unit_test(shared_memory_serves_distinct_banks_at_once),
         cmocka_unit_test(shared_memory_broadcasts_a_word),
         cmocka_unit_test(strides_conflict_in_shared_memory),
+        cmocka_unit_test(random_addresses_conflict_as_their_words_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
