@@ -147,6 +147,17 @@ static void begin_note(const struct round *round, struct note *note) {
     memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
 }
 
+/* Brings the state of the SMs that run next into the host's cache. With several threads others may be running them. */
+static void warm_next(const struct round *round, uint32_t i) {
+    const struct gpu_unit *unit = round->run->timed->unit;
+    if (i + 3 < round->n_sms && next_of(&unit[i + 3]) < round->end)
+        sm_warm(unit[i + 3].sm);
+    if (i + 2 < round->n_sms && next_of(&unit[i + 2]) < round->end)
+        sm_warm_slots(unit[i + 2].sm);
+    if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->end)
+        sm_warm_groups(unit[i + 1].sm);
+}
+
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     const struct round *round = user;
     struct note *note = &round->note[thread];
@@ -159,6 +170,8 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     uint32_t i = piece - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
     struct gpu_unit *unit = &timed->unit[i];
+    if (round->n_threads == 1 && sm_gets_cold(unit->sm))
+        warm_next(round, i);
     if (next_of(unit) >= round->end && !has(round->sms, i)) {
         note->next = earlier(note->next, next_of(unit));
         return;

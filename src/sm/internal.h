@@ -10,6 +10,7 @@ enum {
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
+    SM_WARM_SLOTS = 2048, /* so many slots, with their registers, fit into the host's cache */
     SM_MAX_SCHEDULERS = CONFIG_MAX_SCHEDULERS,
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
     SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
@@ -124,6 +125,7 @@ struct sm {
     bool has_lane_pcs;             /* every lane fetches its own instruction (mimd) */
     bool has_icache;               /* an I-cache that can miss */
     bool policy_sees_waits;
+    bool gets_cold; /* there are so many SMs that the host's cache does not keep this one's state: warm.c */
     /* checks: for tests. is_watched: checks, an observer, or the grid records what its threads or lines execute. */
     bool checks, is_watched;
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
@@ -268,6 +270,31 @@ static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_
         return timing->occupancy_cycles;
     uint32_t n = (uint32_t)__builtin_popcount(mask), all = sm->machine->warp_size;
     return (timing->occupancy_cycles * n + all - 1) / all;
+}
+/* Brings what the group's instruction at pc will use, and the scoreboard entries of the one after it, into the host's
+ * cache. Always inline: compilers drop calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void sm_warm_group(const struct sm *sm, const struct sm_slot *slot,
+                                                                uint32_t pc) {
+    const struct exec_row *row = slot->group->row;
+    const struct exec_insn *insn = &sm->program->exec->code[pc];
+    const struct sm_timing *next = &sm->program->timing[pc + 1];
+    __builtin_prefetch(&sm->lanes_at[pc], 1);
+    if (pc + 1 < sm->program->exec->n_insns && next->n_registers <= SM_OWN_REGISTERS)
+        for (unsigned i = 0; i < next->n_registers; i++)
+            __builtin_prefetch(&slot->register_ready[next->reg[i]]);
+    if (!row)
+        return;
+    unsigned n = insn->n_dst + insn->n_src;
+    for (unsigned i = 0; i < n && i < 4; i++) {
+        const unsigned char *lanes = row->base[insn->operand[i].base] + insn->operand[i].offset;
+        __builtin_prefetch(lanes);
+        if (insn->operand[i].width >= PTX_WIDTH_32)
+            __builtin_prefetch(lanes + 64);
+        if (insn->operand[i].width == PTX_WIDTH_64) {
+            __builtin_prefetch(lanes + 128);
+            __builtin_prefetch(lanes + 192);
+        }
+    }
 }
 /* ldst.c */
 /* An instruction may need a request for every lane (mimd). */

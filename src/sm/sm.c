@@ -40,6 +40,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     if (sm->divergence->n_slots)
         sm->n_slots = sm->divergence->n_slots(setup->divergence_options, machine, sm->n_warps, SCHED_MAX_SLOTS);
     assert(sm->n_warps <= CONFIG_MAX_WARPS && sm->n_slots <= SCHED_MAX_SLOTS); /* config_check(), n_slots() */
+    sm->gets_cold = machine->n_sms * sm->n_slots > SM_WARM_SLOTS;
     sm->n_schedulers = machine->schedulers;
     sm->line_shift =
         (uint32_t)__builtin_ctz(machine->icache.line_bytes / SM_INSTRUCTION_BYTES); /* a line is a power of two */

@@ -87,8 +87,14 @@ enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, 
 /* In this cycle, the next that it asked for, the SM does not depend on the rest of the chip unless a group issues an
  * instruction that other SMs may notice: no access is in flight. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
+/* Bring the SM's state into the host's cache: first its own, then what that points to, then what that points to. */
+void sm_warm(const struct sm *sm);
+void sm_warm_slots(const struct sm *sm);
+void sm_warm_groups(const struct sm *sm);
 /* From now on the SM's stores to global memory go there; NULL: into memory. */
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores);
+/* Returns whether the host's cache loses the SM's state while the others run. */
+bool sm_gets_cold(const struct sm *sm);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounted */
 /* The data for the access with this token have arrived. The SM must be ticked in that cycle or later. */
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);

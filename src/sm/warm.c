@@ -1,0 +1,45 @@
+/* Brings an SM's state into the host's cache before the SM runs. With many SMs each runs for a quantum, a few dozen
+ * instructions, and by its next turn the others have replaced what it needs: without this its first instructions wait
+ * for one line of memory after the other. Changes nothing. */
+#include "sm/internal.h"
+
+enum { LINE = 64, WORTH_IT = 4 };
+
+static inline __attribute__((always_inline)) void touch(const void *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch((const char *)from + at);
+}
+
+/* Groups that may issue soon; those that wait for memory or for others do not. */
+static uint32_t n_awake(const struct sm *sm) {
+    return sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
+}
+
+bool sm_gets_cold(const struct sm *sm) { return sm->gets_cold; }
+
+void sm_warm(const struct sm *sm) { touch(sm, offsetof(struct sm, active_lanes)); }
+
+void sm_warm_slots(const struct sm *sm) {
+    if (n_awake(sm) < WORTH_IT)
+        return;
+    touch(sm->wheel, SM_WHEEL * sizeof *sm->wheel);
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = sm->occupied.word[word]; left; left &= left - 1) {
+            uint32_t s = word * 64 + (uint32_t)__builtin_ctzll(left);
+            __builtin_prefetch(&sm->slot[s]);
+            __builtin_prefetch(&sm->view_slot[s]);
+        }
+    for (uint32_t k = 0; k < sm->n_schedulers; k++)
+        __builtin_prefetch(sm->policy_state[k]);
+}
+
+void sm_warm_groups(const struct sm *sm) {
+    if (n_awake(sm) < WORTH_IT)
+        return;
+    for (uint32_t word = 0; word < sm->n_words; word++)
+        for (uint64_t left = sm->occupied.word[word]; left; left &= left - 1) {
+            const struct sm_slot *slot = &sm->slot[word * 64 + (uint32_t)__builtin_ctzll(left)];
+            if (slot->state == SM_SLOT_READY || slot->state == SM_SLOT_DEPENDENCY || slot->state == SM_SLOT_FETCH)
+                sm_warm_group(sm, slot, slot->group->pc);
+        }
+}
