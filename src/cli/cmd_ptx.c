@@ -19,8 +19,8 @@ struct ptx_options {
 static const struct cli_option options[] = {
     {"--kernel", 0, CLI_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
     {"--verbose", 'v', CLI_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
-    {"--isa", 0, CLI_TEXT, "sm_90", "machine instructions that each line becomes on this target instead", FIELD(isa), 0,
-     0},
+    {"--isa", 0, CLI_TEXT, "TARGET", "machine instructions that each line becomes on sm_80, sm_89 or sm_90 instead",
+     FIELD(isa), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
     {"--dot", 0, CLI_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},
 };
@@ -36,6 +36,7 @@ const struct cli_command cli_ptx_command = {
             "\n"
             "With --isa the listing of each kernel says how many machine instructions a PTX instruction\n"
             "becomes, by general rules of compilers: 0 if it is folded into another, parts if a loop is unrolled.\n"
+            "The rules were found for sm_90; sm_80 and sm_89 share them.\n"
             "\n"
             "Exit status: 0 the file can run, 1 it is wrong or uses what Heddle does not support.\n",
     .examples = "  heddle ptx saxpy.ptx\n"
@@ -249,6 +250,14 @@ static int read_and_show(const char *path, const struct ptx_options *given, stru
     return status;
 }
 
+static bool is_target(const char *name) {
+    static const char *const targets[] = {"sm_80", "sm_89", "sm_90"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        is_found |= strcmp(name, targets[i]) == 0;
+    return is_found;
+}
+
 int cli_ptx(int argc, char **argv) {
     struct base_arena arena = {0};
     struct ptx_options given = {0};
@@ -259,8 +268,8 @@ int cli_ptx(int argc, char **argv) {
             status = cli_fail(CLI_USAGE, "ptx takes one file; see 'heddle help ptx'");
         else if (cli_is_stdout(given.json) && cli_is_stdout(given.dot))
             status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
-        else if (given.isa && strcmp(given.isa, "sm_90") != 0)
-            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there is sm_90", given.isa);
+        else if (given.isa && !is_target(given.isa))
+            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there are sm_80, sm_89 and sm_90", given.isa);
         else
             status = read_and_show(words.item[0], &given, &arena);
     }

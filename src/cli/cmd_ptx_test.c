@@ -113,6 +113,14 @@ static void unsupported_instructions_are_counted_and_named(void **state) {
     json_decref(json);
 }
 
+static void machine_instructions_are_those_of_a_target(void **state) {
+    (void)state;
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_80", NULL), CLI_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_89", NULL), CLI_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_90", NULL), CLI_DONE);
+    assert_int_equal(run_ptx(loop_text, "--isa", "sm_52", NULL), CLI_USAGE);
+}
+
 static void the_command_wants_one_file(void **state) {
     (void)state;
     char *none[] = {"ptx", NULL}, *two[] = {"ptx", "a.ptx", "b.ptx", NULL};
@@ -130,6 +138,7 @@ int main(void) {
         cmocka_unit_test(every_kernel_is_described_unless_one_is_named),
         cmocka_unit_test(wrong_text_is_an_error),
         cmocka_unit_test(unsupported_instructions_are_counted_and_named),
+        cmocka_unit_test(machine_instructions_are_those_of_a_target),
         cmocka_unit_test(the_command_wants_one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFI
 enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
 enum config_dram_hash { CONFIG_DRAM_HASH_ROW, CONFIG_DRAM_HASH_FOLD };
-enum config_isa { CONFIG_ISA_PTX, CONFIG_ISA_SM_90 };
+enum config_isa { CONFIG_ISA_PTX, CONFIG_ISA_SM_80, CONFIG_ISA_SM_89, CONFIG_ISA_SM_90 };
 enum config_units { CONFIG_UNITS_SHARED, CONFIG_UNITS_PARTITIONED };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
@@ -79,7 +79,8 @@ struct config_machine {
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
     uint32_t prefix_cycles;                                    /* latency of the adders over a row's predicates */
-    uint32_t sfu_width, fp64_width, ldst_width;                /* lanes of these units */
+    uint32_t sfu_width, ldst_width;                            /* lanes of these units */
+    double fp64_width;                                         /* lanes; less than 1: a lane in several cycles */
     uint32_t multiply_width;                                   /* lanes of the multiplier; 0: the ALU lanes multiply */
     uint32_t matrix_rate, matrix_cycles;                       /* of each scheduler's matrix unit; 0: there is none */
     uint32_t register_banks;                                   /* 0: no bank conflicts */

@@ -261,6 +261,45 @@ static void gtx480_is_table_1_of_liu_2023(void **state) {
     assert_true(bandwidth > 177.4 && bandwidth < 177.42);
 }
 
+/* ---- Cards ------------------------------------------------------------------------------------------------------- */
+
+static void expect_about(double value, double expected) {
+    if (value < 0.99 * expected || value > 1.01 * expected)
+        fail_msg("%g is not about %g", value, expected);
+}
+
+/* Teraflops of the fused multiply-add on lanes that are one scheduler's. */
+static double teraflops(const struct config_machine *machine, double lanes) {
+    return lanes * machine->schedulers * machine->n_sms * machine->clock_ghz * 2 / 1000;
+}
+
+static double bandwidth(const struct config_machine *machine) {
+    return machine->dram.bytes_per_cycle * machine->dram.channels * machine->clock_ghz;
+}
+
+/* The peaks that the white papers print; bandwidth as measured (Luo 2024). */
+static void a100_has_the_peaks_of_its_white_paper(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("a100");
+    expect_about(teraflops(&machine, machine.multiply_width), 19.5);
+    expect_about(teraflops(&machine, machine.fp64_width), 9.7);
+    expect_about(teraflops(&machine, machine.matrix_rate), 312);
+    expect_about(bandwidth(&machine), 1407);
+    assert_int_equal(machine.l2.size_bytes, 40 << 20);
+    assert_int_equal(machine.threads_per_sm, 64 * 32);
+}
+
+static void rtx4090_has_the_peaks_of_its_white_paper(void **state) {
+    (void)state;
+    struct config_machine machine = machine_named("rtx4090");
+    expect_about(teraflops(&machine, machine.simd_width), 82.6);
+    expect_about(teraflops(&machine, machine.fp64_width), 82.6 / 64);
+    expect_about(teraflops(&machine, machine.matrix_rate), 165.2);
+    expect_about(bandwidth(&machine), 930);
+    assert_int_equal(machine.l2.size_bytes, 72 << 20);
+    assert_int_equal(machine.threads_per_sm, 48 * 32);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_machine_is_valid_and_has_the_name_of_its_file),
@@ -275,6 +314,8 @@ int main(void) {
         cmocka_unit_test(malits2012_is_its_table_2),
         cmocka_unit_test(meng2010_is_its_table_3),
         cmocka_unit_test(gtx480_is_table_1_of_liu_2023),
+        cmocka_unit_test(a100_has_the_peaks_of_its_white_paper),
+        cmocka_unit_test(rtx4090_has_the_peaks_of_its_white_paper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

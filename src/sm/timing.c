@@ -6,6 +6,7 @@
  */
 #include "sm/timing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,10 @@ static uint16_t passes(const struct config_machine *machine, uint32_t width) {
     return (uint16_t)((machine->warp_size + width - 1) / width);
 }
 
+static uint16_t fp64_passes(const struct config_machine *machine) {
+    return (uint16_t)ceil(machine->warp_size / machine->fp64_width);
+}
+
 static void cost_of_arithmetic(const struct config_machine *machine, const struct ptx_instruction *insn,
                                struct sm_timing *timing) {
     enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;
@@ -91,7 +96,7 @@ static void cost_of_arithmetic(const struct config_machine *machine, const struc
         }
     } else if (is_double && !is_move) {
         timing->unit = SM_UNIT_FP64;
-        timing->occupancy_cycles = passes(machine, machine->fp64_width);
+        timing->occupancy_cycles = fp64_passes(machine);
         timing->latency_cycles = (uint16_t)machine->fp64_cycles;
     } else if (machine->multiply_width && is_multiplication(insn)) {
         timing->unit = SM_UNIT_MULTIPLY;
@@ -286,10 +291,11 @@ static void collect_registers(struct sm_program *program, const struct ptx_instr
     program->n_more += collector.n;
 }
 
-/* On sm_90 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima, and products of
- * integers; sums and logic take turns on these and the 16 lanes for products, so that both are in use (bench/hardware:
- * op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad against op_iadd_xor). Counting bits and conversions go to the
- * special-function unit (op_popc, op_clz, op_i2f_f2i). */
+/* On sm_90 and sm_89 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima, and
+ * products of integers; sums and logic take turns on these and the 16 lanes for products, so that both are in use
+ * (bench/hardware: op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad against op_iadd_xor). Counting bits and
+ * conversions go to the special-function unit (op_popc, op_clz, op_i2f_f2i); on sm_90 numbers become single-precision
+ * ones elsewhere (the guide: 64 per cycle and SM, otherwise 16). */
 static void choose_sm_90_unit(const struct config_machine *machine, const struct ptx_instruction *insn,
                               struct sm_timing *timing) {
     enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32, from = insn->n_types > 1 ? insn->type[1] : type;
@@ -320,7 +326,7 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     default:
         break;
     }
-    if (converts && !is_to_float) {
+    if (converts && !(is_to_float && machine->isa == CONFIG_ISA_SM_90)) {
         timing->unit = SM_UNIT_SFU;
         timing->occupancy_cycles = passes(machine, machine->sfu_width);
         timing->latency_cycles = (uint16_t)machine->sfu_cycles;
@@ -331,6 +337,37 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     if (timing->unit == SM_UNIT_MULTIPLY && is_long) { /* twice as long: op_imul_hi, op_imad_wide */
         timing->occupancy_cycles = (uint16_t)(2 * timing->occupancy_cycles);
         timing->latency_cycles++;
+    }
+}
+
+/* On sm_80 each scheduler has 16 lanes for single precision and products of integers, and 16 for everything else that
+ * is not special; both work at the same time (NVIDIA A100 white paper; CUDA C++ Programming Guide 13.0, throughput of
+ * compute capability 8.0). */
+static void choose_sm_80_unit(const struct config_machine *machine, const struct ptx_instruction *insn,
+                              struct sm_timing *timing) {
+    bool is_product = false;
+    switch (insn->opcode) {
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_FMA:
+        is_product = timing->work == SM_WORK_FLOAT;
+        break;
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_MADC:
+    case PTX_OP_MUL24:
+    case PTX_OP_MAD24:
+        is_product = true;
+        break;
+    default:
+        break;
+    }
+    if (is_product && timing->unit == SM_UNIT_ALU) {
+        timing->unit = SM_UNIT_MULTIPLY;
+        timing->occupancy_cycles = passes(machine, machine->multiply_width);
+    } else if (!is_product && timing->unit == SM_UNIT_MULTIPLY) {
+        timing->unit = SM_UNIT_ALU;
+        timing->occupancy_cycles = passes(machine, machine->simd_width);
     }
 }
 
@@ -401,6 +438,8 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct pt
         timing->latency_cycles = (uint16_t)machine->sfu_cycles;
     } else if (timing->unit != SM_UNIT_SFU && machine->multiply_width) {
         choose_sm_90_unit(machine, source, timing);
+        if (machine->isa == CONFIG_ISA_SM_80)
+            choose_sm_80_unit(machine, source, timing);
     }
     if (n > 1)
         timing->latency_cycles =
@@ -421,7 +460,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
     program->timing = base_allocate_aligned((exec->n_insns + 1) * sizeof *program->timing);
     for (uint32_t f = 0; f < exec->n_functions; f++) {
         const struct exec_function *function = &exec->function[f];
-        uint16_t *parts = machine->isa == CONFIG_ISA_SM_90 ? isa_sm_90(function->analysis) : NULL;
+        uint16_t *parts = machine->isa != CONFIG_ISA_PTX ? isa_sm_90(function->analysis) : NULL;
         for (uint32_t pc = function->first_pc; pc < function->first_pc + function->n_insns; pc++) {
             cost(machine, &exec->code[pc], exec->source[pc], &program->timing[pc]);
             program->timing[pc].latency_cycles =

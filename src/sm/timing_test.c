@@ -81,7 +81,8 @@ struct costs {
     struct sm_program *program;
 };
 
-static struct costs costs_of(const char *ptx) {
+/* `more` ends with NULL. */
+static struct costs costs_on(const char *const *more, const char *ptx) {
     static struct config_machine machine;
     char error[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
@@ -91,6 +92,8 @@ static struct costs costs_of(const char *ptx) {
         "sm.matrix_rate=64", "sm.matrix_cycles=20", "shared.latency=13"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
+    for (; *more; more++)
+        assert_true(config_set(&machine, *more, error, sizeof error));
     struct ptx_messages messages = {0};
     struct costs costs;
     costs.module = ptx_parse("k.ptx", ptx, strlen(ptx), &messages);
@@ -99,6 +102,11 @@ static struct costs costs_of(const char *ptx) {
     assert_non_null(costs.exec);
     costs.program = sm_program_new(costs.exec, &machine);
     return costs;
+}
+
+static struct costs costs_of(const char *ptx) {
+    static const char *const none[] = {NULL};
+    return costs_on(none, ptx);
 }
 
 static void costs_free(struct costs *costs) {
@@ -177,6 +185,43 @@ static void multiplications_shifts_and_conversions_have_a_unit_of_their_own(void
     costs_free(&costs);
 }
 
+/* Products, single precision among them, beside all other arithmetic; on sm_89 and sm_90 single precision and sums have
+ * all lanes. Conversions to single precision are special, but not on sm_90. */
+static void targets_divide_arithmetic_among_their_units(void **state) {
+    (void)state;
+    enum { P = SM_UNIT_MULTIPLY, A = SM_UNIT_ALU, S = SM_UNIT_SFU };
+    static const char *const names[] = {"sm.isa=sm_80", "sm.isa=sm_89", "sm.isa=sm_90"};
+    static const uint8_t units[][11] = {
+        {P, P, A, A, S, S, A, P, A, A, A},
+        {P, P, P, P, S, S, P, A, A, A, P},
+        {P, P, P, P, S, P, P, A, A, A, P},
+    };
+    for (unsigned i = 0; i < 3; i++) {
+        const char *const settings[] = {names[i], "sm.simd_width=16", NULL};
+        struct costs costs = costs_on(settings, multiplications);
+        for (uint32_t pc = 0; pc <= 10; pc++) {
+            assert_int_equal(costs.program->timing[pc].unit, units[i][pc]);
+            if (units[i][pc] != S && pc != 1) /* a wide product takes twice as long */
+                assert_int_equal(costs.program->timing[pc].occupancy_cycles, 2);
+        }
+        costs_free(&costs);
+    }
+}
+
+/* Two lanes in every cycle, or one in every second cycle, as a GeForce has them. */
+static void a_unit_may_have_less_than_a_lane(void **state) {
+    (void)state;
+    static const char *const two[] = {"sm.fp64_width=2", NULL}, *const half[] = {"sm.fp64_width=0.5", NULL},
+                             *const odd[] = {"sm.fp64_width=0.3", NULL};
+    static const char *const *const widths[] = {two, half, odd};
+    static const unsigned cycles[] = {16, 64, 107};
+    for (unsigned i = 0; i < 3; i++) {
+        struct costs costs = costs_on(widths[i], multiplications);
+        assert_int_equal(costs.program->timing[11].occupancy_cycles, cycles[i]);
+        costs_free(&costs);
+    }
+}
+
 static void every_instruction_is_some_kind_of_work(void **state) {
     (void)state;
     static const enum sm_work expected[] = {SM_WORK_MEMORY, SM_WORK_MEMORY,  SM_WORK_INTEGER, SM_WORK_FLOAT,
@@ -220,6 +265,8 @@ int main(void) {
         cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
         cmocka_unit_test(extensions_cost_their_adders),
         cmocka_unit_test(multiplications_shifts_and_conversions_have_a_unit_of_their_own),
+        cmocka_unit_test(targets_divide_arithmetic_among_their_units),
+        cmocka_unit_test(a_unit_may_have_less_than_a_lane),
         cmocka_unit_test(every_instruction_is_some_kind_of_work),
         cmocka_unit_test(products_of_matrices_occupy_their_unit),
     };

@@ -58,8 +58,8 @@ static void a_list_of_machines_is_for_programs_too(void **state) {
     glob_t files = machine_files();
     assert_int_equal(json_array_size(array), files.gl_pathc);
     globfree(&files);
-    assert_string_equal(json_string_value(json_object_get(first, "name")), "gtx480");
-    assert_string_equal(json_string_value(json_object_get(json_object_get(first, "options"), "l1.size")), "16K");
+    assert_string_equal(json_string_value(json_object_get(first, "name")), "a100");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(first, "options"), "l1.size")), "192K");
     json_decref(array);
     outcome_free(&outcome);
 }

@@ -12,7 +12,8 @@ set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 mapfile -t workloads < <("$heddle" list workloads --names)
-mapfile -t machines < <("$heddle" list machines --names | grep -vx h200) # 132 SMs take long; tests/hardware runs it
+cards=(a100 h200 rtx4090) # more than 100 SMs take long, and so does a large L2
+mapfile -t machines < <("$heddle" list machines --names | grep -vxF "$(printf '%s\n' "${cards[@]}")")
 mapfile -t models < <("$heddle" list divergence --names)
 mapfile -t schedulers < <("$heddle" list schedulers --names)
 partners=(lrr gto lfws two-level) # the schedulers that models are run with
@@ -93,6 +94,11 @@ machines)
         words=("${workloads[@]}")
         ! has_small_blocks "$machine" || words=("${small_blocks[@]}")
         "$heddle" compare "${words[@]}" -m "$machine" -s lrr
+    done
+    for machine in "${cards[@]}"; do # an L2 of as many ways, with 32 sets for each slice
+        size=$("$heddle" list machines "$machine" | awk '/^[a-z0-9]+:/ { group = $1 } group == "l2:" && $1 == "ways:" { ways = $2 }
+            group == "l2:" && $1 == "banks:" { banks = $2 } END { print ways * banks }')
+        "$heddle" compare "${workloads[@]}" -m "$machine" -s gto --set sm.count=4 --set l2.size="${size}K"
     done
     ! "$heddle" run matmul -m meng2010 2>/dev/null
     ;;
