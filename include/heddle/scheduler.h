@@ -141,8 +141,8 @@ struct sched_ops {
  * All zero: empty. */
 struct sched_order {
     struct sched_set known;
-    uint64_t key[SCHED_MAX_SLOTS];
     struct sched_set before[SCHED_MAX_SLOTS];
+    uint64_t key[SCHED_MAX_SLOTS];
 };
 
 static inline void sched_order_add(struct sched_order *order, uint32_t slot, uint64_t key) {

@@ -117,6 +117,8 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
     if (mem_partition_next(mem, i) < round->end || has(round->partitions, i)) {
         if (has_mail(round))
             mem_partition_collect(mem, i);
+        if (sm_gets_cold(round->run->timed->sm[0]))
+            mem_warm_partition(mem, i, round->end - 1);
         mem_partition_advance(mem, i, round->end - 1);
         if (has_mail(round))
             note->next = earlier(note->next, mem_partition_mail(mem, i, note->sms));
@@ -154,8 +156,10 @@ static void warm_next(const struct round *round, uint32_t i) {
         sm_warm(unit[i + 3].sm);
     if (i + 2 < round->n_sms && next_of(&unit[i + 2]) < round->end)
         sm_warm_slots(unit[i + 2].sm);
-    if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->end)
+    if (i + 1 < round->n_sms && next_of(&unit[i + 1]) < round->end) {
+        mem_warm_sm(round->run->timed->mem, i + 1, round->end - 1);
         sm_warm_groups(unit[i + 1].sm);
+    }
 }
 
 static void run_piece(void *user, uint32_t piece, uint32_t thread) {

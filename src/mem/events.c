@@ -116,6 +116,7 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_ph
         grow_pool(events);
     uint32_t id = events->free;
     events->free = events->pool[id].next;
+    __builtin_prefetch(&events->pool[events->free], 1); /* the next one to be added */
     events->n_used++;
     events->pool[id].message = *message;
     events->pool[id].kind = (uint8_t)kind;
@@ -128,11 +129,11 @@ void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_ph
 }
 
 /* Returns the earliest cycle on the wheel with an event, from base on. */
-static uint64_t first_on_wheel(const struct mem_events *events) {
-    uint32_t n_words = events->n_slots / 64, start = (uint32_t)events->base & (events->n_slots - 1);
+static uint64_t first_on_wheel(const struct mem_events *events, uint64_t base) {
+    uint32_t n_words = events->n_slots / 64, start = (uint32_t)base & (events->n_slots - 1);
     uint64_t soon = events->occupied[start / 64] >> start % 64;
     if (soon)
-        return events->base + (uint64_t)__builtin_ctzll(soon);
+        return base + (uint64_t)__builtin_ctzll(soon);
     for (uint32_t i = 1; i <= n_words; i++) {
         uint32_t word = (start / 64 + i) & (n_words - 1);
         uint64_t bits = events->occupied[word];
@@ -141,13 +142,18 @@ static uint64_t first_on_wheel(const struct mem_events *events) {
         if (bits == 0)
             continue;
         uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-        return events->base + ((slot - start) & (events->n_slots - 1));
+        return base + ((slot - start) & (events->n_slots - 1));
     }
     return MEM_NEVER;
 }
 
+uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle) {
+    uint64_t next = first_on_wheel(events, cycle + 1);
+    return next - events->base < events->n_slots ? next : MEM_NEVER;
+}
+
 static void find_next(struct mem_events *events) {
-    events->next = first_on_wheel(events);
+    events->next = first_on_wheel(events, events->base);
     if (events->next == MEM_NEVER && events->n_heap > 0)
         events->next = events->heap[0].cycle;
 }
@@ -167,6 +173,7 @@ void mem_events_remove(struct mem_events *events, struct mem_event *event) {
     uint32_t id = list->head;
     *event = events->pool[id];
     list->head = event->next;
+    __builtin_prefetch(&events->pool[list->head]);
     events->pool[id].next = events->free;
     events->free = id;
     events->n_used--;

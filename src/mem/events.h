@@ -115,6 +115,8 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
     if (events->n_heap > 0)
         mem_events_refill(events, cycle);
 }
+/* Returns the next cycle after `cycle`, which is on the wheel, with an event on the wheel, or MEM_NEVER. */
+uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle);
 /* Removes the next event of the cycle `base`, which has one. */
 void mem_events_remove(struct mem_events *events, struct mem_event *event);
 /* The same; returns false when none is left. */

@@ -90,6 +90,10 @@ const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* is kept up 
 void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
 uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
+/* Bring what the packets up to a cycle, or an access, will use into the host's cache. */
+void mem_warm_sm(const struct mem *mem, uint32_t sm, uint64_t last);
+void mem_warm_partition(const struct mem *mem, uint32_t partition, uint64_t last);
+void mem_warm_access(const struct mem *mem, uint32_t sm, uint64_t address);
 
 /* Several host threads may do so at once, and make the accesses of their SMs, after mem_use_mail(): packets then wait
  * as mail. One thread calls mem_exchange() between two rounds. In a round, collect() comes first for each that is

@@ -156,6 +156,9 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     }
     if (timing->copies == SM_COPIES_NONE)
         request->n_transactions = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
+    if (sm->gets_cold)
+        for (uint32_t i = 0; timing->copies == SM_COPIES_NONE && i < request->n_transactions; i++)
+            mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
         request->n_transactions = mem_repeat_atomics(
             address, request->n_transactions, timing->atomic_kind == SM_ATOMIC_SLOW ? 2 : 1, request->transaction);

@@ -3,7 +3,7 @@
  * for one line of memory after the other. Changes nothing. */
 #include "sm/internal.h"
 
-enum { LINE = 64, WORTH_IT = 4 };
+enum { LINE = 64, WORTH_IT = 4, POLICY_BYTES = 512 };
 
 static inline __attribute__((always_inline)) void touch(const void *from, size_t bytes) {
     for (size_t at = 0; at < bytes; at += LINE)
@@ -30,7 +30,7 @@ void sm_warm_slots(const struct sm *sm) {
             __builtin_prefetch(&sm->view_slot[s]);
         }
     for (uint32_t k = 0; k < sm->n_schedulers; k++)
-        __builtin_prefetch(sm->policy_state[k]);
+        touch(sm->policy_state[k], sm->policy->state_bytes < POLICY_BYTES ? sm->policy->state_bytes : POLICY_BYTES);
 }
 
 void sm_warm_groups(const struct sm *sm) {
