@@ -1,5 +1,6 @@
 /* `heddle validate [MACHINE [WORKLOAD...]]`: runs workloads that were recorded on the real GPU of that name and shows
  * real beside simulated cycles. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ struct validate {
     struct comparison *comparison;
     unsigned n;
     struct cli_jobs jobs;
+    FILE *csv, *svg; /* begun before the runs, which a wrong path or a full disk should not cost */
+    struct report_svg picture;
     struct cli_html html;
 };
 
@@ -257,13 +260,14 @@ static void print_table(struct validate *validate, enum group group) {
     printf("\n");
 }
 
-static bool write_csv(const struct validate *validate) {
-    FILE *file;
-    if (!validate->given.csv)
-        return true;
-    if (!cli_open_output(validate->given.csv, &file))
-        return false;
+static void begin_csv(FILE *file) {
     fprintf(file, "workload,size,launches,real_cycles,simulated_cycles,error,instruction_error\n");
+}
+
+static bool write_csv(const struct validate *validate) {
+    FILE *file = validate->csv;
+    if (!file)
+        return true;
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (!isnan(comparison->simulated))
@@ -310,14 +314,12 @@ static void draw_axes(struct report_svg *svg, const struct axes *axes) {
 }
 
 static bool draw(struct validate *validate) {
-    FILE *file;
-    struct report_svg svg;
+    FILE *file = validate->svg;
+    struct report_svg *svg = &validate->picture;
     struct axes axes = {INFINITY, -INFINITY};
     char title[160];
-    if (!validate->given.svg)
+    if (!file)
         return true;
-    if (!cli_open_output(validate->given.svg, &file))
-        return false;
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (isnan(comparison->simulated))
@@ -329,20 +331,18 @@ static bool draw(struct validate *validate) {
     axes.last = isfinite(axes.last) ? ceil(axes.last + 1e-9) : 1;
     if (axes.last <= axes.first)
         axes.last = axes.first + 1;
-    report_svg_begin(&svg, file, WIDTH, HEIGHT);
     struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
     snprintf(title, sizeof title, "%s, mean error: %u workloads %.1f %% (blue), %u other kernels %.1f %% (orange)",
              validate->shown.machine, workloads.n, 100 * workloads.mean, kernels.n, 100 * kernels.mean);
-    report_svg_text(&svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
-    draw_axes(&svg, &axes);
+    report_svg_text(svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
+    draw_axes(svg, &axes);
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
         if (!isnan(comparison->simulated))
-            report_svg_rectangle(&svg, across(&axes, comparison->real->cycles) - 3,
-                                 up(&axes, comparison->simulated) - 3, 6, 6,
-                                 comparison->real->is_kernel ? "#ff7f0e" : "#1f77b4");
+            report_svg_rectangle(svg, across(&axes, comparison->real->cycles) - 3, up(&axes, comparison->simulated) - 3,
+                                 6, 6, comparison->real->is_kernel ? "#ff7f0e" : "#1f77b4");
     }
-    report_svg_end(&svg);
+    report_svg_end(svg);
     return cli_close_output(validate->given.svg, file, fflush(file) == 0 && !ferror(file));
 }
 
@@ -382,10 +382,32 @@ static int find_recording(struct validate *validate) {
         return CLI_ERROR;
     const char *launches = base_arena_printf(&validate->arena, "%s/%s_launches.csv", folder, validate->shown.machine);
     const char *kernels = base_arena_printf(&validate->arena, "%s/%s_kernels.csv", folder, validate->shown.machine);
+    if (access(launches, F_OK) != 0)
+        return cli_fail(CLI_ERROR,
+                        "there is no recording of %s; tests/hardware/record.sh makes one of a card, for --recording",
+                        validate->shown.machine);
     int status = cli_read_recording(launches, &validate->recording, &validate->arena);
     if (status == CLI_DONE && access(kernels, R_OK) == 0)
         status = cli_read_recording(kernels, &validate->recording, &validate->arena);
     return status;
+}
+
+/* Opens the files and writes how they begin. */
+static int begin_files(struct validate *validate) {
+    const char *csv = validate->given.csv, *svg = validate->given.svg;
+    if (csv && svg && strcmp(csv, svg) == 0)
+        return cli_fail(CLI_USAGE, "--csv and --svg cannot both write to '%s'", csv);
+    if (!cli_open_output(csv, &validate->csv) || !cli_open_output(svg, &validate->svg))
+        return CLI_ERROR;
+    if (csv)
+        begin_csv(validate->csv);
+    if (svg)
+        report_svg_begin(&validate->picture, validate->svg, WIDTH, HEIGHT);
+    if (csv && fflush(validate->csv) != 0)
+        return cli_fail(CLI_ERROR, "cannot write '%s': %s", csv, strerror(errno));
+    if (svg && fflush(validate->svg) != 0)
+        return cli_fail(CLI_ERROR, "cannot write '%s': %s", svg, strerror(errno));
+    return cli_html_open(&validate->html, validate->given.html, &validate->arena);
 }
 
 static int run(struct validate *validate) {
@@ -401,7 +423,7 @@ static int run(struct validate *validate) {
         return CLI_ERROR;
     if ((status = make_jobs(validate)) != CLI_DONE)
         return status;
-    if ((status = cli_html_open(&validate->html, validate->given.html, &validate->arena)) != CLI_DONE)
+    if ((status = begin_files(validate)) != CLI_DONE)
         return status;
     if ((status = cli_execute_with_progress(&validate->jobs, validate->given.is_quiet)) != CLI_DONE)
         return status;

@@ -20,3 +20,16 @@ if "$heddle" validate h200 nothing --recording "$folder/card.csv" 2>"$folder/err
 fi
 [[ $(<"$folder/error") == *"no workload 'nothing'"* ]] || fail "wrong message: $(<"$folder/error")"
 if "$heddle" validate h200 --recording "$folder/none.csv" 2>/dev/null; then fail "a missing recording is taken"; fi
+if "$heddle" validate a100 2>"$folder/error"; then fail "a machine without a recording is taken"; fi
+[[ $(<"$folder/error") == "heddle: there is no recording of a100; "* ]] || fail "wrong message: $(<"$folder/error")"
+
+# Files that cannot be written are found before anything runs.
+for option in --csv --svg; do
+    for path in "$folder/no/where" /dev/full; do
+        if "$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 "$option" "$path" >"$folder/table" 2>"$folder/error"; then
+            fail "$option $path is taken"
+        fi
+        [[ $(<"$folder/error") == "heddle: cannot write '$path': "* && ! -s $folder/table ]] || fail "wrong message: $(<"$folder/error")"
+    done
+done
+if "$heddle" validate h200 --recording "$folder/card.csv" --csv - --svg - 2>/dev/null; then fail "two files in one are taken"; fi
