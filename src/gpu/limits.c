@@ -57,6 +57,18 @@ static void report_no_progress(struct gpu_run *run, const char *what, const char
         fprintf(stderr, "heddle: ... and %u more\n", dump.n_lines - MOST_DUMP_LINES);
 }
 
+static void report_livelock(struct gpu_run *run) {
+    const char *scheduler = gpu_livelock_scheduler(run->livelock, run->timed->sm, run->timed->machine.n_sms);
+    if (!scheduler) {
+        report_no_progress(run, "livelock", "every group repeats itself and nothing changes");
+        return;
+    }
+    run->error->status = GPU_LAUNCH_TIMEOUT;
+    snprintf(run->error->message, sizeof run->error->message,
+             "livelock in kernel '%s' at cycle %" PRIu64 ": scheduler %s picks none of the groups that are ready",
+             run->grid->program->name, run->timed->cycle, scheduler);
+}
+
 static bool stop(struct gpu_run *run, enum gpu_status status, const char *what) {
     run->error->status = status;
     snprintf(run->error->message, sizeof run->error->message,
@@ -81,7 +93,7 @@ bool gpu_may_go_on(struct gpu_run *run) {
     const struct config_machine *machine = &run->timed->machine;
     if (gpu_livelock_found(&run->livelock, run->timed->sm, machine->n_sms, machine->watchdog_cycles,
                            run->timed->cycle)) {
-        report_no_progress(run, "livelock", "every group repeats itself and nothing changes");
+        report_livelock(run);
         return false;
     }
     return true;

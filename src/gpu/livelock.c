@@ -28,11 +28,19 @@ struct watched {
 
 struct gpu_livelock {
     uint64_t last_change, next_look, n_looks;
-    uint32_t n_slots; /* per SM */
+    uint64_t n_issued; /* instructions of all SMs at the first look */
+    uint32_t n_slots;  /* per SM */
     struct watched watched[];
 };
 
 void gpu_livelock_free(struct gpu_livelock *livelock) { free(livelock); }
+
+static uint64_t count_issued(struct sm *const *sm, uint32_t n_sms) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < n_sms; i++)
+        n += sm_counters(sm[i])->warp_instructions;
+    return n;
+}
 
 static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t last_change) {
     uint32_t n_slots = sm_slots(sm[0]);
@@ -44,6 +52,7 @@ static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t
     memset(*livelock, 0, bytes);
     (*livelock)->last_change = last_change;
     (*livelock)->n_slots = n_slots;
+    (*livelock)->n_issued = count_issued(sm, n_sms);
 }
 
 /* FNV-1a, by words. */
@@ -111,4 +120,11 @@ bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, ui
                 is_looping(&(*livelock)->watched[i * (*livelock)->n_slots + s], group, sm_has_accesses(sm[i], s));
         }
     return all_loop && has_any;
+}
+
+const char *gpu_livelock_scheduler(const struct gpu_livelock *livelock, struct sm *const *sm, uint32_t n_sms) {
+    const char *name = NULL;
+    for (uint32_t i = 0; i < n_sms && !name; i++)
+        name = sm_strict_scheduler(sm[i]);
+    return count_issued(sm, n_sms) == livelock->n_issued ? name : NULL;
 }

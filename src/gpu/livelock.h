@@ -11,3 +11,6 @@ void gpu_livelock_free(struct gpu_livelock *livelock);
  * do anything new. */
 bool gpu_livelock_found(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t n_sms, uint64_t quiet_cycles,
                         uint64_t cycle);
+/* After a livelock: returns the name of a strict scheduler that has picked none of the ready groups, of any SM, since
+ * the first look. NULL: instructions were issued. */
+const char *gpu_livelock_scheduler(const struct gpu_livelock *livelock, struct sm *const *sm, uint32_t n_sms);

@@ -233,6 +233,9 @@ uint64_t sm_last_change(const struct sm *sm) { return sm->last_change; }
 uint32_t sm_slots(const struct sm *sm) { return sm->n_slots; }
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot) { return sm->slot[slot].group; }
 bool sm_has_accesses(const struct sm *sm, uint32_t slot) { return sm->slot[slot].n_accesses > 0; }
+const char *sm_strict_scheduler(const struct sm *sm) {
+    return sm->policy->is_strict && sm->n_in_state[SM_SLOT_READY] ? sm->policy->name : NULL;
+}
 bool sm_has_room(const struct sm *sm) { return sm->n_residents < sm->max_residents; }
 
 uint32_t sm_most_blocks(const struct sm *sm) { return sm->max_residents; }

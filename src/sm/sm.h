@@ -122,4 +122,6 @@ uint64_t sm_last_change(const struct sm *sm);
 uint32_t sm_slots(const struct sm *sm);
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot); /* NULL: the slot is free */
 bool sm_has_accesses(const struct sm *sm, uint32_t slot);                    /* of its group, in flight */
+/* Returns the name of the scheduler if it is strict and a group of the SM is ready; otherwise NULL. */
+const char *sm_strict_scheduler(const struct sm *sm);
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user);

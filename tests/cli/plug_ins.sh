@@ -63,7 +63,8 @@ sed 's/^\(static int pick.*\)/static int n_calls;\n\1/; s/    (void)view;\n    i
     mine/mine.c >moody.c
 sed 's/    if (state->left/    *(volatile int *)8 = 1;\n&/' mine/mine.c >crash.c
 sed 's/    if (state->left/    for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >endless.c
-for name in wild other layout none moody crash endless; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+sed 's/return sched_next(.*/return SCHED_NONE;/; s/^ *\.pick = pick,/&\n    .is_strict = true,/' mine/mine.c >idle.c
+for name in wild other layout none moody crash endless idle; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
 expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
 expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
@@ -73,6 +74,9 @@ expect 2 "is a plug-in of version 9; this is version 1" "$heddle" run vecadd -s 
 expect 2 "was built with other headers" "$heddle" run vecadd -s layout.so
 expect 2 "its scheduler has no pick()" "$heddle" run vecadd -s none.so
 expect 1 "the scheduler 'mine' is broken: pick() returned a slot that is no candidate" "$heddle" run vecadd -s wild.so
+message=$("$heddle" run vecadd -q -s idle.so --set limits.watchdog=20000 2>&1) && fail "a scheduler that picks nothing comes to an end"
+[[ $message == *"scheduler mine picks none of the groups that are ready"* ]] || fail "a scheduler that picks nothing is reported so: $message"
+[[ $(grep -c 'SM 0 slot' <<<"$message") == 0 ]] || fail "it blames the groups: $message"
 expect 3 "pick() returned slot 77, which is no candidate" "$heddle" check wild.so
 expect 3 "equal calls" bash -c "'$heddle' check moody.so | sed 's/the same calls lead to other picks/equal calls/'; exit \${PIPESTATUS[0]}"
 expect 3 "it crashes: SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" check crash.so
