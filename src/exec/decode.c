@@ -7,7 +7,7 @@
 
 /* What the memory system takes of each lane. Of 32 bytes, which are aligned, the second half is in the line of the
  * first. */
-enum { MAX_ACCESS_BYTES = 16 };
+enum { MAX_ACCESS_BYTES = 32 };
 
 static struct exec_operand place(enum exec_base base, size_t offset, enum ptx_width width) {
     return (struct exec_operand){.offset = (uint32_t)offset & 0xfffffff, .base = base, .width = width};

@@ -229,6 +229,21 @@ static void atomics_on_one_address_come_one_by_one(void **state) {
     assert_true(cycles_of(single, awaited, 1, 32) >= cycles_of(joined, awaited, 1, 32) + 31 * 10);
 }
 
+/* 32 lanes, each with 32 bytes of its own: the second half of each lane's bytes costs as much as the first. */
+static void accesses_of_32_bytes_count_all_of_them(void **state) {
+    (void)state;
+    static const char *const machine[] = {"memory.perfect=false", NULL};
+#define AT "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d2, %r1, 32;\nadd.u64 %d1, %d1, %d2;\n"
+    static const char half[] = AT "st.global.v2.b64 [%d1], {%d3, %d4};\nmembar.gl;\nret;",
+                      longs[] = AT "st.global.v4.b64 [%d1], {%d3, %d4, %d5, %d6};\nmembar.gl;\nret;",
+                      words[] =
+                          AT "st.global.v8.b32 [%d1], {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8};\nmembar.gl;\nret;";
+#undef AT
+    uint64_t bytes = run_on(machine, "lrr", half, 1, 32).crossbar_bytes;
+    assert_int_equal(run_on(machine, "lrr", longs, 1, 32).crossbar_bytes, bytes + 32 * 16);
+    assert_int_equal(run_on(machine, "lrr", words, 1, 32).crossbar_bytes, bytes + 32 * 16);
+}
+
 static void the_other_half_of_the_l2_is_far(void **state) {
     (void)state;
     static const char *const near[] = {"memory.perfect=false", "sm.count=2", NULL};
@@ -275,6 +290,7 @@ int main(void) {
         cmocka_unit_test(sequences_cost_several_issues),
         cmocka_unit_test(schedulers_with_their_own_units_do_not_wait_for_each_other),
         cmocka_unit_test(atomics_on_one_address_come_one_by_one),
+        cmocka_unit_test(accesses_of_32_bytes_count_all_of_them),
         cmocka_unit_test(the_other_half_of_the_l2_is_far),
         cmocka_unit_test(copies_of_the_host_are_in_a_warm_l2),
         cmocka_unit_test(work_and_registers_are_counted_and_paid_for),

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 16, HASH_BITS = 8 };
+enum { COVER_WORDS = MEM_MAX_LINE_BYTES / 64, WORD_BYTES = 4, MAX_BYTES = 32, HASH_BITS = 8 };
 
 /* A set of distinct numbers. In the hash table 0 is an empty place and i stands for number[i - 1]. */
 struct numbers {

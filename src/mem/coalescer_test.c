@@ -112,7 +112,7 @@ static void the_fast_path_equals_the_general_one(void **state) {
     (void)state;
     uint64_t a[32];
     struct mem_transaction quick[MEM_MAX_TRANSACTIONS], slow[MEM_MAX_TRANSACTIONS];
-    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+    for (uint32_t bytes = 1; bytes <= 32; bytes *= 2) {
         for (uint64_t start = 0x1000; start < 0x1100; start++) {
             strided(a, start, bytes);
             unsigned n = mem_coalesce(a, UINT32_MAX, bytes, LINE, quick);
@@ -162,7 +162,7 @@ static void random_addresses_touch_what_their_bytes_do(void **state) {
     struct mem_transaction t[MEM_MAX_TRANSACTIONS], expected[MEM_MAX_TRANSACTIONS];
     for (unsigned round = 0; round < 20000; round++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        uint32_t bytes = 1 + (uint32_t)(seed >> 60), line_bytes = UINT32_C(32) << (seed >> 57 & 3);
+        uint32_t bytes = round % 8 ? 1 + (uint32_t)(seed >> 60) : 32, line_bytes = UINT32_C(32) << (seed >> 57 & 3);
         uint64_t range = UINT64_C(1) << (seed >> 50 & 15), step = seed >> 48 & 1 ? 1 : bytes;
         uint32_t mask = seed >> 47 & 1 ? UINT32_MAX : (uint32_t)(seed >> 8);
         for (uint32_t lane = 0; lane < 32; lane++) {
@@ -227,14 +227,16 @@ static void random_addresses_conflict_as_their_words_do(void **state) {
     uint32_t seed = 1;
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint32_t banks = n_banks[round % 5], bytes = 1u << round / 5 % 5, most = 0;
-        uint32_t range = round / 25 % 2 ? 100 : WORDS * 4 - 16;
+        uint32_t range = round / 25 % 2 ? 100 : WORDS * 4 - 16, align = round % 9 ? 1 : 32; /* 32 bytes are aligned */
+        bytes = round % 9 ? bytes : 32;
         uint32_t mask = round / 50 % 2 ? UINT32_MAX : (seed = seed * 1664525u + 1013904223u);
-        uint64_t a[32], start = round / 100 % 2 ? UINT64_C(0x7fffffff0) : 0;
+        uint64_t a[32], start = round / 100 % 2 ? UINT64_C(0x7ffffffe0) : 0;
         bool is_touched[WORDS + 8] = {false};
         uint32_t n_words[64] = {0};
         for (unsigned lane = 0; lane < 32; lane++) {
             seed = seed * 1664525u + 1013904223u;
             a[lane] = start + (seed >> 8) % range;
+            a[lane] -= a[lane] % align;
             for (uint64_t word = a[lane] / 4; mask >> lane & 1 && word <= (a[lane] + bytes - 1) / 4; word++)
                 is_touched[word - start / 4] = true;
         }
