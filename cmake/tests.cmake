@@ -22,6 +22,7 @@ mark_as_advanced(HEDDLE_GOLD)
 
 # What the tests of divergence models share.
 file(GLOB testing_sources CONFIGURE_DEPENDS src/divergence/testing/*.c)
+list(FILTER testing_sources EXCLUDE REGEX "_test\\.c$")
 add_library(divergence_testing STATIC ${testing_sources})
 target_link_libraries(divergence_testing PUBLIC heddle_testable cmocka)
 
