@@ -86,6 +86,7 @@ struct config_machine {
     uint32_t register_banks;                                   /* 0: no bank conflicts */
     struct config_cache icache, texture, l1, l2;
     char l1_split[128]; /* sizes of shared memory beside the L1; empty: they have nothing to do with each other */
+    bool l1_bypass;     /* loads with .cg and the like pass the L1 */
     struct config_writes l1_writes, l2_writes;
     double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: it does not count them */
     bool l2_is_warm;              /* the host's copies go into the L2 */

@@ -43,7 +43,7 @@ static bool check_l1(const struct finding *finding, const struct mem *mem, const
     }
     for (uint32_t i = l1->mshrs.free_waiter; l1->mshrs.lines.n > 0 && i != MEM_NONE; i = l1->mshrs.waiters[i].next)
         n_waiters++;
-    if (n_waiters != l1->mshrs.n_touched || n_waiters > l1->mshrs.lines.n * l1->mshrs.merges)
+    if (n_waiters != l1->mshrs.n_touched || n_waiters > l1->mshrs.most_waiters)
         return broken(finding, "SM %u: waiters leak", sm->id);
     if (l1->n_writebacks > 4 * l1->mshrs.lines.n || sm->credits > mem->machine->crossbar_credits)
         return broken(finding, "SM %u: %u write-backs, %u credits", sm->id, l1->n_writebacks, sm->credits);

@@ -77,7 +77,7 @@ static uint32_t hint_of(enum mem_kind kind) { return kind == MEM_READ_HOLD ? MEM
 
 static void request_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_message_type type,
                          uint32_t flags, uint64_t cycle) {
-    l1->mshrs.mshr[id].message_type = type;
+    l1->mshrs.mshr[id].message_type = (uint16_t)type;
     struct mem_message message = {
         .line = memory_line(mem, l1, l1->mshrs.lines.line[id]),
         .token = id,
@@ -189,6 +189,10 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
         sm->counters.texture_misses += is_miss;
         return;
     }
+    if (kind == MEM_READ_PAST) {
+        sm->counters.uncached++;
+        return;
+    }
     sm->counters.l1_accesses++;
     sm->counters.l1_misses += is_miss;
     if (kind == MEM_WRITE) {
@@ -206,12 +210,17 @@ static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1,
     if (id != MEM_NONE) {
         if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write))
             return false;
-        sm->counters.l1_merges += l1->flag == 0;
+        l1->mshrs.mshr[id].is_kept |= kind != MEM_READ_PAST;
+        sm->counters.l1_merges += l1->flag == 0 && kind != MEM_READ_PAST;
         return true;
     }
     if (!has_writeback_room(l1) || (id = mem_mshrs_take(&l1->mshrs, line)) == MEM_NONE)
         return false;
-    mem_mshrs_wait(&l1->mshrs, id, token, is_write);
+    if (!mem_mshrs_wait(&l1->mshrs, id, token, is_write)) {
+        mem_lines_release(&l1->mshrs.lines, id);
+        return false;
+    }
+    l1->mshrs.mshr[id].is_kept = kind != MEM_READ_PAST;
     if (shared_slot != MEM_NONE) {
         l1->cache.is_pinned[shared_slot] = true;
         sm->counters.upgrades++;
@@ -281,7 +290,9 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     if (is_refused_again(l1, line, kind, bytes))
         return refuse(mem, sm, l1->refusal.counter, cycle, ready);
     enum mem_answer answer = MEM_HIT;
-    uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
+    if (kind == MEM_READ_PAST && (mem->is_coherent || l1->is_perfect))
+        kind = MEM_READ;
+    uint32_t slot = l1->is_perfect ? 0 : kind == MEM_READ_PAST ? MEM_NONE : mem_cache_find(&l1->cache, line);
     if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
         if (!l1->is_perfect)
             mem_cache_touch(&l1->cache, slot);
@@ -325,6 +336,11 @@ static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t
     uint64_t line = l1->mshrs.lines.line[id];
     mem_probe(mem, MEM_PROBE_L1_FILL, sm->id, line);
     state = answer_waiters(mem, sm, l1, id, state, cycle);
+    if (!l1->mshrs.mshr[id].is_kept) {
+        l1->n_changes++;
+        mem_lines_release(&l1->mshrs.lines, id);
+        return;
+    }
     uint32_t slot = install(mem, sm, l1, line, state, cycle);
     if (l1->mshrs.mshr[id].first == MEM_NONE) {
         mem_lines_release(&l1->mshrs.lines, id);

@@ -28,7 +28,8 @@ enum mem_kind {
     MEM_ATOMIC,
     MEM_FETCH,     /* instructions, through the I-cache */
     MEM_READ_HOLD, /* a load with the row-buffer hint: if it reaches DRAM, its row is held open for the next access */
-    MEM_TEXTURE    /* a texture access, through the texture cache; only on machines that have one */
+    MEM_TEXTURE,   /* a texture access, through the texture cache; only on machines that have one */
+    MEM_READ_PAST  /* a load that does not look into the L1, nor puts its line there; MESI: a load like any other */
 };
 
 /* One line that a warp instruction touches. */

@@ -197,6 +197,27 @@ static void a_kernel_may_get_a_part_of_the_l1(void **state) {
     fixture_end(&f);
 }
 
+static void a_load_may_pass_the_l1(void **state) {
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, fixture_machine());
+    fixture_miss(&f, 0, 1000, MEM_READ_PAST, 0, 1); /* from DRAM */
+    fixture_miss(&f, 0, 2000, MEM_READ_PAST, 0, 2);
+    fixture_answer(&f, 1, 2, 2000 + L2_HIT);
+    fixture_miss(&f, 0, 3000, MEM_READ, 0, 3); /* neither has left it in the L1, this load does */
+    fixture_hit(&f, 0, 4000, MEM_READ, 0, 4010);
+    fixture_miss(&f, 0, 5000, MEM_READ_PAST, 0, 4);
+    fixture_answer(&f, 3, 4, 5000 + L2_HIT);
+    fixture_hit(&f, 0, 6000, MEM_READ, 0, 6010);
+    fixture_miss(&f, 0, 7000, MEM_READ_PAST, 2, 5);
+    fixture_miss(&f, 0, 7001, MEM_READ, 2, 6); /* waits for the same line, and keeps it */
+    fixture_hit(&f, 0, 8000, MEM_READ, 2, 8010);
+    assert_int_equal(f.n_log, 6);
+    assert_int_equal(mem_counters(f.mem)->uncached, 4);
+    assert_int_equal(mem_counters(f.mem)->l1_accesses, 5);
+    fixture_end(&f);
+}
+
 static void a_store_is_written_through_and_updates_the_line(void **state) {
     (void)state;
     struct fixture f;
@@ -570,6 +591,7 @@ int main(void) {
         cmocka_unit_test(two_banks_work_side_by_side),
         cmocka_unit_test(the_link_into_an_sm_serves_one_after_the_other),
         cmocka_unit_test(a_kernel_may_get_a_part_of_the_l1),
+        cmocka_unit_test(a_load_may_pass_the_l1),
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),

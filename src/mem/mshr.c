@@ -21,11 +21,15 @@ void mem_lines_init(struct mem_lines *lines, struct base_arena *arena, uint32_t 
     }
 }
 
+/* More than an SM has accesses in flight, each with a line for every lane. */
+enum { MOST_WAITERS = 1 << 16 };
+
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges) {
     mem_lines_init(&mshrs->lines, arena, n);
     mshrs->mshr = BASE_ARENA_ARRAY(arena, struct mem_mshr, n);
     mshrs->merges = merges;
-    mshrs->waiters = BASE_ARENA_ARRAY(arena, struct mem_waiter, n * merges);
+    mshrs->most_waiters = (uint64_t)n * merges < MOST_WAITERS ? n * merges : MOST_WAITERS;
+    mshrs->waiters = BASE_ARENA_ARRAY(arena, struct mem_waiter, mshrs->most_waiters);
     mshrs->free_waiter = MEM_NONE;
     mshrs->n_touched = 0;
 }

@@ -65,16 +65,17 @@ struct mem_waiter {
 
 struct mem_mshr {
     uint32_t first, last, n_waiters;
-    uint32_t message_type; /* of the request: READ or OWN */
+    uint16_t message_type; /* of the request: READ or OWN */
+    bool is_kept;          /* the line goes into the cache */
 };
 
 struct mem_mshrs {
     struct mem_lines lines;
     struct mem_mshr *mshr;
     struct mem_waiter *waiters;
-    uint32_t merges;
-    uint32_t free_waiter; /* list of those that were in use */
-    uint32_t n_touched;   /* the waiters from here on have not been used yet: the host has no memory for them */
+    uint32_t merges, most_waiters; /* of a line, and of all of them */
+    uint32_t free_waiter;          /* list of those that were in use */
+    uint32_t n_touched; /* the waiters from here on have not been used yet: the host has no memory for them */
 };
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges);
@@ -86,17 +87,18 @@ static inline uint32_t mem_mshrs_take(struct mem_mshrs *mshrs, uint64_t line) {
     return id;
 }
 
-/* Adds a waiter; returns false when the MSHR is full. */
+/* Adds a waiter; returns false when the MSHR is full, or when all waiters are in use. */
 static inline bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t token, bool is_write) {
     struct mem_mshr *mshr = &mshrs->mshr[id];
     if (mshr->n_waiters == mshrs->merges)
         return false;
     uint32_t waiter = mshrs->free_waiter;
-    if (waiter == MEM_NONE)
+    if (waiter != MEM_NONE)
+        mshrs->free_waiter = mshrs->waiters[waiter].next;
+    else if (mshrs->n_touched < mshrs->most_waiters)
         waiter = mshrs->n_touched++;
     else
-        mshrs->free_waiter = mshrs->waiters[waiter].next;
-    assert(waiter < mshrs->lines.n * mshrs->merges);
+        return false;
     mshrs->waiters[waiter] = (struct mem_waiter){token, MEM_NONE, is_write};
     if (mshr->first == MEM_NONE)
         mshr->first = waiter;

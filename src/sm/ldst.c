@@ -175,6 +175,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
                     : timing->is_store   ? MEM_WRITE
                     : timing->is_sampled ? MEM_TEXTURE
                     : timing->holds_row  ? MEM_READ_HOLD
+                    : timing->passes_l1  ? MEM_READ_PAST
                                          : MEM_READ;
     request->missed = 0;
     bool is_copy = timing->copies != SM_COPIES_NONE;

@@ -131,6 +131,18 @@ static bool is_store(const struct exec_insn *insn, const struct ptx_instruction 
     return is_matrix || insn->opcode == PTX_OP_ST || insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_COND_ACC;
 }
 
+/* Loads that see what other SMs have written, or that are to leave the L1 as it is: where the H200 has them from the
+ * L2 (operator). */
+static bool passes_l1(const struct exec_insn *insn, const struct ptx_instruction *source) {
+    bool is_copy = source->opcode == PTX_OP_CP;
+    if (ptx_has(source, PTX_MOD_CG) || (is_copy && ptx_has(source, PTX_MOD_BULK)))
+        return insn->opcode == PTX_OP_LD || is_copy;
+    bool is_wide = ptx_has(source, PTX_MOD_GPU) || ptx_has(source, PTX_MOD_SYS) || ptx_has(source, PTX_MOD_CLUSTER);
+    bool is_ordered = ptx_has(source, PTX_MOD_RELAXED) || ptx_has(source, PTX_MOD_ACQUIRE);
+    return insn->opcode == PTX_OP_LD &&
+           (ptx_has(source, PTX_MOD_CV) || ptx_has(source, PTX_MOD_VOLATILE) || (is_ordered && is_wide));
+}
+
 static void cost_of_access(const struct config_machine *machine, const struct exec_insn *insn,
                            const struct ptx_instruction *source, struct sm_timing *timing) {
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
@@ -140,6 +152,7 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);
     timing->holds_row = insn->flags & EXEC_FLAG_HOLDS_ROW;
+    timing->passes_l1 = machine->l1_bypass && source && passes_l1(insn, source);
     timing->unit = SM_UNIT_LDST;
     timing->work = SM_WORK_MEMORY;
     timing->occupancy_cycles = passes(machine, machine->ldst_width);

@@ -59,7 +59,8 @@ struct sm_timing {
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
     bool is_control, is_load, is_store, is_atomic, is_barrier;
     uint8_t is_fence;          /* 2: for the device or the system */
-    bool holds_row;            /* a load whose DRAM row should stay open: MEM_READ_HOLD */
+    bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
+    bool passes_l1 : 1;        /* a load that the L1 has no part in: MEM_READ_PAST */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */

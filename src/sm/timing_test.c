@@ -68,6 +68,24 @@ static const char matrices[] =
     "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;\n"           /* 6 */
     "ret;\n}\n";
 
+/* Before the barrier, what passes the L1. */
+static const char loads[] = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                            ".reg .b32 %r<5>; .reg .b64 %d<3>; .shared .align 16 .b32 s[32];\n"
+                            "ld.global.cg.u32 %r1, [%d1];\n"
+                            "ld.global.cv.u32 %r1, [%d1];\n"
+                            "ld.volatile.global.u32 %r1, [%d1];\n"
+                            "ld.relaxed.gpu.global.u32 %r1, [%d1];\n"
+                            "ld.acquire.sys.u32 %r1, [%d1];\n"
+                            "cp.async.cg.shared.global [s], [%d1], 16;\n"
+                            "bar.sync 0;\n"
+                            "ld.global.u32 %r1, [%d1];\n"
+                            "ld.global.ca.u32 %r1, [%d1];\n"
+                            "ld.global.nc.L1::no_allocate.u32 %r1, [%d1];\n"
+                            "ld.relaxed.cta.global.u32 %r1, [%d1];\n"
+                            "cp.async.ca.shared.global [s], [%d1], 4;\n"
+                            "st.global.cg.u32 [%d1], %r1;\n"
+                            "ret;\n}\n";
+
 static uint64_t no_symbols(void *user, const struct ptx_variable *variable) {
     (void)user;
     (void)variable;
@@ -89,7 +107,7 @@ static struct costs costs_on(const char *const *more, const char *ptx) {
     static const char *const settings[] = {
         "sm.alu_cycles=9",   "sm.fp32_cycles=11",   "sm.fp64_cycles=13",   "sm.sfu_cycles=17",   "sm.simd_width=32",
         "sm.sfu_width=8",    "sm.fp64_width=16",    "sm.register_banks=0", "sm.prefix_cycles=3", "sm.multiply_width=16",
-        "sm.matrix_rate=64", "sm.matrix_cycles=20", "shared.latency=13"};
+        "sm.matrix_rate=64", "sm.matrix_cycles=20", "shared.latency=13",   "l1.bypass=true"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(config_set(&machine, settings[i], error, sizeof error));
     for (; *more; more++)
@@ -260,6 +278,18 @@ static void products_of_matrices_occupy_their_unit(void **state) {
     costs_free(&costs);
 }
 
+static void some_loads_pass_the_l1(void **state) {
+    (void)state;
+    struct costs costs = costs_of(loads);
+    bool passes = true;
+    for (uint32_t pc = 0; pc < costs.exec->n_insns; pc++) {
+        passes &= !costs.program->timing[pc].is_barrier;
+        assert_int_equal(costs.program->timing[pc].passes_l1, passes);
+    }
+    assert_false(passes);
+    costs_free(&costs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_instruction_has_its_unit_latency_and_registers),
@@ -269,6 +299,7 @@ int main(void) {
         cmocka_unit_test(a_unit_may_have_less_than_a_lane),
         cmocka_unit_test(every_instruction_is_some_kind_of_work),
         cmocka_unit_test(products_of_matrices_occupy_their_unit),
+        cmocka_unit_test(some_loads_pass_the_l1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
