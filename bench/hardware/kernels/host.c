@@ -8,62 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 1 << 22, N_FILES = 3 };
+#include "inputs.h"
+#include "kernels.cuh"
 
-extern const char kernels_memory[], kernels_together[], kernels_alone[];
+enum { WORDS = 1 << 22, N_FILES = 6 };
+
+enum file { memory, together, alone, science, data, layers };
+extern const char kernels_memory[], kernels_together[], kernels_alone[], kernels_science[], kernels_data[],
+    kernels_layers[];
 
 static const struct launch {
     const char *name;
-    unsigned file; /* memory.cu, together.cu, alone.cu */
-    unsigned blocks_x, blocks_y, threads_x, threads_y;
+    enum file file;
+    unsigned blocks_x, blocks_y, blocks_z, threads_x, threads_y;
     int n, times;
 } launches[] = {
-    {"jacobi", 0, 1, 128 * 128, 128, 1, 128, 2},
-    {"blur", 0, 16, 64, 32, 8, 512, 2},
-    {"transpose_naive", 0, 32, 128, 32, 8, 1024, 2},
-    {"copy_far", 0, 4096, 1, 256, 1, WORDS, 2},
-    {"copy_vectors", 0, 528, 1, 256, 1, WORDS, 2},
-    {"saxpy", 0, 1056, 1, 256, 1, WORDS, 2},
-    {"gather_random", 0, 4096, 1, 256, 1, WORDS, 2},
-    {"walk", 0, 132, 1, 64, 1, 64, 2},
-    {"rows_times_vector", 0, 256, 1, 256, 1, 2048, 2},
-    {"sum_columns", 0, 64, 1, 256, 1, 256, 2},
-    {"sparse_rows", 0, 256, 1, 256, 1, WORDS, 2},
-    {"transpose_tiles", 1, 32, 32, 32, 8, 1024, 2},
-    {"reduce_shared", 1, 264, 1, 512, 1, WORDS, 2},
-    {"reduce_shuffles", 1, 528, 1, 256, 1, WORDS, 2},
-    {"reduce_atomics", 1, 4096, 1, 256, 1, 1024, 2},
-    {"histogram_global", 1, 264, 1, 256, 1, 1 << 20, 2},
-    {"histogram_shared", 1, 264, 1, 256, 1, WORDS, 2},
-    {"count_wide", 1, 1024, 1, 256, 1, 64, 2},
-    {"scan_blocks", 1, 1024, 1, 1024, 1, 0, 2},
-    {"compact", 1, 4096, 1, 256, 1, 50, 2},
-    {"hash_insert", 1, 2048, 1, 256, 1, 0, 2},
-    {"bitonic", 1, 132, 1, 1024, 1, 0, 2},
-    {"fft_block", 1, 1024, 1, 256, 1, 0, 2},
-    {"lu_block", 1, 132, 1, 256, 1, 0, 2},
-    {"gemm_small", 1, 4096, 1, 256, 1, 0, 2},
-    {"gemm_tiles", 1, 6, 6, 256, 1, 384, 2},
-    {"gemm_plain", 1, 16, 16, 256, 1, 256, 2},
-    {"gemm_matrix", 1, 32, 8, 128, 1, 512, 2},
-    {"edit_distance", 1, 33, 1, 256, 1, 0, 2},
-    {"bodies", 2, 128, 1, 128, 1, 512, 2},
-    {"paths", 2, 132, 1, 128, 1, 32, 2},
-    {"julia", 2, 1024, 1, 256, 1, 48, 2},
-    {"polynomial", 2, 264, 1, 256, 1, 50, 2},
-    {"collatz", 2, 128, 1, 256, 1, 200, 2},
-    {"divisors", 2, 128, 1, 256, 1, 8, 2},
-    {"powers", 2, 128, 1, 128, 1, 100000, 2},
-    {"bits", 2, 128, 1, 256, 1, 100, 2},
-    {"digest", 2, 264, 1, 256, 1, 200, 2},
-    {"find_word", 2, 264, 1, 256, 1, 1 << 22, 2},
-    {"own_array", 2, 128, 1, 128, 1, 16, 2},
-    {"kinds", 2, 128, 1, 128, 1, 32, 2},
-    {"filter_constants", 2, 132, 1, 128, 1, 1024, 2},
-    {"look_up", 2, 132, 1, 256, 1, 64, 2},
-    {"chain", 2, 132, 1, 32, 1, 500, 2},
-    {"spheres", 2, 264, 1, 128, 1, 256, 2},
-    {"step", 2, 32, 1, 256, 1, 0, 30},
+#define LAUNCH(name, ...) {#name, __VA_ARGS__},
+#include "launches.def"
 };
 enum { N_LAUNCHES = sizeof launches / sizeof *launches };
 
@@ -84,7 +45,7 @@ static bool is_wanted(const char *name, int n_names, char **names) {
 }
 
 struct arrays {
-    CUdeviceptr a, b, c;
+    CUdeviceptr a, b, c, prepared;
     float *floats;
     uint32_t *integers, *results;
 };
@@ -107,8 +68,9 @@ static void run(const struct launch *launch, CUmodule module, struct arrays *arr
     check(cuMemcpyHtoD(arrays->a, arrays->floats, WORDS * 4), "cuMemcpyHtoD");
     check(cuModuleGetFunction(&function, module, launch->name), launch->name);
     for (int i = 0; i < launch->times; i++)
-        check(cuLaunchKernel(function, launch->blocks_x, launch->blocks_y, 1, launch->threads_x, launch->threads_y, 1,
-                             0, NULL, (void *[]){&arrays->a, &arrays->b, &arrays->c, &n}, NULL),
+        check(cuLaunchKernel(function, launch->blocks_x, launch->blocks_y, launch->blocks_z, launch->threads_x,
+                             launch->threads_y, 1, 0, NULL,
+                             (void *[]){&arrays->a, &arrays->b, &arrays->c, &n, &arrays->prepared, &i}, NULL),
               launch->name);
     check(cuCtxSynchronize(), launch->name);
     check(cuMemcpyDtoH(arrays->results, arrays->b, WORDS * 4), "cuMemcpyDtoH");
@@ -119,7 +81,8 @@ static void run(const struct launch *launch, CUmodule module, struct arrays *arr
 }
 
 int main(int argc, char **argv) {
-    static const char *const text[N_FILES] = {kernels_memory, kernels_together, kernels_alone};
+    static const char *const text[N_FILES] = {kernels_memory,  kernels_together, kernels_alone,
+                                             kernels_science, kernels_data,     kernels_layers};
     CUmodule module[N_FILES] = {0};
     CUdevice device;
     CUcontext context;
@@ -143,6 +106,9 @@ int main(int argc, char **argv) {
     check(cuMemAlloc(&arrays.a, WORDS * 4), "cuMemAlloc");
     check(cuMemAlloc(&arrays.b, WORDS * 4), "cuMemAlloc");
     check(cuMemAlloc(&arrays.c, WORDS * 4), "cuMemAlloc");
+    check(cuMemAlloc(&arrays.prepared, WORDS * 4), "cuMemAlloc");
+    inputs_fill(arrays.results);
+    check(cuMemcpyHtoD(arrays.prepared, arrays.results, WORDS * 4), "cuMemcpyHtoD");
     for (int k = 0; k < N_LAUNCHES; k++) {
         unsigned file = launches[k].file;
         if (!is_wanted(launches[k].name, argc - 1, argv + 1))
@@ -157,6 +123,7 @@ int main(int argc, char **argv) {
     check(cuMemFree(arrays.a), "cuMemFree");
     check(cuMemFree(arrays.b), "cuMemFree");
     check(cuMemFree(arrays.c), "cuMemFree");
+    check(cuMemFree(arrays.prepared), "cuMemFree");
     check(cuDevicePrimaryCtxRelease(device), "cuDevicePrimaryCtxRelease");
     free(arrays.floats);
     free(arrays.integers);

@@ -6,3 +6,6 @@
 KERNELS(memory, KERNELS_FOLDER "/memory.ptx");
 KERNELS(together, KERNELS_FOLDER "/together.ptx");
 KERNELS(alone, KERNELS_FOLDER "/alone.ptx");
+KERNELS(science, KERNELS_FOLDER "/science.ptx");
+KERNELS(data, KERNELS_FOLDER "/data.ptx");
+KERNELS(layers, KERNELS_FOLDER "/layers.ptx");
