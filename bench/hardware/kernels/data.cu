@@ -1,5 +1,5 @@
-/* Kernels on data structures: graphs, trees, tables, sorting, sums with a head, strings, ciphers, codes, searches with a
- * stack. */
+/* Kernels on data structures: graphs, trees, tables, sorting, sums with a head, strings, ciphers, codes, searches with
+ * a stack. */
 #include "kernels.cuh"
 
 #define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
@@ -54,8 +54,8 @@ KERNEL triangles(const float *a, float *b, int *c, int n, const int *d) {
         atomicAdd((int *)b, count);
 }
 
-/* Breadth first: the nodes of a level are in a queue, those of the next go to another. In c: levels, then the two queues'
- * lengths, then the queues. */
+/* Breadth first: the nodes of a level are in a queue, those of the next go to another. In c: levels, then the two
+ * queues' lengths, then the queues. */
 KERNEL spread(const float *a, float *b, int *c, int n, const int *d, int step) {
     int *level = c, *length = c + n, *queue = c + n + 64;
     if (step == 0) {
@@ -353,13 +353,14 @@ KERNEL check_sum(const float *a, float *b, int *c, int n) {
 }
 
 __constant__ unsigned round_key[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01,
-    0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,
-    0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
-    0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08,
-    0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
-    0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 static __device__ unsigned turn(unsigned x, int by) { return x >> by | x << (32 - by); }
 
@@ -378,11 +379,13 @@ KERNEL sha(const float *a, float *b, int *c, int n) {
         for (int i = 0; i < 64; i++) {
             if (i >= 16) {
                 unsigned x = w[(i + 1) & 15], y = w[(i + 14) & 15];
-                w[i & 15] += w[(i + 9) & 15] + (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
+                w[i & 15] +=
+                    w[(i + 9) & 15] + (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
             }
             unsigned s = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) +
                          round_key[i] + w[i & 15];
-            unsigned t = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+            unsigned t =
+                (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
             v[7] = v[6], v[6] = v[5], v[5] = v[4], v[4] = v[3] + s, v[3] = v[2], v[2] = v[1], v[1] = v[0], v[0] = s + t;
         }
 #pragma unroll

@@ -82,7 +82,7 @@ static void run(const struct launch *launch, CUmodule module, struct arrays *arr
 
 int main(int argc, char **argv) {
     static const char *const text[N_FILES] = {kernels_memory,  kernels_together, kernels_alone,
-                                             kernels_science, kernels_data,     kernels_layers};
+                                              kernels_science, kernels_data,     kernels_layers};
     CUmodule module[N_FILES] = {0};
     CUdevice device;
     CUcontext context;

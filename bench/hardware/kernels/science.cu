@@ -409,8 +409,8 @@ KERNEL smooth(const float *a, float *b, int *c, int n) {
     b[y * n + x] = sum / weights;
 }
 
-__constant__ float mask[49] = {1, 2, 3, 4, 3, 2, 1, 2, 4, 6, 8, 6, 4, 2, 3, 6, 9, 12, 9, 6, 3, 4, 8, 12, 16,
-                               12, 8, 4, 3, 6, 9, 12, 9, 6, 3, 2, 4, 6, 8, 6, 4, 2, 1, 2, 3, 4, 3, 2, 1};
+__constant__ float mask[49] = {1,  2, 3, 4, 3, 2, 1,  2, 4, 6, 8, 6, 4, 2, 3, 6, 9, 12, 9, 6, 3, 4, 8, 12, 16,
+                               12, 8, 4, 3, 6, 9, 12, 9, 6, 3, 2, 4, 6, 8, 6, 4, 2, 1,  2, 3, 4, 3, 2, 1};
 
 /* An image under a mask of 7 x 7 constants, tiles with borders in shared memory. */
 KERNEL masked(const float *a, float *b, int *c, int n) {
