@@ -100,6 +100,22 @@ CUresult cuTexRefSetArray(CUtexref texture, CUarray array, unsigned flags) {
     return update(&call, found, &wanted);
 }
 
+CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray mipmap, unsigned flags) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (flags != CU_TRSA_OVERRIDE_FORMAT)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct CUtexref_st wanted = *found;
+    wanted.is_bound = true;
+    wanted.resource =
+        (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = mipmap};
+    return update(&call, found, &wanted);
+}
+
 CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr address, size_t bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -227,7 +243,44 @@ CUresult cuTexRefSetFilterMode(CUtexref texture, CUfilter_mode mode) {
     return update(&call, found, &wanted);
 }
 
-/* Anisotropy applies to mipmaps, which are not supported. */
+CUresult cuTexRefSetMipmapFilterMode(CUtexref texture, CUfilter_mode mode) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.mipmapFilterMode = mode;
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetMipmapLevelBias(CUtexref texture, float bias) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.mipmapLevelBias = bias;
+    return update(&call, found, &wanted);
+}
+
+CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUtexref_st wanted = *found;
+    wanted.texture.minMipmapLevelClamp = least;
+    wanted.texture.maxMipmapLevelClamp = most;
+    return update(&call, found, &wanted);
+}
+
+/* Kept, and without effect: filters are isotropic. */
 CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned maximum) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -274,7 +327,8 @@ CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
     const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!address || !found->is_bound || found->resource.resType == CU_RESOURCE_TYPE_ARRAY)
+    if (!address || !found->is_bound || found->resource.resType == CU_RESOURCE_TYPE_ARRAY ||
+        found->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     *address = found->resource.resType == CU_RESOURCE_TYPE_LINEAR ? found->resource.res.linear.devPtr
                                                                   : found->resource.res.pitch2D.devPtr;
@@ -294,6 +348,66 @@ CUresult cuTexRefGetArray(CUarray *array, CUtexref texture) {
     return CUDA_SUCCESS;
 }
 
+CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *mipmap, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!mipmap || !found->is_bound || found->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mipmap = found->resource.res.mipmap.hMipmappedArray;
+    return CUDA_SUCCESS;
+}
+
+/* The rows of queries for one setting each. */
+#define GET(name, type, field)                                                                                         \
+    CUresult name(type *value, CUtexref texture) {                                                                     \
+        CUDA_CALL call = cuda_enter_context();                                                                         \
+        if (call.result != CUDA_SUCCESS)                                                                               \
+            return call.result;                                                                                        \
+        const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);                          \
+        if (!found)                                                                                                    \
+            return CUDA_ERROR_INVALID_HANDLE;                                                                          \
+        if (!value)                                                                                                    \
+            return CUDA_ERROR_INVALID_VALUE;                                                                           \
+        *value = found->texture.field;                                                                                 \
+        return CUDA_SUCCESS;                                                                                           \
+    }
+GET(cuTexRefGetFilterMode, CUfilter_mode, filterMode)
+GET(cuTexRefGetMipmapFilterMode, CUfilter_mode, mipmapFilterMode)
+GET(cuTexRefGetMipmapLevelBias, float, mipmapLevelBias)
+GET(cuTexRefGetFlags, unsigned, flags)
+#undef GET
+
+CUresult cuTexRefGetMaxAnisotropy(int *maximum, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!maximum)
+        return CUDA_ERROR_INVALID_VALUE;
+    *maximum = (int)found->texture.maxAnisotropy;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefGetMipmapLevelClamp(float *least, float *most, CUtexref texture) {
+    CUDA_CALL call = cuda_enter_context();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!least || !most)
+        return CUDA_ERROR_INVALID_VALUE;
+    *least = found->texture.minMipmapLevelClamp;
+    *most = found->texture.maxMipmapLevelClamp;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int dimension) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -304,19 +418,6 @@ CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref texture, int dime
     if (!mode || dimension < 0 || dimension > 2)
         return CUDA_ERROR_INVALID_VALUE;
     *mode = found->texture.addressMode[dimension];
-    return CUDA_SUCCESS;
-}
-
-CUresult cuTexRefGetFilterMode(CUfilter_mode *mode, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!mode)
-        return CUDA_ERROR_INVALID_VALUE;
-    *mode = found->texture.filterMode;
     return CUDA_SUCCESS;
 }
 
@@ -344,19 +445,6 @@ CUresult cuTexRefGetBorderColor(float *color, CUtexref texture) {
     if (!color)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(color, found->texture.borderColor, sizeof(found->texture.borderColor));
-    return CUDA_SUCCESS;
-}
-
-CUresult cuTexRefGetFlags(unsigned *flags, CUtexref texture) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
-    if (!found)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    *flags = found->texture.flags;
     return CUDA_SUCCESS;
 }
 

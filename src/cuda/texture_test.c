@@ -97,6 +97,23 @@ static void a_reference_reads_what_it_is_bound_to(void **state) {
     assert_cuda(cuTexRefGetAddressMode(&mode, reference, 1));
     assert_int_equal(mode, CU_TR_ADDRESS_MODE_BORDER);
     assert_cuda(cuTexRefSetFlags(reference, CU_TRSF_SEAMLESS_CUBEMAP));
+    unsigned flags;
+    int anisotropy;
+    float bias, least, most;
+    CUmipmappedArray mipmap;
+    assert_cuda(cuTexRefGetFlags(&flags, reference));
+    assert_int_equal(flags, CU_TRSF_SEAMLESS_CUBEMAP);
+    assert_cuda(cuTexRefSetMaxAnisotropy(reference, 4));
+    assert_cuda(cuTexRefGetMaxAnisotropy(&anisotropy, reference));
+    assert_int_equal(anisotropy, 4);
+    assert_cuda(cuTexRefSetMipmapLevelBias(reference, 0.5f));
+    assert_cuda(cuTexRefSetMipmapLevelClamp(reference, 1, 2));
+    assert_cuda(cuTexRefGetMipmapLevelBias(&bias, reference));
+    assert_cuda(cuTexRefGetMipmapLevelClamp(&least, &most, reference));
+    assert_true(bias == 0.5f && least == 1 && most == 2);
+    assert_int_equal(cuTexRefGetMipmappedArray(&mipmap, reference), CUDA_ERROR_INVALID_VALUE); /* it has an array */
+    assert_int_equal(cuTexRefSetMipmappedArray(reference, NULL, CU_TRSA_OVERRIDE_FORMAT), CUDA_ERROR_INVALID_HANDLE);
+    assert_cuda(cuTexRefGetArray(&bound, reference)); /* and keeps it */
 }
 
 static void a_surface_object_writes_an_array(void **state) {
