@@ -18,7 +18,9 @@
         assert_int_equal(cudaGetLastError(), error);                                                                   \
     } while (0)
 
-/* scale: data[i] = data[i] * factor + counter, one block of threads; wild: writes to address 16; nothing: returns. */
+/* scale: data[i] = data[i] * factor + counter, one block of threads; wild: writes to address 16; nothing: returns.
+ * fetch: out[i] = texel i of `words`; look: out[i] = `picture` at (x + i * step, y) on level `level`; paint: writes i
+ * into the texel (i, 1) of `plane`. */
 static const char kernels_ptx[] =
     ".version 6.3\n.target sm_70\n.address_size 64\n"
     ".visible .global .align 4 .u32 counter = 7;\n"
@@ -30,7 +32,21 @@ static const char kernels_ptx[] =
     "  mul.wide.u32 %d2, %r2, 4;\n  add.u64 %d3, %d1, %d2;\n  ld.global.u32 %r3, [%d3];\n"
     "  ld.global.u32 %r4, [counter];\n  mad.lo.u32 %r5, %r3, %r1, %r4;\n  st.global.u32 [%d3], %r5;\n  ret;\n}\n"
     ".visible .entry wild() {\n  .reg .b64 %d<2>;\n  mov.u64 %d1, 16;\n  st.global.u64 [%d1], %d1;\n  ret;\n}\n"
-    ".visible .entry nothing() {\n  ret;\n}\n";
+    ".visible .entry nothing() {\n  ret;\n}\n"
+    ".visible .global .texref words;\n.visible .global .texref picture;\n.visible .global .surfref plane;\n"
+    ".visible .entry fetch(.param .u64 out) {\n"
+    "  .reg .b32 %r<6>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [out];\n  mov.u32 %r1, %tid.x;\n  mul.wide.u32 %d2, %r1, 4;\n  add.u64 %d3, %d1, %d2;\n"
+    "  tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [words, {%r1}];\n  st.global.u32 [%d3], %r2;\n  ret;\n}\n"
+    ".visible .entry look(.param .u64 out, .param .f32 x, .param .f32 step, .param .f32 y, .param .f32 level) {\n"
+    "  .reg .b32 %r<2>; .reg .f32 %f<10>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [out];\n  mov.u32 %r1, %tid.x;\n  mul.wide.u32 %d2, %r1, 4;\n  add.u64 %d3, %d1, %d2;\n"
+    "  ld.param.f32 %f1, [x];\n  ld.param.f32 %f2, [step];\n  ld.param.f32 %f3, [y];\n  ld.param.f32 %f4, [level];\n"
+    "  cvt.rn.f32.u32 %f5, %r1;\n  fma.rn.f32 %f1, %f5, %f2, %f1;\n"
+    "  tex.level.2d.v4.f32.f32 {%f6, %f7, %f8, %f9}, [picture, {%f1, %f3}], %f4;\n  st.global.f32 [%d3], %f6;\n"
+    "  ret;\n}\n"
+    ".visible .entry paint() {\n  .reg .b32 %r<4>;\n  mov.u32 %r1, %tid.x;\n  shl.b32 %r2, %r1, 2;\n"
+    "  mov.u32 %r3, 1;\n  sust.b.2d.b32.trap [plane, {%r2, %r3}], {%r1};\n  ret;\n}\n";
 
 /* The fat binary around it, as compilers lay it out: src/cuda/fatbin.h has the format. */
 static struct {

@@ -53,6 +53,11 @@ cudaError_t cudart_refuse(const char *what);
 cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel);
 /* The same for a variable; otherwise returns cudaErrorInvalidSymbol. */
 cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes);
+/* The driver's reference for a texture reference of the program, and whether kernels read its integers as fractions;
+ * otherwise returns cudaErrorInvalidTexture. */
+cudaError_t cudart_find_texture(const void *host, CUtexref *texture, bool *reads_fractions);
+/* The same for a surface reference; otherwise returns cudaErrorInvalidSurface. */
+cudaError_t cudart_find_surface(const void *host, CUsurfref *surface);
 /* Forgets what was loaded, so that it is loaded again into the next context. */
 void cudart_unload_all(void);
 

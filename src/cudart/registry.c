@@ -1,8 +1,10 @@
-/* Kernels and variables of the program, as compiler-generated code registers them before main.
+/* Kernels, variables, and texture and surface references of the program, as compiler-generated code registers them
+ * before main.
  *
  * A fat binary is passed to the driver when one of its kernels or variables is first used, so that a program that never
  * uses the device costs nothing. The handle that compilers keep for a fat binary is the address of struct binary. */
 #include "cudart/internal.h"
+#include "cudart/references.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ struct binary {
     CUresult failure;  /* of the attempt to load it, so that there is only one message */
 };
 
-/* A kernel or a variable. */
+/* A kernel, a variable or a reference. */
 struct entity {
     const void *host; /* its function or variable in the program */
     const char *name; /* on the device */
@@ -23,6 +25,9 @@ struct entity {
     CUfunction kernel;   /* NULL: not loaded */
     CUdeviceptr address; /* 0: not loaded */
     size_t bytes;
+    CUtexref texture; /* NULL: not loaded, or no texture */
+    CUsurfref surface;
+    bool reads_fractions; /* a texture of integers that kernels read as numbers from -1 or 0 to 1 */
 };
 
 enum { N_BUCKETS = 1024 };
@@ -33,7 +38,7 @@ struct table {
 
 static struct {
     pthread_mutex_t lock;
-    struct table kernels, variables;
+    struct table kernels, variables, references;
     struct binary **binary;
     size_t n_binaries;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -110,6 +115,7 @@ void __cudaUnregisterFatBinary(void **handle) {
         registry.binary[at] = registry.binary[--registry.n_binaries];
         remove_all_of(&registry.kernels, binary);
         remove_all_of(&registry.variables, binary);
+        remove_all_of(&registry.references, binary);
         if (binary->library)
             cuLibraryUnload(binary->library);
         free(binary);
@@ -146,6 +152,22 @@ void __cudaRegisterManagedVar(void **binary, void **host_pointer, char *device_a
     pthread_mutex_unlock(&registry.lock);
 }
 
+void __cudaRegisterTexture(void **binary, const struct textureReference *host, const void **device_address,
+                           const char *name, int dimension, int reads_fractions, int is_external) {
+    (void)device_address, (void)dimension, (void)is_external;
+    pthread_mutex_lock(&registry.lock);
+    add(&registry.references, binary, host, name)->reads_fractions = reads_fractions;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void __cudaRegisterSurface(void **binary, const struct surfaceReference *host, const void **device_address,
+                           const char *name, int dimension, int is_external) {
+    (void)device_address, (void)dimension, (void)is_external;
+    pthread_mutex_lock(&registry.lock);
+    add(&registry.references, binary, host, name);
+    pthread_mutex_unlock(&registry.lock);
+}
+
 /* ---- Loading ------------------------------------------------------------------------------------------------------
  */
 
@@ -177,6 +199,19 @@ static cudaError_t load_variable(struct entity *entity) {
     if (result == CUDA_SUCCESS && entity->managed)
         *entity->managed = (void *)(uintptr_t)entity->address;
     return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : (cudaError_t)result;
+}
+
+static CUresult load_reference(struct entity *entity, bool is_texture) {
+    CUmodule module;
+    if (is_texture ? entity->texture != NULL : entity->surface != NULL)
+        return CUDA_SUCCESS;
+    CUresult result = load(entity->binary);
+    if (result == CUDA_SUCCESS)
+        result = cuLibraryGetModule(&module, entity->binary->library);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return is_texture ? cuModuleGetTexRef(&entity->texture, module, entity->name)
+                      : cuModuleGetSurfRef(&entity->surface, module, entity->name);
 }
 
 /* Loads all managed variables, or those of one binary. Returns the variable with this address. */
@@ -229,11 +264,35 @@ cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_
     return error;
 }
 
+cudaError_t cudart_find_texture(const void *host, CUtexref *texture, bool *reads_fractions) {
+    pthread_mutex_lock(&registry.lock);
+    struct entity *entity = find(&registry.references, host);
+    CUresult result = entity ? load_reference(entity, true) : CUDA_ERROR_NOT_FOUND;
+    if (result == CUDA_SUCCESS) {
+        *texture = entity->texture;
+        *reads_fractions = entity->reads_fractions;
+    }
+    pthread_mutex_unlock(&registry.lock);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidTexture : (cudaError_t)result;
+}
+
+cudaError_t cudart_find_surface(const void *host, CUsurfref *surface) {
+    pthread_mutex_lock(&registry.lock);
+    struct entity *entity = find(&registry.references, host);
+    CUresult result = entity ? load_reference(entity, false) : CUDA_ERROR_NOT_FOUND;
+    if (result == CUDA_SUCCESS)
+        *surface = entity->surface;
+    pthread_mutex_unlock(&registry.lock);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSurface : (cudaError_t)result;
+}
+
 static void forget_addresses(struct table *table) {
     for (unsigned i = 0; i < N_BUCKETS; i++)
         for (struct entity *entity = table->bucket[i]; entity; entity = entity->next) {
             entity->kernel = NULL;
             entity->address = 0;
+            entity->texture = NULL;
+            entity->surface = NULL;
         }
 }
 
@@ -241,6 +300,7 @@ void cudart_unload_all(void) {
     pthread_mutex_lock(&registry.lock);
     forget_addresses(&registry.kernels);
     forget_addresses(&registry.variables);
+    forget_addresses(&registry.references);
     for (size_t i = 0; i < registry.n_binaries; i++) {
         struct binary *binary = registry.binary[i];
         if (binary->library)

@@ -1,0 +1,173 @@
+/* Texture and surface references: what the program says in its variable becomes settings of the driver's reference at
+ * the time it is bound, as the programming guide has it: first the settings, then the binding. */
+#include "cudart/references.h"
+
+#include "cudart/internal.h"
+
+/* ---- Textures -----------------------------------------------------------------------------------------------------
+ */
+
+/* The settings of the program's variable; what was bound before is no longer. */
+static CUresult apply_settings(const struct textureReference *from, CUtexref texture, bool reads_fractions) {
+    unsigned flags = (reads_fractions ? 0u : CU_TRSF_READ_AS_INTEGER) |
+                     (from->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from->sRGB ? CU_TRSF_SRGB : 0u) |
+                     (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u);
+    CUresult result = cuTexRefSetAddress(NULL, texture, 0, 0);
+    for (int i = 0; i < 3 && result == CUDA_SUCCESS; i++)
+        result = cuTexRefSetAddressMode(texture, i, (CUaddress_mode)from->addressMode[i]);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetFilterMode(texture, (CUfilter_mode)from->filterMode);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetFlags(texture, flags);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetMaxAnisotropy(texture, from->maxAnisotropy);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetMipmapFilterMode(texture, (CUfilter_mode)from->mipmapFilterMode);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetMipmapLevelBias(texture, from->mipmapLevelBias);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetMipmapLevelClamp(texture, from->minMipmapLevelClamp, from->maxMipmapLevelClamp);
+    return result;
+}
+
+static cudaError_t prepare(const struct textureReference *reference, CUtexref *texture) {
+    bool reads_fractions;
+    CUresult result = cudart_start();
+    if (result != CUDA_SUCCESS)
+        return (cudaError_t)result;
+    cudaError_t error = cudart_find_texture(reference, texture, &reads_fractions);
+    return error == cudaSuccess ? (cudaError_t)apply_settings(reference, *texture, reads_fractions) : error;
+}
+
+/* C++ programs that name no size ask for 4 GB: the texture ends where the memory does. */
+static size_t clip(CUdeviceptr address, size_t bytes, size_t texel_bytes) {
+    CUdeviceptr base;
+    size_t all;
+    if (cuMemGetAddressRange(&base, &all, address) == CUDA_SUCCESS && base + all - address < bytes)
+        bytes = base + all - address;
+    return bytes - bytes % texel_bytes;
+}
+
+cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *reference, const void *memory,
+                            const struct cudaChannelFormatDesc *format, size_t bytes) {
+    CUtexref texture;
+    CUarray_format element;
+    unsigned channels;
+    if (!format || !memory)
+        return cudart_note(cudaErrorInvalidValue);
+    if (!cudart_format_of(format, &element, &channels))
+        return cudart_note(cudaErrorInvalidChannelDescriptor);
+    cudaError_t error = prepare(reference, &texture);
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    size_t texel_bytes = (size_t)(format->x + format->y + format->z + format->w) / 8;
+    CUdeviceptr address = (uintptr_t)memory;
+    CUresult result = cuTexRefSetFormat(texture, element, (int)channels);
+    if (result == CUDA_SUCCESS)
+        result = cuTexRefSetAddress(offset, texture, address, clip(address, bytes, texel_bytes));
+    return cudart_end(result);
+}
+
+cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *reference, const void *memory,
+                              const struct cudaChannelFormatDesc *format, size_t width, size_t height, size_t pitch) {
+    CUtexref texture;
+    CUDA_ARRAY_DESCRIPTOR shape = {.Width = width, .Height = height};
+    if (!format || !memory)
+        return cudart_note(cudaErrorInvalidValue);
+    if (!cudart_format_of(format, &shape.Format, &shape.NumChannels))
+        return cudart_note(cudaErrorInvalidChannelDescriptor);
+    cudaError_t error = prepare(reference, &texture);
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    if (offset)
+        *offset = 0; /* any address is a valid start */
+    return cudart_end(cuTexRefSetAddress2D(texture, &shape, (uintptr_t)memory, pitch));
+}
+
+/* An array has its own format: the one that the program names says the same. */
+cudaError_t cudaBindTextureToArray(const struct textureReference *reference, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc *format) {
+    (void)format;
+    CUtexref texture;
+    cudaError_t error = prepare(reference, &texture);
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    return cudart_end(cuTexRefSetArray(texture, cudart_array(array), CU_TRSA_OVERRIDE_FORMAT));
+}
+
+cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *reference, cudaMipmappedArray_const_t mipmap,
+                                            const struct cudaChannelFormatDesc *format) {
+    (void)format;
+    CUtexref texture;
+    cudaError_t error = prepare(reference, &texture);
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    CUmipmappedArray levels = (CUmipmappedArray)(uintptr_t)mipmap;
+    return cudart_end(cuTexRefSetMipmappedArray(texture, levels, CU_TRSA_OVERRIDE_FORMAT));
+}
+
+cudaError_t cudaUnbindTexture(const struct textureReference *reference) {
+    CUtexref texture;
+    return cudart_note(prepare(reference, &texture));
+}
+
+cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *reference) {
+    CUtexref texture;
+    CUdeviceptr address;
+    CUarray array;
+    CUmipmappedArray mipmap;
+    bool reads_fractions;
+    CUresult result = cudart_start();
+    if (result != CUDA_SUCCESS)
+        return cudart_end(result);
+    cudaError_t error = offset ? cudart_find_texture(reference, &texture, &reads_fractions) : cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    bool is_bound = cuTexRefGetAddress(&address, texture) == CUDA_SUCCESS ||
+                    cuTexRefGetArray(&array, texture) == CUDA_SUCCESS ||
+                    cuTexRefGetMipmappedArray(&mipmap, texture) == CUDA_SUCCESS;
+    if (!is_bound)
+        return cudart_note(cudaErrorInvalidTextureBinding);
+    *offset = 0;
+    return cudaSuccess;
+}
+
+/* The variable itself is what the program looks for. */
+cudaError_t cudaGetTextureReference(const struct textureReference **reference, const void *symbol) {
+    CUtexref texture;
+    bool reads_fractions;
+    CUresult result = cudart_start();
+    if (result != CUDA_SUCCESS)
+        return cudart_end(result);
+    cudaError_t error = reference ? cudart_find_texture(symbol, &texture, &reads_fractions) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *reference = symbol;
+    return cudart_note(error);
+}
+
+/* ---- Surfaces -----------------------------------------------------------------------------------------------------
+ */
+
+cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *reference, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc *format) {
+    (void)format;
+    CUsurfref surface;
+    CUresult result = cudart_start();
+    if (result != CUDA_SUCCESS)
+        return cudart_end(result);
+    cudaError_t error = cudart_find_surface(reference, &surface);
+    if (error != cudaSuccess)
+        return cudart_note(error);
+    return cudart_end(cuSurfRefSetArray(surface, cudart_array(array), 0));
+}
+
+cudaError_t cudaGetSurfaceReference(const struct surfaceReference **reference, const void *symbol) {
+    CUsurfref surface;
+    CUresult result = cudart_start();
+    if (result != CUDA_SUCCESS)
+        return cudart_end(result);
+    cudaError_t error = reference ? cudart_find_surface(symbol, &surface) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *reference = symbol;
+    return cudart_note(error);
+}
