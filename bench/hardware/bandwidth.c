@@ -1,6 +1,7 @@
 /* Bandwidth of global memory in bytes per cycle: 1024 threads a block read or write 16 bytes each, four times a round,
  * over a footprint. One block has an SM for itself; two blocks an SM fill the chip. `write` writes zeros over zeros,
- * `fill` numbers that change from pass to pass. */
+ * `fill` numbers that change. Stores are measured from the start of the launch to its end: SMs that come first to write
+ * make others wait, and a second pass of their blocks alone would be too short. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -41,8 +42,13 @@ static void measure(struct bench *bench, const char *name, const char *fragment,
             text_add(&body, "xor.b32 %%r0, %%r0, %%r%u;\nxor.b32 %%r0, %%r0, %%r%u;\n", 10 + i, 40 + i);
     struct bench_kernel kernel =
         bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = "mov.u32 %sink, %r0;\n"});
-    struct bench_launch launch = {
-        .blocks = blocks, .threads = 1024, .rounds = rounds, .number = (unsigned)(footprint >> 10)};
+    bool is_read = *fragment == 'l' && !then;
+    rounds *= is_read ? 1 : 2;
+    struct bench_launch launch = {.blocks = blocks,
+                                  .threads = 1024,
+                                  .rounds = rounds,
+                                  .passes = is_read ? 2 : 1,
+                                  .number = (unsigned)(footprint >> 10)};
     double cycles = bench_run(bench, kernel, launch, NULL);
     snprintf(parameter, sizeof parameter, "%zu", footprint);
     bench_print(name, parameter, (double)bytes_per_round * rounds / cycles);
@@ -61,7 +67,7 @@ static void reads(struct bench *bench, const char *name, const char *modifier, u
 /* Pieces of `size` bytes, a power of two of words, in no order: warps side by side read or write them. */
 static void pieces(struct bench *bench, const char *name, const char *fragment, unsigned size) {
     struct text body = {0};
-    unsigned blocks = 2 * bench->n_sms, rounds = bench->is_quick ? 4 : 32;
+    unsigned blocks = 2 * bench->n_sms, rounds = bench->is_quick ? 8 : 64;
     if (!bench_wants(bench, name))
         return;
     for (unsigned i = 0; i < PER_ROUND; i++) {
@@ -80,8 +86,11 @@ static void pieces(struct bench *bench, const char *name, const char *fragment, 
                                   .body = body.at,
                                   .tail = "mov.u32 %sink, %r3;\n"};
     struct bench_kernel kernel = bench_compile(bench, &source);
-    struct bench_launch launch = {
-        .blocks = blocks, .threads = 1024, .rounds = rounds, .number = (unsigned)(bench->data_bytes / size - 1)};
+    struct bench_launch launch = {.blocks = blocks,
+                                  .threads = 1024,
+                                  .rounds = rounds,
+                                  .passes = 1,
+                                  .number = (unsigned)(bench->data_bytes / size - 1)};
     double cycles = bench_run(bench, kernel, launch, NULL);
     bench_print_number(name, size, (double)blocks * 1024 * 4 * PER_ROUND * rounds / cycles);
     bench_unload(kernel);

@@ -27,7 +27,9 @@ static void measure(struct bench *bench, const char *name, const char *setup, un
             text_add(&body, "mad.wide.u32 %%rd%u, %%r%u, 4, %%rd%u;\n", chain, chain, chain);
     }
     struct bench_source source = {
-        .setup = setup, .body = body.at, .tail = "add.u32 %sink, %r0, %r1;\nadd.u32 %sink, %sink, %r2;\n"};
+        .setup = setup,
+        .body = body.at,
+        .tail = "add.u32 %sink, %r0, %r1;\nadd.u32 %sink, %sink, %r2;\nadd.u32 %sink, %sink, %r3;\n"};
     struct bench_kernel kernel = bench_compile(bench, &source);
     for (size_t i = 0; i < n_numbers; i++)
         for (unsigned warps = 1; warps <= 32; warps *= 32) {
@@ -49,6 +51,7 @@ static void measure(struct bench *bench, const char *name, const char *setup, un
 static void hits(struct bench *bench) {
     static const unsigned offsets[] = {0, 4, 16, 32, 64, 96, 124}, wide_offsets[] = {0, 16, 32, 64, 112};
     static const unsigned rows[] = {1, 2, 4, 8, 16, 32}, sizes[] = {2048, 16384, 65536};
+    static const unsigned distances[] = {1, 2, 3, 4, 5, 6, 8, 16, 32};
     measure(bench, "offset_l1",
             "mul.wide.u32 %rd0, %lane, 4;\ncvt.u64.u32 %rd4, %number;\nadd.u64 %rd0, %rd0, %rd4;\n" OTHER_CHAINS, 1,
             offsets, sizeof offsets / sizeof *offsets);
@@ -64,6 +67,12 @@ static void hits(struct bench *bench) {
             "mov.u32 %t, 32;\ndiv.u32 %t, %t, %number;\ndiv.u32 %r4, %lane, %t;\nrem.u32 %r5, %lane, %t;\n"
             "mul.lo.u32 %r4, %r4, 544;\nmad.lo.u32 %r4, %r5, 4, %r4;\ncvt.u64.u32 %rd0, %r4;\n" OTHER_CHAINS,
             1, rows, sizeof rows / sizeof *rows);
+    /* lanes `number` lines apart, each at another word */
+    measure(bench, "tags_l1",
+            "mul.lo.u32 %t, %lane, %number;\nmul.wide.u32 %rd0, %t, 128;\nmul.wide.u32 %rd4, %lane, 4;\n"
+            "add.u64 %rd0, %rd0, %rd4;\nadd.u64 %rd0, %rd0, %data;\n"
+            "add.u64 %rd1, %rd0, 512;\nadd.u64 %rd2, %rd0, 1024;\nadd.u64 %rd3, %rd0, 1536;\n",
+            1, distances, sizeof distances / sizeof *distances);
     /* words anywhere in `number` bytes */
     measure(bench, "random_l1",
             "mad.lo.u32 %r4, %gtid, 747796405, 2891336453;\nshr.u32 %t, %r4, 15;\nxor.b32 %r4, %r4, %t;\n"

@@ -68,6 +68,9 @@ static void after_others(struct bench *bench) {
     static const char store_all[] = "mov.u32 %r0, 0;\nSTORE:\nadd.u64 %rd1, %rd0, 128;\nst.global.u64 [%rd0], %rd1;\n"
                                     "mov.u64 %rd0, %rd1;\nadd.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 127;\n"
                                     "@%p0 bra STORE;\nst.global.u64 [%rd0], %data;\nmov.u64 %rd0, %data;\n";
+    static const char store_beside[] = "mov.u32 %r0, 0;\nSTORE:\nst.global.u32 [%rd0+16], %r0;\n"
+                                       "add.u64 %rd0, %rd0, 128;\nadd.u32 %r0, %r0, 1;\n"
+                                       "setp.ne.u32 %p0, %r0, 128;\n@%p0 bra STORE;\nmov.u64 %rd0, %data;\n";
     /* both loads of a line */
     chase(bench, "after", "load_ca_and_cg", "",
           "ld.global.ca.u64 %rd1, [%rd0];\nand.b64 %rd1, %rd1, 1;\nadd.u64 %rd0, %rd0, %rd1;\n"
@@ -78,6 +81,8 @@ static void after_others(struct bench *bench) {
           "ld.global.ca.u64 %rd1, [%rd0];\nst.global.u64 [%rd0+8], %rd1;\nmov.u64 %rd0, %rd1;", 2);
     chase(bench, "after", "store_to_line", "",
           "ld.global.ca.u64 %rd1, [%rd0];\nst.global.u64 [%rd0+64], %rd1;\nmov.u64 %rd0, %rd1;", 2);
+    /* a store of another word of what is then read, 4 bytes of a sector of 32 */
+    chase(bench, "after", "store_beside", store_beside, "ld.global.ca.u64 %rd0, [%rd0];", 1);
     /* lines that this launch has stored to and not read */
     chase(bench, "after", "stores", store_all, "ld.global.ca.u64 %rd0, [%rd0];", 1);
     chase(bench, "after", "stores_and_loads", store_all, "ld.global.ca.u64 %rd0, [%rd0];", 2);

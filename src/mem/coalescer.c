@@ -271,3 +271,40 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     }
     return most;
 }
+
+/* The bank of a line's tag, found with lanes that touch many lines (shifted_rows_l1, random_l1): neighbours are in
+ * different ones, and so are lines at a distance of a power of two. */
+static unsigned tag_bank(uint64_t line, unsigned banks) {
+    return (unsigned)((line + (line >> 2) + (line >> 4) + (line >> 6)) % banks);
+}
+
+/* Returns the most lines of 128 bytes, or what all banks together deliver in a cycle, whose tags are in one bank. */
+static unsigned tag_conflicts(const struct mem_transaction *transaction, unsigned n, unsigned tag_banks,
+                              uint32_t banks) {
+    uint64_t lines[MEM_MAX_L1_BANKS][MEM_MAX_TRANSACTIONS];
+    uint8_t count[MEM_MAX_L1_BANKS] = {0};
+    unsigned most = 1;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t line = transaction[i].line / (WORD_BYTES * banks);
+        unsigned bank = tag_bank(line, tag_banks), k = 0;
+        while (k < count[bank] && lines[bank][k] != line)
+            k++;
+        if (k < count[bank])
+            continue;
+        lines[bank][k] = line;
+        count[bank]++;
+        most = k + 1 > most ? k + 1 : most;
+    }
+    return most;
+}
+
+unsigned mem_l1_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes,
+                       const struct mem_transaction *transaction, unsigned n, unsigned tag_banks, uint32_t banks) {
+    unsigned least = (bytes + WORD_BYTES - 1) / WORD_BYTES; /* wide accesses: so many parts of a warp, one by one */
+    if (n <= 1)
+        return least;
+    unsigned words = mem_bank_conflicts(address, mask, bytes, banks);
+    unsigned lines = tag_conflicts(transaction, n, tag_banks, banks);
+    unsigned most = words > lines ? words : lines;
+    return most > least ? most : least;
+}

@@ -247,6 +247,45 @@ static void random_addresses_conflict_as_their_words_do(void **state) {
     }
 }
 
+/* Sectors of 32 bytes, lines of 128, four banks of tags, 32 of words. */
+static unsigned passes(const uint64_t a[32], uint32_t bytes) {
+    struct mem_transaction t[MEM_MAX_TRANSACTIONS];
+    unsigned n = mem_coalesce(a, UINT32_MAX, bytes, 32, t);
+    return mem_l1_passes(a, UINT32_MAX, bytes, t, n, 4, 32);
+}
+
+static void an_l1_reads_words_as_shared_memory_does(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 0, 4);
+    assert_int_equal(passes(a, 4), 1);
+    strided(a, 124, 4); /* two lines, all banks once */
+    assert_int_equal(passes(a, 4), 1);
+    strided(a, 0, 8);
+    assert_int_equal(passes(a, 4), 2);
+    strided(a, 0, 128);
+    assert_int_equal(passes(a, 4), 32);
+    strided(a, 16, 0); /* all lanes one place: wide accesses take several parts of a warp nevertheless */
+    assert_int_equal(passes(a, 4), 1);
+    assert_int_equal(passes(a, 8), 2);
+    assert_int_equal(passes(a, 16), 4);
+    strided(a, 16, 16);
+    assert_int_equal(passes(a, 16), 4);
+}
+
+static void an_l1_looks_up_a_line_in_each_bank_of_tags(void **state) {
+    (void)state;
+    uint64_t a[32];
+    strided(a, 0, 128 + 4); /* 32 lines, all banks of words once */
+    assert_int_equal(passes(a, 4), 8);
+    strided(a, 0, 4 * 128 + 4);
+    assert_int_equal(passes(a, 4), 8);
+    strided(a, 0, 4);
+    for (unsigned lane = 0; lane < 4; lane++)
+        a[lane] += lane * 768; /* the lines 0, 6, 12 and 18 are in the banks 0, 3, 3 and 3 */
+    assert_int_equal(passes(a, 4), 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_words_share_lines),
@@ -262,6 +301,8 @@ int main(void) {
         cmocka_unit_test(shared_memory_broadcasts_a_word),
         cmocka_unit_test(strides_conflict_in_shared_memory),
         cmocka_unit_test(random_addresses_conflict_as_their_words_do),
+        cmocka_unit_test(an_l1_reads_words_as_shared_memory_does),
+        cmocka_unit_test(an_l1_looks_up_a_line_in_each_bank_of_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,7 @@ struct mem_l1 {
     } refusal;
     uint8_t flag; /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
     bool is_present, is_perfect, is_write_back, allocates_on_write;
+    bool has_ports; /* otherwise the SM knows how many accesses it can make in a cycle: l1.tag_banks */
 };
 
 struct mem_sm {

@@ -15,7 +15,7 @@
 #include "mem/internal.h"
 
 static bool is_port_free(const struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
-    return l1->port_cycle != cycle || (l1->ports_used >> bank & 1) == 0;
+    return !l1->has_ports || l1->port_cycle != cycle || (l1->ports_used >> bank & 1) == 0;
 }
 
 static void take_port(struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {

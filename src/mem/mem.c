@@ -46,6 +46,7 @@ static void init_l1(struct mem *mem, struct mem_l1 *l1, const struct config_cach
     l1->is_write_back = writes && writes->policy == CONFIG_WRITE_BACK;
     l1->allocates_on_write = writes && writes->allocates;
     l1->banks = banks;
+    l1->has_ports = flag || !mem->machine->l1_tag_banks;
     l1->bank_mask = (banks & (banks - 1)) == 0 ? banks - 1 : 0;
     l1->port_cycle = MEM_NEVER;
     l1->latency_cycles = config->is_present ? config->latency_cycles : 0;

@@ -54,6 +54,11 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
 
+/* Returns the cycles that an L1 takes for an access if it is the memory that shared memory is in: for its `n` lines, as
+ * mem_coalesce() has found them, in `tag_banks` banks, and for its words in `banks`. */
+unsigned mem_l1_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes,
+                       const struct mem_transaction *transaction, unsigned n, unsigned tag_banks, uint32_t banks);
+
 enum mem_answer { MEM_HIT, MEM_MISS, MEM_REFUSED };
 
 typedef void mem_done_fn(void *user, uint32_t sm, uint32_t token, uint64_t cycle);

@@ -58,7 +58,8 @@ _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
-    uint64_t outstanding; /* a bit per line: missed and not yet arrived */
+    uint8_t lines_per_cycle, more_cycles; /* at most so many; for which the L1 is busy after the last. 0: no limit */
+    uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
     uint64_t ready;
     uint32_t slot, pc, tag;
     uint32_t next_free;
@@ -112,6 +113,7 @@ struct sm {
     uint32_t queue_head, queue_length;
     uint32_t n_bulk_copies;                             /* that wait for the L1 */
     uint32_t n_requests, n_free_requests, free_request; /* the free ones form a list */
+    uint64_t l1_free;     /* the cycle in which the L1 takes the first line of another access: l1.tag_banks */
     bool ldst_is_refused; /* memory has no room for the queue\'s first access; it calls sm_memory_changed() */
     bool is_waking;       /* a group placed or woken now may issue in this cycle */
     bool has_freed_slot;  /* refill() is due at the end of the cycle */

@@ -123,6 +123,24 @@ void sm_request_release(struct sm *sm, struct sm_request *request) {
     sm->n_free_requests++;
 }
 
+/* Says how fast the L1 takes the request's lines: copies by as much as all banks deliver, without conflicts. */
+static void set_pace(const struct config_machine *machine, struct sm_request *request,
+                     const uint64_t address[EXEC_LANES], uint32_t bytes) {
+    unsigned n = request->n_transactions;
+    request->lines_per_cycle = request->more_cycles = 0;
+    if (!machine->l1_tag_banks || request->kind == MEM_ATOMIC || request->kind == MEM_TEXTURE || !n)
+        return;
+    if (request->is_copy) {
+        uint32_t lines = 4 * machine->shared_banks / machine->l1.line_bytes;
+        request->lines_per_cycle = (uint8_t)(lines ? lines : 1);
+        return;
+    }
+    unsigned cycles = mem_l1_passes(address, request->lanes, bytes, request->transaction, n, machine->l1_tag_banks,
+                                    machine->shared_banks);
+    request->lines_per_cycle = (uint8_t)((n + cycles - 1) / cycles);
+    request->more_cycles = (uint8_t)(cycles - (n + request->lines_per_cycle - 1) / request->lines_per_cycle);
+}
+
 void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint32_t pc = bundle->pc;
@@ -186,6 +204,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
             return;
         }
     }
+    set_pace(sm->machine, request, address, bytes);
     sm->counters.long_instructions++;
     sm->counters.long_thread_instructions += (uint32_t)__builtin_popcount(mask);
     sm->counters.divergent_memory_instructions += request->n_transactions > 1;
@@ -293,10 +312,16 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 
 void sm_memory_changed(struct sm *sm) { sm->ldst_is_refused = false; }
 
-/* Submits the lines of a request that have not been. Returns false if memory refuses one. */
+/* Submits the lines of a request that have not been. Returns false if memory refuses one, or takes more in the next
+ * cycle. */
 static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
     struct sm_request *request = &sm->request[number];
+    if (cycle < sm->l1_free)
+        return false;
+    uint32_t last = request->lines_per_cycle ? request->next + request->lines_per_cycle : request->n_transactions;
     while (request->next < request->n_transactions) {
+        if (request->next == last)
+            return false;
         const struct mem_transaction *transaction = &request->transaction[request->next];
         uint64_t ready;
         enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
@@ -313,6 +338,8 @@ static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
         }
         request->next++;
     }
+    if (request->lines_per_cycle)
+        sm->l1_free = cycle + 1 + request->more_cycles;
     count_misses(sm, request);
     return true;
 }

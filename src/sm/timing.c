@@ -135,6 +135,8 @@ static bool is_store(const struct exec_insn *insn, const struct ptx_instruction 
  * L2 (operator). */
 static bool passes_l1(const struct exec_insn *insn, const struct ptx_instruction *source) {
     bool is_copy = source->opcode == PTX_OP_CP;
+    if (insn->opcode == PTX_OP_LD && (ptx_has(source, PTX_MOD_LU) || ptx_has(source, PTX_MOD_L1_NO_ALLOCATE)))
+        return true;
     if (ptx_has(source, PTX_MOD_CG) || (is_copy && ptx_has(source, PTX_MOD_BULK)))
         return insn->opcode == PTX_OP_LD || is_copy;
     bool is_wide = ptx_has(source, PTX_MOD_GPU) || ptx_has(source, PTX_MOD_SYS) || ptx_has(source, PTX_MOD_CLUSTER);

@@ -32,6 +32,8 @@ expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fen
 results=$(h200 l1_beside_shared_164_1)
 expect "L1 beside 164 KB of shared memory" "$(value "$results" l1_beside_shared_164_1_warps 57344)" 34
 [[ $(value "$results" l1_beside_shared_164_1_warps 92160) -gt 200 ]] || { echo "the L1 is too large beside shared memory"; exit 1; }
+results=$(h200 shifted_rows_l1)
+expect "cycles of 32 lines in four banks of tags" "$(value "$results" shifted_rows_l1_32_warps 32)" 9
 results=$(h200 uneven_loop) without=$(h200 uneven_loop --set sm.diverge_cycles=0)
 expect "loop that one of two lanes leaves" "$(value "$results" uneven_loop 2)" "$(($(value "$without" uneven_loop 2) + 15))"
 results=$(h200 two_sides) without=$(h200 two_sides --set sm.diverge_cycles=0)
