@@ -1,9 +1,9 @@
 /* Resolves the addresses of a memory instruction: state spaces, generic windows, bounds and alignment.
  *
- * One pass over all 32 addresses finds the two common patterns: consecutive elements and one address for all. Then a
- * single bounds check against one segment (the last allocation accessed, the block's shared memory, the parameters)
- * serves the whole row. Only when that fails is each lane looked up separately, which also finds the lowest lane at
- * fault.
+ * One pass over all 32 addresses (lanes/span.c) finds the two common patterns, consecutive elements and one address for
+ * all, and where the addresses begin and end. Then a single bounds check against one segment (the last allocation
+ * accessed, the block's shared memory, the parameters) serves the whole row. Only when that fails is each lane looked
+ * up separately, which also finds the lowest lane at fault.
  *
  * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
  * be aligned to their full size, vectors included. Left out: write protection of constant variables, which are in
@@ -145,32 +145,23 @@ unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_sp
     }
 }
 
-/* Fills cx->address for all lanes; the values of inactive lanes are not used. */
-static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width) {
-    uint64_t *address = cx->address;
-    if (width == PTX_WIDTH_32) {
-        const uint32_t *base = o->src[0];
-        for (int i = 0; i < EXEC_LANES; i++)
-            address[i] = base[i] + o->imm;
-    } else {
-        const uint64_t *base = o->src[0];
-        uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
-        for (int i = 0; i < EXEC_LANES; i++)
-            address[i] = base[i] + offset;
-    }
+/* Fills cx->address and cx->span; the values of inactive lanes are not used, nor is the span if there are any. */
+static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width, unsigned bytes) {
+    if (width == PTX_WIDTH_32)
+        cx->lanes->span_32(o->src[0], o->imm, bytes, cx->address, &cx->span);
+    else
+        cx->lanes->span_64(o->src[0], (uint64_t)(int64_t)(int32_t)o->imm, bytes, cx->address, &cx->span);
 }
 
-static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask, unsigned bytes) {
-    const uint64_t *address = cx->address;
+static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask) {
     /* In a scattered bundle only the active lanes have values, and the pattern starts at lane 0. */
     if (cx->insn->operand[cx->insn->n_dst].base == EXEC_BASE_CONSTANTS && (cx->row || (mask & 1)))
         return EXEC_PATTERN_UNIFORM;
-    uint64_t step = address[1] - address[0], unlike = 0;
-    if (mask != EXEC_FULL_MASK || (step != bytes && step != 0))
+    if (mask != EXEC_FULL_MASK)
         return EXEC_PATTERN_LANES;
-    for (int i = 0; i < EXEC_LANES - 1; i++)
-        unlike |= (address[i + 1] - address[i]) ^ step;
-    return unlike ? EXEC_PATTERN_LANES : step ? EXEC_PATTERN_UNIT : EXEC_PATTERN_UNIFORM;
+    return cx->span.is_unit                ? EXEC_PATTERN_UNIT
+           : cx->span.low == cx->span.high ? EXEC_PATTERN_UNIFORM
+                                           : EXEC_PATTERN_LANES;
 }
 
 /* Addresses [low, low + bytes) that are contiguous in host memory. */
@@ -184,25 +175,17 @@ static bool is_range_inside(const struct segment *s, uint64_t address, uint64_t 
     return offset < s->bytes && s->bytes - offset >= bytes;
 }
 
-/* Returns whether all lanes' accesses lie inside the segment. The OR of the offsets is never below their maximum, so
- * one vectorised pass usually decides; otherwise the exact comparison follows. */
-static bool are_lanes_inside(const struct segment *s, const uint64_t *address, uint32_t mask, unsigned bytes) {
+/* Returns whether all lanes' accesses lie inside the segment and are aligned. */
+static bool are_lanes_inside(const struct segment *s, const struct exec_context *cx, uint32_t mask, unsigned bytes) {
     if (s->bytes < bytes)
         return false;
-    uint64_t room = s->bytes - bytes, every = 0, low_bits = 0, most = 0;
-    if (mask == EXEC_FULL_MASK) {
-        for (int i = 0; i < EXEC_LANES; i++) {
-            every |= address[i] - s->low;
-            low_bits |= address[i];
-        }
-        if (every <= room)
-            return !(low_bits & (bytes - 1));
-    }
-    low_bits = 0;
+    uint64_t room = s->bytes - bytes, most = 0, low_bits = 0;
+    if (mask == EXEC_FULL_MASK)
+        return cx->span.low >= s->low && cx->span.high - s->low <= room && !(cx->span.bits & (bytes - 1));
     EXEC_FOR_ACTIVE(l, mask) {
-        uint64_t offset = address[l] - s->low;
+        uint64_t offset = cx->address[l] - s->low;
         most = offset > most ? offset : most;
-        low_bits |= address[l];
+        low_bits |= cx->address[l];
     }
     return most <= room && !(low_bits & (bytes - 1));
 }
@@ -217,7 +200,7 @@ static bool view_segment(const struct exec_context *cx, const struct segment *s,
         view->first = s->host + (address[0] - s->low);
         return true;
     }
-    if (!are_lanes_inside(s, address, mask, bytes))
+    if (!are_lanes_inside(s, cx, mask, bytes))
         return false;
     view->places = (struct exec_places){address, (uintptr_t)s->host - (uintptr_t)s->low, 0};
     return true;
@@ -253,7 +236,7 @@ static bool view_parameters(const struct exec_context *cx, uint64_t low, uint32_
 static bool view_local(const struct exec_context *cx, uint64_t low, uint32_t mask, unsigned bytes,
                        struct exec_view *view) {
     struct segment s = {low, cx->grid->local_bytes, NULL};
-    if (!cx->row || !are_lanes_inside(&s, cx->address, mask, bytes))
+    if (!cx->row || !are_lanes_inside(&s, cx, mask, bytes))
         return false;
     view->pattern = EXEC_PATTERN_LANES;
     view->places = (struct exec_places){cx->address, (uintptr_t)cx->row->local - (uintptr_t)low, cx->grid->local_bytes};
@@ -298,8 +281,8 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
                                    bool is_write, struct exec_view *view) {
     const struct exec_insn *insn = cx->insn;
     enum ptx_space space = insn->access.space;
-    compute_addresses(cx, o, insn->operand[insn->n_dst].width);
-    view->pattern = find_pattern(cx, o->mask, bytes);
+    compute_addresses(cx, o, insn->operand[insn->n_dst].width, bytes);
+    view->pattern = find_pattern(cx, o->mask);
     view->is_global = false;
     if (view_row(cx, space, o->mask, bytes, is_write, view)) {
         if (cx->stores && view->is_global)

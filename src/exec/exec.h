@@ -387,6 +387,7 @@ struct exec_context {
     uint64_t time;                /* for clock registers: cycles, or instructions executed in functional mode */
     struct exec_fault fault;      /* its lane is one of `row` or, when that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
+    struct exec_span span;        /* of those of the last ld or st, if all lanes were active */
     uint32_t texel_bytes;         /* of the last access to a texture or surface: what a lane reads at its address */
     struct exec_async async;
     uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */

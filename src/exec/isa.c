@@ -21,6 +21,8 @@
     SELECTOR(convert, isa);                                                                                            \
     void exec_blend_##isa(void *dst, const void *src, uint32_t mask, unsigned bits);                                   \
     exec_sum_fn exec_sum_products_##isa;                                                                               \
+    void exec_span_32_##isa(const uint32_t *, uint32_t, uint32_t, uint64_t *, struct exec_span *);                     \
+    void exec_span_64_##isa(const uint64_t *, uint64_t, uint32_t, uint64_t *, struct exec_span *);                     \
     static const struct exec_lanes_table table_##isa = {                                                               \
         .integer = exec_select_integer_##isa,                                                                          \
         .bits = exec_select_bits_##isa,                                                                                \
@@ -34,6 +36,8 @@
         .convert = exec_select_convert_##isa,                                                                          \
         .blend = exec_blend_##isa,                                                                                     \
         .sum_products = exec_sum_products_##isa,                                                                       \
+        .span_32 = exec_span_32_##isa,                                                                                 \
+        .span_64 = exec_span_64_##isa,                                                                                 \
     };
 
 ISA_TABLE(base)

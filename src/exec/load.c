@@ -91,6 +91,21 @@ EXEC_INLINE void load_lane(const struct exec_context *cx, const struct exec_oper
         write_slot(o->dst[e], lane, slot_of(cx, s, e), read_element(p + e * s.bytes, s.bytes, s.is_signed));
 }
 
+/* All lanes load what is at their offset. The pointers are copies, which stores through them cannot change. */
+EXEC_INLINE void load_offsets(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
+                              uintptr_t base, const uint64_t *offset) {
+    enum { STEP = 8 };
+    for (unsigned e = 0; e < s.n; e++) {
+        void *dst = o->dst[e];
+        unsigned slot = slot_of(cx, s, e);
+        for (size_t l = 0; l < EXEC_LANES; l += STEP)
+            for (size_t k = l; k < l + STEP; k++) { /* which the compiler unrolls */
+                const unsigned char *p = (const unsigned char *)(base + (uintptr_t)offset[k]);
+                write_slot(dst, k, slot, read_element(p + e * s.bytes, s.bytes, s.is_signed));
+            }
+    }
+}
+
 EXEC_INLINE void load(struct exec_context *cx, const struct exec_operands *o, struct shape s) {
     struct exec_view view;
     struct exec_places places;
@@ -108,11 +123,13 @@ EXEC_INLINE void load(struct exec_context *cx, const struct exec_operands *o, st
         return;
     case EXEC_PATTERN_LANES:
         places = view.places;
-        if (o->mask == EXEC_FULL_MASK)
+        if (o->mask != EXEC_FULL_MASK)
+            EXEC_FOR_ACTIVE(l, o->mask) load_lane(cx, o, s, l, exec_place(places, l));
+        else if (places.stride == 0)
+            load_offsets(cx, o, s, places.base, places.offset);
+        else
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 load_lane(cx, o, s, l, exec_place(places, l));
-        else
-            EXEC_FOR_ACTIVE(l, o->mask) load_lane(cx, o, s, l, exec_place(places, l));
     }
 }
 

@@ -230,9 +230,8 @@ static bool are_in_one_round(const uint64_t address[32], uint32_t bytes, uint32_
         least = distance < least ? distance : least;
         most = distance > most ? distance : most;
     }
-    uint64_t first = (address[0] + (uint64_t)(int64_t)least) / WORD_BYTES;
-    uint64_t last = (address[0] + (uint64_t)(int64_t)most + bytes - 1) / WORD_BYTES;
-    return high <= INT32_MAX && last - first < banks;
+    return high <= INT32_MAX &&
+           mem_is_one_round(address[0] + (uint64_t)(int64_t)least, address[0] + (uint64_t)(int64_t)most, bytes, banks);
 }
 
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks) {

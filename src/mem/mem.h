@@ -53,6 +53,11 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
+/* Returns whether accesses of `bytes` at addresses from low to high touch words of as many neighbours as there are
+ * banks, at most: no two of these words share a bank. */
+static inline bool mem_is_one_round(uint64_t low, uint64_t high, uint32_t bytes, uint32_t banks) {
+    return (high + bytes - 1) / 4 - low / 4 < banks;
+}
 
 /* Returns the cycles that an L1 takes for an access if it is the memory that shared memory is in: for its `n` lines, as
  * mem_coalesce() has found them, in `tag_banks` banks, and for its words in `banks`. */

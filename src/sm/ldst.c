@@ -54,8 +54,11 @@ static void set_destinations(struct sm *sm, uint32_t s, const struct sm_timing *
 static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *timing, const struct exec_insn *insn,
                           uint32_t mask, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
-    unsigned passes = mem_bank_conflicts(sm->cx.address, mask, (uint32_t)insn->access.bytes * insn->access.n,
-                                         sm->machine->shared_banks);
+    uint32_t bytes = (uint32_t)insn->access.bytes * insn->access.n, banks = sm->machine->shared_banks;
+    bool has_span = mask == ~0u && (insn->opcode == PTX_OP_LD || insn->opcode == PTX_OP_ST);
+    unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
+                          ? 1
+                          : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
     if (timing->is_atomic && timing->atomic_kind != SM_ATOMIC_COUNTING &&
         sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);

@@ -22,6 +22,7 @@
  *   other functions assume round to nearest even. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "exec/lanes/matrix_sum.h"
@@ -46,6 +47,13 @@ struct exec_form {
     uint8_t n_extra, extra_bits; /* operands beyond those; extra_bits 0: of different sizes */
 };
 
+/* The addresses of all 32 lanes. */
+struct exec_span {
+    uint64_t low, high; /* the least and the greatest */
+    uint32_t bits;      /* that are set in any of them; the lower 32 */
+    bool is_unit;       /* lane l's is lane 0's plus l times the bytes of an access */
+};
+
 /* One selector per family. */
 struct exec_lanes_table {
     exec_lanes_fn *(*integer)(
@@ -63,6 +71,9 @@ struct exec_lanes_table {
     /* Sets the lanes of dst in mask to those of src, for a slot of `bits`. */
     void (*blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
     exec_sum_fn *sum_products; /* matrix_sum.c */
+    /* span.c: address[l] = base[l] + offset, in 32 bits or in 64, for accesses of `bytes`. */
+    void (*span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
+    void (*span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
 };
 
 #ifdef EXEC_ISA
@@ -93,3 +104,7 @@ exec_lanes_fn *EXEC_NAME(exec_select_approx)(const struct exec_form *form);
 exec_lanes_fn *EXEC_NAME(exec_select_convert)(const struct exec_form *form);
 void EXEC_NAME(exec_blend)(void *dst, const void *src, uint32_t mask, unsigned bits);
 exec_sum_fn EXEC_NAME(exec_sum_products);
+void EXEC_NAME(exec_span_32)(const uint32_t *base, uint32_t offset, uint32_t bytes, uint64_t *address,
+                             struct exec_span *span);
+void EXEC_NAME(exec_span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address,
+                             struct exec_span *span);

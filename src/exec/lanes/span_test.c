@@ -1,0 +1,67 @@
+/* Tests of the pass over a memory instruction's addresses: it tells what a look at each of them would. */
+#include "exec/exec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void assert_span(const struct exec_span *span, const uint64_t *address, const uint64_t *expected,
+                        uint32_t bytes) {
+    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t bits = 0;
+    bool is_unit = true;
+    for (unsigned i = 0; i < EXEC_LANES; i++) {
+        assert_int_equal(address[i], expected[i]);
+        low = expected[i] < low ? expected[i] : low;
+        high = expected[i] > high ? expected[i] : high;
+        bits |= (uint32_t)expected[i];
+        is_unit &= expected[i] == expected[0] + i * (uint64_t)bytes;
+    }
+    assert_int_equal(span->low, low);
+    assert_int_equal(span->high, high);
+    assert_int_equal(span->bits, bits);
+    assert_int_equal(span->is_unit, is_unit);
+}
+
+/* Lane l at first + l * step, and one lane somewhere else where `other` is below 32. */
+static void check(uint64_t first, uint64_t step, unsigned other, uint64_t elsewhere, uint32_t bytes, uint32_t offset) {
+    uint32_t narrow[EXEC_LANES];
+    uint64_t wide[EXEC_LANES], expected[EXEC_LANES], address[EXEC_LANES];
+    struct exec_span span;
+    for (unsigned i = 0; i < EXEC_LANES; i++)
+        wide[i] = i == other ? elsewhere : first + i * step;
+    for (unsigned i = 0; i < EXEC_LANES; i++)
+        expected[i] = wide[i] + offset;
+    EXEC_NAME(exec_span_64)(wide, offset, bytes, address, &span);
+    assert_span(&span, address, expected, bytes);
+    exec_isa_table()->span_64(wide, offset, bytes, address, &span);
+    assert_span(&span, address, expected, bytes);
+    for (unsigned i = 0; i < EXEC_LANES; i++)
+        expected[i] = (narrow[i] = (uint32_t)wide[i] % 0x40000000) + offset;
+    EXEC_NAME(exec_span_32)(narrow, offset, bytes, address, &span);
+    assert_span(&span, address, expected, bytes);
+    exec_isa_table()->span_32(narrow, offset, bytes, address, &span);
+    assert_span(&span, address, expected, bytes);
+}
+
+static void a_span_tells_what_the_addresses_are(void **state) {
+    (void)state;
+    static const uint64_t first[] = {0, 64, 0x7f0000001000, 0xfffffff8, 0x1fffffffc};
+    static const uint64_t step[] = {0, 4, 8, 12, UINT64_MAX - 3};
+    for (unsigned f = 0; f < 5; f++)
+        for (unsigned s = 0; s < 5; s++)
+            for (unsigned other = 0; other <= EXEC_LANES; other++)
+                for (uint32_t bytes = 4; bytes <= 8; bytes *= 2) {
+                    check(first[f], step[s], other, 6, bytes, 16);
+                    check(first[f], step[s], other, 0x123456789a, bytes, 0);
+                }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_span_tells_what_the_addresses_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
