@@ -3,7 +3,7 @@
  * From the PTX ISA manual. The active lanes take part, or those of them in the member mask. Lanes with different member
  * masks in one execution form separate groups, as if each group executed alone. Where the manual does not define a
  * value (shfl from a lane that does not take part, a lane outside its own member mask) the result is 0 or that of the
- * group. Left out: redux of floating-point values (sm_100a). */
+ * group. redux of f32 (sm_100) is the manual's; no such GPU was at hand. */
 #include "exec/internal.h"
 
 static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
@@ -246,9 +246,64 @@ REDUCE(reduce_and, REDUCE_AND)
 REDUCE(reduce_or, REDUCE_OR)
 REDUCE(reduce_xor, REDUCE_XOR)
 
+/* Floating-point numbers in the order of these: -0 is below +0. */
+static int32_t order_of(uint32_t bits) { return (int32_t)(bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX)); }
+
+/* NaNs do not count unless .NaN makes one of them the result; all of them NaN: a NaN. */
+EXEC_INLINE void reduce_floats(const struct exec_operands *o, bool wants_most, bool is_absolute, bool has_nan) {
+    enum { CANONICAL_NAN = 0x7fffffff, INFINITE = 0x7f800000 };
+    const uint32_t *a = o->src[0];
+    uint32_t result[EXEC_LANES], left = o->mask;
+    while (left) {
+        uint32_t participants, group = exec_next_group(&left, o->src[1], &participants), value = CANONICAL_NAN;
+        bool is_first = true, is_nan = false;
+        EXEC_FOR_ACTIVE(l, participants) {
+            uint32_t bits = is_absolute ? a[l] & INT32_MAX : a[l];
+            if ((bits & INT32_MAX) > INFINITE) {
+                is_nan = true;
+                continue;
+            }
+            bool is_better = wants_most ? order_of(bits) > order_of(value) : order_of(bits) < order_of(value);
+            value = is_first || is_better ? bits : value;
+            is_first = false;
+        }
+        EXEC_FOR_ACTIVE(l, group) result[l] = has_nan && is_nan ? CANONICAL_NAN : value;
+    }
+    write_lanes(o->dst[0], result, o->mask);
+}
+
+#define REDUCE_FLOATS(name, wants_most, is_absolute)                                                                   \
+    static void name(struct exec_context *cx, const struct exec_operands *o) {                                         \
+        (void)cx;                                                                                                      \
+        reduce_floats(o, wants_most, is_absolute, false);                                                              \
+    }                                                                                                                  \
+    static void name##_nan(struct exec_context *cx, const struct exec_operands *o) {                                   \
+        (void)cx;                                                                                                      \
+        reduce_floats(o, wants_most, is_absolute, true);                                                               \
+    }
+REDUCE_FLOATS(reduce_min_f, false, false)
+REDUCE_FLOATS(reduce_max_f, true, false)
+REDUCE_FLOATS(reduce_min_abs_f, false, true)
+REDUCE_FLOATS(reduce_max_abs_f, true, true)
+
+static exec_act_fn *select_reduce_floats(const struct ptx_instruction *insn) {
+    bool is_absolute = ptx_has(insn, PTX_MOD_ABS), has_nan = ptx_has(insn, PTX_MOD_NAN);
+    if (ptx_has(insn, PTX_MOD_MIN))
+        return is_absolute ? has_nan ? reduce_min_abs_f_nan : reduce_min_abs_f
+               : has_nan   ? reduce_min_f_nan
+                           : reduce_min_f;
+    if (ptx_has(insn, PTX_MOD_MAX))
+        return is_absolute ? has_nan ? reduce_max_abs_f_nan : reduce_max_abs_f
+               : has_nan   ? reduce_max_f_nan
+                           : reduce_max_f;
+    return NULL;
+}
+
 static exec_act_fn *select_reduce(const struct ptx_instruction *insn) {
     enum ptx_kind kind = ptx_type_kind(insn->type[0]);
-    if (ptx_type_bits(insn->type[0]) != 32 || kind == PTX_KIND_F)
+    if (insn->type[0] == PTX_F32)
+        return select_reduce_floats(insn);
+    if (ptx_type_bits(insn->type[0]) != 32 || ptx_has(insn, PTX_MOD_ABS) || ptx_has(insn, PTX_MOD_NAN))
         return NULL;
     bool is_signed = kind == PTX_KIND_S;
     return ptx_has(insn, PTX_MOD_ADD)   ? reduce_add
