@@ -1,5 +1,5 @@
 /* Texture and surface references: what the program says in its variable becomes settings of the driver's reference at
- * the time it is bound, as the programming guide has it: first the settings, then the binding. */
+ * the time it is bound; later changes wait for the next binding (Wilt: The CUDA Handbook, 10.6). */
 #include "cudart/references.h"
 
 #include "cudart/internal.h"
