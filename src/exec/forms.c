@@ -13,6 +13,7 @@ static bool has_no_destination(const struct ptx_instruction *insn) {
     case PTX_OP_ST:
     case PTX_OP_RED:
     case PTX_OP_SUST:
+    case PTX_OP_SURED:
     case PTX_OP_STACKRESTORE:
     case PTX_OP_BRX:
     case PTX_OP_PROGRESS:
@@ -123,7 +124,7 @@ static void add_operand(struct exec_flat *flat, const struct ptx_instruction *in
         add_based_address(flat, operand);
     } else if (operand->kind == PTX_OPERAND_ADDRESS) {
         add_source(flat, operand, PTX_U64, EXEC_FLAT_ADDRESS);
-    } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (insn->opcode == PTX_OP_SUST ? 0u : 1u)) {
+    } else if (operand->kind == PTX_OPERAND_VECTOR && is_texture && k == (has_no_destination(insn) ? 0u : 1u)) {
         add_texture_source(flat, insn, operand, type);
     } else if (is_texture && k >= 2) { /* a level, or derivatives along each axis */
         unsigned n = exec_texture_coordinates(insn);

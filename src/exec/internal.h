@@ -128,7 +128,8 @@ exec_lanes_fn *exec_select_cluster(const struct exec_form *form); /* cluster.c: 
 /* Returns the object with this handle, or NULL after a fault. */
 const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t handle, unsigned lane);
 unsigned exec_texel_bytes(const struct exec_texture *texture);
-exec_act_fn *exec_select_surface(const struct exec_form *form); /* suld sust */
+exec_act_fn *exec_select_surface(const struct exec_form *form);           /* suld sust */
+exec_act_fn *exec_select_surface_reduction(const struct exec_form *form); /* sured */
 /* extra.c: one lane of the k-th extra operand of the context's instruction, which is no predicate: its place, and its
  * value if it has 32 bits. */
 void *exec_extra_at(const struct exec_context *cx, unsigned k, unsigned lane);

@@ -136,6 +136,8 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(SULD, TYPES(T(B8) | BITS), "Vx", .needs = GEOMETRY, .modifiers = "b ca cg cs cv trap clamp zero"),
     RULE(SUST, TYPES(T(B8) | BITS | I32 | T(F32)), "xV", .needs = GEOMETRY,
          .modifiers = "b p wb cg cs wt trap clamp zero"),
+    RULE(SURED, TYPES(T(B32) | I32 | I64), "xs", .needs = "add min max and or",
+         .modifiers = GEOMETRY " b p trap clamp zero"),
     RULE(SUQ, TYPES(T(B32)), "dt",
          .needs = "width height depth channel_data_type channel_order array_size memory_layout"),
     /* warp-wide */

@@ -138,7 +138,7 @@ static enum ptx_type async_type(const struct ptx_instruction *insn, unsigned k) 
 }
 
 static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k) {
-    bool is_store = insn->opcode == PTX_OP_SUST;
+    bool is_store = insn->opcode == PTX_OP_SUST || insn->opcode == PTX_OP_SURED;
     bool is_address = k == (is_store ? 0u : 1u);
     if (is_address)
         return insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4 ? insn->type[insn->n_types - 1] : PTX_S32;

@@ -149,7 +149,8 @@ static void cost_of_access(const struct config_machine *machine, const struct ex
                            const struct ptx_instruction *source, struct sm_timing *timing) {
     bool is_texture = ptx_opcode_family(insn->opcode) == PTX_FAMILY_TEXTURE;
     enum ptx_space space = is_texture ? PTX_SPACE_GLOBAL : (enum ptx_space)insn->access.space;
-    timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_MBARRIER;
+    timing->is_atomic = insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_SURED ||
+                        insn->opcode == PTX_OP_MBARRIER;
     timing->is_store = is_store(insn, source);
     timing->is_load = !timing->is_store && !timing->is_atomic;
     timing->is_sampled = machine->texture.is_present && (insn->opcode == PTX_OP_TEX || insn->opcode == PTX_OP_TLD4);

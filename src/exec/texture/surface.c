@@ -1,4 +1,4 @@
-/* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format.
+/* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format; sured.b: reductions. Left out: sured.p.
  *
  * From the PTX ISA manual: x counts bytes, with .p texels, y lines, z slices; layers and faces of cubes are slices too.
  * Outside the surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops
@@ -175,6 +175,83 @@ SURFACES(store, 8)
 static exec_act_fn *const loads[4][3] = {ROW(load, 1), ROW(load, 2), ROW(load, 4), ROW(load, 8)};
 static exec_act_fn *const stores[4][3] = {ROW(store, 1), ROW(store, 2), ROW(store, 4), ROW(store, 8)};
 
+/* ---- Reductions ------------------------------------------------------------------------------------------------- */
+
+/* In `result`, old is the value in the surface and b the operand. Lanes in ascending order, as red does it. */
+#define REDUCE(name, type, result)                                                                                     \
+    EXEC_INLINE void name(struct exec_context *cx, const struct exec_operands *o, enum bounds bounds) {                \
+        struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];                           \
+        const type *value = o->src[1u + info.dimensions];                                                              \
+        EXEC_FOR_ACTIVE(l, o->mask) {                                                                                  \
+            const struct exec_texture *t = exec_texture_of(cx, ((const uint64_t *)o->src[0])[l], l);                   \
+            unsigned char *p = t ? surface_at(cx, t, place_of(o, l), l, sizeof(type), bounds) : NULL;                  \
+            if (cx->fault.kind != EXEC_FAULT_NONE)                                                                     \
+                return;                                                                                                \
+            type old, b = value[l];                                                                                    \
+            if (!p)                                                                                                    \
+                continue;                                                                                              \
+            memcpy(&old, p, sizeof(old));                                                                              \
+            type next = (type)(result);                                                                                \
+            memcpy(p, &next, sizeof(next));                                                                            \
+            cx->has_changed |= next != old;                                                                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_trap(struct exec_context *cx, const struct exec_operands *o) { name(cx, o, BOUNDS_TRAP); }      \
+    static void name##_clamp(struct exec_context *cx, const struct exec_operands *o) { name(cx, o, BOUNDS_CLAMP); }    \
+    static void name##_zero(struct exec_context *cx, const struct exec_operands *o) { name(cx, o, BOUNDS_ZERO); }      \
+    static exec_act_fn *const name##_row[] = {name##_trap, name##_clamp, name##_zero};
+REDUCE(add_32, uint32_t, old + b)
+REDUCE(add_64, uint64_t, old + b)
+REDUCE(min_u32, uint32_t, old < b ? old : b)
+REDUCE(max_u32, uint32_t, old > b ? old : b)
+REDUCE(min_s32, int32_t, old < b ? old : b)
+REDUCE(max_s32, int32_t, old > b ? old : b)
+REDUCE(min_u64, uint64_t, old < b ? old : b)
+REDUCE(max_u64, uint64_t, old > b ? old : b)
+REDUCE(min_s64, int64_t, old < b ? old : b)
+REDUCE(max_s64, int64_t, old > b ? old : b)
+REDUCE(and_32, uint32_t, old &b)
+REDUCE(or_32, uint32_t, old | b)
+
+/* What the manual allows for each type: no sum of s64, bits only of b32. */
+static exec_act_fn *const *reduction_of(const struct ptx_instruction *insn) {
+    bool is_sum = ptx_has(insn, PTX_MOD_ADD), is_least = ptx_has(insn, PTX_MOD_MIN),
+         is_most = ptx_has(insn, PTX_MOD_MAX);
+    switch (insn->type[0]) {
+    case PTX_U32:
+        return is_sum ? add_32_row : is_least ? min_u32_row : is_most ? max_u32_row : NULL;
+    case PTX_S32:
+        return is_sum ? add_32_row : is_least ? min_s32_row : is_most ? max_s32_row : NULL;
+    case PTX_U64:
+        return is_sum ? add_64_row : is_least ? min_u64_row : is_most ? max_u64_row : NULL;
+    case PTX_S64:
+        return is_least ? min_s64_row : is_most ? max_s64_row : NULL;
+    case PTX_B32:
+        return ptx_has(insn, PTX_MOD_AND) ? and_32_row : ptx_has(insn, PTX_MOD_OR) ? or_32_row : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* ---- Selection -------------------------------------------------------------------------------------------------- */
+
+static enum bounds bounds_of(const struct ptx_instruction *insn) {
+    return ptx_has(insn, PTX_MOD_CLAMP) ? BOUNDS_CLAMP : ptx_has(insn, PTX_MOD_ZERO) ? BOUNDS_ZERO : BOUNDS_TRAP;
+}
+
+exec_act_fn *exec_select_surface_reduction(const struct exec_form *form) {
+    const struct ptx_instruction *insn = form->insn;
+    enum exec_geometry geometry;
+    bool is_known = exec_texture_geometry(insn, &geometry) && !exec_geometry_info[geometry].is_cube &&
+                    !exec_geometry_info[geometry].has_layer && ptx_has(insn, PTX_MOD_B);
+    exec_act_fn *const *row = reduction_of(insn);
+    unsigned n_coordinates = exec_texture_coordinates(insn);
+    if (!is_known || !row || form->src_bits[0] != 64 || form->n_src != 2 + n_coordinates ||
+        form->src_bits[1 + n_coordinates] != ptx_type_bits(insn->type[0]))
+        return NULL;
+    return row[bounds_of(insn)];
+}
+
 static bool are_slots_right(const struct exec_form *form, unsigned bits, unsigned n, unsigned first) {
     bool is_load = form->insn->opcode == PTX_OP_SULD;
     unsigned found = is_load ? form->n_dst : form->n_src - first;
@@ -196,9 +273,7 @@ exec_act_fn *exec_select_surface(const struct exec_form *form) {
         return NULL;
     if (form->n_src < 1 + n_coordinates || !are_slots_right(form, bits, n, 1 + n_coordinates))
         return NULL;
-    enum bounds bounds = ptx_has(insn, PTX_MOD_CLAMP)  ? BOUNDS_CLAMP
-                         : ptx_has(insn, PTX_MOD_ZERO) ? BOUNDS_ZERO
-                                                       : BOUNDS_TRAP;
+    enum bounds bounds = bounds_of(insn);
     static exec_act_fn *const texels[] = {store_texels_trap, store_texels_clamp, store_texels_zero};
     if (is_formatted)
         return bits == 32 && n == 4 ? texels[bounds] : NULL;

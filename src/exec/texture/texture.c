@@ -353,6 +353,8 @@ exec_act_fn *exec_select_texture(const struct exec_form *form) {
     case PTX_OP_SULD:
     case PTX_OP_SUST:
         return exec_select_surface(form);
+    case PTX_OP_SURED:
+        return exec_select_surface_reduction(form);
     default:
         return NULL;
     }
