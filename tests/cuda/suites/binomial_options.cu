@@ -35,4 +35,5 @@ int main() {
     Device<double> d(spot), out(spot.size());
     tree<<<static_cast<unsigned>(spot.size()), STEPS + 1>>>(d, out);
     expect_near(out.get(), expected, 1e-10);
+    return 0;
 }

@@ -49,4 +49,5 @@ int main() {
         }
     std::sort(data.begin(), data.end());
     expect_equal(d.get(), data);
+    return 0;
 }

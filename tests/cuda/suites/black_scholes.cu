@@ -29,4 +29,5 @@ int main() {
     options<<<8, 128>>>(ds, dx, dt, dc, dp, n);
     expect_near(dc.get(), call, 1e-4);
     expect_near(dp.get(), put, 1e-4);
+    return 0;
 }

@@ -37,4 +37,5 @@ int main() {
     Device<double> da(a);
     factor<<<1, N>>>(da);
     expect_near(da.get(), lower, 1e-10);
+    return 0;
 }

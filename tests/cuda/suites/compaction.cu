@@ -33,4 +33,5 @@ int main() {
     std::sort(got.begin(), got.end());
     std::sort(expected.begin(), expected.end());
     expect_equal(got, expected);
+    return 0;
 }

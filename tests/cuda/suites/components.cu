@@ -49,4 +49,5 @@ int main() {
         is_changed = flag.get()[0];
     }
     expect_equal(dl.get(), expected);
+    return 0;
 }

@@ -40,4 +40,5 @@ int main() {
     convolve<true><<<grid, block>>>(a, b, width, height);
     convolve<false><<<grid, block>>>(b, a, width, height);
     expect_near(a.get(), expected, 1e-5);
+    return 0;
 }

@@ -37,4 +37,5 @@ int main() {
         for (int x = 0; x < 8; x++)
             mean += image[y * width + x] / 64;
     EXPECT(fabs(b.get()[0] - 8 * mean) < 1e-2);
+    return 0;
 }

@@ -29,4 +29,5 @@ int main() {
     CUDA(cudaMemset(out, 0, sizeof(double)));
     dot<<<8, 128>>>(da, db, out, n);
     expect_near(out.get(), expected, 1e-12);
+    return 0;
 }

@@ -44,4 +44,5 @@ int main() {
     Device<int> out(n * n);
     compare<<<1, 128>>>(d, out, n);
     expect_equal(out.get(), expected);
+    return 0;
 }

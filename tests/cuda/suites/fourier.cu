@@ -56,4 +56,5 @@ int main() {
         for (int i = 0; i < N; i++)
             expected[k] += __builtin_popcount(k & i) % 2 ? -ints[i] : ints[i];
     expect_equal(w.get(), expected);
+    return 0;
 }

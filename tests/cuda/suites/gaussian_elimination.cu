@@ -43,4 +43,5 @@ int main() {
         x[i] /= a[i * n + i];
     }
     expect_near(x, solution, 1e-4);
+    return 0;
 }

@@ -73,4 +73,5 @@ int main() {
     while (mix(mix(42) + first) >= 1u << 20)
         first++;
     expect_equal(nonce.get(), {first < 64 * 128 ? first : ~0u});
+    return 0;
 }

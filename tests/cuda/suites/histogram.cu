@@ -26,4 +26,5 @@ int main() {
     CUDA(cudaMemset(bins, 0, 1024));
     histogram<<<6, 256>>>(d, bins, n);
     expect_equal(bins.get(), expected);
+    return 0;
 }

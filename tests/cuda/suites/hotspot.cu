@@ -53,4 +53,5 @@ int main() {
         t.swap(u);
     }
     expect_near(b.get(), t, 1e-5);
+    return 0;
 }

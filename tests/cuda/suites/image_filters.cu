@@ -86,4 +86,5 @@ int main() {
     expect_equal(de.get(), edges);
     median<<<grid, block>>>(dg, dm, width, height);
     expect_equal(dm.get(), middle);
+    return 0;
 }

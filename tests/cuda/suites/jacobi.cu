@@ -37,4 +37,5 @@ int main() {
         grid.swap(other);
     }
     expect_near(in == a.data ? a.get() : b.get(), grid, 1e-5);
+    return 0;
 }

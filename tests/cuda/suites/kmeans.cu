@@ -58,4 +58,5 @@ int main() {
     std::vector<int> got = member.get();
     for (int i = 0; i < n; i++)
         EXPECT(got[i] == i % K && got[i] == nearest(points[i], centres.data()));
+    return 0;
 }

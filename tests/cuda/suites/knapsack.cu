@@ -19,4 +19,5 @@ int main() {
             best[c] = std::max(best[c], best[c - weight] + value);
     }
     expect_equal(a.get(), best);
+    return 0;
 }

@@ -57,4 +57,5 @@ int main() {
         f.swap(g);
     }
     expect_near(a.get(), f, 1e-5);
+    return 0;
 }

@@ -34,4 +34,5 @@ int main() {
         cells.swap(later);
     }
     expect_equal(a.get(), cells);
+    return 0;
 }

@@ -30,4 +30,5 @@ int main() {
     for (int i = 0; i < n * n; i++)
         n_different += got[i] != expected[i];
     EXPECT(n_different < n * n / 100);
+    return 0;
 }

@@ -34,4 +34,5 @@ int main() {
     Device<float> da(a), db(b), dc(m * n);
     multiply<<<dim3(blocks_of(n, TILE), blocks_of(m, TILE)), dim3(TILE, TILE)>>>(da, db, dc, m, n, k);
     expect_near(dc.get(), expected, 1e-5);
+    return 0;
 }

@@ -24,4 +24,5 @@ int main() {
         merge<<<blocks_of(n, 2 * run * 64), 64>>>(is_in_a ? a : b, is_in_a ? b : a, n, run);
     std::sort(data.begin(), data.end());
     expect_equal(is_in_a ? a.get() : b.get(), data);
+    return 0;
 }

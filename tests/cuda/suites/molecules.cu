@@ -42,4 +42,5 @@ int main() {
     Device<double> out(n);
     interact<<<dim3(CELLS, CELLS), 32>>>(d, out);
     expect_near(out.get(), expected, 1e-11);
+    return 0;
 }

@@ -50,4 +50,5 @@ int main() {
     for (float p : payoff.get())
         mean += p / 1024;
     EXPECT(mean > 2.4 && mean < 4.2); // a standard deviation of 8 % of 100 over the path: about 3.3
+    return 0;
 }

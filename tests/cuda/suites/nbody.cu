@@ -44,4 +44,5 @@ int main() {
             pull(a, bodies[i], bodies[j]);
         EXPECT(fabs(got[i].x - a.x) < 1e-3 * (1 + fabs(a.x)) && fabs(got[i].z - a.z) < 1e-3 * (1 + fabs(a.z)));
     }
+    return 0;
 }

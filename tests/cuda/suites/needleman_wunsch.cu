@@ -47,4 +47,5 @@ int main() {
             score[y * pitch + x] = best(score[(y - 1) * pitch + x - 1], score[y * pitch + x - 1],
                                         score[(y - 1) * pitch + x], a[x - 1], b[y - 1]);
     expect_equal(ds.get(), score);
+    return 0;
 }

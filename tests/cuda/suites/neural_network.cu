@@ -61,4 +61,5 @@ int main() {
     for (int i = 0; i < 400; i++)
         train<<<1, dim3(HIDDEN, 4)>>>(d, in, target, loss);
     EXPECT(first > 1 && loss.get()[0] < 0.2f);
+    return 0;
 }

@@ -39,4 +39,5 @@ int main() {
         rank.swap(next);
     }
     expect_near(b.get(), rank, 1e-5);
+    return 0;
 }

@@ -28,4 +28,5 @@ int main() {
         cost.swap(next);
     }
     expect_equal(n_rows % 2 ? a.get() : b.get(), cost);
+    return 0;
 }

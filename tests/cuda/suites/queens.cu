@@ -41,4 +41,5 @@ int main() {
     Device<int> total(std::vector<int>{0});
     place<<<1, 64>>>(8, total);
     expect_equal(total.get(), {92});
+    return 0;
 }

@@ -46,4 +46,5 @@ int main() {
     }
     std::sort(data.begin(), data.end());
     expect_equal(a.get(), data);
+    return 0;
 }

@@ -69,4 +69,5 @@ int main() {
         n_different += fabsf(got[i] - trace(spheres, 5, {0, 0, -5}, way.unit())) > 1e-3f;
     }
     EXPECT(n_different < n * n / 50);
+    return 0;
 }

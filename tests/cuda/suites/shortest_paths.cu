@@ -38,4 +38,5 @@ int main() {
                 all[i * n + j] = std::min(all[i * n + j], all[i * n + k] + all[k * n + j]);
     expect_equal(da.get(), all);
     expect_equal(dd.get(), std::vector<int>(all.begin(), all.begin() + n));
+    return 0;
 }

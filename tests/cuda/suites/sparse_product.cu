@@ -33,4 +33,5 @@ int main() {
     Device<float> dv(values), dx(x), dy(n);
     product<<<blocks_of(n * 32, 128), 128>>>(ds, dc, dv, dx, dy, n);
     expect_near(dy.get(), expected, 1e-5);
+    return 0;
 }

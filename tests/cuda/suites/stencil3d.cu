@@ -32,4 +32,5 @@ int main() {
     Device<float> a(in), b(in);
     stencil<<<dim3(2, 2), dim3(32, 16)>>>(a, b, nx, ny, nz);
     expect_near(b.get(), expected, 1e-5);
+    return 0;
 }

@@ -79,4 +79,5 @@ int main() {
     Device<int> dn(next), de(ends), count(std::vector<int>{0});
     automaton<<<1, 64>>>(d, static_cast<int>(text.size()), dn, de, 80, 5, count);
     expect_equal(count.get(), {total});
+    return 0;
 }

@@ -26,4 +26,5 @@ int main() {
     Device<int> din(in), dout(in.size());
     transpose<<<dim3(4, 3), dim3(TILE, ROWS)>>>(din, dout, width, height);
     expect_equal(dout.get(), expected);
+    return 0;
 }

@@ -86,4 +86,5 @@ int main() {
     Device<float> dp(points);
     stab<<<2, 128>>>(db, dp, count, n_points);
     expect_equal(count.get(), counts);
+    return 0;
 }

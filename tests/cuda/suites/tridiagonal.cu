@@ -41,4 +41,5 @@ int main() {
     Device<float> da(a), db(b), dc(c), dd(d), dx(n);
     solve<<<n_systems, N>>>(da, db, dc, dd, dx);
     expect_near(dx.get(), x, 1e-4);
+    return 0;
 }

@@ -24,4 +24,5 @@ int main() {
                                 0.25 * (u[(s + 1) % 3][i - 1] - 2 * u[(s + 1) % 3][i] + u[(s + 1) % 3][i + 1]);
     }
     expect_near(c.get(), u[2], 1e-12);
+    return 0;
 }
