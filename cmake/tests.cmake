@@ -1,6 +1,9 @@
 # Every src/**/x_test.c is a cmocka program, named in CTest after its path: src/ptx/lexer_test.c is ptx/lexer.
 enable_testing()
 find_package(cmocka REQUIRED)
+if(HEDDLE_GOLD)
+  add_link_options(-fuse-ld=gold)
+endif()
 
 # Ten times what a test takes and more: other work on the machine must not make it fail.
 set(timeout 1500)
@@ -11,20 +14,17 @@ function(set_slow name seconds)
   set_tests_properties(${name} PROPERTIES COST ${seconds})
   set_property(TEST ${name} APPEND PROPERTY LABELS slow)
 endfunction()
-# Tests themselves need not be fast: they compile in half the time, under sanitizers in a quarter. gcc's warnings need -O1.
-set(test_options -O1)
-if(HEDDLE_SANITIZE)
-  set(test_options -O0)
+# Tests themselves need not be fast: they compile in half the time. gcc's warnings need -O1.
+if(NOT HEDDLE_SANITIZE)
+  set(test_options -O1)
 endif()
-# gold, a part of binutils, links them in half the time of ld.
-find_program(HEDDLE_GOLD ld.gold)
-mark_as_advanced(HEDDLE_GOLD)
 
 # What the tests of divergence models share.
 file(GLOB testing_sources CONFIGURE_DEPENDS src/divergence/testing/*.c)
 list(FILTER testing_sources EXCLUDE REGEX "_test\\.c$")
 add_library(divergence_testing STATIC ${testing_sources})
 target_link_libraries(divergence_testing PUBLIC heddle_testable cmocka)
+target_compile_options(divergence_testing PRIVATE $<$<BOOL:${HEDDLE_SANITIZE}>:-O1>) # tests spend their time in it
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src src/*_test.c)
 foreach(source IN LISTS test_sources)
@@ -36,9 +36,6 @@ foreach(source IN LISTS test_sources)
   add_executable(${target} src/${source})
   target_link_libraries(${target} PRIVATE cmocka)
   target_compile_options(${target} PRIVATE ${test_options})
-  if(HEDDLE_GOLD)
-    target_link_options(${target} PRIVATE -fuse-ld=gold)
-  endif()
   if(source MATCHES "^cuda/")
     target_link_libraries(${target} PRIVATE heddle_cuda heddle_fatbin)
   elseif(source MATCHES "^cudart/preload/") # that library exports nothing

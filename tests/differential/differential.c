@@ -1,7 +1,7 @@
 /* Runs random PTX programs here and on a GPU, and compares them bit for bit.
  *
  *     differential [--seed S] [--first I] [--count N] [--jobs J] --record FILE   runs programs and writes their digests
- *     differential [--jobs J] --check FILE                                       runs them and compares
+ *     differential [--count N] [--jobs J] --check FILE                           runs them or the first N, and compares
  *     differential [...] --record-steps FILE, --check-steps FILE                 the same for every instruction
  *     differential [--seed S] --dump I                                           prints program I
  *     differential [--seed S] --trace I                                          runs it and prints all results
@@ -265,6 +265,8 @@ static int check(struct options *options) {
                 options->has_steps ? "has no digests of instructions" : "use --check-steps");
         return 1;
     }
+    if (options->count && options->count < recording.count)
+        recording.count = options->count;
     struct work work = new_work(options, &recording);
     uint64_t count = run_workers(&work), n_different = 0, n_missing = 0, n_left_out = 0;
     if (options->has_steps)
@@ -366,7 +368,7 @@ int main(int argc, char **argv) {
             usage();
         set_option(&options, argv[i], argv[i + 1]);
     }
-    if (options.count == 0)
+    if (options.count == 0 && !options.check)
         options.count = options.dumps ? 1 : DEFAULT_COUNT;
     if (options.batch == 0)
         options.batch = options.has_steps ? TRACED_BATCH : DEFAULT_BATCH;
