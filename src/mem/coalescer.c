@@ -78,8 +78,8 @@ static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     uint64_t difference = 0;
     if (address[1] - address[0] != bytes)
         return false;
-    for (uint32_t lane = 0; lane < 32; lane++)
-        difference |= address[lane] ^ (address[0] + lane * (uint64_t)bytes);
+    for (uint32_t lane = 0; lane < 31; lane++)
+        difference |= (address[lane + 1] - address[lane]) ^ bytes;
     return difference == 0;
 }
 
@@ -156,22 +156,33 @@ static bool are_aligned(const uint64_t address[32], uint32_t mask, uint32_t byte
  * element records which are touched, and the bytes of a line are counted once. */
 static unsigned coalesce_elements(const uint64_t address[32], uint32_t mask, uint32_t bytes_shift, uint32_t line_bytes,
                                   struct mem_transaction *out) {
-    uint64_t touched[32];
+    uint64_t touched[32], here = 0, line = 0;
     struct numbers lines;
-    uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), last = 0;
+    uint32_t line_shift = (uint32_t)__builtin_ctz(line_bytes), lanes = 0, last = 0;
     clear_numbers(&lines);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), n = lines.n;
-        uint64_t at = address[lane], line = at & ~(uint64_t)(line_bytes - 1);
-        if (n == 0 || out[last].line != line)
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t at = address[lane];
+        if (at - line >= line_bytes || lanes == 0) {
+            if (lanes) {
+                out[last].lanes |= lanes;
+                touched[last] |= here;
+            }
+            uint32_t n = lines.n;
+            line = at & ~(uint64_t)(line_bytes - 1);
             last = index_of(&lines, at >> line_shift);
-        if (last == n) {
-            out[last] = (struct mem_transaction){.line = line};
-            touched[last] = 0;
+            if (last == n) {
+                out[last] = (struct mem_transaction){.line = line};
+                touched[last] = 0;
+            }
+            lanes = 0;
+            here = 0;
         }
-        out[last].lanes |= UINT32_C(1) << lane;
-        touched[last] |= UINT64_C(1) << ((at - line) >> bytes_shift);
+        lanes |= UINT32_C(1) << lane;
+        here |= UINT64_C(1) << ((at - line) >> bytes_shift);
     }
+    out[last].lanes |= lanes;
+    touched[last] |= here;
     for (uint32_t i = 0; i < lines.n; i++)
         out[i].bytes = (uint32_t)__builtin_popcountll(touched[i]) << bytes_shift;
     return lines.n;
@@ -242,28 +253,25 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
         if (address[0] % WORD_BYTES == 0 && is_unit_stride(address, bytes))
             return (32 * bytes + WORD_BYTES * banks - 1) / (WORD_BYTES * banks);
     }
-    struct numbers words; /* all but the first of each bank, of which most have no other */
-    uint64_t first_word[MEM_MAX_SHARED_BANKS];
-    uint8_t n_words[MEM_MAX_SHARED_BANKS];
+    /* The different words of each bank form a list; most have one or two. Entry 0 ends a list. */
+    uint64_t word_of[1 + 32 * (MAX_BYTES / WORD_BYTES + 1)];
+    uint8_t next[1 + 32 * (MAX_BYTES / WORD_BYTES + 1)], first[MEM_MAX_SHARED_BANKS], n_words[MEM_MAX_SHARED_BANKS];
     bool is_power_of_two = (banks & (banks - 1)) == 0;
-    unsigned most = mask != 0;
+    unsigned most = 0, n = 0;
+    memset(first, 0, banks);
     memset(n_words, 0, banks);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        uint64_t start = address[__builtin_ctz(rest)];
-        for (uint64_t word = start / WORD_BYTES; word <= (start + bytes - 1) / WORD_BYTES; word++) {
+        uint64_t start = address[__builtin_ctz(rest)], last = (start + bytes - 1) / WORD_BYTES;
+        for (uint64_t word = start / WORD_BYTES; word <= last; word++) {
             uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
-            if (n_words[bank] == 0) {
-                first_word[bank] = word;
-                n_words[bank] = 1;
+            unsigned entry = first[bank];
+            while (entry && word_of[entry] != word)
+                entry = next[entry];
+            if (entry)
                 continue;
-            }
-            if (first_word[bank] == word)
-                continue;
-            if (most == 1)
-                clear_numbers(&words);
-            uint32_t n = words.n;
-            if (index_of(&words, word) < n)
-                continue;
+            word_of[++n] = word;
+            next[n] = first[bank];
+            first[bank] = (uint8_t)n;
             if (++n_words[bank] > most)
                 most = n_words[bank];
         }

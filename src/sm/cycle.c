@@ -80,22 +80,20 @@ static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, u
     bool ldst_is_full = !sm_ldst_has_room(sm);
     if (stalls_as_one(sm) && pipeline_free(sm) > cycle)
         return set;
-    for (uint32_t word = 0; word < sm->n_words; word++) {
-        uint64_t left = sm->ready.word[word] & sm->of_scheduler[scheduler].word[word];
-        for (int unit = 0; left && unit < SM_N_UNITS; unit++) {
-            bool is_taken = sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] > cycle ||
-                            (unit == SM_UNIT_LDST && ldst_is_full);
-            if (is_taken)
-                left &= ~sm->of_unit[unit].word[word];
-        }
-        set.word[word] = left;
-    }
+    set = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);
+    if (ldst_is_full)
+        set = sched_and_not(&set, &sm->of_unit[SM_UNIT_LDST]);
+    if (sm->units_free <= cycle)
+        return set;
+    for (int unit = 0; unit < SM_N_UNITS; unit++)
+        if (sm->unit_free[unit][sm_unit_owner(sm, unit, scheduler)] > cycle)
+            set = sched_and_not(&set, &sm->of_unit[unit]);
     return set;
 }
 
 /* Returns the slot to issue, or SM_NO_SLOT. */
-static int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
-    if (sm->issue_free[scheduler] > cycle)
+static inline int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
+    if (!sched_intersect(&sm->ready, &sm->of_scheduler[scheduler]) || sm->issue_free[scheduler] > cycle)
         return SM_NO_SLOT;
     struct sched_set candidates = candidates_of(sm, scheduler, cycle);
     int continued = sm->continued[scheduler];

@@ -136,6 +136,7 @@ struct sm {
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
     uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* see sm_unit_owner() */
+    uint64_t units_free;                               /* the latest of unit_free */
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
@@ -236,6 +237,13 @@ static inline uint32_t sm_unit_owner(const struct sm *sm, int unit, uint32_t sch
     return is_own || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
 }
 
+/* The unit takes no instruction before `cycle`. */
+static inline void sm_occupy_unit(struct sm *sm, int unit, uint32_t owner, uint64_t cycle) {
+    sm->unit_free[unit][owner] = cycle;
+    if (cycle > sm->units_free)
+        sm->units_free = cycle;
+}
+
 static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LANES : base_count_bits(mask); }
 
 /* check.c */
@@ -279,20 +287,19 @@ static inline __attribute__((always_inline)) void sm_warm_group(const struct sm 
                                                                 uint32_t pc) {
     const struct exec_row *row = slot->group->row;
     const struct exec_insn *insn = &sm->program->exec->code[pc];
-    const struct sm_timing *next = &sm->program->timing[pc + 1];
+    const struct sm_timing *next = &sm->program->timing[pc + 1 < sm->program->exec->n_insns ? pc + 1 : pc];
     __builtin_prefetch(&sm->lanes_at[pc], 1);
-    if (pc + 1 < sm->program->exec->n_insns && next->n_registers <= SM_OWN_REGISTERS)
-        for (unsigned i = 0; i < next->n_registers; i++)
-            __builtin_prefetch(&slot->register_ready[next->reg[i]]);
+    unsigned n_registers = next->n_registers <= SM_OWN_REGISTERS ? next->n_registers : 0;
+    for (unsigned i = 0; i < n_registers; i++)
+        __builtin_prefetch(&slot->register_ready[next->reg[i]]);
     if (!row)
         return;
-    unsigned n = insn->n_dst + insn->n_src;
-    for (unsigned i = 0; i < n && i < 4; i++) {
-        const unsigned char *lanes = row->base[insn->operand[i].base] + insn->operand[i].offset;
+    for (unsigned i = 0; i < 3; i++) { /* most have no more operands; those that do not exist are never used */
+        struct exec_operand operand = insn->operand[i];
+        const unsigned char *lanes = row->base[operand.base] + operand.offset;
         __builtin_prefetch(lanes);
-        if (insn->operand[i].width >= PTX_WIDTH_32)
-            __builtin_prefetch(lanes + 64);
-        if (insn->operand[i].width == PTX_WIDTH_64) {
+        __builtin_prefetch(lanes + 64);
+        if (operand.width == PTX_WIDTH_64) {
             __builtin_prefetch(lanes + 128);
             __builtin_prefetch(lanes + 192);
         }

@@ -25,8 +25,8 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
     /* Only after a conditional branch the last of overlapping bundles counts (Narasiman 2014, 4.2.2). */
     if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
-    sm->unit_free[timing->unit][sm_unit_owner(sm, timing->unit, scheduler)] =
-        cycle + sm_occupancy_cycles(sm, timing, mask);
+    sm_occupy_unit(sm, timing->unit, sm_unit_owner(sm, timing->unit, scheduler),
+                   cycle + sm_occupancy_cycles(sm, timing, mask));
     uint64_t result = cycle + timing->latency_cycles;
     if (result > slot->result_ready)
         slot->result_ready = result;
@@ -167,7 +167,8 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
 
 /* A group that names its threads: lanes of its row or, without one, of group->threads. Returns the number of lanes that
  * execute. */
-static inline uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s, struct exec_row *row, uint64_t cycle) {
+static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s,
+                                                                struct exec_row *row, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
     uint32_t pc = group->pc;
@@ -244,10 +245,11 @@ static __attribute__((noinline)) uint32_t issue_threads(struct sm *sm, uint32_t 
     return issue_own(sm, scheduler, s, NULL, cycle);
 }
 
-uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+static inline __attribute__((always_inline)) uint32_t issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s,
+                                                                   uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool is_first = !slot->is_continued, is_last = true;
-    uint32_t lanes = divergence_is_in_row(slot->group) ? sm_issue_row(sm, scheduler, s, cycle)
+    uint32_t lanes = divergence_is_in_row(slot->group) ? issue_own(sm, scheduler, s, slot->group->row, cycle)
                      : slot->group->threads            ? issue_threads(sm, scheduler, s, cycle)
                                                        : sm_issue_bundles(sm, scheduler, s, ~0u, &is_last, cycle);
     if (sm_has_fault(sm))
@@ -266,10 +268,14 @@ uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t
     return lanes;
 }
 
+uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
+    return issue_picked(sm, scheduler, s, cycle);
+}
+
 void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     sm->cx.time = cycle;
     if (sm->divergence->joint)
         sm_issue_jointly(sm, scheduler, s, cycle);
     else
-        sm_count_issue(sm, sm_issue_picked(sm, scheduler, s, cycle));
+        sm_count_issue(sm, issue_picked(sm, scheduler, s, cycle));
 }

@@ -71,7 +71,7 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
         extra = (uint64_t)passes * sm->machine->shared_retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->shared_retry_cycles;
     }
-    sm->unit_free[SM_UNIT_LDST][0] = cycle + extra;
+    sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + extra);
     set_destinations(sm, s, timing, mask, ready);
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;
     if (sm->machine->pipeline == CONFIG_PIPELINE_BARREL)
@@ -104,7 +104,7 @@ static void access_constants(struct sm *sm, uint32_t s, const struct sm_timing *
     }
     uint64_t busy = n * machine->constant_busy_cycles, ready = cycle + latency + busy - machine->constant_busy_cycles;
     if (cycle + busy > sm->unit_free[SM_UNIT_LDST][0])
-        sm->unit_free[SM_UNIT_LDST][0] = cycle + busy;
+        sm_occupy_unit(sm, SM_UNIT_LDST, 0, cycle + busy);
     set_destinations(sm, s, timing, mask, ready);
     struct sm_slot *slot = &sm->slot[s];
     slot->result_ready = ready > slot->result_ready ? ready : slot->result_ready;

@@ -88,8 +88,10 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
 /* Returns true if the instruction is there or arrives at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
+    if (!sm->has_icache)
+        return true;
     uint32_t line = slot->group->pc >> sm->line_shift;
-    if (line == slot->fetch_line || !sm->has_icache)
+    if (line == slot->fetch_line)
         return true;
     uint32_t line_bytes = sm->machine->icache.line_bytes;
     uint64_t ready, address = sm->grid->program->code_address + (uint64_t)line * line_bytes;
