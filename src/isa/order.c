@@ -87,6 +87,14 @@ static void visit(void *user, uint32_t r, bool is_write) {
     ordering->writer[r] = i;
 }
 
+/* All threads of a block of code execute such an instruction together, wherever it is in the block; ptxas moves loads
+ * and arithmetic across it. */
+static bool is_exchange(const struct ptx_instruction *insn) {
+    bool is_one = insn->opcode == PTX_OP_SHFL || insn->opcode == PTX_OP_VOTE || insn->opcode == PTX_OP_REDUX ||
+                  insn->opcode == PTX_OP_MATCH;
+    return is_one && ptx_has(insn, PTX_MOD_SYNC) && insn->guard == PTX_NO_INDEX;
+}
+
 /* Nothing moves across such an instruction. */
 static bool is_fixed(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
@@ -102,7 +110,8 @@ static bool is_fixed(const struct ptx_instruction *insn) {
     bool reads_special = insn->opcode == PTX_OP_MOV && insn->n_operands > 1 &&
                          insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
     return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
-           ptx_has(insn, PTX_MOD_VOLATILE) || ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP;
+           ptx_has(insn, PTX_MOD_VOLATILE) ||
+           (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 
 static bool is_load(const struct ptx_instruction *insn) {
