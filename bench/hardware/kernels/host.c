@@ -11,11 +11,11 @@
 #include "inputs.h"
 #include "kernels.cuh"
 
-enum { WORDS = 1 << 22, N_FILES = 6 };
+enum { WORDS = 1 << 22, N_FILES = 8 };
 
-enum file { memory, together, alone, science, data, layers };
+enum file { memory, together, alone, science, data, layers, suites, courses };
 extern const char kernels_memory[], kernels_together[], kernels_alone[], kernels_science[], kernels_data[],
-    kernels_layers[];
+    kernels_layers[], kernels_suites[], kernels_courses[];
 
 static const struct launch {
     const char *name;
@@ -81,8 +81,8 @@ static void run(const struct launch *launch, CUmodule module, struct arrays *arr
 }
 
 int main(int argc, char **argv) {
-    static const char *const text[N_FILES] = {kernels_memory,  kernels_together, kernels_alone,
-                                              kernels_science, kernels_data,     kernels_layers};
+    static const char *const text[N_FILES] = {kernels_memory, kernels_together, kernels_alone,  kernels_science,
+                                              kernels_data,   kernels_layers,   kernels_suites, kernels_courses};
     CUmodule module[N_FILES] = {0};
     CUdevice device;
     CUcontext context;

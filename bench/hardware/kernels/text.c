@@ -9,3 +9,5 @@ KERNELS(alone, KERNELS_FOLDER "/alone.ptx");
 KERNELS(science, KERNELS_FOLDER "/science.ptx");
 KERNELS(data, KERNELS_FOLDER "/data.ptx");
 KERNELS(layers, KERNELS_FOLDER "/layers.ptx");
+KERNELS(suites, KERNELS_FOLDER "/suites.ptx");
+KERNELS(courses, KERNELS_FOLDER "/courses.ptx");
