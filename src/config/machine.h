@@ -93,7 +93,10 @@ struct config_machine {
     bool l2_is_warm;              /* the host's copies go into the L2 */
     uint32_t l2_interleave_bytes; /* consecutive bytes of a slice; 0: a line */
     double l2_partial_cycles;     /* for which a slice is busy with a store of less than a line */
-    uint32_t l2_far_cycles;       /* added to the first read of a line from the other half of the chip; 0: no halves */
+    uint32_t l2_combine;          /* loads of a line that a slice answers at once */
+    uint32_t l2_far_read_cycles,
+        l2_host_cycles;     /* added to the first read of a line, from the other half or after the host */
+    uint32_t l2_far_cycles; /* added to the first read of a line from the other half of the chip; 0: no halves */
     uint32_t shared_banks, shared_cycles;
     uint32_t shared_retry_cycles, shared_retry_busy_cycles; /* of atomics that are loops of compare-and-swap */
     uint32_t crossbar_cycles;                               /* one way */

@@ -39,8 +39,8 @@ static void walk_bank(const struct mem *mem, struct mem_bank *bank, visit_fn *vi
         visit(user, bank->sharers, slots * sizeof *bank->sharers);
         visit(user, bank->owner, slots * sizeof *bank->owner);
     }
-    if (bank->has_far_copy)
-        visit(user, bank->has_far_copy, slots * sizeof *bank->has_far_copy);
+    if (bank->halves)
+        visit(user, bank->halves, slots * sizeof *bank->halves);
     visit(user, &bank->in.free_ticks, sizeof bank->in.free_ticks);
     visit(user, &bank->out.free_ticks, sizeof bank->out.free_ticks);
     visit(user, &bank->free_cycle, sizeof bank->free_cycle);

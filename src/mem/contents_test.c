@@ -74,6 +74,7 @@ static void a_chip_of_two_halves(void **state) {
     (void)state;
     struct config_machine machine = fixture_machine();
     machine.l2_far_cycles = 30;
+    machine.l2_far_read_cycles = 20;
     check_machine(machine);
 }
 

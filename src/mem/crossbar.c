@@ -51,7 +51,8 @@ static uint64_t arrive(struct mem_link *link, const struct mem_message *message,
 }
 
 static uint64_t depart(struct mem *mem, struct mem_link *link, struct mem_message *message, uint64_t cycle) {
-    uint64_t head = pass(link, ticks(cycle), packet_bytes(message)) + mem->crossbar_ticks;
+    uint32_t bytes = message->flags & MEM_FLAG_COMBINED ? 0 : packet_bytes(message);
+    uint64_t head = pass(link, ticks(cycle), bytes) + mem->crossbar_ticks;
     message->fraction = (uint32_t)(head & (ticks(1) - 1));
     return head >> MEM_TICK_BITS;
 }

@@ -35,6 +35,7 @@ enum mem_message_flags {
     MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
     MEM_FLAG_HOLDS_ROW = 32, /* READ: DRAM should keep the row open */
     MEM_FLAG_TEXTURE = 64,   /* from or to the texture cache */
+    MEM_FLAG_COMBINED = 128, /* DATA: leaves the bank in the packet of another SM's */
     MEM_FLAG_READ_ONLY = MEM_FLAG_CODE | MEM_FLAG_TEXTURE /* caches that no directory knows of */
 };
 

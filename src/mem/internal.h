@@ -87,6 +87,12 @@ enum mem_entry_state {
     MEM_ENTRY_PASS       /* no L2: waits for the line from DRAM, for one request */
 };
 
+/* Where a chip has two halves, what is known of a line in the L2. */
+enum mem_halves {
+    MEM_HALVES_COPY = 1, /* the half that it is not at home in has a copy */
+    MEM_HALVES_HOST = 2  /* the host has written it, and no SM has read it since */
+};
+
 /* A line with work in progress in a bank. */
 struct mem_entry {
     uint32_t first, last, n_waiters; /* messages */
@@ -102,7 +108,8 @@ struct mem_waiting {
 
 struct mem_input {
     struct mem_message message;
-    uint64_t ready; /* the cycle in which its tail has arrived */
+    uint64_t ready;   /* the cycle in which its tail has arrived */
+    bool is_answered; /* with one before it: l2.combine */
 };
 
 struct mem_ring {
@@ -113,9 +120,9 @@ struct mem_ring {
 struct mem_bank {
     _Alignas(64) struct mem_cache cache;
     struct mem_partition *partition;
-    uint64_t *sharers;  /* per slot: SMs with a copy, except the owner (MESI) */
-    uint8_t *owner;     /* per slot: the SM that may write, or MEM_NO_OWNER */
-    bool *has_far_copy; /* per slot: the other half of the chip has read it; NULL: there are no halves */
+    uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
+    uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
+    uint8_t *halves;   /* per slot: enum mem_halves; NULL: the chip has no halves */
     struct mem_lines lines;
     struct mem_entry *entry;
     struct mem_waiting *waiting;

@@ -2,9 +2,10 @@
  *
  * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
  * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes a way
- * when it arrives. Write-through without allocation: a store goes to the L2 and updates the line if the L1 has it.
- * Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on a machine
- * without coherence. Atomics execute in the L2; without coherence they first drop the SM's own copy.
+ * when it arrives. Write-through: a store goes to the L2 and updates the line if the L1 has it; with allocation, a
+ * store of a whole line puts it there. A load that passes the cache drops the line, whose next load comes from the L2
+ * again. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on a
+ * machine without coherence. Atomics execute in the L2; without coherence they first drop the SM's own copy.
  *
  * MESI: an exclusive copy may be written at once; a shared one needs an upgrade, and is not evicted until the answer
  * arrives. Shared copies are dropped silently; owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner
@@ -257,6 +258,9 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
             return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
+        else if (l1->allocates_on_write && bytes == l1->line_bytes &&
+                 mem_lines_find(&l1->mshrs.lines, line) == MEM_NONE)
+            install(mem, sm, l1, line, MEM_SHARED, cycle);
         count(sm, l1, MEM_WRITE, slot == MEM_NONE);
         return hit(ready, cycle + 1);
     }
@@ -292,7 +296,12 @@ enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, 
     enum mem_answer answer = MEM_HIT;
     if (kind == MEM_READ_PAST && (mem->is_coherent || l1->is_perfect))
         kind = MEM_READ;
-    uint32_t slot = l1->is_perfect ? 0 : kind == MEM_READ_PAST ? MEM_NONE : mem_cache_find(&l1->cache, line);
+    uint32_t slot = l1->is_perfect ? 0 : mem_cache_find(&l1->cache, line);
+    if (kind == MEM_READ_PAST && slot != MEM_NONE) {
+        if (l1->cache.state[slot] == MEM_SHARED)
+            evict(mem, sm, l1, slot, cycle);
+        slot = MEM_NONE;
+    }
     if (l1->is_perfect || (kind != MEM_WRITE && slot != MEM_NONE)) {
         if (!l1->is_perfect)
             mem_cache_touch(&l1->cache, slot);

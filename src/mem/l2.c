@@ -11,7 +11,8 @@
  * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
  *
  * With l2.far_cycles the chip has two halves. A line is at home in one of them; an SM of the other half reads it from
- * there once, later from a copy in its own half, until somebody writes the line. Copies take no room.
+ * there once, later from a copy in its own half, until an SM of the first half writes the line. Copies take no room.
+ * Atomics go to the line's home. What the host has copied is in part somewhere else, until it is read.
  *
  * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
  * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
@@ -24,7 +25,7 @@ static struct mem_input *ring_first(struct mem_ring *ring) { return &ring->items
 static void ring_add(struct mem_ring *ring, const struct mem_message *message, uint64_t ready) {
     assert(ring->n < ring->capacity && "more packets in flight than the machine can have");
     uint32_t place = ring->first + ring->n++;
-    ring->items[place < ring->capacity ? place : place - ring->capacity] = (struct mem_input){*message, ready};
+    ring->items[place < ring->capacity ? place : place - ring->capacity] = (struct mem_input){*message, ready, false};
 }
 
 static void ring_remove(struct mem_ring *ring) {
@@ -126,7 +127,7 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
                      uint64_t when, uint64_t cycle) {
     struct mem_message answer = *request;
     answer.type = (uint8_t)type;
-    answer.flags = (uint8_t)((request->flags & MEM_FLAG_READ_ONLY) | flags);
+    answer.flags = (uint8_t)((request->flags & (MEM_FLAG_READ_ONLY | MEM_FLAG_COMBINED)) | flags);
     if (type == MEM_MSG_DATA)
         mem_probe(mem, MEM_PROBE_L2_SEND, request->sm, request->line);
     mem_bank_send(mem, &answer, when, cycle);
@@ -139,16 +140,33 @@ static bool is_far(const struct mem *mem, const struct mem_message *message) {
     return (__builtin_parityll(page) ^ message->sm) & 1;
 }
 
-/* The cycles that a request takes longer because its line is at home in the other half. */
-static uint64_t far_cycles(const struct mem *mem, struct mem_bank *bank, uint32_t slot,
+/* Half of the lines that the host has written, by a hash of their 128 bytes, are not at home yet. */
+static bool is_astray(const struct mem *mem, const struct mem_message *message) {
+    enum { GROUP_BITS = 7 };
+    return (message->line << mem->line_shift >> GROUP_BITS) * UINT64_C(0x9E3779B97F4A7C15) >> 63;
+}
+
+/* The cycles that a request takes longer because its line is at home in the other half, or still where the host left
+ * it. The half of the SM that reads or writes a line has it from then on. */
+static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, uint32_t slot,
                            const struct mem_message *message) {
-    bool is_read = message->type == MEM_MSG_READ;
-    if (!is_read)
-        bank->has_far_copy[slot] = false;
-    if (!is_far(mem, message) || bank->has_far_copy[slot])
+    const struct config_machine *machine = mem->machine;
+    uint32_t halves = bank->halves[slot];
+    bool is_remote = is_far(mem, message);
+    if (message->type == MEM_MSG_ATOMIC) {
+        bank->halves[slot] = 0;
+        return is_remote ? machine->l2_far_cycles : 0;
+    }
+    if (message->type != MEM_MSG_READ) {
+        bank->halves[slot] = is_remote ? MEM_HALVES_COPY : 0;
         return 0;
-    bank->has_far_copy[slot] = is_read;
-    return mem->machine->l2_far_cycles;
+    }
+    if (is_remote) {
+        bank->halves[slot] = MEM_HALVES_COPY;
+        return halves & MEM_HALVES_COPY ? 0 : machine->l2_far_read_cycles;
+    }
+    bank->halves[slot] = (uint8_t)(halves & MEM_HALVES_COPY);
+    return halves & MEM_HALVES_HOST && is_astray(mem, message) ? machine->l2_host_cycles : 0;
 }
 
 /* Performs a request on a line that is in the L2, without coherence. */
@@ -159,7 +177,7 @@ static void apply(struct mem *mem, struct mem_bank *bank, uint32_t slot, const s
         mem_cache_touch(&bank->cache, slot);
         if (!is_read)
             bank->cache.state[slot] = MEM_MODIFIED;
-        if (bank->has_far_copy)
+        if (bank->halves)
             when += far_cycles(mem, bank, slot, message);
     }
     if (is_read || message->type == MEM_MSG_ATOMIC)
@@ -198,8 +216,8 @@ static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line,
 
 static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint64_t line) {
     mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
-    if (bank->has_far_copy)
-        bank->has_far_copy[slot] = false;
+    if (bank->halves)
+        bank->halves[slot] = 0;
     if (mem->is_coherent) {
         bank->sharers[slot] = 0;
         bank->owner[slot] = MEM_NO_OWNER;
@@ -303,6 +321,31 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
+/* SMs that have asked for the same line get it by one lookup, up to l2.combine of them. How far the bank looks among
+ * what waits is ours. */
+static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
+    enum { WINDOW = 32 };
+    struct mem_ring *ring = &bank->requests;
+    uint32_t left = mem->machine->l2_combine - 1;
+    for (uint32_t i = 0; i < ring->n && i < WINDOW && left; i++) {
+        uint32_t place = ring->first + i;
+        struct mem_input *input = &ring->items[place < ring->capacity ? place : place - ring->capacity];
+        if (input->ready > cycle)
+            break;
+        if (input->message.line != line || input->message.type != MEM_MSG_READ || input->is_answered)
+            continue;
+        struct mem_message message = input->message;
+        message.flags |= MEM_FLAG_COMBINED;
+        if (!accept(mem, bank, &message, cycle))
+            break;
+        input->is_answered = true;
+        bank->partition->counters.l2_accesses++;
+        left--;
+    }
+    while (ring->n > 0 && ring_first(ring)->is_answered)
+        ring_remove(ring);
+}
+
 void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     bank->has_serve_event = false;
     if (bank->responses.n > 0 && ring_first(&bank->responses)->ready <= cycle) {
@@ -319,6 +362,9 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
             ring_remove(&bank->requests);
             bank->free_cycle = cycle + busy_cycles(mem, bank, &message);
             bank->partition->counters.l2_accesses += mem->has_l2;
+            bool is_read = message.type == MEM_MSG_READ && mem->machine->l2_combine > 1;
+            if (is_read || (bank->requests.n > 0 && ring_first(&bank->requests)->is_answered))
+                combine(mem, bank, is_read ? message.line : MEM_NO_LINE, cycle);
         }
     }
     schedule_lookup(bank, cycle);

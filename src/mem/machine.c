@@ -104,8 +104,6 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
         return wrong(&report, "icache.line is %u, but must not be above l2.line, %u", icache->line_bytes, line_bytes);
     if (texture->is_present && texture->line_bytes > line_bytes)
         return wrong(&report, "texture.line is %u, but must not be above l2.line, %u", texture->line_bytes, line_bytes);
-    if (l1->is_present && machine->l1_writes.policy == CONFIG_WRITE_THROUGH && machine->l1_writes.allocates)
-        return wrong(&report, "l1.write_allocate is true, but needs l1.write back");
     if (l2->is_present && !l2->is_perfect && machine->l2_writes.policy != CONFIG_WRITE_BACK)
         return wrong(&report, "l2.write is through, but only an L2 that writes back can be built");
     if (machine->dram.policy_file[0] && !mem_load_dram_policy(machine->dram.policy_file, text, size))

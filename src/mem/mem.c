@@ -130,7 +130,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         if (mem->is_coherent)
             init_directory(mem, bank);
         else if (machine->l2_far_cycles && mem->has_l2 && !mem->is_l2_perfect)
-            bank->has_far_copy = BASE_ARENA_ARRAY(&mem->arena, bool, mem_cache_slots(&bank->cache));
+            bank->halves = BASE_ARENA_ARRAY(&mem->arena, uint8_t, mem_cache_slots(&bank->cache));
     }
 }
 
@@ -407,6 +407,8 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
         uint32_t slot = mem_cache_find(&bank->cache, line);
         if (slot != MEM_NONE) {
             mem_cache_touch(&bank->cache, slot);
+            if (bank->halves)
+                bank->halves[slot] = MEM_HALVES_HOST;
             continue;
         }
         slot = mem_lines_find(&bank->lines, line) == MEM_NONE ? mem_cache_victim(&bank->cache, line) : MEM_NONE;
@@ -415,8 +417,8 @@ void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes) {
         if (bank->cache.lines[slot] != MEM_NO_LINE)
             mem_cache_drop(&bank->cache, slot);
         mem_cache_put(&bank->cache, slot, line, MEM_SHARED);
-        if (bank->has_far_copy)
-            bank->has_far_copy[slot] = false;
+        if (bank->halves)
+            bank->halves[slot] = MEM_HALVES_HOST;
     }
 }
 

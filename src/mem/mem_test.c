@@ -208,11 +208,11 @@ static void a_load_may_pass_the_l1(void **state) {
     fixture_hit(&f, 0, 4000, MEM_READ, 0, 4010);
     fixture_miss(&f, 0, 5000, MEM_READ_PAST, 0, 4);
     fixture_answer(&f, 3, 4, 5000 + L2_HIT);
-    fixture_hit(&f, 0, 6000, MEM_READ, 0, 6010);
-    fixture_miss(&f, 0, 7000, MEM_READ_PAST, 2, 5);
-    fixture_miss(&f, 0, 7001, MEM_READ, 2, 6); /* waits for the same line, and keeps it */
+    fixture_miss(&f, 0, 6000, MEM_READ, 0, 5); /* the line has left */
+    fixture_miss(&f, 0, 7000, MEM_READ_PAST, 2, 6);
+    fixture_miss(&f, 0, 7001, MEM_READ, 2, 7); /* waits for the same line, and keeps it */
     fixture_hit(&f, 0, 8000, MEM_READ, 2, 8010);
-    assert_int_equal(f.n_log, 6);
+    assert_int_equal(f.n_log, 7);
     assert_int_equal(mem_counters(f.mem)->uncached, 4);
     assert_int_equal(mem_counters(f.mem)->l1_accesses, 5);
     fixture_end(&f);
@@ -236,6 +236,89 @@ static void a_store_is_written_through_and_updates_the_line(void **state) {
     fixture_hit(&f, 0, 1100, MEM_WRITE, 0, 1101);
     fixture_hit(&f, 0, 1101, MEM_READ, 0, 1111);
     assert_int_equal(mem_counters(f.mem)->l1_write_misses, 1);
+    fixture_end(&f);
+}
+
+static void a_store_may_leave_its_line_in_the_l1(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    uint64_t ready;
+    machine.l1_writes.allocates = true;
+    fixture_start(&f, machine);
+    fixture_hit(&f, 0, 100, MEM_WRITE, 0, 101);
+    fixture_hit(&f, 0, 101, MEM_READ, 0, 111);
+    assert_int_equal(mem_access(f.mem, 0, 102, MEM_WRITE, 2 * LINE, LINE / 2, 0, &ready), MEM_HIT);
+    fixture_miss(&f, 0, 1000, MEM_READ, 2, 1); /* only a part of it was known */
+    fixture_miss(&f, 0, 2000, MEM_READ, 4, 2);
+    fixture_hit(&f, 0, 2001, MEM_WRITE, 4, 2002); /* the line that is on its way goes into one place */
+    mem_advance(f.mem, MEM_NEVER);
+    assert_int_equal(mem_counters(f.mem)->l1_misses, 5);
+    fixture_end(&f);
+}
+
+/* As in a_bank_and_its_link_serve_one_after_the_other, but for one line: both answers leave at 136. */
+static void a_bank_answers_loads_of_a_line_together(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l2_combine = 2;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+    fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+    mem_advance(f.mem, MEM_NEVER);
+    mem_flush_l1(f.mem, 1000);
+    fixture_miss(&f, 0, 1100, MEM_READ, 0, 2);
+    fixture_miss(&f, 1, 1100, MEM_READ, 0, 3);
+    fixture_answer(&f, 2, 2, 1146);
+    fixture_answer(&f, 3, 3, 1150); /* after the first packet has left, and without one of its own */
+    assert_int_equal(mem_counters(f.mem)->l2_accesses, 4);
+    fixture_end(&f);
+}
+
+/* Pages of 4 KB are at home in halves by their number, SMs too: lines 0 and 64 are at home with SM 0 and SM 1. */
+static void a_half_of_the_chip_has_what_its_sms_have_accessed(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l2_far_cycles = 300;
+    machine.l2_far_read_cycles = 70;
+    machine.l1_bypass = true;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 1000, MEM_READ, 0, 1);
+    mem_advance(f.mem, 1999);
+    assert_int_equal(f.n_log, 1);
+    fixture_miss(&f, 1, 2000, MEM_READ_PAST, 0, 2); /* from the other half */
+    fixture_answer(&f, 1, 2, 2000 + L2_HIT + 70);
+    fixture_miss(&f, 1, 3000, MEM_READ_PAST, 0, 3);
+    fixture_answer(&f, 2, 3, 3000 + L2_HIT);
+    fixture_hit(&f, 1, 4000, MEM_WRITE, 0, 4001); /* its half keeps what it writes */
+    fixture_miss(&f, 1, 5000, MEM_READ_PAST, 0, 4);
+    fixture_answer(&f, 3, 4, 5000 + L2_HIT);
+    fixture_hit(&f, 0, 6000, MEM_WRITE, 0, 6001); /* but not what the other writes */
+    fixture_miss(&f, 1, 7000, MEM_READ_PAST, 0, 5);
+    fixture_answer(&f, 4, 5, 7000 + L2_HIT + 70);
+    fixture_end(&f);
+}
+
+static void the_host_leaves_every_second_line_astray(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    unsigned n_slow = 0;
+    machine.l2_far_cycles = 300;
+    machine.l2_host_cycles = 90;
+    fixture_start(&f, machine);
+    mem_warm(f.mem, 0, 32 * LINE);
+    for (uint32_t i = 0; i < 64; i++) { /* twice */
+        uint64_t start = 1000 * (i + 1);
+        fixture_miss(&f, 0, start, MEM_READ_PAST, i % 32, i);
+        mem_advance(f.mem, start + 999);
+        uint64_t more = f.log[i].cycle - start - L2_HIT;
+        assert_true(more == 0 || (more == 90 && i < 32));
+        n_slow += more > 0;
+    }
+    assert_in_range(n_slow, 12, 20);
     fixture_end(&f);
 }
 
@@ -542,9 +625,6 @@ static void impossible_machines_are_named(void **state) {
     machine.l1.line_bytes = 256;
     expect_impossible(machine, "l1.line is 256, but must be a power of two from 16 to a memory line's 128");
     machine = fixture_machine();
-    machine.l1_writes.allocates = true;
-    expect_impossible(machine, "l1.write_allocate is true, but needs l1.write back");
-    machine = fixture_machine();
     machine.l2_writes.policy = CONFIG_WRITE_THROUGH;
     expect_impossible(machine, "l2.write is through, but only an L2 that writes back can be built");
     machine = fixture_machine();
@@ -593,6 +673,10 @@ int main(void) {
         cmocka_unit_test(a_kernel_may_get_a_part_of_the_l1),
         cmocka_unit_test(a_load_may_pass_the_l1),
         cmocka_unit_test(a_store_is_written_through_and_updates_the_line),
+        cmocka_unit_test(a_store_may_leave_its_line_in_the_l1),
+        cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
+        cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
+        cmocka_unit_test(the_host_leaves_every_second_line_astray),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),
         cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
