@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # laws.sh LAW HEDDLE: relations between models that hold by construction, on the bundled workloads at size small.
-#     rows    a large warp of one row is a warp with a stack: every statistic is the same, on two machines
+#     rows    a large warp of one row is a warp with a stack: every statistic is the same, in turn on two machines
 #     mimd    with perfect memory no model that keeps threads on their SM takes fewer cycles than mimd, within 2 % on a barrel
 #             machine and 6 % on one with scoreboards: the order in which threads issue can save that much
 set -euo pipefail
@@ -37,7 +37,13 @@ none_faster() {
 }
 
 case $law in
-rows) "$heddle" compare "${workloads[@]}" -m gtx480 -m narasiman2011 -d stack -d lwm:size=32 --csv - | same_rows ;;
+rows)
+    for turn in 0 1; do
+        machines=(gtx480 narasiman2011) words=()
+        for ((i = turn; i < ${#workloads[@]}; i += 2)); do words+=("${workloads[i]}"); done
+        "$heddle" compare "${words[@]}" -m "${machines[turn]}" -d stack -d lwm:size=32 --csv - | same_rows
+    done
+    ;;
 mimd)
     bound=(-d mimd -d dwf:lanes=free -d lwm:perfect_rf=on) # and every other model but odgs, which moves threads
     for model in $("$heddle" list divergence --names | grep -vx -e mimd -e odgs); do

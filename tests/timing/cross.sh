@@ -4,10 +4,11 @@
 # runs the whole product.
 #     models FIRST STEP   every workload under every STEP-th divergence model from number FIRST on, each with one scheduler;
 #                         refused.txt lists what a model must refuse
-#     schedulers          every workload under a third of the schedulers, on a machine with each pipeline
+#     variants FIRST STEP its part with other kernels of the workloads
+#     schedulers          every workload under a third of the schedulers, in turn on a machine with each pipeline
 #     machines            every workload on every machine
 #     repeat              the same statistics twice, the second time on several host threads
-#     threads FIRST STEP  every STEP-th workload from number FIRST on, on 1, 2, 3 and 7 host threads: every byte the same
+#     threads FIRST STEP  every STEP-th workload from number FIRST on, on 1, 2 or 3, and 7 host threads: every byte the same
 set -euo pipefail
 part=$1 heddle=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -44,24 +45,23 @@ run_variant() {
 
 # rotate N: every workload once under model number N
 rotate() {
-    local model=${models[$1]} s m i words places=(gtx480 narasiman2011)
+    local model=${models[$1]} s place i words places=(gtx480 narasiman2011 meng2010) at
     for s in "${!partners[@]}"; do
-        for m in "${!places[@]}"; do
+        for place in "${places[@]}"; do
             words=()
             for i in "${!workloads[@]}"; do
-                if (((i + $1) % ${#partners[@]} == s && (i / ${#partners[@]} + $1) % ${#places[@]} == m)); then
-                    is_refused "$model" "${workloads[i]}" || words+=("${workloads[i]}")
-                fi
+                (((i + $1) % ${#partners[@]} == s)) || continue
+                at=${places[(i / ${#partners[@]} + $1) % 3]}
+                [[ $at != meng2010 || " ${small_blocks[*]} " == *" ${workloads[i]} "* ]] || at=${places[(i + $1) % 2]}
+                [[ $at != "$place" ]] || is_refused "$model" "${workloads[i]}" || words+=("${workloads[i]}")
             done
-            ((${#words[@]} == 0)) || "$heddle" compare "${words[@]}" -m "${places[m]}" -d "$model" -s "${partners[s]}"
+            ((${#words[@]} == 0)) || "$heddle" compare "${words[@]}" -m "$place" -d "$model" -s "${partners[s]}"
         done
     done
 }
 
-run_model() {
+run_variants() {
     local model=${models[$1]} variant words
-    rotate "$1"
-    "$heddle" compare "${small_blocks[@]}" -m meng2010 -d "$model" -s "${partners[$1 % ${#partners[@]}]}"
     for variant in "${variants[@]}"; do
         read -r -a words <<<"$variant"
         run_variant "$model" "${words[@]}"
@@ -75,17 +75,22 @@ run_model() {
 case $part in
 models)
     for ((n = $3; n < ${#models[@]}; n += $4)); do
-        run_model "$n"
+        rotate "$n"
+        run_variants "$n"
     done
     ;;
+variants)
+    for ((n = $3; n < ${#models[@]}; n += $4)); do run_variants "$n"; done
+    ;;
 schedulers)
-    for machine in gtx480 narasiman2011; do
+    pipelines=(gtx480 narasiman2011)
+    for m in "${!pipelines[@]}"; do
         for s in "${!schedulers[@]}"; do
             words=()
             for i in "${!workloads[@]}"; do
-                (((i + s) % 3 != 0)) || words+=("${workloads[i]}")
+                (((i + s) % 6 != 3 * m)) || words+=("${workloads[i]}")
             done
-            "$heddle" compare "${words[@]}" -m "$machine" -s "${schedulers[s]}"
+            "$heddle" compare "${words[@]}" -m "${pipelines[m]}" -s "${schedulers[s]}"
         done
     done
     ;;
@@ -119,8 +124,8 @@ repeat)
     ;;
 threads)
     for ((n = $3; n < ${#workloads[@]}; n += $4)); do
-        first=
-        for threads in 1 2 3 7; do
+        first='' few=$((2 + n % 2))
+        for threads in 1 $few 7; do
             found=$("$heddle" run "${workloads[n]}" --threads "$threads" --json - 2>/dev/null | sed '/"host"/,$d')
             [[ -n $found && ($threads == 1 || $found == "$first") ]] || {
                 diff <(echo "$first") <(echo "$found") >&2 || true
@@ -129,7 +134,7 @@ threads)
             }
             first=$found
         done
-        echo "${workloads[n]}: the same on 1, 2, 3 and 7 threads"
+        echo "${workloads[n]}: the same on 1, $few and 7 threads"
     done
     ;;
 esac
