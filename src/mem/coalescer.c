@@ -261,20 +261,21 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     memset(first, 0, banks);
     memset(n_words, 0, banks);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        uint64_t start = address[__builtin_ctz(rest)], last = (start + bytes - 1) / WORD_BYTES;
-        for (uint64_t word = start / WORD_BYTES; word <= last; word++) {
+        uint64_t start = address[__builtin_ctz(rest)], word = start / WORD_BYTES,
+                 last = (start + bytes - 1) / WORD_BYTES;
+        do {
             uint32_t bank = (uint32_t)(is_power_of_two ? word & (banks - 1) : word % banks);
             unsigned entry = first[bank];
             while (entry && word_of[entry] != word)
                 entry = next[entry];
-            if (entry)
-                continue;
-            word_of[++n] = word;
-            next[n] = first[bank];
-            first[bank] = (uint8_t)n;
-            if (++n_words[bank] > most)
-                most = n_words[bank];
-        }
+            if (entry == 0) {
+                word_of[++n] = word;
+                next[n] = first[bank];
+                first[bank] = (uint8_t)n;
+                uint8_t n_here = ++n_words[bank];
+                most = n_here > most ? n_here : most;
+            }
+        } while (++word <= last);
     }
     return most;
 }

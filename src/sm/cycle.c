@@ -292,7 +292,8 @@ static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
 
 enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next) {
     assert(cycle > sm->last_cycle); /* otherwise a scheduler would issue twice in a cycle */
-    if (sm->turn.cycle != cycle)    /* otherwise an earlier call began the cycle */
+    sm->is_cold = sm->gets_cold && freedom != SM_AHEAD;
+    if (sm->turn.cycle != cycle) /* otherwise an earlier call began the cycle */
         begin_cycle(sm, cycle);
     if (sm->n_in_state[SM_SLOT_READY] && !schedule(sm, freedom, cycle))
         return SM_WAITS;

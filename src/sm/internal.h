@@ -124,10 +124,12 @@ struct sm {
     bool has_partitions;           /* schedulers have their own units */
     bool has_issued_nothing;       /* the last instruction became no machine instruction */
     bool has_machine_instructions; /* an instruction of PTX may be none, one or several */
+    bool folds;                    /* and one that is none may go with another */
     bool has_lane_pcs;             /* every lane fetches its own instruction (mimd) */
     bool has_icache;               /* an I-cache that can miss */
     bool policy_sees_waits;
     bool gets_cold; /* there are so many SMs that the host's cache does not keep this one's state: warm.c */
+    bool is_cold;   /* and it has not been running ahead of the others */
     /* checks: for tests. is_watched: checks, an observer, or the grid records what its threads or lines execute. */
     bool checks, is_watched;
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */

@@ -237,6 +237,12 @@ static void issue_folded(struct sm *sm, uint32_t s) {
     }
 }
 
+/* Most next instructions cost an issue of their own. */
+static inline bool may_fold(const struct sm *sm, const struct divergence_group *group) {
+    return sm->folds && group->status == DIVERGENCE_RUNS &&
+           (sm->program->timing[group->pc].parts & ISA_COST) < ISA_PARTS && divergence_is_in_row(group);
+}
+
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {
     return issue_own(sm, scheduler, s, sm->slot[s].group->row, cycle);
 }
@@ -258,7 +264,7 @@ static inline __attribute__((always_inline)) uint32_t issue_picked(struct sm *sm
         sm->view.cycle = cycle;
         sm->policy->issued(sm->policy_state[scheduler], &sm->view, s);
     }
-    if (sm->has_machine_instructions && sm->is_scoreboard && !sm->lane_ready && divergence_is_in_row(slot->group))
+    if (may_fold(sm, slot->group))
         issue_folded(sm, s);
     slot->is_continued = !is_last;
     bool goes_on = !is_last && !slot->group->is_blocked && slot->group->ready_cycle <= cycle + 1;

@@ -177,7 +177,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
     }
     if (timing->copies == SM_COPIES_NONE)
         request->n_transactions = mem_coalesce(address, mask, bytes, line_bytes, request->transaction);
-    if (sm->gets_cold)
+    if (sm->is_cold)
         for (uint32_t i = 0; timing->copies == SM_COPIES_NONE && i < request->n_transactions; i++)
             mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)

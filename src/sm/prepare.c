@@ -173,7 +173,7 @@ void sm_prepare(struct sm *sm, uint32_t s, uint64_t cycle) {
     uint32_t pc = sm->slot[s].group->pc;
     uint64_t lanes = sm->lane_ready ? sm_lanes_earliest(sm, s, cycle + 1, &pc) : 0;
     classify(sm, s, pc);
-    if (sm->gets_cold)
+    if (sm->is_cold)
         sm_warm_group(sm, &sm->slot[s], pc);
     if (fetch(sm, s, cycle))
         wait_for_operands(sm, s, lanes, cycle);

@@ -176,6 +176,7 @@ bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_
             base_allocate((size_t)sm->n_slots * (program->n_registers + 1) * EXEC_LANES, sizeof *sm->lane_ready);
         sm->lanes = base_allocate(sm->n_slots, sizeof *sm->lanes);
     }
+    sm->folds = sm->has_machine_instructions && sm->is_scoreboard && !sm->lane_ready;
     for (uint32_t s = 0; s < sm->n_slots; s++)
         sm->slot[s].register_ready = sm->register_memory + (size_t)s * (program->n_registers + 1);
     for (uint32_t k = 0; k < sm->n_schedulers; k++) {
