@@ -307,9 +307,21 @@ static void collect_registers(struct sm_program *program, const struct ptx_instr
     program->n_more += collector.n;
 }
 
-/* On sm_90 and sm_89 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima, and
- * products of integers; sums and logic take turns on these and the 16 lanes for products, so that both are in use
- * (bench/hardware: op_setp_selp, op_shf, op_prmt, op_imin_iadd, op_imad against op_iadd_xor). Counting bits and
+static bool multiplies(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_MUL || insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC ||
+           insn->opcode == PTX_OP_MUL24 || insn->opcode == PTX_OP_MAD24;
+}
+
+static void set_traits(struct sm_timing *timing) {
+    enum { LONG = SM_N_UNITS, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
+    timing->traits = (uint8_t)(timing->unit + timing->is_long * LONG + timing->is_load * LOAD +
+                               timing->is_visible_to_others * VISIBLE);
+}
+
+/* On sm_90 and sm_89 each scheduler has 16 lanes for comparisons, selections, shifts, permutations, minima and logic
+ * (SM_UNIT_MULTIPLY), and 32 for single precision, of which 16 multiply integers meanwhile (SM_UNIT_ALU). ptxas writes
+ * a sum of integers for either, so that both are in use (bench/hardware: op_setp_selp, op_shf, op_prmt, op_imin_iadd,
+ * op_imad, op_iadd_xor, pair_ffma+imad, pair_ffma+shf); share_units() does that. Counting bits and
  * conversions go to the special-function unit (op_popc, op_clz, op_i2f_f2i); on sm_90 numbers become single-precision
  * ones elsewhere (the guide: 64 per cycle and SM, otherwise 16). */
 static void choose_sm_90_unit(const struct config_machine *machine, const struct ptx_instruction *insn,
@@ -339,6 +351,14 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
             return;
         timing->unit = SM_UNIT_MULTIPLY;
         break;
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_NOT:
+    case PTX_OP_LOP3:
+        if (machine->isa == CONFIG_ISA_SM_90)
+            timing->unit = SM_UNIT_MULTIPLY;
+        break;
     default:
         break;
     }
@@ -353,6 +373,29 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     if (timing->unit == SM_UNIT_MULTIPLY && is_long) { /* twice as long: op_imul_hi, op_imad_wide */
         timing->occupancy_cycles = (uint16_t)(2 * timing->occupancy_cycles);
         timing->latency_cycles++;
+    }
+    if (multiplies(insn) && timing->unit == SM_UNIT_MULTIPLY && machine->isa == CONFIG_ISA_SM_90)
+        timing->unit = SM_UNIT_ALU;
+}
+
+/* Sums of integers go where less has been to do in the basic block. */
+static void share_units(const struct config_machine *machine, const struct exec_function *function,
+                        struct sm_timing *timing) {
+    const struct ptx_analysis *analysis = function->analysis;
+    for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
+        uint32_t busy[2] = {0}; /* SM_UNIT_ALU, SM_UNIT_MULTIPLY */
+        for (uint32_t i = analysis->block[b].first; i < analysis->block[b].first + analysis->block[b].count; i++) {
+            const struct ptx_instruction *insn = &function->ptx->instruction[i];
+            struct sm_timing *one = &timing[function->first_pc + i];
+            bool is_sum = (insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB) && one->work == SM_WORK_INTEGER;
+            if (is_sum && one->unit == SM_UNIT_ALU && one->occupancy_cycles) {
+                one->occupancy_cycles = passes(machine, machine->multiply_width);
+                one->unit = busy[0] <= busy[1] ? SM_UNIT_ALU : SM_UNIT_MULTIPLY;
+                set_traits(one);
+            }
+            if (one->unit == SM_UNIT_ALU || one->unit == SM_UNIT_MULTIPLY)
+                busy[one->unit == SM_UNIT_MULTIPLY] += one->occupancy_cycles;
+        }
     }
 }
 
@@ -457,15 +500,11 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct pt
         if (machine->isa == CONFIG_ISA_SM_80)
             choose_sm_80_unit(machine, source, timing);
     }
+    if (!(parts & ISA_COST)) /* a part of another one */
+        timing->latency_cycles = timing->occupancy_cycles = 0;
     if (n > 1)
         timing->latency_cycles =
             (uint16_t)(timing->latency_cycles + (n - 1) * (n <= FEW ? PER_PAIR : machine->alu_cycles));
-}
-
-static void set_traits(struct sm_timing *timing) {
-    enum { LONG = SM_N_UNITS, LOAD = 2 * LONG, VISIBLE = 4 * LONG };
-    timing->traits = (uint8_t)(timing->unit + timing->is_long * LONG + timing->is_load * LOAD +
-                               timing->is_visible_to_others * VISIBLE);
 }
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
@@ -495,6 +534,8 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             if (exec->source[pc])
                 collect_registers(program, exec->source[pc], &program->timing[pc]);
         }
+        if (parts && machine->multiply_width && machine->isa == CONFIG_ISA_SM_90)
+            share_units(machine, function, program->timing);
         program->n_registers += function->ptx->n_registers;
         free(parts);
     }
