@@ -86,3 +86,5 @@ void bench_patterns(struct bench *bench);
 void bench_split(struct bench *bench);
 void bench_atomics(struct bench *bench);
 void bench_launches(struct bench *bench);
+void bench_constants(struct bench *bench);
+void bench_waiting(struct bench *bench);

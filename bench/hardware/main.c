@@ -48,6 +48,8 @@ int main(int argc, char **argv) {
     bench_split(&bench);
     bench_atomics(&bench);
     bench_launches(&bench);
+    bench_constants(&bench);
+    bench_waiting(&bench);
 
     CHECK(cuMemFree(bench.data));
     CHECK(cuMemFree(bench.times));

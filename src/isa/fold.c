@@ -336,6 +336,18 @@ static void fold_signs(struct isa_pass *pass) {
     }
 }
 
+/* Constants whose address all lanes share are loaded two words at a time. */
+static void pair_constants(struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        bool is_word = insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
+                       ptx_type_bits(isa_type(insn)) == 32 && insn->operand[1].kind == PTX_OPERAND_ADDRESS;
+        uint32_t base = is_word ? insn->operand[1].register_id : PTX_NO_INDEX;
+        if (is_word && (base == PTX_NO_INDEX || pass->analysis->is_uniform[base]))
+            pass->cost[i] /= 2;
+    }
+}
+
 static bool is_comparison(const struct isa_pass *pass, const struct ptx_operand *operand) {
     uint32_t definition = isa_definition(pass, operand);
     return definition != ISA_NONE && isa_insn(pass, definition)->opcode == PTX_OP_SETP &&
@@ -368,6 +380,7 @@ void isa_fold(struct isa_pass *pass) {
     fold_offsets(pass);
     add_shared_base(pass);
     join_loads(pass);
+    pair_constants(pass);
     fuse_float_products(pass);
     fuse_logic(pass);
     fuse_sums(pass);

@@ -97,7 +97,7 @@ struct sm_resident {
 /* What every cycle reads comes first, in few cache lines: with many SMs in step, the host's cache has lost them by the
  * next cycle. */
 /* Lines of 64 bytes in the largest cache for constants. */
-enum { SM_MOST_CONSTANT_LINES = 64 };
+enum { SM_MOST_CONSTANT_LINES = 64, SM_FAR_CONSTANT_LINES = 256 }; /* far: lines of 256 bytes */
 
 struct sm {
     uint64_t last_cycle; /* the last cycle that was accounted */
@@ -141,6 +141,8 @@ struct sm {
     uint64_t units_free;                               /* the latest of unit_free */
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
+    uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* when the line is there */
+    uint64_t far_constant_tag[SM_FAR_CONSTANT_LINES];  /* the larger one after it */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
     struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
     struct sched_view view;                                               /* those sets by address */

@@ -464,9 +464,17 @@ static void set_shared_atomic(const struct config_machine *machine, const struct
         timing->atomic_kind = is_retried ? SM_ATOMIC_RETRIED : SM_ATOMIC_COUNTING;
 }
 
+/* A constant whose address all lanes share goes through a uniform register, beside the load/store unit (constant_fixed,
+ * constant_first). */
+static bool is_uniform_constant(const struct ptx_analysis *analysis, const struct ptx_instruction *source) {
+    const struct ptx_operand *address = &source->operand[1];
+    return source->opcode == PTX_OP_LD && source->space == PTX_SPACE_CONST && address->kind == PTX_OPERAND_ADDRESS &&
+           (address->register_id == PTX_NO_INDEX || analysis->is_uniform[address->register_id]);
+}
+
 /* A sequence depends on itself: each further instruction adds to the latency of the first. The special-function unit
  * serves only one of them. */
-static void set_sm_90_cost(const struct config_machine *machine, const struct ptx_function *function,
+static void set_sm_90_cost(const struct config_machine *machine, const struct ptx_analysis *analysis,
                            const struct exec_insn *insn, const struct ptx_instruction *source, uint16_t parts,
                            struct sm_timing *timing) {
     enum { PER_PAIR = 2, FEW = 2 };
@@ -477,7 +485,12 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct pt
     if (timing->is_atomic && source && source->n_types && ptx_type_kind(source->type[0]) == PTX_KIND_F)
         timing->atomic_kind = SM_ATOMIC_SLOW;
     if (timing->is_atomic && timing->access == SM_ACCESS_SHARED && source && source->n_operands > 1)
-        set_shared_atomic(machine, function, source, timing);
+        set_shared_atomic(machine, analysis->function, source, timing);
+    if (source && timing->access == SM_ACCESS_CONSTANT && is_uniform_constant(analysis, source)) {
+        timing->unit = SM_UNIT_ALU;
+        timing->occupancy_cycles = passes(machine, machine->simd_width);
+        timing->latency_cycles = (uint16_t)machine->alu_cycles;
+    }
     if (insn->kind == EXEC_KIND_WARP &&
         insn->opcode == PTX_OP_SHFL) { /* goes through shared memory's crossbar: op_shfl */
         timing->unit = SM_UNIT_LDST;
@@ -522,7 +535,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
                 (uint16_t)(program->timing[pc].latency_cycles + bank_conflicts(machine, &exec->code[pc]));
             program->timing[pc].parts = ISA_PARTS;
             if (parts && pc - function->first_pc < function->ptx->n_instructions)
-                set_sm_90_cost(machine, function->ptx, &exec->code[pc], exec->source[pc],
+                set_sm_90_cost(machine, function->analysis, &exec->code[pc], exec->source[pc],
                                parts[pc - function->first_pc], &program->timing[pc]);
             program->timing[pc].is_long =
                 program->timing[pc].access == SM_ACCESS_GLOBAL || program->timing[pc].access == SM_ACCESS_LOCAL;

@@ -27,6 +27,11 @@ expect "cycles of 8 addresses of constants" "$(value "$results" constant_lanes_3
 results=$(h200 constant_l --set sm.constant_size=4K --set sm.constant_busy_cycles=1)
 expect "latency of constants in a larger cache" "$(value "$results" constant_latency 4096)" 28
 expect "cycles of 8 addresses of constants in half the time" "$(value "$results" constant_lanes_32_warps 8)" 8
+results=$(h200 constant_f)
+expect "latency of constants that the SM has not read" "$(value "$results" constant_first_8192_bytes 512)" 316
+expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
+results=$(h200 constant_first --set sm.constant_far_cycles=0)
+expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 114
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
