@@ -116,6 +116,14 @@ CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray mipmap, un
     return update(&call, found, &wanted);
 }
 
+/* More bytes than there are end with the memory, as on an H200: C++ programs that name no size ask for 4 GB. */
+static size_t clip(const struct cuda_call *call, CUdeviceptr address, size_t bytes) {
+    uint64_t base, all;
+    if (!gpu_find_allocation(call->gpu, address, &base, &all) || bytes <= base + all - address)
+        return bytes;
+    return base + all - address;
+}
+
 CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr address, size_t bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -130,7 +138,7 @@ CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr addres
         .res.linear = {.devPtr = address,
                        .format = found->format,
                        .numChannels = found->channels,
-                       .sizeInBytes = bytes},
+                       .sizeInBytes = clip(&call, address, bytes)},
     };
     if (offset)
         *offset = 0; /* any address is a valid start */

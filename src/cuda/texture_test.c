@@ -116,6 +116,34 @@ static void a_reference_reads_what_it_is_bound_to(void **state) {
     assert_cuda(cuTexRefGetArray(&bound, reference)); /* and keeps it */
 }
 
+/* As recorded on an H200: settings count at once, and a size beyond the memory is no error. */
+static void a_reference_over_memory_ends_with_it(void **state) {
+    (void)state;
+    CUmodule module;
+    CUfunction look = load_kernel(reference_ptx, "look", &module);
+    CUtexref reference;
+    CUdeviceptr memory, out;
+    static const float texels[2][8] = {{1, 2, 4, 8}, {0, 2, 4, 8}};
+    float back[4];
+    size_t offset = 1;
+    assert_cuda(cuMemAlloc(&memory, sizeof texels));
+    assert_cuda(cuMemcpyHtoD(memory, texels, sizeof texels));
+    assert_cuda(cuMemAlloc(&out, sizeof back));
+    assert_cuda(cuModuleGetTexRef(&reference, module, "picture"));
+    assert_cuda(cuTexRefSetAddress(&offset, reference, memory, UINT32_MAX));
+    assert_int_equal(offset, 0);
+    const CUDA_ARRAY_DESCRIPTOR shape = {.Width = 4, .Height = 2, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    assert_cuda(cuTexRefSetAddress2D(reference, &shape, memory, sizeof texels[0]));
+    for (int is_linear = 0; is_linear < 2; is_linear++) {
+        static const float expected[2][4] = {{0, 2, 4, 8}, {0.5, 1.25, 3, 6}};
+        void *parameters[] = {&out};
+        assert_cuda(cuTexRefSetFilterMode(reference, is_linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT));
+        assert_cuda(cuLaunchKernel(look, 1, 1, 1, 4, 1, 1, 0, NULL, parameters, NULL));
+        assert_cuda(cuMemcpyDtoH(back, out, sizeof back));
+        assert_memory_equal(back, expected[is_linear], sizeof back);
+    }
+}
+
 static void a_surface_object_writes_an_array(void **state) {
     (void)state;
     CUfunction paint = load_kernel(surface_ptx, "paint", NULL);
@@ -193,8 +221,11 @@ static void cubes_have_six_square_faces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        context_test(a_texture_object_reads_linear_memory), context_test(a_reference_reads_what_it_is_bound_to),
-        context_test(a_surface_object_writes_an_array),     context_test(a_mipmapped_array_has_an_array_for_each_level),
+        context_test(a_texture_object_reads_linear_memory),
+        context_test(a_reference_reads_what_it_is_bound_to),
+        context_test(a_reference_over_memory_ends_with_it),
+        context_test(a_surface_object_writes_an_array),
+        context_test(a_mipmapped_array_has_an_array_for_each_level),
         context_test(cubes_have_six_square_faces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Texture and surface references: what the program says in its variable becomes settings of the driver's reference at
- * the time it is bound; later changes wait for the next binding (Wilt: The CUDA Handbook, 10.6). */
+ * the time it is bound. Later changes wait for the next binding: no call tells of them. */
 #include "cudart/references.h"
 
 #include "cudart/internal.h"
@@ -39,15 +39,6 @@ static cudaError_t prepare(const struct textureReference *reference, CUtexref *t
     return error == cudaSuccess ? (cudaError_t)apply_settings(reference, *texture, reads_fractions) : error;
 }
 
-/* C++ programs that name no size ask for 4 GB: the texture ends where the memory does. */
-static size_t clip(CUdeviceptr address, size_t bytes, size_t texel_bytes) {
-    CUdeviceptr base;
-    size_t all;
-    if (cuMemGetAddressRange(&base, &all, address) == CUDA_SUCCESS && base + all - address < bytes)
-        bytes = base + all - address;
-    return bytes - bytes % texel_bytes;
-}
-
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *reference, const void *memory,
                             const struct cudaChannelFormatDesc *format, size_t bytes) {
     CUtexref texture;
@@ -60,11 +51,9 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *refer
     cudaError_t error = prepare(reference, &texture);
     if (error != cudaSuccess)
         return cudart_note(error);
-    size_t texel_bytes = (size_t)(format->x + format->y + format->z + format->w) / 8;
-    CUdeviceptr address = (uintptr_t)memory;
     CUresult result = cuTexRefSetFormat(texture, element, (int)channels);
     if (result == CUDA_SUCCESS)
-        result = cuTexRefSetAddress(offset, texture, address, clip(address, bytes, texel_bytes));
+        result = cuTexRefSetAddress(offset, texture, (uintptr_t)memory, bytes);
     return cudart_end(result);
 }
 

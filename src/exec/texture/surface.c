@@ -1,4 +1,5 @@
-/* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format; sured.b: reductions. Left out: sured.p.
+/* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format; sured.b: reductions, the same on an H200.
+ * Left out: sured.p.
  *
  * From the PTX ISA manual: x counts bytes, with .p texels, y lines, z slices; layers and faces of cubes are slices too.
  * Outside the surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops
