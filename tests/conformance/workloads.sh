@@ -14,9 +14,15 @@ recorded=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/workloads.txt
     [[ -f $program && -x $program && ${program##*/} != query ]] && names+=("${program##*/}")
 done
 
+# Programs with bytes that may differ from the GPU's: results of approximate instructions, and rows in the order in which blocks
+# write them, which varies from run to run on the GPU. The verdict allows for both.
+open='blackscholes|cp|lib|nbody|wp|hashjoin|indexjoin|scan'
+
 run() { # NAME OPTION...
-    local output verdict
-    output=$(LD_PRELOAD=$copies "$programs/$1" "${@:2}" 2>&1) || true
+    local output verdict unchecked=()
+    # Where all bytes are the GPU's, whose run was verified, the CPU reference of the large inputs adds nothing.
+    $compares && [[ $3 == paper && ! $1 =~ ^($open)$ ]] && unchecked=(--no-check)
+    output=$(LD_PRELOAD=$copies "$programs/$1" "${@:2}" "${unchecked[@]}" 2>&1) || true
     verdict=$(sed -n "s/^$1: \\([a-z ]*\\).*/\\1/p" <<<"$output" | head -1)
     echo "$*: $verdict, $(grep ' copies, ' <<<"$output" || tail -1 <<<"$output")"
 }
@@ -37,9 +43,7 @@ run_all() {
     done
 }
 
-# Bytes that may differ from the GPU's: results of approximate instructions, and rows in the order in which blocks write
-# them, which varies from run to run on the GPU. The verdict allows for both.
-without_open_bytes() { sed -E '/^(blackscholes|cp|lib|nbody|wp|hashjoin|indexjoin|scan) /s/, [0-9a-f]*$//'; }
+without_open_bytes() { sed -E "/^($open) /s/, [0-9a-f]*\$//; /^($open) /!s/(--size paper: )verified/\\1not checked/"; }
 
 if $compares; then
     known=()

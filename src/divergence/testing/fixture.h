@@ -43,7 +43,7 @@ enum {
 #ifdef FIXTURE_IS_SANITIZED
     FIXTURE_CHECK_EVERY = 16, /* under sanitizers, which look for other mistakes and are slow */
 #else
-    FIXTURE_CHECK_EVERY = 1,
+    FIXTURE_CHECK_EVERY = 3, /* a thread that is lost stays lost; the check takes most of the time */
 #endif
 };
 
