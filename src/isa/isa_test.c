@@ -13,6 +13,7 @@
 
 #define HEAD                                                                                                           \
     ".version 7.0\n.target sm_70\n.address_size 64\n.shared .align 16 .b8 s[4096];\n"                                  \
+    ".const .align 16 .b32 table[64];\n"                                                                               \
     ".visible .entry k(.param .u64 p, .param .u32 q) {\n"                                                              \
     ".reg .b32 %r<32>;\n.reg .f32 %f<64>;\n.reg .b64 %rd<32>;\n.reg .f64 %d<4>;\n.reg .pred %p<8>;\n"                  \
     "ld.param.u64 %rd0, [p];\nld.param.u32 %r0, [q];\nmov.u32 %r1, %tid.x;\n"
@@ -46,6 +47,36 @@ static double at(unsigned k) { return (double)(cost[N_HEAD + k] & ISA_COST) / IS
 static void expect(unsigned k, double machine_instructions) {
     if (at(k) != machine_instructions)
         fail_msg("instruction %u costs %g, expected %g", k, at(k), machine_instructions);
+}
+
+static void constants_of_all_lanes_come_in_pairs(void **state) {
+    (void)state;
+    count("ld.const.f32 %f1, [table];\nld.const.f32 %f2, [table+4];\nmul.wide.u32 %rd1, %r1, 4;\nmov.u64 %rd2, table;\n"
+          "add.s64 %rd3, %rd2, %rd1;\nld.const.f32 %f3, [%rd3];\nadd.f32 %f4, %f1, %f2;\nadd.f32 %f4, %f4, %f3;\n"
+          "st.global.f32 [%rd0], %f4;\n");
+    expect(0, 0.5);
+    expect(1, 0.5);
+    expect(5, 1); /* lanes read different words */
+    done();
+}
+
+/* Two registers and the return address are stored at the beginning and loaded at the end. */
+static void a_function_that_calls_keeps_registers(void **state) {
+    (void)state;
+    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.func g();\n.func f(.param .b32 x) {\n"
+                               ".reg .b32 %r<4>; .reg .b64 %rd<2>;\nld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, 1;\n"
+                               "call g, ();\nadd.u32 %r3, %r1, %r2;\ncvt.u64.u32 %rd1, %r3;\n"
+                               "st.global.u32 [%rd1], %r3;\nret;\n}\n";
+    struct ptx_messages messages = {0};
+    module = ptx_parse("test", text, sizeof text - 1, &messages);
+    if (!module)
+        fail_msg("%s", messages.text);
+    ptx_messages_free(&messages);
+    analysis = ptx_analyze(ptx_find_function(module, "f"));
+    cost = isa_sm_90(analysis);
+    assert_int_equal(cost[0], (1 + 5) * ISA_PARTS);
+    assert_int_equal(cost[6], (1 + 5) * ISA_PARTS);
+    done();
 }
 
 static void a_wide_product_is_part_of_the_sum(void **state) {
@@ -189,6 +220,8 @@ static void neighbouring_loads_are_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
+        cmocka_unit_test(a_function_that_calls_keeps_registers),
         cmocka_unit_test(a_wide_product_is_part_of_the_sum),
         cmocka_unit_test(an_offset_is_part_of_the_access),
         cmocka_unit_test(addresses_in_shared_memory_have_32_bits),

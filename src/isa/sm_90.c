@@ -126,6 +126,46 @@ static void add_prologue(struct isa_pass *pass) {
         pass->cost[0] = (uint16_t)(pass->cost[0] + ISA_PARTS * (1 + uses_global_memory(pass)));
 }
 
+/* Whether the register is written before the call and read after it, in the order of the text. */
+static bool lives_across(const struct isa_pass *pass, uint32_t r, uint32_t call) {
+    bool is_read = false;
+    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1] && !is_read; u++)
+        is_read = pass->use[u] > call;
+    if (!is_read)
+        return false;
+    for (uint32_t i = 0; i < call; i++)
+        if (isa_result(isa_insn(pass, i)) == r)
+            return true;
+    return false;
+}
+
+/* A function that calls others keeps what it needs after a call, and where to return to, in registers that it stores at
+ * its beginning and loads at its end. */
+static void add_frame(struct isa_pass *pass) {
+    enum { RETURN_ADDRESS = 2, STACK_POINTER = 1, MOST = 64 };
+    uint32_t words = 0;
+    for (uint32_t r = 0; r < pass->function->n_registers; r++) {
+        bool is_kept = false;
+        for (uint32_t i = 0; i < pass->n && !is_kept; i++)
+            is_kept = isa_insn(pass, i)->opcode == PTX_OP_CALL && lives_across(pass, r, i);
+        if (is_kept && ptx_type_width(pass->function->reg[r].type) != PTX_WIDTH_PRED)
+            words += ptx_type_width(pass->function->reg[r].type) == PTX_WIDTH_64 ? 2 : 1;
+    }
+    uint16_t cost =
+        (uint16_t)(ISA_PARTS * ((words < MOST ? words : MOST) + RETURN_ADDRESS + STACK_POINTER)); /* each way */
+    pass->cost[0] = (uint16_t)(pass->cost[0] + cost);
+    for (uint32_t i = 0; i < pass->n; i++)
+        if (isa_insn(pass, i)->opcode == PTX_OP_RET)
+            pass->cost[i] = (uint16_t)(pass->cost[i] + cost);
+}
+
+static bool calls_others(const struct isa_pass *pass) {
+    for (uint32_t i = 0; i < pass->n; i++)
+        if (isa_insn(pass, i)->opcode == PTX_OP_CALL)
+            return true;
+    return false;
+}
+
 struct isa_pass isa_pass_new(const struct ptx_analysis *analysis) {
     struct isa_pass pass = {.analysis = analysis, .function = analysis->function};
     pass.n = pass.function->n_instructions;
@@ -155,6 +195,8 @@ uint16_t *isa_sm_90(const struct ptx_analysis *analysis) {
     isa_unroll(&pass);
     isa_mark_regions(&pass);
     add_prologue(&pass);
+    if (pass.n && !pass.function->is_entry && calls_others(&pass))
+        add_frame(&pass);
     for (uint32_t i = 0; i < pass.n; i++)
         pass.cost[i] = (uint16_t)((pass.cost[i] & ISA_COST) | (pass.is_converted[i] ? ISA_NO_JUMP : 0));
     uint16_t *cost = pass.cost;

@@ -62,6 +62,24 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     }
 }
 
+/* A square root of a number that is negative, zero, tiny, infinite or none calls a function: in ptxas 13.0 if the
+ * number less 0x0d000000 is above 0x727fffff, both as integers. bench/hardware: op_sqrt_f32, where one lane has zero.
+ */
+static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
+                                                     const struct exec_row *row, const struct exec_insn *insn,
+                                                     uint32_t mask, uint64_t cycle) {
+    enum { INSTRUCTIONS = 12, CYCLES = 112 };
+    const uint32_t *bits = divergence_lanes(row, insn->operand[insn->n_dst]);
+    bool is_slow = false;
+    for (uint32_t left = mask; left && !is_slow; left &= left - 1)
+        is_slow = bits[__builtin_ctz(left)] - 0x0d000000u > 0x727fffffu;
+    if (!is_slow)
+        return;
+    sm->counters.machine_instructions += INSTRUCTIONS;
+    sm->issue_free[scheduler] += INSTRUCTIONS;
+    slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + CYCLES;
+}
+
 /* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches elsewhere. */
 static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
     const struct divergence_group *group = slot->group;
@@ -180,6 +198,8 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     reserve(sm, scheduler, slot, timing, mask, cycle);
     if (sm->has_machine_instructions)
         issue_machine_instructions(sm, scheduler, slot, timing, cycle);
+    if (timing->has_slow_path && row)
+        take_slow_path(sm, scheduler, slot, row, insn, mask, cycle);
     group->passed += timing->is_reconvergence;
     if (insn->kind == EXEC_KIND_LANES && !sm->is_watched) {
         if (mask)

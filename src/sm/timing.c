@@ -506,6 +506,7 @@ static void set_sm_90_cost(const struct config_machine *machine, const struct pt
     if (!source || insn->kind != EXEC_KIND_LANES)
         return;
     if (is_sequence(source)) {
+        timing->has_slow_path = source->opcode == PTX_OP_SQRT && source->n_types && source->type[0] == PTX_F32;
         timing->occupancy_cycles = passes(machine, machine->sfu_width);
         timing->latency_cycles = (uint16_t)machine->sfu_cycles;
     } else if (timing->unit != SM_UNIT_SFU && machine->multiply_width) {

@@ -61,6 +61,7 @@ struct sm_timing {
     uint8_t is_fence;          /* 2: for the device or the system */
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that the L1 has no part in: MEM_READ_PAST */
+    bool has_slow_path : 1;    /* a square root, which takes longer for numbers that are not positive and normal */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */

@@ -32,6 +32,7 @@ expect "latency of constants that the SM has not read" "$(value "$results" const
 expect "constants at a fixed place beside the load/store unit" "$(value "$results" constant_fixed 32)" 0
 results=$(h200 constant_first --set sm.constant_far_cycles=0)
 expect "the same without a second cache" "$(value "$results" constant_first_8192_bytes 512)" 114
+expect "square roots, of zero in one lane" "$(value "$(h200 op_sqrt_f32)" op_sqrt_f32 latency)" 122
 expect "fence" "$(value "$(h200 fence_device)" fence_device 1)" 267
 expect "fence that waits for nothing" "$(value "$(h200 fence_device --set sm.fence_cycles=0)" fence_device 1)" 5
 results=$(h200 l1_beside_shared_164_1)
