@@ -356,7 +356,7 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     case PTX_OP_XOR:
     case PTX_OP_NOT:
     case PTX_OP_LOP3:
-        if (machine->isa == CONFIG_ISA_SM_90)
+        if (machine->isa != CONFIG_ISA_SM_80)
             timing->unit = SM_UNIT_MULTIPLY;
         break;
     default:
@@ -374,7 +374,7 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
         timing->occupancy_cycles = (uint16_t)(2 * timing->occupancy_cycles);
         timing->latency_cycles++;
     }
-    if (multiplies(insn) && timing->unit == SM_UNIT_MULTIPLY && machine->isa == CONFIG_ISA_SM_90)
+    if (multiplies(insn) && timing->unit == SM_UNIT_MULTIPLY && machine->isa != CONFIG_ISA_SM_80)
         timing->unit = SM_UNIT_ALU;
 }
 
@@ -548,7 +548,7 @@ struct sm_program *sm_program_new(const struct exec_program *exec, const struct 
             if (exec->source[pc])
                 collect_registers(program, exec->source[pc], &program->timing[pc]);
         }
-        if (parts && machine->multiply_width && machine->isa == CONFIG_ISA_SM_90)
+        if (parts && machine->multiply_width && machine->isa != CONFIG_ISA_SM_80)
             share_units(machine, function, program->timing);
         program->n_registers += function->ptx->n_registers;
         free(parts);

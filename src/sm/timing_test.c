@@ -214,8 +214,8 @@ static void targets_divide_arithmetic_among_their_units(void **state) {
     static const char *const names[] = {"sm.isa=sm_80", "sm.isa=sm_89", "sm.isa=sm_90"};
     static const uint8_t units[][11] = {
         {P, P, A, A, S, S, A, P, A, A, A},
-        {P, P, P, P, S, S, P, A, A, A, P},
-        {A, A, P, P, S, P, P, A, A, P, P}, /* integers are multiplied beside single precision */
+        {A, A, P, P, S, S, P, A, A, P, P},
+        {A, A, P, P, S, P, P, A, A, P, P}, /* here and above integers are multiplied beside single precision */
     };
     for (unsigned i = 0; i < 3; i++) {
         const char *const settings[] = {names[i], "sm.simd_width=16", NULL};
