@@ -95,6 +95,24 @@ static bool is_exchange(const struct ptx_instruction *insn) {
     return is_one && ptx_has(insn, PTX_MOD_SYNC) && insn->guard == PTX_NO_INDEX;
 }
 
+/* Divisions and roots that are rounded, and divisions of 64 bits, call a function for rare operands: a branch, which
+ * nothing moves across. */
+static bool has_rare_path(const struct ptx_instruction *insn) {
+    enum ptx_type type = insn->n_types ? insn->type[0] : PTX_B32;
+    bool is_rounded =
+        ptx_type_kind(type) == PTX_KIND_F && !ptx_has(insn, PTX_MOD_APPROX) && !ptx_has(insn, PTX_MOD_FULL);
+    switch (insn->opcode) {
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+        return is_rounded || (ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 64);
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT:
+        return is_rounded;
+    default:
+        return false;
+    }
+}
+
 /* Nothing moves across such an instruction. */
 static bool is_fixed(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
@@ -110,7 +128,7 @@ static bool is_fixed(const struct ptx_instruction *insn) {
     bool reads_special = insn->opcode == PTX_OP_MOV && insn->n_operands > 1 &&
                          insn->operand[1].kind == PTX_OPERAND_SPECIAL && insn->operand[1].special >= PTX_SPECIAL_CLOCK;
     return has_carry || reads_special || insn->opcode == PTX_OP_FENCE || insn->opcode == PTX_OP_MEMBAR ||
-           ptx_has(insn, PTX_MOD_VOLATILE) ||
+           ptx_has(insn, PTX_MOD_VOLATILE) || has_rare_path(insn) ||
            (ptx_opcode_family(insn->opcode) == PTX_FAMILY_WARP && !is_exchange(insn));
 }
 
@@ -212,14 +230,16 @@ static bool is_slow_load(const struct ptx_instruction *insn) {
     return is_load(insn) && insn->space != PTX_SPACE_PARAM && insn->space != PTX_SPACE_CONST;
 }
 
-/* Loads from memory, the condition of the branch, and what they wait for. */
+/* Loads from memory, the condition of the branch, and what they wait for; all of a block waits for an instruction that
+ * nothing moves across, and that says nothing. */
 static void find_early(struct ordering *ordering) {
     uint32_t condition = find_condition(ordering);
     for (uint32_t i = ordering->count; i-- > 0;) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
         bool is_early = is_slow_load(insn) || i == condition;
         for (uint32_t e = ordering->after[i]; e != NONE && !is_early; e = ordering->edge[e].next)
-            is_early = ordering->is_early[ordering->edge[e].to];
+            is_early = ordering->is_early[ordering->edge[e].to] &&
+                       !is_fixed(&ordering->function->instruction[ordering->first + ordering->edge[e].to]);
         ordering->is_early[i] = is_early;
     }
 }

@@ -83,6 +83,21 @@ static void nothing_crosses_a_barrier_or_the_clock(void **state) {
                         "0 1 2 3");
 }
 
+static void loads_cross_shuffles_but_not_divisions(void **state) {
+    (void)state;
+    assert_string_equal(order("shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\nld.global.f32 %f4, [%rd0];\nret;\n"), "1 0 2");
+    assert_string_equal(order("div.rn.f32 %f1, %f2, %f3;\nld.global.f32 %f4, [%rd0];\nret;\n"), "0 1 2");
+    assert_string_equal(order("div.full.f32 %f1, %f2, %f3;\nld.global.f32 %f4, [%rd0];\nret;\n"), "1 0 2");
+}
+
+/* The load of line 2 goes up although all of them must be before the division, which a load comes after. */
+static void loads_go_up_before_a_division_too(void **state) {
+    (void)state;
+    assert_string_equal(order("ld.global.f32 %f1, [%rd0];\nadd.f32 %f2, %f1, %f1;\nld.global.f32 %f3, [%rd1];\n"
+                              "div.rn.f32 %f4, %f2, %f3;\nld.global.f32 %f5, [%rd2];\nret;\n"),
+                        "0 2 1 3 4 5");
+}
+
 static void a_register_keeps_its_writers_and_readers_in_order(void **state) {
     (void)state;
     /* The second load overwrites what line 1 reads. */
@@ -110,6 +125,8 @@ int main(void) {
         cmocka_unit_test(loads_do_not_overtake_stores),
         cmocka_unit_test(loads_overtake_stores_that_they_cannot_meet),
         cmocka_unit_test(nothing_crosses_a_barrier_or_the_clock),
+        cmocka_unit_test(loads_cross_shuffles_but_not_divisions),
+        cmocka_unit_test(loads_go_up_before_a_division_too),
         cmocka_unit_test(a_register_keeps_its_writers_and_readers_in_order),
         cmocka_unit_test(dependent_chains_take_turns),
     };
