@@ -247,7 +247,8 @@ static void accesses_of_32_bytes_count_all_of_them(void **state) {
 static void the_other_half_of_the_l2_is_far(void **state) {
     (void)state;
     static const char *const near[] = {"memory.perfect=false", "sm.count=2", NULL};
-    static const char *const far[] = {"memory.perfect=false", "sm.count=2", "l2.far_cycles=300", NULL};
+    static const char *const far[] = {"memory.perfect=false", "sm.count=2", "l2.far_cycles=1", "l2.far_read_cycles=300",
+                                      NULL};
     /* Both SMs read a line: one of them is in the other half. */
     static const char once[] = "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [%d1];\nadd.u32 %r2, %r1, 1;\nret;";
     uint64_t one = cycles_of(near, once, 2, 32);
