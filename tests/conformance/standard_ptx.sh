@@ -8,4 +8,4 @@ trap 'rm -r "$build"' EXIT
 cmake -G Ninja -S "$source/workloads" -B "$build" -DCUDA_INCLUDE="$source/include/cuda" -DCUDA_LIBRARY="$libcuda" >"$build/log"
 cmake --build "$build" --target "${names[@]/#/workload_}" >>"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
 if grep -HnE '(cond_acc|tree_traverse)\.sync|heddle::row|^[^/]*\bprogress\.' "$build"/workloads/*.ptx; then exit 1; fi
-"$source/tests/conformance/workloads.sh" --compare "$build/workloads" "$copies" "${names[@]}"
+SIZES="small medium" "$source/tests/conformance/workloads.sh" --compare "$build/workloads" "$copies" "${names[@]}"

@@ -2,11 +2,12 @@
 # The results of the bundled workloads: workloads.sh PROGRAMS COPIES [NAME...] runs every program of the folder PROGRAMS,
 # or those named, at every size, and at size small with each of its other kernels, with the library COPIES (copies.c)
 # preloaded; it prints name, options, verdict, bytes copied back and their hash. With --compare as first argument it
-# compares them with workloads.txt, which was recorded on a GPU.
+# compares them with workloads.txt, which was recorded on a GPU. SIZES="small medium" leaves out size paper.
 set -euo pipefail
 compares=false
 [[ ${1-} == --compare ]] && compares=true && shift
 programs=$1 copies=$2 names=("${@:3}")
+read -ra sizes <<<"${SIZES-small medium paper}"
 recorded=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/workloads.txt
 
 # `query` is left out: it needs a table from the user, and `heddle query` checks its results.
@@ -30,7 +31,7 @@ run() { # NAME OPTION...
 run_all() {
     local name size code codes
     for name in "${names[@]}"; do
-        for size in small medium paper; do run "$name" --size "$size"; done
+        for size in "${sizes[@]}"; do run "$name" --size "$size"; done
         case $name in
         scan | hashjoin) codes=cond_acc ;;
         index) codes='traverse hint both' ;;
@@ -51,7 +52,8 @@ if $compares; then
         if grep -q "^$name " "$recorded"; then known+=("$name"); else echo "$name: not recorded on a GPU yet"; fi
     done
     names=("${known[@]}")
-    diff -u <(grep -E "^($(IFS='|' && echo "${names[*]}")) " "$recorded" | without_open_bytes) <(run_all | without_open_bytes)
+    any() { (IFS='|' && echo "($*)"); }
+    diff -u <(grep -E "^$(any "${names[@]}") --size $(any "${sizes[@]}")" "$recorded" | without_open_bytes) <(run_all | without_open_bytes)
 else
     run_all
 fi

@@ -11,7 +11,7 @@
 #include "divergence/divergence.h"
 #include "run.h"
 
-enum { SEED = 20, N_PROGRAMS = 60 };
+enum { SEED = 20, N_PROGRAMS = 40 };
 
 static struct machines machines;
 
