@@ -145,12 +145,21 @@ unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_sp
     }
 }
 
-/* Fills cx->address and cx->span; the values of inactive lanes are not used, nor is the span if there are any. */
+/* Fills cx->address; the values of inactive lanes are not used. If all are active, also cx->span. */
 static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width, unsigned bytes) {
-    if (width == PTX_WIDTH_32)
-        cx->lanes->span_32(o->src[0], o->imm, bytes, cx->address, &cx->span);
+    const uint32_t *narrow = o->src[0];
+    const uint64_t *wide = o->src[0];
+    uint64_t offset = (uint64_t)(int64_t)(int32_t)o->imm;
+    if (o->mask == EXEC_FULL_MASK && width == PTX_WIDTH_32)
+        cx->lanes->span_32(narrow, o->imm, bytes, cx->address, &cx->span);
+    else if (o->mask == EXEC_FULL_MASK)
+        cx->lanes->span_64(wide, offset, bytes, cx->address, &cx->span);
+    else if (width == PTX_WIDTH_32)
+        for (int i = 0; i < EXEC_LANES; i++)
+            cx->address[i] = narrow[i] + o->imm;
     else
-        cx->lanes->span_64(o->src[0], (uint64_t)(int64_t)(int32_t)o->imm, bytes, cx->address, &cx->span);
+        for (int i = 0; i < EXEC_LANES; i++)
+            cx->address[i] = wide[i] + offset;
 }
 
 static enum exec_pattern find_pattern(const struct exec_context *cx, uint32_t mask) {

@@ -42,6 +42,7 @@ struct round {
     uint64_t last_block;                   /* the cycle in which the launch's last block ended */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t n_threads;
+    bool gets_cold;             /* sm_gets_cold() of the SMs */
     struct note *note;          /* per thread */
     uint64_t *sets;             /* of all notes */
     size_t set_words;           /* of one note's sets: whole cache lines */
@@ -117,7 +118,7 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
     if (mem_partition_next(mem, i) < round->end || has(round->partitions, i)) {
         if (has_mail(round))
             mem_partition_collect(mem, i);
-        if (sm_gets_cold(round->run->timed->sm[0]))
+        if (round->gets_cold)
             mem_warm_partition(mem, i, round->end - 1);
         mem_partition_advance(mem, i, round->end - 1);
         if (has_mail(round))
@@ -174,7 +175,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     uint32_t i = piece - round->n_partitions;
     struct gpu_timed *timed = round->run->timed;
     struct gpu_unit *unit = &timed->unit[i];
-    if (round->n_threads == 1 && sm_gets_cold(unit->sm))
+    if (round->gets_cold && round->n_threads == 1)
         warm_next(round, i);
     if (next_of(unit) >= round->end && !has(round->sms, i)) {
         note->next = earlier(note->next, next_of(unit));
@@ -384,6 +385,7 @@ static void start_rounds(struct round *round, struct gpu_run *run) {
         .n_partitions = n_partitions,
         .n_words = ((n_sms > n_partitions ? n_sms : n_partitions) + 63) / 64,
         .n_threads = gpu_has_workers(run) ? run->gpu->config.n_threads : 1,
+        .gets_cold = sm_gets_cold(timed->sm[0]),
     };
     round->set_words = (N_SETS * round->n_words + 7) / 8 * 8;
     round->note = base_allocate_aligned(round->n_threads * sizeof *round->note);
