@@ -116,12 +116,17 @@ CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray mipmap, un
     return update(&call, found, &wanted);
 }
 
-/* More bytes than there are end with the memory, as on an H200: C++ programs that name no size ask for 4 GB. */
-static size_t clip(const struct cuda_call *call, CUdeviceptr address, size_t bytes) {
+/* As on an H200: a texture begins at a multiple of CUDA_PITCH_ALIGNMENT from the start of an allocation, at or before
+ * the address; more bytes than there are end with the memory. C++ programs that name no size ask for 4 GB. Returns how
+ * far the address lies after the texture's start. */
+static size_t align_and_clip(const struct cuda_call *call, CUdeviceptr *address, size_t *bytes) {
     uint64_t base, all;
-    if (!gpu_find_allocation(call->gpu, address, &base, &all) || bytes <= base + all - address)
-        return bytes;
-    return base + all - address;
+    if (!gpu_find_allocation(call->gpu, *address, &base, &all))
+        return 0;
+    uint64_t shift = (*address - base) % CUDA_PITCH_ALIGNMENT, left = base + all - *address;
+    *address -= shift;
+    *bytes = shift + (*bytes < left ? *bytes : left);
+    return shift;
 }
 
 CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr address, size_t bytes) {
@@ -131,6 +136,9 @@ CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr addres
     struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
+    size_t shift = align_and_clip(&call, &address, &bytes);
+    if (shift && !offset)
+        return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
     wanted.is_bound = address != 0;
     wanted.resource = (CUDA_RESOURCE_DESC){
@@ -138,10 +146,10 @@ CUresult cuTexRefSetAddress(size_t *offset, CUtexref texture, CUdeviceptr addres
         .res.linear = {.devPtr = address,
                        .format = found->format,
                        .numChannels = found->channels,
-                       .sizeInBytes = clip(&call, address, bytes)},
+                       .sizeInBytes = bytes},
     };
     if (offset)
-        *offset = 0; /* any address is a valid start */
+        *offset = shift;
     return update(&call, found, &wanted);
 }
 
@@ -153,7 +161,9 @@ CUresult cuTexRefSetAddress2D(CUtexref texture, const CUDA_ARRAY_DESCRIPTOR *des
     struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!descriptor)
+    uint64_t base, bytes;
+    if (!descriptor ||
+        (gpu_find_allocation(call.gpu, address, &base, &bytes) && (address - base) % CUDA_PITCH_ALIGNMENT != 0))
         return CUDA_ERROR_INVALID_VALUE;
     struct CUtexref_st wanted = *found;
     wanted.is_bound = true;
@@ -335,11 +345,13 @@ CUresult cuTexRefGetAddress(CUdeviceptr *address, CUtexref texture) {
     const struct CUtexref_st *found = cuda_object_find(&call, texture, CUDA_KIND_TEXREF);
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!address || !found->is_bound || found->resource.resType == CU_RESOURCE_TYPE_ARRAY ||
-        found->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+    bool has_array = found->resource.resType == CU_RESOURCE_TYPE_ARRAY ||
+                     found->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    if (!address || (found->is_bound && has_array))
         return CUDA_ERROR_INVALID_VALUE;
-    *address = found->resource.resType == CU_RESOURCE_TYPE_LINEAR ? found->resource.res.linear.devPtr
-                                                                  : found->resource.res.pitch2D.devPtr;
+    *address = !found->is_bound                                     ? 0 /* as on an H200 */
+               : found->resource.resType == CU_RESOURCE_TYPE_LINEAR ? found->resource.res.linear.devPtr
+                                                                    : found->resource.res.pitch2D.devPtr;
     return CUDA_SUCCESS;
 }
 

@@ -53,9 +53,15 @@ cudaError_t cudart_refuse(const char *what);
 cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel);
 /* The same for a variable; otherwise returns cudaErrorInvalidSymbol. */
 cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes);
-/* The driver's reference for a texture reference of the program, and whether kernels read its integers as fractions;
- * otherwise returns cudaErrorInvalidTexture. */
-cudaError_t cudart_find_texture(const void *host, CUtexref *texture, bool *reads_fractions);
+/* A texture reference of the program. */
+struct cudart_texture {
+    CUtexref reference;
+    bool reads_fractions; /* kernels read its integers as numbers from -1 or 0 to 1 */
+    size_t offset;        /* of what it was bound to, in bytes after its start */
+};
+
+/* Finds it by the program's variable; otherwise returns cudaErrorInvalidTexture. */
+cudaError_t cudart_find_texture(const void *host, struct cudart_texture **texture);
 /* The same for a surface reference; otherwise returns cudaErrorInvalidSurface. */
 cudaError_t cudart_find_surface(const void *host, CUsurfref *surface);
 /* Forgets what was loaded, so that it is loaded again into the next context. */

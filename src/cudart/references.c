@@ -30,18 +30,20 @@ static CUresult apply_settings(const struct textureReference *from, CUtexref tex
     return result;
 }
 
-static cudaError_t prepare(const struct textureReference *reference, CUtexref *texture) {
-    bool reads_fractions;
+static cudaError_t prepare(const struct textureReference *reference, struct cudart_texture **texture) {
     CUresult result = cudart_start();
     if (result != CUDA_SUCCESS)
         return (cudaError_t)result;
-    cudaError_t error = cudart_find_texture(reference, texture, &reads_fractions);
-    return error == cudaSuccess ? (cudaError_t)apply_settings(reference, *texture, reads_fractions) : error;
+    cudaError_t error = cudart_find_texture(reference, texture);
+    if (error != cudaSuccess)
+        return error;
+    (*texture)->offset = 0;
+    return (cudaError_t)apply_settings(reference, (*texture)->reference, (*texture)->reads_fractions);
 }
 
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *reference, const void *memory,
                             const struct cudaChannelFormatDesc *format, size_t bytes) {
-    CUtexref texture;
+    struct cudart_texture *texture;
     CUarray_format element;
     unsigned channels;
     if (!format || !memory)
@@ -51,15 +53,17 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *refer
     cudaError_t error = prepare(reference, &texture);
     if (error != cudaSuccess)
         return cudart_note(error);
-    CUresult result = cuTexRefSetFormat(texture, element, (int)channels);
+    CUresult result = cuTexRefSetFormat(texture->reference, element, (int)channels);
     if (result == CUDA_SUCCESS)
-        result = cuTexRefSetAddress(offset, texture, (uintptr_t)memory, bytes);
+        result = cuTexRefSetAddress(offset ? &texture->offset : NULL, texture->reference, (uintptr_t)memory, bytes);
+    if (result == CUDA_SUCCESS && offset)
+        *offset = texture->offset;
     return cudart_end(result);
 }
 
 cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *reference, const void *memory,
                               const struct cudaChannelFormatDesc *format, size_t width, size_t height, size_t pitch) {
-    CUtexref texture;
+    struct cudart_texture *texture;
     CUDA_ARRAY_DESCRIPTOR shape = {.Width = width, .Height = height};
     if (!format || !memory)
         return cudart_note(cudaErrorInvalidValue);
@@ -69,66 +73,64 @@ cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *ref
     if (error != cudaSuccess)
         return cudart_note(error);
     if (offset)
-        *offset = 0; /* any address is a valid start */
-    return cudart_end(cuTexRefSetAddress2D(texture, &shape, (uintptr_t)memory, pitch));
+        *offset = 0; /* others are refused */
+    return cudart_end(cuTexRefSetAddress2D(texture->reference, &shape, (uintptr_t)memory, pitch));
 }
 
 /* An array has its own format: the one that the program names says the same. */
 cudaError_t cudaBindTextureToArray(const struct textureReference *reference, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *format) {
     (void)format;
-    CUtexref texture;
+    struct cudart_texture *texture;
     cudaError_t error = prepare(reference, &texture);
     if (error != cudaSuccess)
         return cudart_note(error);
-    return cudart_end(cuTexRefSetArray(texture, cudart_array(array), CU_TRSA_OVERRIDE_FORMAT));
+    return cudart_end(cuTexRefSetArray(texture->reference, cudart_array(array), CU_TRSA_OVERRIDE_FORMAT));
 }
 
 cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *reference, cudaMipmappedArray_const_t mipmap,
                                             const struct cudaChannelFormatDesc *format) {
     (void)format;
-    CUtexref texture;
+    struct cudart_texture *texture;
     cudaError_t error = prepare(reference, &texture);
     if (error != cudaSuccess)
         return cudart_note(error);
     CUmipmappedArray levels = (CUmipmappedArray)(uintptr_t)mipmap;
-    return cudart_end(cuTexRefSetMipmappedArray(texture, levels, CU_TRSA_OVERRIDE_FORMAT));
+    return cudart_end(cuTexRefSetMipmappedArray(texture->reference, levels, CU_TRSA_OVERRIDE_FORMAT));
 }
 
 cudaError_t cudaUnbindTexture(const struct textureReference *reference) {
-    CUtexref texture;
+    struct cudart_texture *texture;
     return cudart_note(prepare(reference, &texture));
 }
 
 cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *reference) {
-    CUtexref texture;
+    struct cudart_texture *texture;
     CUdeviceptr address;
     CUarray array;
     CUmipmappedArray mipmap;
-    bool reads_fractions;
     CUresult result = cudart_start();
     if (result != CUDA_SUCCESS)
         return cudart_end(result);
-    cudaError_t error = offset ? cudart_find_texture(reference, &texture, &reads_fractions) : cudaErrorInvalidValue;
+    cudaError_t error = offset ? cudart_find_texture(reference, &texture) : cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return cudart_note(error);
-    bool is_bound = cuTexRefGetAddress(&address, texture) == CUDA_SUCCESS ||
-                    cuTexRefGetArray(&array, texture) == CUDA_SUCCESS ||
-                    cuTexRefGetMipmappedArray(&mipmap, texture) == CUDA_SUCCESS;
+    bool is_bound = (cuTexRefGetAddress(&address, texture->reference) == CUDA_SUCCESS && address != 0) ||
+                    cuTexRefGetArray(&array, texture->reference) == CUDA_SUCCESS ||
+                    cuTexRefGetMipmappedArray(&mipmap, texture->reference) == CUDA_SUCCESS;
     if (!is_bound)
         return cudart_note(cudaErrorInvalidTextureBinding);
-    *offset = 0;
+    *offset = texture->offset;
     return cudaSuccess;
 }
 
 /* The variable itself is what the program looks for. */
 cudaError_t cudaGetTextureReference(const struct textureReference **reference, const void *symbol) {
-    CUtexref texture;
-    bool reads_fractions;
+    struct cudart_texture *texture;
     CUresult result = cudart_start();
     if (result != CUDA_SUCCESS)
         return cudart_end(result);
-    cudaError_t error = reference ? cudart_find_texture(symbol, &texture, &reads_fractions) : cudaErrorInvalidValue;
+    cudaError_t error = reference ? cudart_find_texture(symbol, &texture) : cudaErrorInvalidValue;
     if (error == cudaSuccess)
         *reference = symbol;
     return cudart_note(error);

@@ -64,11 +64,27 @@ static void linear_memory_is_read_to_its_end(void **state) {
     fetched(values, 6);
     assert_memory_equal(values, numbers, sizeof numbers);
     assert_int_equal(values[4], 0);
-    assert_ok(cudaBindTexture(NULL, &words, (char *)memory + 4, &u32, 8));
-    fetched(values, 6);
-    assert_int_equal(values[0], 6);
-    assert_int_equal(values[1], 7);
-    assert_int_equal(values[2], 0);
+}
+
+/* As recorded on an H200. */
+static void a_texture_begins_at_an_aligned_place(void **state) {
+    (void)state;
+    uint32_t numbers[256], values[4];
+    size_t offset = 99, again = 99;
+    for (uint32_t i = 0; i < 256; i++)
+        numbers[i] = i;
+    char *memory = copied(numbers, sizeof numbers);
+    assert_ok(cudaBindTexture(&offset, &words, memory + 516, &u32, 8));
+    assert_int_equal(offset, 4);
+    assert_ok(cudaGetTextureAlignmentOffset(&again, &words));
+    assert_int_equal(again, 4);
+    fetched(values, 4);
+    assert_int_equal(values[0], 128);
+    assert_int_equal(values[2], 130);
+    assert_int_equal(values[3], 0);
+    assert_error(cudaErrorInvalidValue, cudaBindTexture(NULL, &words, memory + 4, &u32, 8));
+    assert_ok(cudaBindTexture(NULL, &words, memory + 512, &u32, 8));
+    assert_error(cudaErrorInvalidValue, cudaBindTexture2D(&offset, &words, memory + 256, &u32, 4, 1, 32));
 }
 
 /* A row of 0, 51, 102, 255 of 255: fractions. */
@@ -176,6 +192,7 @@ static void a_reset_device_has_them_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         reference_test(linear_memory_is_read_to_its_end),
+        reference_test(a_texture_begins_at_an_aligned_place),
         reference_test(settings_count_when_the_texture_is_bound),
         reference_test(floats_are_filtered_between_texels),
         reference_test(mipmaps_have_levels),

@@ -25,9 +25,8 @@ struct entity {
     CUfunction kernel;   /* NULL: not loaded */
     CUdeviceptr address; /* 0: not loaded */
     size_t bytes;
-    CUtexref texture; /* NULL: not loaded, or no texture */
+    struct cudart_texture texture; /* its driver's reference is NULL: not loaded, or no texture */
     CUsurfref surface;
-    bool reads_fractions; /* a texture of integers that kernels read as numbers from -1 or 0 to 1 */
 };
 
 enum { N_BUCKETS = 1024 };
@@ -156,7 +155,7 @@ void __cudaRegisterTexture(void **binary, const struct textureReference *host, c
                            const char *name, int dimension, int reads_fractions, int is_external) {
     (void)device_address, (void)dimension, (void)is_external;
     pthread_mutex_lock(&registry.lock);
-    add(&registry.references, binary, host, name)->reads_fractions = reads_fractions;
+    add(&registry.references, binary, host, name)->texture.reads_fractions = reads_fractions;
     pthread_mutex_unlock(&registry.lock);
 }
 
@@ -203,14 +202,14 @@ static cudaError_t load_variable(struct entity *entity) {
 
 static CUresult load_reference(struct entity *entity, bool is_texture) {
     CUmodule module;
-    if (is_texture ? entity->texture != NULL : entity->surface != NULL)
+    if (is_texture ? entity->texture.reference != NULL : entity->surface != NULL)
         return CUDA_SUCCESS;
     CUresult result = load(entity->binary);
     if (result == CUDA_SUCCESS)
         result = cuLibraryGetModule(&module, entity->binary->library);
     if (result != CUDA_SUCCESS)
         return result;
-    return is_texture ? cuModuleGetTexRef(&entity->texture, module, entity->name)
+    return is_texture ? cuModuleGetTexRef(&entity->texture.reference, module, entity->name)
                       : cuModuleGetSurfRef(&entity->surface, module, entity->name);
 }
 
@@ -264,14 +263,12 @@ cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_
     return error;
 }
 
-cudaError_t cudart_find_texture(const void *host, CUtexref *texture, bool *reads_fractions) {
+cudaError_t cudart_find_texture(const void *host, struct cudart_texture **texture) {
     pthread_mutex_lock(&registry.lock);
     struct entity *entity = find(&registry.references, host);
     CUresult result = entity ? load_reference(entity, true) : CUDA_ERROR_NOT_FOUND;
-    if (result == CUDA_SUCCESS) {
-        *texture = entity->texture;
-        *reads_fractions = entity->reads_fractions;
-    }
+    if (result == CUDA_SUCCESS)
+        *texture = &entity->texture;
     pthread_mutex_unlock(&registry.lock);
     return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidTexture : (cudaError_t)result;
 }
@@ -291,7 +288,7 @@ static void forget_addresses(struct table *table) {
         for (struct entity *entity = table->bucket[i]; entity; entity = entity->next) {
             entity->kernel = NULL;
             entity->address = 0;
-            entity->texture = NULL;
+            entity->texture.reference = NULL;
             entity->surface = NULL;
         }
 }
