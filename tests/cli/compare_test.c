@@ -111,7 +111,7 @@ static void the_worst_end_decides_the_status(void **state) {
 
 static void a_run_that_hangs_is_stopped_alone(void **state) {
     (void)state;
-    struct outcome outcome = heddle("compare %s/timed -s 'lrr gto srr' --timeout 0.1 -- hang:gto", programs());
+    struct outcome outcome = heddle("compare %s/timed -s 'lrr gto srr' --timeout 1 -- hang:gto", programs());
     expect_status(&outcome, 4);
     expect_text(outcome.out, " -  timeout\n");
     expect_text(outcome.out, "\nsrr ");
