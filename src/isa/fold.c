@@ -15,7 +15,10 @@ static uint32_t only_for(const struct isa_pass *pass, const struct ptx_operand *
     uint32_t definition = isa_definition(pass, operand);
     if (definition == ISA_NONE || !is_in_block_of(pass, definition, i) || isa_n_uses(pass, operand->register_id) != 1)
         return ISA_NONE;
-    return isa_insn(pass, definition)->guard == PTX_NO_INDEX ? definition : ISA_NONE;
+    const struct ptx_instruction *defining = isa_insn(pass, definition), *reading = isa_insn(pass, i);
+    bool is_always_there = defining->guard == PTX_NO_INDEX ||
+                           (defining->guard == reading->guard && defining->guard_negated == reading->guard_negated);
+    return is_always_there ? definition : ISA_NONE;
 }
 
 static bool is_sum(const struct ptx_instruction *insn) {

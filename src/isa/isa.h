@@ -24,6 +24,9 @@ uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
  */
 void isa_copy_loops(struct ptx_function *function, struct base_arena *arena);
 
+/* Turns short branches over loads into predicates. What a thread computes does not change. */
+void isa_predicate(struct ptx_function *function);
+
 /* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them.
  * What a thread computes does not change. */
 void isa_order(struct ptx_function *function);

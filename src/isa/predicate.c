@@ -1,0 +1,93 @@
+/* Short branches over loads become predicates. A compiler that predicates a few instructions has one basic block more
+ * of them, and loads of several such pieces wait together: the borders of a tile, each under a condition of its own.
+ * Here the branch disappears and the instructions after it get its guard, negated. Every thread executes the same
+ * instructions as before. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "isa/internal.h"
+
+static void look_for_write(void *user, uint32_t r, bool is_write) {
+    uint32_t *wanted = user;
+    if (is_write && r == *wanted)
+        *wanted = ISA_NONE;
+}
+
+static bool writes(const struct ptx_instruction *insn, uint32_t r) {
+    uint32_t wanted = r;
+    ptx_for_each_register(insn, look_for_write, &wanted);
+    return wanted == ISA_NONE;
+}
+
+static bool is_slow_load(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_LD && (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC);
+}
+
+/* Returns how many instructions after the branch get its guard; 0: it stays a branch. */
+static uint32_t guarded_length(const struct isa_pass *pass, uint32_t branch) {
+    const struct ptx_instruction *insn = isa_insn(pass, branch);
+    const struct ptx_analysis *analysis = pass->analysis;
+    uint32_t a = analysis->block_of[branch] + 1, n_loads = 0;
+    if (insn->opcode != PTX_OP_BRA || !pass->is_converted[branch] || a + 1 >= analysis->n_blocks ||
+        analysis->block[a].first != branch + 1 ||
+        insn->operand[0].target != analysis->block[a].first + analysis->block[a].count)
+        return 0;
+    for (uint32_t i = branch + 1; i < insn->operand[0].target; i++) {
+        const struct ptx_instruction *one = isa_insn(pass, i);
+        if (one->guard != PTX_NO_INDEX || one->opcode == PTX_OP_BRA || writes(one, insn->guard))
+            return 0;
+        n_loads += is_slow_load(one);
+    }
+    return n_loads ? analysis->block[a].count : 0;
+}
+
+/* Takes instructions out; branches to one of them go to the next. */
+static void take_out(struct ptx_function *function, const bool *is_gone) {
+    uint32_t n = function->n_instructions, n_kept = 0;
+    uint32_t *place = base_allocate(n + 1, sizeof(uint32_t)); /* of each instruction in the new text */
+    for (uint32_t i = 0; i < n; i++)
+        place[i + 1] = place[i] + !is_gone[i];
+    for (uint32_t i = 0; i < n; i++) {
+        struct ptx_instruction *insn = &function->instruction[i];
+        if (insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL)
+            insn->operand[0].target = place[insn->operand[0].target];
+        for (uint32_t t = 0; t < insn->n_targets; t++)
+            insn->target[t] = place[insn->target[t]];
+        if (!is_gone[i])
+            function->instruction[n_kept++] = *insn;
+    }
+    function->n_instructions = n_kept;
+    free(place);
+}
+
+/* Jumps to the next instruction: LLVM writes them after a branch. */
+static void take_out_jumps(struct ptx_function *function) {
+    bool *is_gone = base_allocate(function->n_instructions + 1, sizeof(bool));
+    for (uint32_t i = 0; i < function->n_instructions; i++) {
+        const struct ptx_instruction *insn = &function->instruction[i];
+        is_gone[i] = insn->opcode == PTX_OP_BRA && insn->guard == PTX_NO_INDEX &&
+                     insn->operand[0].kind == PTX_OPERAND_LABEL && insn->operand[0].target == i + 1 &&
+                     !insn->has_nounroll;
+    }
+    take_out(function, is_gone);
+    free(is_gone);
+}
+
+void isa_predicate(struct ptx_function *function) {
+    take_out_jumps(function);
+    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct isa_pass pass = isa_pass_new(analysis);
+    bool *is_gone = base_allocate(pass.n + 1, sizeof(bool));
+    for (uint32_t i = 0; i < pass.n; i++) {
+        uint32_t length = guarded_length(&pass, i);
+        is_gone[i] = length > 0;
+        for (uint32_t k = i + 1; k <= i + length; k++) {
+            function->instruction[k].guard = function->instruction[i].guard;
+            function->instruction[k].guard_negated = !function->instruction[i].guard_negated;
+        }
+    }
+    isa_pass_free(&pass);
+    ptx_analysis_free(analysis);
+    take_out(function, is_gone);
+    free(is_gone);
+}
