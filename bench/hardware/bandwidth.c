@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { PER_ROUND = 4 };
 
@@ -64,6 +65,43 @@ static void reads(struct bench *bench, const char *name, const char *modifier, u
     text_free(&fragment);
 }
 
+/* How fast all SMs read what the host has just copied, what they have read before, and what they have written: each
+ * line by one SM, which is another one than writes it. */
+static void first_reads(struct bench *bench) {
+    enum { FOOTPRINT = 16 << 20 };
+    struct text reads = {0}, writes = {0};
+    unsigned blocks = 2 * bench->n_sms;
+    size_t bytes = (size_t)blocks * 1024 * 16 * PER_ROUND;
+    if (!bench_wants(bench, "first_read_all_sms"))
+        return;
+    add_access(&reads, "ld.global.cg.v4.u32 {%r1$, %r2$, %r3$, %r4$}, [%rd$];", NULL);
+    for (unsigned i = 0; i < PER_ROUND; i++)
+        text_add(&reads, "xor.b32 %%r0, %%r0, %%r%u;\nxor.b32 %%r0, %%r0, %%r%u;\n", 10 + i, 40 + i);
+    add_access(&writes, "st.global.v4.u32 [%rd$], {%r5, %r6, %r5, %r6};", NULL);
+    struct text moved = {0}; /* by 63 blocks: other SMs, of the same half or the other */
+    text_add(&moved, "%sadd.u64 %%rd10, %%rd10, %u;\n", setup, 63 * 16384);
+    struct bench_kernel reader =
+        bench_compile(bench, &(struct bench_source){.setup = setup, .body = reads.at, .tail = "mov.u32 %sink, %r0;\n"});
+    struct bench_kernel writer = bench_compile(bench, &(struct bench_source){.setup = moved.at, .body = writes.at});
+    struct bench_launch launch = {
+        .blocks = blocks, .threads = 1024, .rounds = 1, .passes = 1, .number = FOOTPRINT >> 10};
+    uint8_t *host = calloc(FOOTPRINT, 1);
+    if (!host)
+        abort();
+    bench_run(bench, reader, launch, NULL);
+    bench_upload(bench, host, FOOTPRINT);
+    free(host);
+    bench_print("first_read_all_sms", "host", (double)bytes / bench_run(bench, reader, launch, NULL));
+    bench_print("first_read_all_sms", "again", (double)bytes / bench_run(bench, reader, launch, NULL));
+    bench_run(bench, writer, launch, NULL);
+    bench_print("first_read_all_sms", "written", (double)bytes / bench_run(bench, reader, launch, NULL));
+    bench_unload(reader);
+    bench_unload(writer);
+    text_free(&reads);
+    text_free(&writes);
+    text_free(&moved);
+}
+
 /* Pieces of `size` bytes, a power of two of words, in no order: warps side by side read or write them. */
 static void pieces(struct bench *bench, const char *name, const char *fragment, unsigned size) {
     struct text body = {0};
@@ -101,6 +139,7 @@ void bench_bandwidth(struct bench *bench) {
     unsigned all = 2 * bench->n_sms;
     static const char fill[] = "add.u32 %r5, %r5, 1664525;\nst.global.v4.u32 [%rd$], {%r5, %r6, %r5, %gtid};";
     /* four words of the first half to the second */
+    /* its registers leave room for one block on an SM */
     static const char load[] = "ld.global.v4.u32 {%r1$, %r2$, %r3$, %r4$}, [%rd$];";
     static const char copy[] = "add.u32 %r1$, %r1$, %r5;\nxor.b32 %r2$, %r2$, %r6;\nadd.u64 %rd$, %rd$, %rd13;\n"
                                "st.global.v4.u32 [%rd$], {%r1$, %r2$, %r3$, %r4$};";
@@ -123,9 +162,10 @@ void bench_bandwidth(struct bench *bench) {
     measure(bench, "fill_l2_all_sms", fill, NULL, all, 8 << 20, bench->is_quick ? 4 : 32);
     measure(bench, "fill_dram_all_sms", fill, NULL, all, 128 << 20, 1);
     measure(bench, "fill_dram_all_sms", fill, NULL, all, 1 << 30, 1);
-    measure(bench, "copy_l2_all_sms", load, copy, all, 4 << 20, bench->is_quick ? 4 : 32);
-    measure(bench, "copy_dram_all_sms", load, copy, all, 64 << 20, 1);
-    measure(bench, "copy_dram_all_sms", load, copy, all, 512 << 20, 1);
+    measure(bench, "copy_l2_all_sms", load, copy, bench->n_sms, 4 << 20, bench->is_quick ? 4 : 32);
+    measure(bench, "copy_dram_all_sms", load, copy, bench->n_sms, 64 << 20, 1);
+    measure(bench, "copy_dram_all_sms", load, copy, bench->n_sms, 512 << 20, 1);
+    first_reads(bench);
     for (unsigned size = 32; size <= 4096; size *= 2) {
         pieces(bench, "pieces_read", load_piece, size);
         pieces(bench, "pieces_write", store_piece, size);

@@ -1,6 +1,6 @@
 /* Accesses without an order, in cycles per warp instruction of a whole chip: every lane reads, writes or reads a pair
- * of words somewhere in a footprint. Also lines that warps read one after the other at a distance, and memory of a
- * thread's own. */
+ * of words somewhere in a footprint, in a launch after another one like it. Also lines that warps read one after the
+ * other at a distance, and memory of a thread's own. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char setup[] = "mad.lo.u32 %r0, %gtid, 747796405, 2891336453;\nshr.
 
 static void measure(struct bench *bench, const char *name, const char *fragment, size_t footprint) {
     struct text body = {0};
-    unsigned rounds = bench->is_quick ? 2 : 16, blocks = 2 * bench->n_sms;
+    unsigned rounds = bench->is_quick ? 4 : 32, blocks = 2 * bench->n_sms;
     if (!bench_wants(bench, name) || footprint > bench->data_bytes)
         return;
     for (unsigned i = 0; i < PER_ROUND; i++)
@@ -26,7 +26,8 @@ static void measure(struct bench *bench, const char *name, const char *fragment,
     struct bench_kernel kernel =
         bench_compile(bench, &(struct bench_source){.setup = setup, .body = body.at, .tail = "mov.u32 %sink, %r3;\n"});
     struct bench_launch launch = {
-        .blocks = blocks, .threads = THREADS, .rounds = rounds, .number = (unsigned)(footprint / 4 - 1)};
+        .blocks = blocks, .threads = THREADS, .rounds = rounds, .passes = 1, .number = (unsigned)(footprint / 4 - 1)};
+    bench_run(bench, kernel, launch, NULL);
     double cycles = bench_run(bench, kernel, launch, NULL);
     bench_print_number(name, footprint, cycles * bench->n_sms / ((double)blocks * THREADS / 32 * rounds * PER_ROUND));
     bench_unload(kernel);
@@ -57,8 +58,12 @@ static void columns(struct bench *bench, const char *name, const char *fragment)
                                   .tail = "mov.u32 %sink, %r3;\n"};
     struct bench_kernel kernel = bench_compile(bench, &source);
     for (unsigned stride = 128; stride <= 16384; stride *= 2) {
-        struct bench_launch launch = {
-            .blocks = 2 * bench->n_sms, .threads = THREADS, .rounds = bench->is_quick ? 1 : 4, .number = stride};
+        struct bench_launch launch = {.blocks = 2 * bench->n_sms,
+                                      .threads = THREADS,
+                                      .rounds = bench->is_quick ? 2 : 8,
+                                      .passes = 1,
+                                      .number = stride};
+        bench_run(bench, kernel, launch, NULL);
         double cycles = bench_run(bench, kernel, launch, NULL);
         bench_print_number(name, stride, cycles / (WARPS * launch.rounds * (double)PER_ROUND));
     }

@@ -35,6 +35,8 @@ struct config_writes {
 
 struct config_dram {
     uint32_t channels, banks, row_bytes;
+    uint32_t interleave_bytes; /* of an L2 slice in a row in one channel; 0: a line */
+    uint32_t access_bytes;     /* that a read brings into the L2; 0: a line */
     uint32_t row_hit_cycles, row_conflict_cycles;
     uint32_t
         row_cycle_cycles;     /* after which a bank can open another row; 0: when this one's accesses have their data */
@@ -94,6 +96,7 @@ struct config_machine {
     bool l2_is_warm;              /* the host's copies go into the L2 */
     uint32_t l2_interleave_bytes; /* consecutive bytes of a slice; 0: a line */
     double l2_partial_cycles;     /* for which a slice is busy with a store of less than a line */
+    bool l2_has_store_port;       /* a slice takes a store beside another access */
     uint32_t l2_combine;          /* loads of a line that a slice answers at once */
     uint32_t l2_far_read_cycles,
         l2_host_cycles;     /* added to the first read of a line, from the other half or after the host */

@@ -101,7 +101,8 @@ static bool check_rest(const struct finding *finding, const struct mem *mem) {
             return broken(finding, "SM %u waits, but nothing is in flight", i);
     }
     for (uint32_t i = 0; i < mem->n_banks; i++)
-        if (mem->banks[i].lines.n_used + mem->banks[i].requests.n + mem->banks[i].responses.n > 0)
+        if (mem->banks[i].lines.n_used + mem->banks[i].requests.n + mem->banks[i].stores.n + mem->banks[i].responses.n >
+            0)
             return broken(finding, "bank %u waits, but nothing is in flight", i);
     for (uint32_t i = 0; i < mem->n_channels; i++)
         if (mem->channels[i].n_backlog + mem->channels[i].n_queue > 0)
@@ -159,9 +160,9 @@ static void describe_bank(const struct writer *writer, const struct mem *mem, co
                                          [MEM_ENTRY_RECALL] = "leaves, waits for L1s",
                                          [MEM_ENTRY_WRITEBACK] = "waits for the DRAM queue",
                                          [MEM_ENTRY_PASS] = "waits for DRAM"};
-    if (bank->requests.n + bank->responses.n > 0)
-        say(writer, "bank %u: %u requests%s, %u responses", bank->id, bank->requests.n,
-            bank->is_blocked ? " (blocked)" : "", bank->responses.n);
+    if (bank->requests.n + bank->stores.n + bank->responses.n > 0)
+        say(writer, "bank %u: %u requests%s, %u responses", bank->id, bank->requests.n + bank->stores.n,
+            bank->is_blocked || bank->are_stores_blocked ? " (blocked)" : "", bank->responses.n);
     for (uint32_t entry = 0; entry < bank->lines.n; entry++)
         if (bank->lines.line[entry] != MEM_NO_LINE)
             say(writer, "bank %u: line 0x%" PRIx64 " %s; %u requests, %u answers missing", bank->id,

@@ -280,10 +280,12 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     return most;
 }
 
-/* The bank of a line's tag, found with lanes that touch many lines (shifted_rows_l1, random_l1): neighbours are in
- * different ones, and so are lines at a distance of a power of two. */
+/* The bank of a line's tag on an H200, the only two sums of address bits that explain how long lanes with lines at any
+ * distance take (tags_l1, shifted_rows_l1). */
 static unsigned tag_bank(uint64_t line, unsigned banks) {
-    return (unsigned)((line + (line >> 2) + (line >> 4) + (line >> 6)) % banks);
+    enum { FIRST = 0x26f, SECOND = 0x1da };
+    unsigned number = (unsigned)(__builtin_parityll(line & FIRST) | __builtin_parityll(line & SECOND) << 1);
+    return number % banks;
 }
 
 /* Returns the most lines of 128 bytes, or what all banks together deliver in a cycle, whose tags are in one bank. */

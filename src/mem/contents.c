@@ -33,7 +33,7 @@ static void walk_sm(struct mem_sm *sm, visit_fn *visit, void *user) {
 
 static void walk_bank(const struct mem *mem, struct mem_bank *bank, visit_fn *visit, void *user) {
     size_t slots = bank->cache.lines ? mem_cache_slots(&bank->cache) : 0;
-    assert(bank->lines.n_used == 0 && bank->requests.n == 0 && bank->responses.n == 0);
+    assert(bank->lines.n_used == 0 && bank->requests.n + bank->stores.n == 0 && bank->responses.n == 0);
     walk_cache(&bank->cache, visit, user);
     if (mem->is_coherent) {
         visit(user, bank->sharers, slots * sizeof *bank->sharers);
@@ -44,6 +44,7 @@ static void walk_bank(const struct mem *mem, struct mem_bank *bank, visit_fn *vi
     visit(user, &bank->in.free_ticks, sizeof bank->in.free_ticks);
     visit(user, &bank->out.free_ticks, sizeof bank->out.free_ticks);
     visit(user, &bank->free_cycle, sizeof bank->free_cycle);
+    visit(user, &bank->store_free_cycle, sizeof bank->store_free_cycle);
     visit(user, &bank->atomic_rest, sizeof bank->atomic_rest);
 }
 

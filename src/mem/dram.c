@@ -1,9 +1,9 @@
 /* DRAM: channels with banks, open rows, a bounded queue and one data bus each.
  *
- * Address mapping: channel = line number mod channels; of the quotient, the lowest part is the column, the next the
- * bank, the highest the row. Neighbouring lines of a channel lie in one row, neighbouring rows in different banks. With
- * dram.bank_hash=fold the higher digits of a row's number, to the base of the banks, are added to the bank, so that
- * rows at a distance of a power of the banks lie in different banks too.
+ * Address mapping: channel = line number mod channels, unless dram.interleave says otherwise; of the quotient, the
+ * lowest part is the column, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row,
+ * neighbouring rows in different banks. With dram.bank_hash=fold the higher digits of a row's number, to the base of
+ * the banks, are added to the bank, so that rows at a distance of a power of the banks lie in different banks too.
  *
  * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other access, the
  * first to a bank included (the papers have no third case), after row_conflict_cycles. Row hits can be pipelined with
@@ -108,13 +108,28 @@ static uint16_t bank_of(const struct config_dram *dram, uint64_t row) {
     return (uint16_t)(bank % dram->banks);
 }
 
+/* Returns the channel of a bank's line, and finds the line's number there. With dram.interleave, so many bytes of the
+ * bank's lie in one of the partition's channels, and the next in another one; the partition's banks take turns in each.
+ */
+static uint32_t find_channel(const struct mem *mem, const struct mem_bank *bank, uint64_t line, uint64_t *in_channel) {
+    uint64_t place = mem_place_of(mem, line), n = mem->machine->dram.interleave_bytes / mem->line_bytes;
+    if (!n) {
+        *in_channel = place / mem->n_channels;
+        return (uint32_t)(place % mem->n_channels);
+    }
+    uint64_t in_bank = place / mem->n_banks, chunk = in_bank / n;
+    uint32_t channels = mem->n_channels / mem->n_partitions, banks = mem->n_banks / mem->n_partitions;
+    uint32_t number = bank->id / mem->n_partitions; /* of the bank in its partition */
+    *in_channel = (chunk / channels * banks + number) * n + in_bank % n;
+    return bank->partition->id + (uint32_t)((chunk + number) % channels) * mem->n_partitions;
+}
+
 void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, enum mem_message_type type,
                   uint32_t flags, uint32_t bytes, uint64_t cycle) {
     const struct config_dram *dram = &mem->machine->dram;
-    uint64_t line = bank->lines.line[entry];
-    uint64_t place = mem_place_of(mem, line);
-    struct mem_channel *channel = &mem->channels[place % mem->n_channels];
-    uint64_t row = place / mem->n_channels / (dram->row_bytes / mem->line_bytes);
+    uint64_t in_channel;
+    struct mem_channel *channel = &mem->channels[find_channel(mem, bank, bank->lines.line[entry], &in_channel)];
+    uint64_t row = in_channel / (dram->row_bytes / mem->line_bytes);
     assert(channel->n_backlog < channel->backlog_capacity);
     channel->backlog[(channel->backlog_first + channel->n_backlog++) % channel->backlog_capacity] =
         (struct dram_request){

@@ -129,11 +129,13 @@ struct mem_bank {
     uint32_t free_waiting;                 /* list of those that were in use */
     uint32_t n_waiting, n_touched_waiting; /* the others have not been used yet: the host has no memory for them */
     struct mem_ring requests, responses;
+    struct mem_ring stores; /* l2.store_port: those of `requests` that are stores */
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
-    double atomic_rest;  /* part of a cycle that atomics have used and free_cycle has not */
+    uint64_t store_free_cycle;
+    double atomic_rest; /* part of a cycle that atomics have used and free_cycle has not */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
-    bool is_blocked, has_serve_event, has_retry_event;
+    bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };
 
 struct mem_channel {

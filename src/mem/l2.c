@@ -8,6 +8,9 @@
  * entry wait there, in order. A request for a line that leaves, or one that finds no free entry, blocks the bank's
  * requests until that changes. Responses are never blocked.
  *
+ * With l2.store_port a bank takes a store of a whole line beside another access; one of a part of a line reads the
+ * rest.
+ *
  * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
  *
  * With l2.far_cycles the chip has two halves. A line is at home in one of them; an SM of the other half reads it from
@@ -44,9 +47,14 @@ static void schedule_lookup(struct mem_bank *bank, uint64_t cycle) {
         when = ring_first(&bank->responses)->ready;
     if (bank->requests.n > 0 && !bank->is_blocked && ring_first(&bank->requests)->ready < when)
         when = ring_first(&bank->requests)->ready;
+    when = when > bank->free_cycle ? when : bank->free_cycle;
+    if (bank->stores.n > 0 && !bank->are_stores_blocked) {
+        uint64_t store = ring_first(&bank->stores)->ready;
+        store = store > bank->store_free_cycle ? store : bank->store_free_cycle;
+        when = store < when ? store : when;
+    }
     if (when == MEM_NEVER)
         return;
-    when = when > bank->free_cycle ? when : bank->free_cycle;
     when = when > cycle ? when : cycle;
     struct mem_message message = {.unit = (uint16_t)bank->id};
     bank->has_serve_event = true;
@@ -54,9 +62,9 @@ static void schedule_lookup(struct mem_bank *bank, uint64_t cycle) {
 }
 
 static void unblock(struct mem_bank *bank, uint64_t cycle) {
-    if (!bank->is_blocked)
+    if (!bank->is_blocked && !bank->are_stores_blocked)
         return;
-    bank->is_blocked = false;
+    bank->is_blocked = bank->are_stores_blocked = false;
     schedule_lookup(bank, cycle);
 }
 
@@ -64,7 +72,9 @@ void mem_bank_receive(struct mem *mem, const struct mem_message *message, uint64
     struct mem_bank *bank = &mem->banks[message->unit];
     bool is_response = mem->is_coherent && (message->type == MEM_MSG_PUT || message->type == MEM_MSG_PUT_CLEAN ||
                                             message->type == MEM_MSG_ACK);
-    ring_add(is_response ? &bank->responses : &bank->requests, message, ready);
+    bool is_store =
+        mem->machine->l2_has_store_port && message->type == MEM_MSG_WRITE && message->bytes == mem->line_bytes;
+    ring_add(is_response ? &bank->responses : is_store ? &bank->stores : &bank->requests, message, ready);
     schedule_lookup(bank, cycle);
 }
 
@@ -224,6 +234,21 @@ static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint6
     }
 }
 
+/* The other lines of what DRAM transfers at once, as far as they are not there or on their way and there is room. */
+static void fetch_neighbours(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
+    uint64_t n = mem->machine->dram.access_bytes / mem->line_bytes, first = line / n * n;
+    for (uint64_t i = first; i < first + n; i++) {
+        if (mem_lines_find(&bank->lines, i) != MEM_NONE || mem_cache_find(&bank->cache, i) != MEM_NONE)
+            continue;
+        uint32_t entry = bank->n_fetches < bank->max_fetches ? mem_bank_take_entry(bank, i, MEM_ENTRY_FETCH) : MEM_NONE;
+        if (entry == MEM_NONE)
+            return;
+        bank->n_fetches++;
+        struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id};
+        mem_events_add(&bank->partition->events, cycle + mem->l2_latency, MEM_PHASE_OWN, MEM_EVENT_DRAM_ENTER, &read);
+    }
+}
+
 static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     if (bank->n_fetches == bank->max_fetches)
         return false;
@@ -234,6 +259,8 @@ static bool fetch(struct mem *mem, struct mem_bank *bank, const struct mem_messa
     mem_bank_wait(bank, entry, message);
     struct mem_message read = {.token = entry, .unit = (uint16_t)bank->id, .flags = message->flags};
     mem_events_add(&bank->partition->events, cycle + mem->l2_latency, MEM_PHASE_OWN, MEM_EVENT_DRAM_ENTER, &read);
+    if (mem->machine->dram.access_bytes > mem->line_bytes)
+        fetch_neighbours(mem, bank, message->line, cycle);
     return true;
 }
 
@@ -346,8 +373,29 @@ static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint6
         ring_remove(ring);
 }
 
+/* Stores that have a port of their own. */
+static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
+    if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
+        ring_first(&bank->stores)->ready > cycle)
+        return;
+    struct mem_message message = ring_first(&bank->stores)->message;
+    bank->are_stores_blocked = !accept(mem, bank, &message, cycle);
+    if (bank->are_stores_blocked) {
+        bank->partition->counters.l2_blocked++;
+        return;
+    }
+    ring_remove(&bank->stores);
+    bank->store_free_cycle = cycle + busy_cycles(mem, bank, &message);
+    bank->partition->counters.l2_accesses += mem->has_l2;
+}
+
 void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     bank->has_serve_event = false;
+    serve_store(mem, bank, cycle);
+    if (bank->free_cycle > cycle) {
+        schedule_lookup(bank, cycle);
+        return;
+    }
     if (bank->responses.n > 0 && ring_first(&bank->responses)->ready <= cycle) {
         struct mem_message message = ring_first(&bank->responses)->message;
         ring_remove(&bank->responses);

@@ -97,6 +97,14 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
     if (machine->l2_interleave_bytes % line_bytes)
         return wrong(&report, "l2.interleave is %u, but must be a multiple of a line's %u",
                      machine->l2_interleave_bytes, line_bytes);
+    uint32_t interleave = machine->l2_interleave_bytes ? machine->l2_interleave_bytes : line_bytes;
+    uint32_t access = machine->dram.access_bytes ? machine->dram.access_bytes : line_bytes;
+    if (access % line_bytes || interleave % access)
+        return wrong(&report, "dram.access is %u, but must be a multiple of a line's %u that l2.interleave, %u, holds",
+                     access, line_bytes, interleave);
+    if (machine->dram.interleave_bytes % line_bytes)
+        return wrong(&report, "dram.interleave is %u, but must be a multiple of a line's %u",
+                     machine->dram.interleave_bytes, line_bytes);
     if (!is_power_of_two(l1->line_bytes) || l1->line_bytes < 16 || l1->line_bytes > line_bytes)
         return wrong(&report, "l1.line is %u, but must be a power of two from 16 to a memory line's %u", l1->line_bytes,
                      line_bytes);

@@ -117,6 +117,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
         bank->in.ticks_per_byte = bank->out.ticks_per_byte = mem->sms[0].in.ticks_per_byte;
         init_ring(mem, &bank->requests, n_requests);
         init_ring(mem, &bank->responses, n_responses);
+        init_ring(mem, &bank->stores, machine->l2_has_store_port ? mem->n_sms * machine->crossbar_credits : 0);
         mem_lines_init(&bank->lines, &mem->arena, limits->entries);
         bank->max_fetches = limits->entries / 2;
         bank->entry = BASE_ARENA_ARRAY(&mem->arena, struct mem_entry, limits->entries);

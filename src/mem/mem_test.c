@@ -322,6 +322,65 @@ static void the_host_leaves_every_second_line_astray(void **state) {
     fixture_end(&f);
 }
 
+/* The bank's link brings a store from 1015 to 1019.25 and a load to 1019.5: both have arrived at 1020. The load is
+ * looked up after the store, or beside it. */
+static void stores_may_have_a_port_of_their_own(void **state) {
+    (void)state;
+    for (unsigned has_port = 0; has_port < 2; has_port++) {
+        struct fixture f;
+        struct config_machine machine = fixture_machine();
+        machine.l2_has_store_port = has_port;
+        fixture_start(&f, machine);
+        fixture_miss(&f, 0, 100, MEM_READ, 0, 1);
+        fixture_miss(&f, 0, 101, MEM_READ, 2, 1);
+        mem_advance(f.mem, 999);
+        fixture_hit(&f, 0, 1000, MEM_WRITE, 0, 1001);
+        fixture_miss(&f, 1, 1002, MEM_READ, 2, 3);
+        fixture_answer(&f, 2, 3, 1002 + L2_HIT + (has_port ? 2 : 3));
+        fixture_end(&f);
+    }
+}
+
+static void a_read_of_dram_brings_its_neighbours(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    machine.l2_interleave_bytes = 4 * LINE;
+    machine.dram.access_bytes = 2 * LINE;
+    fixture_start(&f, machine);
+    fixture_miss(&f, 0, 100, MEM_READ, 3, 1);
+    mem_advance(f.mem, 999);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 2);
+    fixture_miss(&f, 0, 1000, MEM_READ, 2, 2);
+    fixture_answer(&f, 1, 2, 1000 + L2_HIT);
+    fixture_miss(&f, 0, 2000, MEM_READ, 1, 3);
+    mem_advance(f.mem, 2999);
+    assert_int_equal(mem_counters(f.mem)->dram_reads, 4);
+    fixture_end(&f);
+}
+
+/* Four lines of a bank in two channels of its partition. */
+static void neighbouring_lines_may_lie_in_one_channel(void **state) {
+    (void)state;
+    struct fixture f;
+    struct config_machine machine = fixture_machine();
+    const uint64_t *busy;
+    machine.l2_interleave_bytes = 4 * LINE;
+    machine.dram.channels = 4;
+    machine.dram.interleave_bytes = 2 * LINE;
+    fixture_start(&f, machine);
+    for (uint32_t line = 0; line < 4; line++) {
+        fixture_miss(&f, 0, 1000 * (line + 1), MEM_READ, line, 1);
+        mem_advance(f.mem, 1000 * (line + 1) + 999);
+        assert_int_equal(mem_channel_busy(f.mem, &busy), 4);
+        unsigned n_used = 0;
+        for (unsigned i = 0; i < 4; i++)
+            n_used += busy[i] > 0;
+        assert_int_equal(n_used, line < 2 ? 1 : 2);
+    }
+    fixture_end(&f);
+}
+
 static void part_of_a_line_is_fetched_into_the_l2_before_it_is_written(void **state) {
     (void)state;
     struct fixture f;
@@ -677,6 +736,9 @@ int main(void) {
         cmocka_unit_test(a_bank_answers_loads_of_a_line_together),
         cmocka_unit_test(a_half_of_the_chip_has_what_its_sms_have_accessed),
         cmocka_unit_test(the_host_leaves_every_second_line_astray),
+        cmocka_unit_test(stores_may_have_a_port_of_their_own),
+        cmocka_unit_test(a_read_of_dram_brings_its_neighbours),
+        cmocka_unit_test(neighbouring_lines_may_lie_in_one_channel),
         cmocka_unit_test(part_of_a_line_is_fetched_into_the_l2_before_it_is_written),
         cmocka_unit_test(stores_are_refused_when_too_many_are_in_flight),
         cmocka_unit_test(an_atomic_executes_in_the_l2_and_drops_the_sms_copy),
