@@ -109,6 +109,7 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
         for (uint32_t f = 0; f < ptx->n_functions; f++) {
             isa_copy_loops(ptx->function[f], ptx->arena);
             isa_predicate(ptx->function[f]);
+            isa_join_repeats(ptx->function[f]);
             isa_order(ptx->function[f]);
         }
     struct gpu_module *module = calloc(1, sizeof *module);

@@ -106,19 +106,17 @@ static void add_shared_base(struct isa_pass *pass) {
 
 /* ---- Loads from shared memory ------------------------------------------------------------------------------------ */
 
-/* Returns a power of two that divides the value, at most 16. */
-static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth) {
-    enum { MOST = 16, DEEPEST = 8 };
-    struct ptx_operand operand = {.kind = PTX_OPERAND_REGISTER, .register_id = r};
-    uint32_t d = isa_definition(pass, &operand);
-    if (d == ISA_NONE || depth == DEEPEST)
-        return 1;
-    const struct ptx_instruction *insn = isa_insn(pass, d);
+enum { MOST_ALIGNMENT = 16, DEEPEST = 8 };
+
+static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth);
+
+/* Returns a power of two that divides what the instruction computes, at most 16. */
+static uint32_t alignment_by(const struct isa_pass *pass, const struct ptx_instruction *insn, unsigned depth) {
     const struct ptx_operand *a = &insn->operand[1], *b = &insn->operand[2];
     uint64_t factor = 1;
     switch (insn->opcode) {
     case PTX_OP_MOV:
-        return a->kind == PTX_OPERAND_VARIABLE   ? MOST
+        return a->kind == PTX_OPERAND_VARIABLE   ? MOST_ALIGNMENT
                : a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1)
                                                  : 1;
     case PTX_OP_MUL:
@@ -144,7 +142,39 @@ static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned d
     default:
         return 1;
     }
-    return (uint32_t)(factor < MOST ? factor : MOST);
+    return (uint32_t)(factor < MOST_ALIGNMENT ? factor : MOST_ALIGNMENT);
+}
+
+/* Returns what the instruction adds to the register, if it does nothing else; otherwise 0. */
+static uint64_t step_of(const struct ptx_instruction *insn, uint32_t r) {
+    return insn->opcode == PTX_OP_ADD && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
+                   insn->operand[1].register_id == r && insn->operand[2].kind == PTX_OPERAND_INTEGER
+               ? insn->operand[2].value
+               : 0;
+}
+
+/* Returns a power of two that divides every value of the register, at most 16. The register has one definition, or it
+ * is a pointer that loops move on: as aligned as its first value and the steps. */
+static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth) {
+    const struct ptx_instruction *first = NULL;
+    uint64_t steps = MOST_ALIGNMENT;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < pass->n && n < pass->n_definitions[r]; i++) {
+        const struct ptx_instruction *insn = isa_insn(pass, i);
+        if (isa_result(insn) != r)
+            continue;
+        uint64_t step = step_of(insn, r);
+        if (!step && first)
+            return 1;
+        first = step ? first : insn;
+        steps |= step;
+        n++;
+    }
+    if (!first || n < pass->n_definitions[r] || depth == DEEPEST)
+        return 1;
+    uint32_t least = alignment_by(pass, first, depth);
+    steps &= -steps;
+    return steps < least ? (uint32_t)steps : least;
 }
 
 static bool is_word_load(const struct ptx_instruction *insn) {

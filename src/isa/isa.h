@@ -27,6 +27,10 @@ void isa_copy_loops(struct ptx_function *function, struct base_arena *arena);
 /* Turns short branches over loads into predicates. What a thread computes does not change. */
 void isa_predicate(struct ptx_function *function);
 
+/* Turns loads of words of shared memory that the basic block has loaded already into moves. What a thread computes does
+ * not change. */
+void isa_join_repeats(struct ptx_function *function);
+
 /* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them.
  * What a thread computes does not change. */
 void isa_order(struct ptx_function *function);

@@ -7,9 +7,9 @@
  * - A branch straight back to the loop's beginning, with a way out of the loop on its other side, has no meeting point
  *   in the loop: threads that take it go on with the next iteration alone.
  *
- * Outside of loops, and in loops in which threads may wait for others (barriers, warp-wide instructions), meeting
- * points are the reconvergence points of reconvergence.c; so they are in functions with so many loops and blocks that
- * finding them would take long. */
+ * Outside of loops, and in functions in which threads may wait for others (barriers, warp-wide instructions), meeting
+ * points are the reconvergence points of reconvergence.c: threads that went their own way out of a loop might not be
+ * there together. So they are in functions with so many loops and blocks that finding them would take long. */
 #include "ptx/passes.h"
 
 enum { MOST_WORK = 1 << 21 }; /* loops times blocks */
@@ -41,22 +41,14 @@ static void find_loops_of_blocks(struct regions *regions) {
     }
 }
 
-/* A whole nest of loops follows one rule. */
+/* All loops of a function follow one rule. */
 static void find_kept_loops(struct regions *regions) {
     const struct ptx_analysis *analysis = regions->analysis;
-    bool is_large = (uint64_t)analysis->n_loops * regions->n > MOST_WORK;
+    bool is_kept = (uint64_t)analysis->n_loops * regions->n > MOST_WORK;
+    for (uint32_t b = 0; b < regions->n && !is_kept; b++)
+        is_kept = ptx_may_wait(regions->passes, b);
     for (uint32_t l = 0; l < analysis->n_loops; l++)
-        regions->is_kept[l] = is_large;
-    for (uint32_t b = 0; b < regions->n && !is_large; b++)
-        for (uint32_t l = regions->loop_of[b]; l != PTX_NO_INDEX && ptx_may_wait(regions->passes, b);
-             l = analysis->loop[l].parent)
-            regions->is_kept[l] = true;
-    for (uint32_t l = 0; l < analysis->n_loops; l++)
-        if (analysis->loop[l].parent != PTX_NO_INDEX)
-            regions->is_kept[l] |= regions->is_kept[analysis->loop[l].parent];
-    for (uint32_t l = analysis->n_loops; l-- > 0;)
-        if (analysis->loop[l].parent != PTX_NO_INDEX)
-            regions->is_kept[analysis->loop[l].parent] |= regions->is_kept[l];
+        regions->is_kept[l] = is_kept;
 }
 
 /* Post-dominators within an iteration: back edges lead to its end, edges that leave the loop do not count. */
@@ -167,6 +159,8 @@ static uint32_t meeting_block(const struct regions *regions, uint32_t block) {
             left = out; /* outer loops come first */
         goes_back |= from->successor[s] == analysis->loop[loop].header;
     }
+    if (from->n_successors == 1 && n_inside == 1) /* taken or not, the branch leads to the same block */
+        return from->successor[0];
     if (n_inside < 2 || left != PTX_NO_INDEX)
         return analysis->loop[left == PTX_NO_INDEX ? loop : left].exit;
     uint32_t found = regions->dominator[loop][block];

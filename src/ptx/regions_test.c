@@ -40,14 +40,30 @@ static void lanes_that_leave_a_loop_do_not_delay_the_others(void **state) {
     close_subject(&subject);
 }
 
-static void a_loop_with_a_barrier_keeps_its_reconvergence_points(void **state) {
+static void a_branch_to_the_next_instruction_meets_there(void **state) {
     (void)state;
-    struct subject subject = open_kernel(LEAVES_FROM_AN_IF "    bar.sync 0;\n    @%p3 bra LOOP;\nOUT:\n"
-                                                           "    popc.b32 %r1, %r1;\n    st.global.u32 [%d0], %r1;\n"
-                                                           "    ret;\n");
+    struct subject subject =
+        open_kernel("    mov.u32 %r0, %tid.x;\n    setp.eq.u32 %p1, %r0, 1;\n    setp.eq.u32 %p2, %r0, 2;\n"
+                    "LOOP:\n    xor.b32 %r1, %r1, 7;\n    @%p1 bra NEXT;\nNEXT:\n    popc.b32 %r1, %r1;\n"
+                    "    @%p2 bra LOOP;\n    st.global.u32 [%d0], %r1;\n    ret;\n");
     assert_int_equal(meeting_of(&subject, 0), find(&subject, PTX_OP_POPC));
-    assert_false(subject.analysis->loop[0].is_region);
     close_subject(&subject);
+}
+
+static void functions_with_barriers_keep_their_reconvergence_points(void **state) {
+    (void)state;
+    static const char *const barrier_at[] = {
+        LEAVES_FROM_AN_IF "    bar.sync 0;\n    @%p3 bra LOOP;\nOUT:\n    popc.b32 %r1, %r1;\n"
+                          "    st.global.u32 [%d0], %r1;\n    ret;\n",
+        LEAVES_FROM_AN_IF "    @%p3 bra LOOP;\nOUT:\n    popc.b32 %r1, %r1;\n    bar.sync 0;\n"
+                          "    st.global.u32 [%d0], %r1;\n    ret;\n",
+    };
+    for (unsigned k = 0; k < 2; k++) {
+        struct subject subject = open_kernel(barrier_at[k]);
+        assert_int_equal(meeting_of(&subject, 0), find(&subject, PTX_OP_POPC));
+        assert_false(subject.analysis->loop[0].is_region);
+        close_subject(&subject);
+    }
 }
 
 /* while (true) { do { xor; } while (p1 || p2); add; if (p3) break; mul; }  popc */
@@ -84,7 +100,8 @@ static void the_end_of_an_iteration_is_a_meeting_point(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_that_leave_a_loop_do_not_delay_the_others),
-        cmocka_unit_test(a_loop_with_a_barrier_keeps_its_reconvergence_points),
+        cmocka_unit_test(a_branch_to_the_next_instruction_meets_there),
+        cmocka_unit_test(functions_with_barriers_keep_their_reconvergence_points),
         cmocka_unit_test(lanes_that_leave_an_inner_loop_wait_for_those_that_go_on),
         cmocka_unit_test(the_end_of_an_iteration_is_a_meeting_point),
     };

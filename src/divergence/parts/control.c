@@ -70,7 +70,7 @@ static bool branch_indexed(struct divergence_stack *stack, const struct exec_con
         stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* guard false: falls through */
     }
     memcpy(left, mask, stack->n_rows * sizeof *left);
-    uint32_t reconvergence = stack->regions ? stack->regions->meeting[pc] : insn->reconvergence;
+    uint32_t reconvergence = divergence_stack_meeting(stack, insn->reconvergence, pc);
     divergence_stack_make_join(stack, reconvergence);
     if (!divergence_masks_are_empty(stay, stack->n_rows)) {
         if (pc + 1 != reconvergence)
@@ -101,10 +101,7 @@ static bool leave_loops(struct divergence_stack *stack, const struct exec_insn *
     top->pc = next[left[0] ? 1 : 0];
     for (unsigned k = 0; k < 2; k++)
         if (left[k])
-            divergence_stack_leave(stack, left[k], side[k]);
-    for (unsigned k = 0; k < 2; k++)
-        if (left[k] && next[k] != stack->regions->loop[left[k]].exit_pc)
-            divergence_stack_push_path(stack, next[k], stack->regions->loop[left[k]].exit_pc, side[k]);
+            divergence_stack_leave(stack, left[k], next[k], side[k]);
     return true;
 }
 
@@ -124,7 +121,7 @@ static inline __attribute__((always_inline)) bool branch(struct divergence_stack
     }
     if (divergence_masks_are_empty(mask, n_rows))
         return false;
-    uint32_t reconvergence = stack->regions ? stack->regions->meeting[pc] : insn->reconvergence;
+    uint32_t reconvergence = divergence_stack_meeting(stack, insn->reconvergence, pc);
     divergence_stack_diverge(stack, reconvergence, insn->target, mask, pc + 1);
     return true;
 }

@@ -146,6 +146,15 @@ static bool is_inside(const struct exec_regions *regions, uint32_t pc, uint32_t 
     return at == loop;
 }
 
+uint32_t divergence_stack_meeting(const struct divergence_stack *stack, uint32_t reconvergence, uint32_t pc) {
+    const struct exec_regions *regions = stack->regions;
+    if (!regions)
+        return reconvergence;
+    uint32_t outer = divergence_stack_top(stack)->reconvergence;
+    uint32_t loop = outer == EXEC_NO_PC ? 0 : regions->loop_of[outer];
+    return !loop || is_inside(regions, regions->meeting[pc], loop) ? regions->meeting[pc] : outer;
+}
+
 uint32_t divergence_stack_loop_left(const struct divergence_stack *stack, uint32_t pc, uint32_t next_pc) {
     const struct exec_regions *regions = stack->regions;
     uint32_t left = 0, at = regions->loop_of[pc];
@@ -154,25 +163,38 @@ uint32_t divergence_stack_loop_left(const struct divergence_stack *stack, uint32
     return left && is_inside(regions, divergence_stack_top(stack)->reconvergence, left) ? left : 0;
 }
 
-void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, const uint32_t *mask) {
+/* Copies the entry at `index`; the copy lies above it. */
+static void duplicate(struct divergence_stack *stack, uint32_t index) {
+    push(stack, 0, divergence_stack_at(stack, index)->mask);
+    memmove(divergence_stack_at(stack, index + 1), divergence_stack_at(stack, index),
+            (stack->depth - 1 - index) * divergence_entry_bytes(stack->n_rows));
+}
+
+void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, uint32_t next_pc, const uint32_t *mask) {
     uint32_t exit_pc = stack->regions->loop[loop].exit_pc, index = stack->depth;
     while (index > 0 && is_inside(stack->regions, divergence_stack_at(stack, index - 1)->reconvergence, loop))
         divergence_masks_remove(divergence_stack_at(stack, --index)->mask, mask, stack->n_rows);
     struct divergence_entry *join = divergence_stack_at(stack, --index); /* of the lowest path in the loop */
     if (join->reconvergence != exit_pc) {
         /* The first threads that leave: the join's own threads wait for them at the loop's exit. */
-        push(stack, exit_pc, join->mask);
-        memmove(divergence_stack_at(stack, index + 1), divergence_stack_at(stack, index),
-                (stack->depth - 1 - index) * divergence_entry_bytes(stack->n_rows));
-        struct divergence_entry *outer = divergence_stack_at(stack, index); /* a copy of what is now above it */
+        duplicate(stack, index);
+        struct divergence_entry *outer = divergence_stack_at(stack, index++);
         outer->pc = exit_pc;
         outer->is_join = true;
-        join = divergence_stack_at(stack, index + 1);
+        join = divergence_stack_at(stack, index);
         join->reconvergence = exit_pc;
         join->is_path = true;
         join->is_call = false;
     }
     divergence_masks_remove(join->mask, mask, stack->n_rows);
+    if (next_pc == exit_pc)
+        return;
+    duplicate(stack, index);
+    struct divergence_entry *path = divergence_stack_at(stack, index); /* a sibling of the join */
+    path->pc = next_pc;
+    path->is_join = path->is_waiting = false;
+    path->is_path = true;
+    memcpy(path->mask, mask, stack->n_rows * sizeof *mask);
 }
 
 /* --- paths that wait or spin --- */

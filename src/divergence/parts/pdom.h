@@ -70,12 +70,15 @@ void divergence_stack_add_bottom(struct divergence_stack *stack);
 /* Splits the running entry: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
 void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                               const uint32_t *first, uint32_t second_pc);
+/* Returns where the paths of the branch at this pc meet; `reconvergence` is its post-dominator. With regions they meet
+ * no later than the running path meets others, if that is in a loop. */
+uint32_t divergence_stack_meeting(const struct divergence_stack *stack, uint32_t reconvergence, uint32_t pc);
 /* With regions: returns the outermost loop around pc that is not around next_pc, and that the running path has a join
  * in; 0: none. */
 uint32_t divergence_stack_loop_left(const struct divergence_stack *stack, uint32_t pc, uint32_t next_pc);
-/* Takes threads that leave this loop out of every path and join in it; they wait where threads that leave it meet. The
- * caller pushes a path for them if they have instructions before that. */
-void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, const uint32_t *mask);
+/* Takes threads that leave this loop out of every path and join in it. A path for them, from next_pc to where threads
+ * that leave the loop meet, runs after those in the loop. */
+void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, uint32_t next_pc, const uint32_t *mask);
 /* The running path waits at a barrier: runs a sibling that does not wait. Returns false if there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
 /* The running path makes no progress alone (it spins on a value that other threads will write): threads that wait at
