@@ -10,19 +10,6 @@
 #include "divergence/parts/control.h"
 #include "divergence/parts/count.h"
 
-enum points { POST_DOMINATORS, BARRIERS };
-
-struct options {
-    uint32_t points;
-};
-
-static const struct config_plugin_option option_table[] = {
-    {"points", CONFIG_PLUGIN_CHOICE, offsetof(struct options, points), POST_DOMINATORS, 0, 0,
-     "post-dominators|barriers",
-     "where paths reconverge: at post-dominators, or as the convergence barriers of compute capability 7.0 and later"},
-    {0},
-};
-
 struct warp {
     _Alignas(64) struct divergence_group group; /* the SM reads it with every instruction */
     struct divergence_stack *stack;
@@ -90,14 +77,10 @@ static void show_top(struct warp *warp) {
 static void admit(void *user, struct divergence_block *place, uint64_t cycle) {
     struct model *model = user;
     struct block *block = place->state;
-    const struct exec_program *program = model->setup.cx->grid->program;
-    const struct options *options = model->setup.options;
-    const struct exec_regions *regions = options->points == BARRIERS ? program->regions : NULL;
-    uint32_t first_pc = program->function[0].first_pc;
+    uint32_t first_pc = model->setup.cx->grid->program->function[0].first_pc;
     for (uint32_t i = 0; i < block->n_rows; i++) {
         struct warp *warp = &block->warp[i];
         divergence_stack_start(warp->stack, &place->cta->row[i], 1, first_pc);
-        warp->stack->regions = regions;
         warp->watch = (struct divergence_watch){.n_diverged = 0};
         warp->group.row = &place->cta->row[i];
         warp->group.home = place;
@@ -186,8 +169,6 @@ static uint64_t cost_bits(const void *options, const struct config_machine *mach
 const struct divergence_ops divergence_stack = {
     .name = "stack",
     .help = "a stack of paths that reconverge at the immediate post-dominator of their branch",
-    .option = option_table,
-    .options_bytes = sizeof(struct options),
     .new_model = new_model,
     .free_model = free,
     .new_block = new_block,

@@ -167,18 +167,6 @@ struct exec_extra {
     struct exec_operand operand[EXEC_MAX_EXTRA];
 };
 
-/* A loop whose threads meet at points of its own (ptx/regions.c). */
-struct exec_loop {
-    uint32_t parent;  /* the loop around it, or 0 */
-    uint32_t exit_pc; /* where threads that leave it meet */
-};
-
-struct exec_regions {
-    struct exec_loop *loop; /* by number from 1 on */
-    uint32_t *loop_of;      /* per pc: its innermost loop, or 0 */
-    uint32_t *meeting;      /* per pc: a branch's meeting point */
-};
-
 struct exec_program {
     const char *name; /* the kernel's */
     const struct ptx_module *module;
@@ -213,7 +201,6 @@ struct exec_program {
     bool uses_warps;               /* has instructions or special registers that depend on warps of 32 threads */
     uint32_t warp_size_wanted;     /* from the kernel's .pragma "heddle warp_size N"; 0 without one */
     const struct exec_live *live;  /* live.h */
-    const struct exec_regions *regions;
     struct base_arena *arena;
 };
 

@@ -345,7 +345,6 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
     place_const_variables(&linker);
     size_code(&linker);
     decode_all(&linker, &graph);
-    exec_place_regions(&linker);
     program->constants = exec_constants_finish(linker.constants, &program->constant_bytes);
     exec_constants_free(linker.constants);
 

@@ -97,8 +97,6 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
  * PTX_NO_INDEX for other variables. */
 uint32_t exec_frame_offset(const struct exec_linker *linker, uint32_t function_number,
                            const struct ptx_variable *variable);
-/* regions.c: the loops and meeting points. */
-void exec_place_regions(struct exec_linker *linker);
 bool exec_is_kernel_parameter(const struct ptx_variable *variable);
 uint32_t exec_shared_offset(struct exec_linker *linker, const struct ptx_variable *variable);
 

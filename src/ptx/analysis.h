@@ -26,8 +26,6 @@ struct ptx_loop {
     uint32_t parent;   /* index of the loop around it, or PTX_NO_INDEX */
     uint32_t depth;    /* 1 for an outermost loop */
     uint32_t n_blocks; /* including those of inner loops */
-    bool is_region;    /* its branches have meeting points of their own (regions.c) */
-    uint32_t exit;     /* a region's: the block where threads that leave the loop meet */
 };
 
 /* Register slots of one width. Slots of a width are numbered from 0. */
@@ -43,7 +41,6 @@ struct ptx_analysis {
      * indirect call) = first instruction of the block's immediate post-dominator (for a call the next instruction);
      * n_instructions when it is the function's end. PTX_NO_INDEX for all other instructions. */
     uint32_t *reconvergence;
-    uint32_t *meeting; /* per instruction, in the same way: where a GPU with convergence barriers meets (regions.c) */
     struct ptx_loop *loop;
     uint32_t n_loops;
     /* Liveness at the start of blocks, as bits over the registers that are live across some block boundary. */

@@ -70,39 +70,16 @@ static bool branch_indexed(struct divergence_stack *stack, const struct exec_con
         stay[i] = divergence_stack_top(stack)->mask[i] & ~mask[i]; /* guard false: falls through */
     }
     memcpy(left, mask, stack->n_rows * sizeof *left);
-    uint32_t reconvergence = divergence_stack_meeting(stack, insn->reconvergence, pc);
-    divergence_stack_make_join(stack, reconvergence);
+    divergence_stack_make_join(stack, insn->reconvergence);
     if (!divergence_masks_are_empty(stay, stack->n_rows)) {
-        if (pc + 1 != reconvergence)
-            divergence_stack_push_path(stack, pc + 1, reconvergence, stay);
+        if (pc + 1 != insn->reconvergence)
+            divergence_stack_push_path(stack, pc + 1, insn->reconvergence, stay);
         n_paths++;
     }
     for (; next_target(next, left, stack->n_rows, &target, same); n_paths++)
-        if (target != reconvergence)
-            divergence_stack_push_path(stack, (uint32_t)target, reconvergence, same);
+        if (target != insn->reconvergence)
+            divergence_stack_push_path(stack, (uint32_t)target, insn->reconvergence, same);
     return n_paths > 1;
-}
-
-/* With regions: threads that leave a loop take their own way. Returns false, and does nothing, if none of them leaves a
- * join. */
-static bool leave_loops(struct divergence_stack *stack, const struct exec_insn *insn, uint32_t pc,
-                        const uint32_t *mask) {
-    struct divergence_entry *top = divergence_stack_top(stack);
-    uint32_t side[2][EXEC_MAX_ROWS], next[2] = {insn->target, pc + 1}, left[2];
-    for (uint32_t i = 0; i < stack->n_rows; i++) {
-        side[0][i] = top->mask[i] & mask[i];
-        side[1][i] = top->mask[i] & ~mask[i];
-    }
-    for (unsigned k = 0; k < 2; k++)
-        left[k] =
-            divergence_masks_are_empty(side[k], stack->n_rows) ? 0 : divergence_stack_loop_left(stack, pc, next[k]);
-    if (!left[0] && !left[1])
-        return false;
-    top->pc = next[left[0] ? 1 : 0];
-    for (unsigned k = 0; k < 2; k++)
-        if (left[k])
-            divergence_stack_leave(stack, left[k], next[k], side[k]);
-    return true;
 }
 
 /* Compiled for one row and for several: most control instructions are branches of one row. */
@@ -110,19 +87,13 @@ static inline __attribute__((always_inline)) bool branch(struct divergence_stack
                                                          const struct exec_insn *insn, uint32_t pc,
                                                          const uint32_t *mask) {
     struct divergence_entry *top = divergence_stack_top(stack);
-    bool may_leave = stack->regions && stack->regions->loop_of[pc] && top->reconvergence != EXEC_NO_PC &&
-                     stack->regions->loop_of[top->reconvergence];
-    bool is_whole = divergence_masks_are_equal(mask, top->mask, n_rows);
-    if (may_leave && leave_loops(stack, insn, pc, mask))
-        return !is_whole && !divergence_masks_are_empty(mask, n_rows);
-    if (is_whole) {
+    if (divergence_masks_are_equal(mask, top->mask, n_rows)) {
         top->pc = insn->target;
         return false;
     }
     if (divergence_masks_are_empty(mask, n_rows))
         return false;
-    uint32_t reconvergence = divergence_stack_meeting(stack, insn->reconvergence, pc);
-    divergence_stack_diverge(stack, reconvergence, insn->target, mask, pc + 1);
+    divergence_stack_diverge(stack, insn->reconvergence, insn->target, mask, pc + 1);
     return true;
 }
 

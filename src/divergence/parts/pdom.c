@@ -33,7 +33,6 @@ void divergence_stack_start(struct divergence_stack *stack, struct exec_row *row
     stack->depth = 0;
     stack->n_rows = n_rows;
     stack->row = rows;
-    stack->regions = NULL;
     push(stack, pc, mask);
 }
 
@@ -135,66 +134,6 @@ void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconverg
         diverge(stack, 1, reconvergence, first_pc, first, second_pc);
     else
         diverge(stack, stack->n_rows, reconvergence, first_pc, first, second_pc);
-}
-
-/* --- loops that threads leave --- */
-
-static bool is_inside(const struct exec_regions *regions, uint32_t pc, uint32_t loop) {
-    uint32_t at = pc == EXEC_NO_PC ? 0 : regions->loop_of[pc];
-    while (at && at != loop)
-        at = regions->loop[at].parent;
-    return at == loop;
-}
-
-uint32_t divergence_stack_meeting(const struct divergence_stack *stack, uint32_t reconvergence, uint32_t pc) {
-    const struct exec_regions *regions = stack->regions;
-    if (!regions)
-        return reconvergence;
-    uint32_t outer = divergence_stack_top(stack)->reconvergence;
-    uint32_t loop = outer == EXEC_NO_PC ? 0 : regions->loop_of[outer];
-    return !loop || is_inside(regions, regions->meeting[pc], loop) ? regions->meeting[pc] : outer;
-}
-
-uint32_t divergence_stack_loop_left(const struct divergence_stack *stack, uint32_t pc, uint32_t next_pc) {
-    const struct exec_regions *regions = stack->regions;
-    uint32_t left = 0, at = regions->loop_of[pc];
-    for (; at && !is_inside(regions, next_pc, at); at = regions->loop[at].parent)
-        left = at;
-    return left && is_inside(regions, divergence_stack_top(stack)->reconvergence, left) ? left : 0;
-}
-
-/* Copies the entry at `index`; the copy lies above it. */
-static void duplicate(struct divergence_stack *stack, uint32_t index) {
-    push(stack, 0, divergence_stack_at(stack, index)->mask);
-    memmove(divergence_stack_at(stack, index + 1), divergence_stack_at(stack, index),
-            (stack->depth - 1 - index) * divergence_entry_bytes(stack->n_rows));
-}
-
-void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, uint32_t next_pc, const uint32_t *mask) {
-    uint32_t exit_pc = stack->regions->loop[loop].exit_pc, index = stack->depth;
-    while (index > 0 && is_inside(stack->regions, divergence_stack_at(stack, index - 1)->reconvergence, loop))
-        divergence_masks_remove(divergence_stack_at(stack, --index)->mask, mask, stack->n_rows);
-    struct divergence_entry *join = divergence_stack_at(stack, --index); /* of the lowest path in the loop */
-    if (join->reconvergence != exit_pc) {
-        /* The first threads that leave: the join's own threads wait for them at the loop's exit. */
-        duplicate(stack, index);
-        struct divergence_entry *outer = divergence_stack_at(stack, index++);
-        outer->pc = exit_pc;
-        outer->is_join = true;
-        join = divergence_stack_at(stack, index);
-        join->reconvergence = exit_pc;
-        join->is_path = true;
-        join->is_call = false;
-    }
-    divergence_masks_remove(join->mask, mask, stack->n_rows);
-    if (next_pc == exit_pc)
-        return;
-    duplicate(stack, index);
-    struct divergence_entry *path = divergence_stack_at(stack, index); /* a sibling of the join */
-    path->pc = next_pc;
-    path->is_join = path->is_waiting = false;
-    path->is_path = true;
-    memcpy(path->mask, mask, stack->n_rows * sizeof *mask);
 }
 
 /* --- paths that wait or spin --- */

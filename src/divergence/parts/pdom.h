@@ -28,9 +28,6 @@ struct divergence_stack {
     size_t capacity;      /* in bytes */
     uint32_t depth, n_rows;
     struct exec_row *row; /* n_rows consecutive rows; NULL: the lanes belong to no single row (odgs) */
-    /* NULL: paths reconverge at post-dominators. Otherwise threads meet as convergence barriers have it: those that
-     * leave a loop leave every join in it. divergence_stack_start() sets NULL. */
-    const struct exec_regions *regions;
 };
 
 static inline size_t divergence_entry_bytes(uint32_t n_rows) {
@@ -70,15 +67,6 @@ void divergence_stack_add_bottom(struct divergence_stack *stack);
 /* Splits the running entry: threads in `first` go to first_pc, the others to second_pc; first_pc runs first. */
 void divergence_stack_diverge(struct divergence_stack *stack, uint32_t reconvergence, uint32_t first_pc,
                               const uint32_t *first, uint32_t second_pc);
-/* Returns where the paths of the branch at this pc meet; `reconvergence` is its post-dominator. With regions they meet
- * no later than the running path meets others, if that is in a loop. */
-uint32_t divergence_stack_meeting(const struct divergence_stack *stack, uint32_t reconvergence, uint32_t pc);
-/* With regions: returns the outermost loop around pc that is not around next_pc, and that the running path has a join
- * in; 0: none. */
-uint32_t divergence_stack_loop_left(const struct divergence_stack *stack, uint32_t pc, uint32_t next_pc);
-/* Takes threads that leave this loop out of every path and join in it. A path for them, from next_pc to where threads
- * that leave the loop meet, runs after those in the loop. */
-void divergence_stack_leave(struct divergence_stack *stack, uint32_t loop, uint32_t next_pc, const uint32_t *mask);
 /* The running path waits at a barrier: runs a sibling that does not wait. Returns false if there is none. */
 bool divergence_stack_yield(struct divergence_stack *stack);
 /* The running path makes no progress alone (it spins on a value that other threads will write): threads that wait at
