@@ -25,16 +25,16 @@ static bool is_plain_load(const struct ptx_instruction *insn) {
 /* Whether words may have other values after the instruction than before. */
 static bool may_change_words(const struct ptx_instruction *insn) {
     switch (ptx_opcode_family(insn->opcode)) {
-    case PTX_FAMILY_MEMORY:
-        return insn->opcode != PTX_OP_LD && insn->opcode != PTX_OP_LDU && insn->opcode != PTX_OP_CVTA;
-    case PTX_FAMILY_ATOMIC:
-    case PTX_FAMILY_CONTROL:
-    case PTX_FAMILY_EXTENSION:
-    case PTX_FAMILY_NONE:
-    case PTX_FAMILY_WARP:
-        return true;
+    case PTX_FAMILY_INTEGER:
+    case PTX_FAMILY_FLOAT:
+    case PTX_FAMILY_BITS:
+    case PTX_FAMILY_COMPARE:
+    case PTX_FAMILY_CONVERT:
+    case PTX_FAMILY_MOVE:
+    case PTX_FAMILY_VIDEO:
+        return false;
     default:
-        return ptx_has(insn, PTX_MOD_VOLATILE);
+        return insn->opcode != PTX_OP_LD && insn->opcode != PTX_OP_LDU && insn->opcode != PTX_OP_CVTA;
     }
 }
 

@@ -16,7 +16,7 @@ static bool is_joined(const char *between, const char *again) {
     static char text[4096];
     struct ptx_messages messages = {0};
     int length = snprintf(text, sizeof text,
-                          ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                          ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
                           ".reg .b32 %%r<32>;\n.reg .f32 %%f<4>;\n.reg .b64 %%rd<8>;\n.reg .pred %%p<4>;\n"
                           "mov.u32 %%r0, %%tid.x;\nld.shared.u32 %%r2, [%%r1+4];\n%s\n%s\n"
                           "st.global.u32 [%%rd0], %%r3;\nret;\n}\n",
@@ -62,6 +62,7 @@ static void words_that_may_have_changed_are_loaded_again(void **state) {
     assert_false(is_joined("bar.sync 0;", AGAIN));
     assert_false(is_joined("bar.warp.sync -1;", AGAIN));
     assert_false(is_joined("membar.cta;", AGAIN));
+    assert_false(is_joined("cp.async.wait_all;", AGAIN));
     assert_false(is_joined("add.u32 %r1, %r1, 4;", AGAIN)); /* another address */
     assert_false(is_joined("add.u32 %r2, %r2, 1;", AGAIN)); /* the value is gone */
     assert_false(is_joined("@%p1 add.u32 %r2, %r2, 1;", AGAIN));
