@@ -52,6 +52,7 @@ static void report_no_progress(struct gpu_run *run, const char *what, const char
              run->grid->program->name, run->timed->cycle, why);
     for (uint32_t i = 0; i < run->timed->machine.n_sms; i++)
         sm_describe(run->timed->sm[i], print_line, &dump);
+    mem_end_mail(run->timed->mem); /* packets between host threads are in flight too */
     mem_describe(run->timed->mem, print_line, &dump);
     if (dump.n_lines > MOST_DUMP_LINES)
         fprintf(stderr, "heddle: ... and %u more\n", dump.n_lines - MOST_DUMP_LINES);

@@ -12,7 +12,8 @@
 enum { BUFFER_BYTES = 16 << 20 };
 
 /* Runs a kernel whose parameter is the address of zeroed words on the default machine with these options. */
-static struct gpu_error run_on(const char *option, const char *watchdog, const char *most, const char *body) {
+static struct gpu_error run_on_threads(uint32_t n_threads, const char *option, const char *watchdog, const char *most,
+                                       const char *body) {
     static struct config_machine machine;
     char text[2048], message[CONFIG_ERROR_BYTES];
     config_defaults(&machine);
@@ -22,6 +23,7 @@ static struct gpu_error run_on(const char *option, const char *watchdog, const c
     assert_true(config_set(&machine, most, message, sizeof message));
     struct gpu_config config = gpu_default_config();
     config.machine = &machine;
+    config.n_threads = n_threads;
     struct gpu_error error = {.status = GPU_OK};
     struct gpu *gpu = gpu_new(&config, &error);
     if (!gpu)
@@ -46,6 +48,10 @@ static struct gpu_error run_on(const char *option, const char *watchdog, const c
     return error;
 }
 
+static struct gpu_error run_on(const char *option, const char *watchdog, const char *most, const char *body) {
+    return run_on_threads(1, option, watchdog, most, body);
+}
+
 static struct gpu_error run_with(const char *watchdog, const char *most, const char *body) {
     return run_on("sm.count=1", watchdog, most, body);
 }
@@ -65,6 +71,15 @@ static void assert_livelock(const char *body) {
 static void waiting_for_a_flag_that_nobody_sets_is_found(void **state) {
     (void)state;
     assert_livelock(WAIT_FOR_FLAG);
+}
+
+static void several_host_threads_find_it_in_the_same_cycle(void **state) {
+    (void)state;
+    struct gpu_error one = run_on("sm.count=2", "limits.watchdog=200000", "limits.max_cycles=2000000", WAIT_FOR_FLAG);
+    struct gpu_error three =
+        run_on_threads(3, "sm.count=2", "limits.watchdog=200000", "limits.max_cycles=2000000", WAIT_FOR_FLAG);
+    assert_int_equal(three.status, GPU_LAUNCH_TIMEOUT);
+    assert_string_equal(one.message, three.message);
 }
 
 static void it_is_looked_for_when_the_machine_says(void **state) {
@@ -120,6 +135,7 @@ static void a_loop_that_changes_memory_is_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waiting_for_a_flag_that_nobody_sets_is_found),
+        cmocka_unit_test(several_host_threads_find_it_in_the_same_cycle),
         cmocka_unit_test(it_is_looked_for_when_the_machine_says),
         cmocka_unit_test(waiting_for_a_lock_that_nobody_gives_back_is_found),
         cmocka_unit_test(those_who_wait_at_a_barrier_for_one_that_spins_do_not_hide_it),
