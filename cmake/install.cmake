@@ -1,5 +1,5 @@
 # Installation. The command finds its private files relative to itself: BIN/../LIBDIR/heddle/{cuda,workloads} when
-# installed, BIN/../{lib/cuda,workloads} in a build tree. workloads/ and machines.cmake install their own files.
+# installed, BIN/../{lib/cuda,workloads} in a build tree. workloads/ and data.cmake install their own files.
 set(private_dir ${CMAKE_INSTALL_LIBDIR}/heddle)
 foreach(target IN ITEMS heddle heddle_shared)
   if(TARGET ${target})

@@ -74,10 +74,11 @@ struct config_machine {
     uint32_t launch_cycles;     /* before the first block of a grid starts */
     uint32_t drain_cycles;      /* after its last block, if all SMs have accessed memory */
     uint32_t constant_bytes, constant_miss_cycles, constant_busy_cycles; /* the cache for constants */
-    uint32_t constant_far_cycles; /* of a constant that the SM reads for the first time; 0: as another miss */
-    uint32_t constant_cycles;     /* of constants and parameters; 0: alu_cycles */
-    double block_cycles;          /* between two block starts on the chip */
-    uint32_t pipeline_stages;     /* barrel: cycles until a warp may be fetched again */
+    uint32_t
+        constant_far_cycles;  /* of the first constant of 256 bytes that a launch reads on an SM; 0: as another miss */
+    uint32_t constant_cycles; /* of constants and parameters; 0: alu_cycles */
+    double block_cycles;      /* between two block starts on the chip */
+    uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
@@ -98,9 +99,9 @@ struct config_machine {
     double l2_partial_cycles;     /* for which a slice is busy with a store of less than a line */
     bool l2_has_store_port;       /* a slice takes a store beside another access */
     uint32_t l2_combine;          /* loads of a line that a slice answers at once */
-    uint32_t l2_far_read_cycles,
-        l2_host_cycles;     /* added to the first read of a line, from the other half or after the host */
-    uint32_t l2_far_cycles; /* added to the first read of a line from the other half of the chip; 0: no halves */
+    uint32_t l2_far_cycles;       /* added to an atomic on a line of the chip's other half; 0: no halves */
+    uint32_t l2_far_read_cycles;  /* added to the first read of such a line since the other half wrote it */
+    uint32_t l2_host_cycles;      /* added to the first read of a line since the host wrote it */
     uint32_t shared_banks, shared_cycles;
     uint32_t shared_retry_cycles, shared_retry_busy_cycles; /* of atomics that are loops of compare-and-swap */
     uint32_t crossbar_cycles;                               /* one way */

@@ -20,7 +20,7 @@ _Static_assert(STATS_N_SM <= 256, "sm_timing keeps its kind of work in a byte");
 
 enum sm_access {
     SM_ACCESS_NONE,
-    SM_ACCESS_CONSTANT, /* parameters and constants: have their own cache, which always hits */
+    SM_ACCESS_CONSTANT, /* parameters and constants, in a cache of their own that hits unless sm.constant_size is set */
     SM_ACCESS_SHARED,
     SM_ACCESS_LOCAL,
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
