@@ -238,13 +238,15 @@ static void issue_folded(struct sm *sm, uint32_t s) {
         const struct exec_insn *insn = &sm->program->exec->code[group->pc];
         const struct sm_timing *timing = &sm->program->timing[group->pc];
         uint64_t ready = 0;
-        if (insn->kind != EXEC_KIND_LANES || slot->parts + (timing->parts & ISA_COST) >= ISA_PARTS || sm->is_watched)
+        if (insn->kind != EXEC_KIND_LANES || slot->parts + (timing->parts & ISA_COST) >= ISA_PARTS)
             return;
         for (unsigned i = 0; i < timing->n_registers; i++)
             ready = slot->register_ready[timing->reg[i]] > ready ? slot->register_ready[timing->reg[i]] : ready;
         if (ready == SM_NEVER || group->pc + 1 == group->notify_pc)
             return;
         uint32_t mask = divergence_guard(group->row, insn, group->mask);
+        if (sm->is_watched)
+            sm_watch_bundle(sm, s, &(struct divergence_bundle){.pc = group->pc, .mask = mask, .row = group->row});
         sm->lanes_at[group->pc] += sm_lanes_in(mask);
         sm_count_issue(sm, sm_lanes_in(mask));
         slot->parts = (uint8_t)(slot->parts + (timing->parts & ISA_COST));

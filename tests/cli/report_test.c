@@ -58,13 +58,18 @@ static json_int_t sum_samples(const json_t *kernel, const char *series, size_t *
 
 static void a_page_of_a_run_has_series_lines_and_threads(void **state) {
     (void)state;
-    struct outcome outcome = heddle("run ray --size small -q --html %s/ray.html", scratch());
+    struct outcome outcome = heddle("run ray --size small -m h200 -q --html %s/ray.html", scratch());
     expect_status(&outcome, 0);
     json_t *data = data_of("ray.html");
     const json_t *run = document_of(data, 0);
     const json_t *threads = json_array_get(json_object_get(run, "threads"), 0);
     const json_t *lines = json_object_get(json_array_get(json_object_get(run, "lines"), 0), "lines");
     assert_int_equal(json_array_size(json_object_get(threads, "path")), 32 * 32);
+    json_int_t n_instructions = 0;
+    for (size_t i = 0; i < 32 * 32; i++)
+        n_instructions += json_integer_value(json_array_get(json_object_get(threads, "path"), i));
+    assert_int_equal(n_instructions,
+                     json_integer_value(json_object_get(json_object_get(run, "total"), "thread_instructions")));
     assert_true(json_array_size(lines) > 100);
     assert_true(json_object_size(json_object_get(run, "sources")) > 0);
     assert_string_equal(json_string_value(json_object_get(data, "title")), "ray");
