@@ -54,6 +54,8 @@ CUresult cuda_result_of(enum gpu_status status) {
         return CUDA_ERROR_NOT_FOUND;
     case GPU_LAUNCH_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case GPU_NOT_SUPPORTED:
+        return CUDA_ERROR_NOT_SUPPORTED;
     case GPU_ILLEGAL_ADDRESS:
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     case GPU_MISALIGNED_ADDRESS:

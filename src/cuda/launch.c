@@ -122,7 +122,7 @@ static CUresult check(const struct cuda_call *call, const struct cuda_kernel_wor
 /* Errors about the launch, not about what the kernel did. */
 static bool is_refusal(enum gpu_status status) {
     return status == GPU_INVALID_VALUE || status == GPU_OUT_OF_MEMORY || status == GPU_INVALID_PTX ||
-           status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES;
+           status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES || status == GPU_NOT_SUPPORTED;
 }
 
 static const char *limit_of(enum gpu_status status) {

@@ -51,6 +51,7 @@ static enum heddle_status status_of(enum gpu_status status) {
         return HEDDLE_NOT_FOUND;
     case GPU_INVALID_VALUE:
     case GPU_LAUNCH_OUT_OF_RESOURCES:
+    case GPU_NOT_SUPPORTED:
         return HEDDLE_INVALID;
     case GPU_LAUNCH_TIMEOUT:
     case GPU_TIME_LIMIT:

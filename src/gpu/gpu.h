@@ -63,6 +63,7 @@ enum gpu_status {
     GPU_INVALID_PTX,
     GPU_NOT_FOUND,
     GPU_LAUNCH_OUT_OF_RESOURCES,
+    GPU_NOT_SUPPORTED, /* the machine or the divergence model refuses the kernel */
     GPU_ILLEGAL_ADDRESS,
     GPU_MISALIGNED_ADDRESS,
     GPU_ASSERT,

@@ -85,7 +85,7 @@ static bool check_warps(const struct gpu *gpu, const struct gpu_launch *launch, 
     const struct exec_program *program = launch->kernel->program;
     if (!machine || launch->is_untimed || machine->warp_size == EXEC_LANES || !program->uses_warps)
         return true;
-    error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    error->status = GPU_NOT_SUPPORTED;
     snprintf(error->message, sizeof error->message,
              "kernel '%s' uses warp-wide instructions, which need warps of 32; machine '%s' has warps of %u",
              program->name, machine->name, machine->warp_size);
@@ -98,7 +98,7 @@ static bool check_matrix_unit(const struct gpu *gpu, const struct gpu_launch *la
     char name[80];
     if (!machine || launch->is_untimed || machine->matrix_rate || !program->first_multiplication)
         return true;
-    error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+    error->status = GPU_NOT_SUPPORTED;
     snprintf(
         error->message, sizeof error->message,
         "kernel '%s' multiplies matrices (line %u: %s), and machine '%s' has no unit for that: set sm.matrix_rate, or "

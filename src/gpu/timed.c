@@ -305,13 +305,13 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     run.is_watched = run.is_observed || gpu->config.check_every;
     timed->run = &run;
     gpu_progress_start(&run.progress);
-    bool is_done = !is_refused(timed, grid->program, error);
-    if (is_done)
+    bool is_accepted = !is_refused(timed, grid->program, error), is_done = is_accepted;
+    if (is_accepted)
         show_remark(timed, grid, record->kernel);
     for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
         is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
     if (!is_done)
-        error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+        error->status = is_accepted ? GPU_LAUNCH_OUT_OF_RESOURCES : GPU_NOT_SUPPORTED;
     if (is_done)
         split_l1(timed, grid);
     collect(timed, &before);

@@ -128,6 +128,23 @@ static void only_what_is_missing_here_makes_a_success_an_error(void **state) {
     outcome_free(&outcome);
 }
 
+/* The program passes over the error and ends with 0. */
+static void a_launch_that_the_model_or_the_machine_refuses_is_an_error(void **state) {
+    (void)state;
+    static const char *const refused[][2] = {{"mask -d dws", "kernel 'mask': dws "},
+                                             {"multiply -m gtx480", "kernel 'multiply' multiplies matrices (line "}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct outcome outcome = heddle("run %s/launches %s", programs(), refused[i][0]);
+        expect_status(&outcome, 1);
+        expect_text(outcome.err, "ended with exit status 0 although something that it used is missing here, first: ");
+        expect_text(outcome.err, refused[i][1]);
+        outcome_free(&outcome);
+        outcome = heddle("run %s/launches %s --keep-going", programs(), refused[i][0]);
+        expect_status(&outcome, 0);
+        outcome_free(&outcome);
+    }
+}
+
 static void the_first_cause_is_named_with_the_exit_status(void **state) {
     (void)state;
     struct outcome outcome = heddle("run %s/launches wide 7 --functional", programs());
@@ -152,6 +169,7 @@ int main(void) {
         cmocka_unit_test(the_cycles_of_all_launches_are_estimated),
         cmocka_unit_test(a_wrong_choice_is_explained),
         cmocka_unit_test(only_what_is_missing_here_makes_a_success_an_error),
+        cmocka_unit_test(a_launch_that_the_model_or_the_machine_refuses_is_an_error),
         cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),
         cmocka_unit_test(a_name_that_is_only_looked_up_is_not_missed),
     };
