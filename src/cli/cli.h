@@ -6,7 +6,7 @@ enum cli_status {
     CLI_DONE = 0,
     CLI_ERROR = 1, /* of the user or the program */
     CLI_USAGE = 2,
-    CLI_CHECK_FAILED = 3, /* the result differs from the CPU reference */
+    CLI_CHECK_FAILED = 3, /* the result differs from the CPU reference, or a user's program ended with this status */
     CLI_STOPPED = 4,      /* by a limit or an interrupt */
 };
 

@@ -78,11 +78,11 @@ static void a_program_that_cannot_run_on_a_machine_says_why(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_failed_check_decides_the_status(void **state) {
+static void status_3_decides_the_status(void **state) {
     (void)state;
     struct outcome outcome = heddle("characterize %s/timed -t narasiman2011 -- wrong:lrr", programs());
     expect_status(&outcome, 3);
-    expect_line(&outcome, "on narasiman2011: the check failed");
+    expect_line(&outcome, "/timed ended with exit status 3");
     outcome_free(&outcome);
     outcome = heddle("characterize %s/timed -t meng2010 -- wrong:gtrr", programs());
     expect_status(&outcome, 3);
@@ -143,7 +143,7 @@ int main(void) {
         cmocka_unit_test(a_miss_diverges_when_other_lanes_hit),
         cmocka_unit_test(the_papers_values_stand_beside_ours),
         cmocka_unit_test(a_program_that_cannot_run_on_a_machine_says_why),
-        cmocka_unit_test(a_failed_check_decides_the_status),
+        cmocka_unit_test(status_3_decides_the_status),
         cmocka_unit_test(only_the_tables_asked_for_are_measured),
         cmocka_unit_test(csv_has_a_line_for_each_program),
         cmocka_unit_test(the_list_of_workloads_shows_what_was_measured),

@@ -41,15 +41,34 @@ static void a_program_in_the_current_folder_needs_no_slash(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_failed_check_is_status_3(void **state) {
+/* Only bundled workloads mean a failed check by it. */
+static void status_3_of_a_program_is_passed_on(void **state) {
     (void)state;
     struct outcome outcome = heddle("run %s/ending 3 --functional --json -", programs());
     expect_status(&outcome, 3);
-    expect_text(outcome.err, "heddle: the check failed");
+    expect_line(&outcome, "ending ended with exit status 3");
+    assert_null(strstr(outcome.err, "reference"));
     json_t *object = json_output(&outcome);
     assert_true(json_is_false(json_object_get(object, "checked")));
     assert_non_null(json_object_get(object, "error"));
     json_decref(object);
+    outcome_free(&outcome);
+}
+
+/* A copy of the command in a tree of its own, in which the workload vecadd is a script. */
+static void a_workload_that_fails_its_check_is_status_3(void **state) {
+    (void)state;
+    char words[4096];
+    snprintf(words, sizeof words,
+             "--version && cd %s && mkdir -p tree/bin tree/workloads && cp \"$HEDDLE_COMMAND\" tree/bin && "
+             "build=$(dirname \"$(dirname \"$HEDDLE_COMMAND\")\") && ln -s \"$build/lib\" \"$build/machines\" tree && "
+             "printf '#!/bin/sh\\nexit 3\\n' >tree/workloads/vecadd && chmod +x tree/workloads/vecadd && "
+             "tree/bin/heddle compare vecadd -s lrr >out 2>err",
+             scratch());
+    struct outcome outcome = heddle("%s", words);
+    expect_status(&outcome, 3);
+    expect_text(outcome.out, " -  check failed\n");
+    expect_text(outcome.err, "the check failed: the result differs from the reference\n");
     outcome_free(&outcome);
 }
 
@@ -161,7 +180,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_reach_the_program_in_order),
         cmocka_unit_test(a_program_in_the_current_folder_needs_no_slash),
-        cmocka_unit_test(a_failed_check_is_status_3),
+        cmocka_unit_test(status_3_of_a_program_is_passed_on),
+        cmocka_unit_test(a_workload_that_fails_its_check_is_status_3),
         cmocka_unit_test(any_other_end_is_status_1_and_one_line),
         cmocka_unit_test(a_program_that_never_calls_the_driver_is_reported),
         cmocka_unit_test(a_file_that_is_not_a_program_is_named),

@@ -136,7 +136,7 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
             run->program, refusal->message, refusal->result);
         return CLI_ERROR;
     }
-    if (code == CLI_CHECK_FAILED) {
+    if (code == CLI_CHECK_FAILED && execution->program.kind == CLI_PROGRAM_WORKLOAD) {
         run->is_wrong = true;
         run->error = "the check failed: the result differs from the reference";
         return CLI_CHECK_FAILED;
@@ -146,7 +146,9 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
         run->error =
             base_arena_printf(arena, "%s; what failed first: %s (%s)", run->error, first->message, first->result);
     *is_said = is_ours;
-    return is_ours && code == CLI_USAGE ? CLI_USAGE : CLI_ERROR;
+    if (is_ours && code == CLI_USAGE)
+        return CLI_USAGE;
+    return code == CLI_CHECK_FAILED ? CLI_CHECK_FAILED : CLI_ERROR;
 }
 
 /* The user's own code in the run, as --scheduler has it; NULL: none. */
@@ -323,7 +325,7 @@ static void quote_program(struct cli_job *job, struct base_arena *arena) {
     struct report_run *run = &job->run;
     if (line && job->is_said)
         run->error = line;
-    else if (line && job->status == CLI_ERROR)
+    else if (line && run->error && !run->is_wrong && !run->stopped)
         run->error = base_arena_printf(arena, "%s: %s", run->error, line);
     job->is_said = false;
 }
