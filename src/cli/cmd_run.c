@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/demangle.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -263,14 +264,41 @@ static void print_notes(const struct run *run, const struct report_run *report, 
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
 }
 
+/* A run whose options choose launches, but none that the program made, is a mistake. Returns one line about it, or
+ * NULL.
+ */
+static const char *nothing_timed(struct run *run, const struct report_run *report) {
+    const struct cli_execution *execution = &run->execution;
+    unsigned n;
+    if (!report->n_launches || !(execution->timed_kernels || run->given.launches))
+        return NULL;
+    for (unsigned i = 0; i < report->n_launches; i++)
+        if (!report->launch[i].n_untimed)
+            return NULL;
+    const char *text = "no launch matches";
+    if (execution->timed_kernels)
+        text = base_arena_printf(&run->arena, "%s --kernel '%s'", text, execution->timed_kernels);
+    if (run->given.launches)
+        text = base_arena_printf(&run->arena, "%s --launch %s", text, run->given.launches);
+    const struct report_kernel *kernel = report_by_name(report, &run->arena, &n);
+    text = base_arena_printf(&run->arena, "%s, so nothing was timed; %s made %u launch%s, of", text, report->program,
+                             report->n_launches, report->n_launches == 1 ? "" : "es");
+    enum { MOST_NAMES = 8 };
+    for (unsigned i = 0; i < n && i < MOST_NAMES; i++)
+        text =
+            base_arena_printf(&run->arena, "%s%s %s", text, i ? "," : "", base_demangle(kernel[i].name, &run->arena));
+    return n > MOST_NAMES ? base_arena_printf(&run->arena, "%s and %u others", text, n - MOST_NAMES) : text;
+}
+
 /* The table goes to standard output, unless --json or --csv writes there; errors go to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
     bool has_color = cli_is_colored(run->given.color);
+    bool has_launches = report->n_launches && !nothing_timed(run, report);
     if (run->execution.shows_progress && report->stopped)
         fputs("\r\033[K", stderr); /* the driver had no time to clear its progress line */
     bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv) &&
                      !cli_is_stdout(run->given.html);
-    if (has_table && (report->n_launches || (status == CLI_DONE && report->has_results)))
+    if (has_table && (has_launches || (status == CLI_DONE && report->has_results)))
         report_print_run(stdout, report, has_color, &run->arena);
     if (!run->given.is_quiet)
         print_notes(run, report, status);
@@ -346,6 +374,8 @@ static int run_program(struct run *run) {
     if (execution->target)
         report.target = &run->shown;
     int status = cli_execute(execution, &report, &run->arena, &is_said);
+    if (status == CLI_DONE && (report.error = nothing_timed(run, &report)))
+        status = CLI_ERROR;
     report.is_checked = status == CLI_DONE && program->kind == CLI_PROGRAM_WORKLOAD && run->given.program.has_check;
     return show(run, &report, status, is_said);
 }

@@ -112,6 +112,23 @@ static void a_wrong_choice_is_explained(void **state) {
     }
 }
 
+static void a_choice_of_no_launch_is_an_error_with_the_kernels_there_are(void **state) {
+    (void)state;
+    struct outcome outcome = heddle("run %s/launches --kernel nosuch", programs());
+    expect_status(&outcome, 1);
+    assert_string_equal(outcome.out, "");
+    expect_line(&outcome, "heddle: no launch matches --kernel 'nosuch', so nothing was timed; ");
+    expect_text(outcome.err, "/launches made 6 launches, of geo::scale<float, 3>, step\n");
+    outcome_free(&outcome);
+    outcome = heddle("run %s/launches --kernel step --launch 7.. --json -", programs());
+    expect_status(&outcome, 1);
+    expect_line(&outcome, "heddle: no launch matches --kernel 'step' --launch 7.., so nothing was timed");
+    outcome_free(&outcome);
+    outcome = heddle("run /bin/true --kernel nosuch");
+    expect_status(&outcome, 0);
+    outcome_free(&outcome);
+}
+
 static void only_what_is_missing_here_makes_a_success_an_error(void **state) {
     (void)state;
     struct outcome outcome = heddle("run %s/launches wide --functional", programs());
@@ -168,6 +185,7 @@ int main(void) {
         cmocka_unit_test(one_in_so_many_launches_of_each_kernel_is_timed),
         cmocka_unit_test(the_cycles_of_all_launches_are_estimated),
         cmocka_unit_test(a_wrong_choice_is_explained),
+        cmocka_unit_test(a_choice_of_no_launch_is_an_error_with_the_kernels_there_are),
         cmocka_unit_test(only_what_is_missing_here_makes_a_success_an_error),
         cmocka_unit_test(a_launch_that_the_model_or_the_machine_refuses_is_an_error),
         cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),
