@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/program/place.h"
@@ -143,9 +144,14 @@ static int start(const struct new_options *given, const struct cli_words *words,
     if (words->count != 2)
         return cli_fail(CLI_USAGE, "new needs a kind and a name: heddle new scheduler mine");
     const struct kind *kind = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    struct base_nearest nearest = base_nearest_to(words->item[0]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        base_nearest_offer(&nearest, kinds[i].name);
         if (strcmp(kinds[i].name, words->item[0]) == 0)
             kind = &kinds[i];
+    }
+    if (!kind && nearest.best)
+        return cli_fail(CLI_USAGE, "'%s' is no kind of policy; did you mean '%s'?", words->item[0], nearest.best);
     if (!kind)
         return cli_fail(CLI_USAGE, "'%s' is none of scheduler, divergence, dram-policy", words->item[0]);
     const char *name = words->item[1];

@@ -190,8 +190,8 @@ static int refuse_kernel(const struct ptx_module *module, const char *name) {
         if (module->function[f]->has_body)
             base_nearest_offer(&nearest, module->function[f]->name);
     if (nearest.best)
-        return cli_fail(CLI_ERROR, "%s has no kernel '%s'; did you mean '%s'?", module->path, name, nearest.best);
-    return cli_fail(CLI_ERROR, "%s has no kernel '%s'; 'heddle ptx %s' lists them", module->path, name, module->path);
+        return cli_fail(CLI_USAGE, "%s has no kernel '%s'; did you mean '%s'?", module->path, name, nearest.best);
+    return cli_fail(CLI_USAGE, "%s has no kernel '%s'; 'heddle ptx %s' lists them", module->path, name, module->path);
 }
 
 enum format { FORMAT_JSON, FORMAT_DOT };

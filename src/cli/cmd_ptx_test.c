@@ -92,7 +92,7 @@ static void every_kernel_is_described_unless_one_is_named(void **state) {
     assert_int_equal(run_ptx(loop_text, NULL, NULL, &json), CLI_DONE);
     assert_int_equal(json_array_size(json_object_get(json, "functions")), 2);
     json_decref(json);
-    assert_int_equal(run_ptx(loop_text, "--kernel", "loping", NULL), CLI_ERROR);
+    assert_int_equal(run_ptx(loop_text, "--kernel", "loping", NULL), CLI_USAGE);
 }
 
 static void wrong_text_is_an_error(void **state) {

@@ -104,8 +104,8 @@ const struct cli_command cli_run_command = {
             "  buf:TYPE[N]=CONTENT     filled: iota (0, 1, 2...), random, or numbers with commas, the last repeated\n"
             "  out:...                 as buf:, and its content is printed after the run\n"
             "\n"
-            "Exit status: 0 done, 1 an error of the user or the program, 2 wrong usage, 3 a check failed,\n"
-            "4 stopped by a limit or an interrupt.\n",
+            "Exit status: 0 done, 1 an error of the user or the program, 2 wrong usage or an unknown name,\n"
+            "3 a check failed or the program ended with 3, 4 stopped by a limit or an interrupt.\n",
     .examples = "  heddle run bfs\n"
                 "  heddle run matmul --size medium --scheduler gto --json result.json\n"
                 "  heddle run bfs --machine gtx480 --set l1.size=32K --set sm.count=30\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/html.h"
@@ -98,11 +99,16 @@ static bool is_wanted(const struct validate *validate, const struct cli_recorded
 
 static int check_names(const struct validate *validate) {
     for (unsigned i = 1; i < validate->words.count; i++) {
-        bool is_known = false;
+        const char *name = validate->words.item[i];
+        struct base_nearest nearest = base_nearest_to(name);
         for (unsigned k = 0; k < validate->recording.count; k++)
-            is_known |= strcmp(validate->recording.item[k].workload, validate->words.item[i]) == 0;
-        if (!is_known)
-            return cli_fail(CLI_ERROR, "the recording has no workload '%s'", validate->words.item[i]);
+            base_nearest_offer(&nearest, validate->recording.item[k].workload);
+        if (nearest.best && strcmp(nearest.best, name) == 0)
+            continue;
+        if (nearest.best)
+            return cli_fail(CLI_USAGE, "the recording has no workload '%s'; did you mean '%s'?", name, nearest.best);
+        return cli_fail(CLI_USAGE, "the recording has no workload '%s'; 'heddle list workloads' shows the workloads",
+                        name);
     }
     return CLI_DONE;
 }

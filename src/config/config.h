@@ -55,7 +55,9 @@ void config_defaults(struct config_machine *machine);
  * config_set(). */
 bool config_load(struct config_machine *machine, const char *name_or_path, const char *folder, char *error,
                  size_t error_bytes);
-/* The same for the text of a file; messages show `name`. It may extend machines of `folder`. */
+/* True if the text names a file, not a machine of the folder. */
+bool config_is_path(const char *name_or_path);
+/* The same as config_load() for the text of a file; messages show `name`. It may extend machines of `folder`. */
 bool config_load_text(struct config_machine *machine, const char *text, const char *name, const char *folder,
                       char *error, size_t error_bytes);
 /* Applies "key=value". */

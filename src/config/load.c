@@ -17,7 +17,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static bool is_path(const char *text) {
+bool config_is_path(const char *text) {
     return strchr(text, '/') || ends_with(text, ".yaml") || ends_with(text, ".yml");
 }
 
@@ -98,13 +98,13 @@ bool config_extend(struct config_reading *reading, const struct base_source *sou
     if (++base.depth == MOST_FILES)
         return base_diag_error_at(reading->diag, source, at, "more than %d files extend each other; is there a cycle?",
                                   MOST_FILES);
-    if (!is_path(name))
+    if (!config_is_path(name))
         path = base_arena_printf(reading->arena, "%s/%s.yaml", reading->folder, name);
     else if (name[0] == '/' || !slash)
         path = name;
     else
         path = base_arena_printf(reading->arena, "%.*s/%s", (int)(slash - source->name), source->name, name);
-    if (!is_path(name) && access(path, F_OK) != 0)
+    if (!config_is_path(name) && access(path, F_OK) != 0)
         return base_diag_error_at(reading->diag, source, at, "%s",
                                   describe_missing(name, reading->folder, reading->arena));
     struct base_diag diag = {0};
@@ -137,7 +137,7 @@ static bool load_source(struct config_reading *reading, const struct base_source
 static bool load_file(struct config_reading *reading, const char *name_or_path, char *error, size_t error_bytes) {
     const char *path = name_or_path;
     struct base_source source;
-    if (!is_path(name_or_path)) {
+    if (!config_is_path(name_or_path)) {
         path = base_arena_printf(reading->arena, "%s/%s.yaml", reading->folder, name_or_path);
         if (access(path, F_OK) != 0)
             return config_error(error, error_bytes, "%s",

@@ -107,7 +107,7 @@ static void refused(int status, const char *words, const char *message) {
 
 static void mistakes_name_the_key_and_what_is_right(void **state) {
     (void)state;
-    refused(1, "list machines gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?\n");
+    refused(2, "list machines gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?\n");
     refused(1, "list machines no.yaml", "heddle: cannot open 'no.yaml': No such file or directory\n");
     refused(2, "list machines gtx480 --set l1.sise=1K",
             "heddle: --set: unknown key 'l1.sise'; did you mean 'l1.size'?\n");

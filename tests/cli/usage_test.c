@@ -24,7 +24,7 @@ static void misspelt_names_get_the_nearest_right_one(void **state) {
     refused(2, "rnu bfs", "heddle: no command 'rnu'; did you mean 'run'?");
     refused(2, "bfs", "did you mean 'heddle run bfs'?");
     refused(2, "help bnch", "did you mean 'bench'?");
-    refused(1, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    refused(2, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
     refused(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
     refused(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
     refused(2, "run bfs --thread 5", "did you mean '--threads'?");
@@ -32,22 +32,33 @@ static void misspelt_names_get_the_nearest_right_one(void **state) {
             "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
     refused(2, "list workload", "did you mean 'workloads'?");
     refused(2, "bench fna", "did you mean 'fma'?");
-    refused(1, "run bfs -m gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    refused(2, "run bfs -m gtx48", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
     refused(2, "run bfs -s gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
     refused(2, "run bfs --set scheduler=gtp", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
     refused(2, "run bfs -s two-level:gruop=4", "two-level has no option 'gruop'; did you mean 'group'?");
     refused(2, "run bfs -d stak", "heddle: no divergence model 'stak'; did you mean 'stack'?");
     refused(2, "run bfs --set sm.cuont=4", "did you mean 'sm.count'?");
-    refused(1, "compare bfs -m 'gtx480 gtx48'", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
+    refused(2, "compare bfs -m 'gtx480 gtx48'", "heddle: no machine 'gtx48'; did you mean 'gtx480'?");
     refused(2, "compare bfs -s 'lrr gtp'", "heddle: no scheduler 'gtp'; did you mean 'gto'?");
-    refused(1, "compare bfs bsf", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
+    refused(2, "compare bfs bsf", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
     refused(2, "compra bfs", "did you mean 'compare'?");
+    refused(2, "characterize bsf", "did you mean 'bfs'?");
+    refused(2, "characterize bfs -t liu202", "did you mean 'liu2023'?");
+    refused(2, "validate h20", "heddle: no machine 'h20'; did you mean 'h200'?");
+    refused(2, "validate h200 bsf", "heddle: the recording has no workload 'bsf'; did you mean 'bfs'?");
+    refused(2, "list machines gtx48", "did you mean 'gtx480'?");
+    refused(2, "paper liu2023-fig", "did you mean 'liu2023-fig1'?");
+    refused(2, "cost dwss", "did you mean 'dws'?");
+    refused(2, "new schedler mine", "did you mean 'scheduler'?");
+    refused(2, "run bfs --dram-policy fr-fcf", "dram.policy is 'fr-fcf', but takes fcfs, fcfs-bank or fr-fcfs");
+    refused(2, "ptx tests/cli/kernels.ptx --kernel saxyp", "did you mean 'saxpy'?");
+    refused(2, "bench bsf", "did you mean 'bfs'?");
 }
 
 static void names_far_from_everything_lead_to_the_list(void **state) {
     (void)state;
     refused(2, "frobnicate", "heddle: no command 'frobnicate'; 'heddle help' lists them");
-    refused(1, "run frobnicate --functional", "'heddle list workloads'");
+    refused(2, "run frobnicate --functional", "'heddle list workloads'");
     refused(2, "list frobnicate",
             "there are: workloads, aliases, machines, options, schedulers, divergence, experiments, "
             "stats, commands");

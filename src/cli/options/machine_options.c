@@ -10,10 +10,11 @@
 #include "cli/cli.h"
 #include "config/plugin.h"
 
-/* A message about a place in a file has the compilers' form, so that editors can jump there. */
-static int refuse(const char *error) {
+/* A name that is unknown is wrong usage, a file that is wrong is an error. A message about a place in a file has the
+ * compilers' form, so that editors can jump there. */
+static int refuse(const char *name, const char *error) {
     if (!strchr(error, '\n'))
-        return cli_fail(CLI_ERROR, "%s", error);
+        return cli_fail(config_is_path(name) ? CLI_ERROR : CLI_USAGE, "%s", error);
     fprintf(stderr, "%s\n", error);
     return CLI_ERROR;
 }
@@ -46,7 +47,7 @@ int cli_load_machine(struct config_machine *machine, const struct cli_machine_op
     char error[CONFIG_ERROR_BYTES];
     const char *name = given->machine ? given->machine : CLI_DEFAULT_MACHINE;
     if (!config_load(machine, name, folder, error, sizeof error))
-        return refuse(error);
+        return refuse(name, error);
     for (unsigned i = 0; i < given->set.count; i++)
         if (!config_set(machine, given->set.item[i], error, sizeof error))
             return cli_fail(CLI_USAGE, "--set: %s", error);

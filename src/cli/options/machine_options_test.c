@@ -72,7 +72,8 @@ static void mistakes_have_the_status_of_their_kind(void **state) {
     (void)state;
     struct config_machine machine;
     bool dump;
-    assert_int_equal(load(&machine, &dump, (char *[]){"test", "-m", "nothing", NULL}), CLI_ERROR);
+    assert_int_equal(load(&machine, &dump, (char *[]){"test", "-m", "nothing", NULL}), CLI_USAGE);
+    assert_int_equal(load(&machine, &dump, (char *[]){"test", "-m", "nothing.yaml", NULL}), CLI_ERROR);
     assert_int_equal(load(&machine, &dump, (char *[]){"test", "--set", "x=1", NULL}), CLI_USAGE);
 }
 

@@ -16,12 +16,12 @@ static bool ends_with(const char *text, const char *end) {
 static bool refuse_name(const char *name, int *status) {
     const char *nearest = cli_nearest_workload(name);
     if (nearest)
-        *status = cli_fail(CLI_ERROR, "no workload and no file '%s'; did you mean '%s'?", name, nearest);
+        *status = cli_fail(CLI_USAGE, "no workload and no file '%s'; did you mean '%s'?", name, nearest);
     else if (strchr(name, '/') || ends_with(name, ".ptx"))
         *status = cli_fail(CLI_ERROR, "cannot find '%s'", name);
     else
         *status =
-            cli_fail(CLI_ERROR, "no workload and no file '%s'; 'heddle list workloads' shows the workloads", name);
+            cli_fail(CLI_USAGE, "no workload and no file '%s'; 'heddle list workloads' shows the workloads", name);
     return false;
 }
 

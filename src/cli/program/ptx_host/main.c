@@ -156,8 +156,8 @@ static _Noreturn void refuse_kernel(const struct job *job, const CUfunction *fun
     if (!job->kernel)
         fail(2, "%s has %u kernels; choose one with --kernel: %s", job->path, count, names);
     if (nearest.best)
-        fail(1, "%s has no kernel '%s'; did you mean '%s'?", job->path, job->kernel, nearest.best);
-    fail(1, "%s has no kernel '%s'; it has: %s", job->path, job->kernel, names);
+        fail(2, "%s has no kernel '%s'; did you mean '%s'?", job->path, job->kernel, nearest.best);
+    fail(2, "%s has no kernel '%s'; it has: %s", job->path, job->kernel, names);
 }
 
 static void find_kernel(struct job *job) {
