@@ -92,18 +92,64 @@ static void a_program_that_never_calls_the_driver_is_reported(void **state) {
     outcome_free(&outcome);
 }
 
-static void a_file_that_is_not_a_program_is_named(void **state) {
-    (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/text", scratch());
-    FILE *file = fopen(path, "w");
+/* Writes a file into the scratch folder and expects the run of it to fail with one line that has the text. */
+static void file_is_refused(const char *name, const void *content, size_t n, mode_t mode, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", scratch(), name);
+    FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    fputs("no program\n", file);
+    assert_int_equal(fwrite(content, 1, n, file), n);
     fclose(file);
-    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(chmod(path, mode), 0);
     struct outcome outcome = heddle("run %s --functional", path);
     expect_status(&outcome, 1);
-    expect_line(&outcome, "Exec format error");
+    assert_string_equal(outcome.out, "");
+    expect_line(&outcome, text);
+    outcome_free(&outcome);
+}
+
+static void text_is_refused(const char *name, const char *content, mode_t mode, const char *text) {
+    file_is_refused(name, content, strlen(content), mode, text);
+}
+
+static void a_file_that_is_not_a_program_is_explained(void **state) {
+    (void)state;
+    static const char source[] = "int main(void) {}\n", nvcc[] = "is source code: build it with 'nvcc ";
+    text_is_refused("x.cu", source, 0644, nvcc);
+    text_is_refused("y.cu", source, 0755, nvcc);
+    text_is_refused("z.cu", source, 0644, "/z.cu -o z', then 'heddle run ./z'; without nvcc, docs/cuda-programs.md");
+    text_is_refused("x.c", source, 0644, "/x.c -L ");
+    text_is_refused("y.c", source, 0644, "-lcuda -o y', then 'heddle run ./y'");
+    text_is_refused("x.cpp", source, 0644, "build it with 'g++ -I ");
+    text_is_refused("script", "#!/bin/sh\n", 0644, "/script' is not marked as executable: 'chmod +x ");
+    text_is_refused("odd-script", "#!/nowhere/sh -e\n", 0755,
+                    "is a script for '/nowhere/sh', which cannot be run here");
+    text_is_refused("text", "no program\n", 0755, "is a text without a first line '#!...'");
+    text_is_refused("plain-text", "no program\n", 0644, "is a text without a first line '#!...'");
+    text_is_refused("nothing", "", 0755, "/nothing' is empty; expected is a bundled workload");
+    file_is_refused("bytes", "\1\2\3\0", 4, 0755, "/bytes' is not an executable; expected is a bundled workload");
+}
+
+/* The head of an ELF file, with its type at 16 and its machine at 18. */
+static void an_executable_for_another_computer_is_explained(void **state) {
+    (void)state;
+    unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 183};
+    file_is_refused("arm", elf, sizeof elf, 0755, "/arm' is an executable for AArch64, and this computer runs ");
+    elf[18] = 190;
+    file_is_refused("cubin", elf, sizeof elf, 0755, "/cubin' holds kernels for one GPU alone (a cubin)");
+    elf[16] = 1;
+    elf[18] = 62;
+    file_is_refused("object", elf, sizeof elf, 0755, "/object' is an object file: link it");
+}
+
+static void a_script_runs(void **state) {
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "%s/script", scratch());
+    text_is_refused("script", "#!/bin/sh\n", 0644, "chmod +x");
+    assert_int_equal(chmod(path, 0755), 0);
+    struct outcome outcome = heddle("run %s --functional -q", path);
+    expect_status(&outcome, 0);
     outcome_free(&outcome);
 }
 
@@ -184,7 +230,9 @@ int main(void) {
         cmocka_unit_test(a_workload_that_fails_its_check_is_status_3),
         cmocka_unit_test(any_other_end_is_status_1_and_one_line),
         cmocka_unit_test(a_program_that_never_calls_the_driver_is_reported),
-        cmocka_unit_test(a_file_that_is_not_a_program_is_named),
+        cmocka_unit_test(a_file_that_is_not_a_program_is_explained),
+        cmocka_unit_test(an_executable_for_another_computer_is_explained),
+        cmocka_unit_test(a_script_runs),
         cmocka_unit_test(a_program_that_sleeps_is_stopped_at_the_time_limit),
         cmocka_unit_test(an_interrupt_ends_the_run_with_partial_results),
         cmocka_unit_test(no_private_folder_is_left_behind),

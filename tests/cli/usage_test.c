@@ -118,7 +118,7 @@ static void files_that_cannot_be_used_are_named(void **state) {
     refused(1, "run ./nothing/here --functional", "cannot find './nothing/here'");
     refused(1, "run nothing.ptx --functional", "cannot find 'nothing.ptx'");
     refused(1, "run docs/ --functional", "'docs/' is a folder");
-    refused(1, "run ./LICENSE --functional", "cannot run './LICENSE'");
+    refused(1, "run ./LICENSE --functional", "'./LICENSE' is a text without a first line '#!...'");
     refused(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
     refused(1, "ptx nothing.ptx", "heddle: cannot open 'nothing.ptx': No such file or directory");
     refused(1, "ptx docs", "heddle: cannot read 'docs': Is a directory");

@@ -262,8 +262,10 @@ static bool is_trace_cut(const struct cli_execution *execution) {
 static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct base_arena *arena) {
     struct report_run *run = &job->run;
     if (end->start_error) {
-        run->error = base_arena_printf(arena, "cannot run '%s': %s", job->execution.program.executable,
-                                       strerror(end->start_error));
+        run->error = base_arena_printf(
+            arena, "cannot run '%s': %s%s", job->execution.program.executable, strerror(end->start_error),
+            end->start_error == ENOENT ? "; the loader that it names is missing: was it built for another system?"
+                                       : "");
         return CLI_ERROR;
     }
     struct base_diag diag = {0};

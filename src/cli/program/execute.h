@@ -25,6 +25,9 @@ struct cli_program {
 bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
                       struct base_arena *arena, int *status);
 
+/* Returns one line that says why a file cannot be started and what to do, or NULL if nothing speaks against it. */
+const char *cli_why_not_runnable(const char *name, const struct cli_place *place, struct base_arena *arena);
+
 struct cli_execution {
     struct cli_program program;
     const struct cli_place *place;

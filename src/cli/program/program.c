@@ -17,7 +17,7 @@ static bool refuse_name(const char *name, int *status) {
     const char *nearest = cli_nearest_workload(name);
     if (nearest)
         *status = cli_fail(CLI_USAGE, "no workload and no file '%s'; did you mean '%s'?", name, nearest);
-    else if (strchr(name, '/') || ends_with(name, ".ptx"))
+    else if (strchr(name, '/') || strchr(name, '.'))
         *status = cli_fail(CLI_ERROR, "cannot find '%s'", name);
     else
         *status =
@@ -25,19 +25,36 @@ static bool refuse_name(const char *name, int *status) {
     return false;
 }
 
-static bool check_file(const char *name, int mode, int *status) {
+static bool refuse_file(const char *name, const char *reason, int *status) {
+    *status = cli_fail(CLI_ERROR, "cannot run '%s': %s", name, reason);
+    return false;
+}
+
+static bool check_file(const char *name, int *status) {
     struct stat about = {0};
-    if (stat(name, &about) != 0 && errno == ENOENT)
-        return refuse_name(name, status);
-    if (S_ISDIR(about.st_mode)) {
-        *status = cli_fail(CLI_ERROR, "'%s' is a folder, not a program", name);
+    if (stat(name, &about) != 0)
+        return errno == ENOENT ? refuse_name(name, status) : refuse_file(name, strerror(errno), status);
+    if (!S_ISDIR(about.st_mode))
+        return true;
+    *status = cli_fail(CLI_ERROR, "'%s' is a folder: name the program in it", name);
+    return false;
+}
+
+static bool check_ptx(const char *name, int *status) {
+    if (!check_file(name, status))
+        return false;
+    return access(name, R_OK) == 0 || refuse_file(name, strerror(errno), status);
+}
+
+static bool check_executable(const char *name, const struct cli_place *place, struct base_arena *arena, int *status) {
+    if (!check_file(name, status))
+        return false;
+    const char *reason = cli_why_not_runnable(name, place, arena);
+    if (reason) {
+        *status = cli_fail(CLI_ERROR, "%s", reason);
         return false;
     }
-    if (access(name, mode) != 0) {
-        *status = cli_fail(CLI_ERROR, "cannot %s '%s': %s", mode == X_OK ? "run" : "read", name, strerror(errno));
-        return false;
-    }
-    return true;
+    return access(name, X_OK) == 0 || refuse_file(name, strerror(errno), status);
 }
 
 bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
@@ -55,9 +72,9 @@ bool cli_find_program(struct cli_program *program, const char *name, const struc
     if (ends_with(name, ".ptx")) {
         program->kind = CLI_PROGRAM_PTX;
         program->executable = place->ptx_run;
-        return check_file(name, R_OK, status);
+        return check_ptx(name, status);
     }
     program->kind = CLI_PROGRAM_EXECUTABLE;
     program->executable = strchr(name, '/') ? name : base_arena_printf(arena, "./%s", name);
-    return check_file(name, X_OK, status);
+    return check_executable(name, place, arena, status);
 }
