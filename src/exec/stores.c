@@ -13,12 +13,15 @@ static uint32_t bit_of(uint64_t piece) {
     return (uint32_t)(piece * UINT64_C(0x9E3779B97F4A7C15) >> 32) % EXEC_STORES_BITS;
 }
 
-static void mark(struct exec_stores *stores, uint64_t piece, bool is_set) {
+static bool mark(struct exec_stores *stores, uint64_t piece) {
     uint32_t bit = bit_of(piece);
-    if (is_set)
-        stores->filter[bit / 64] |= UINT64_C(1) << bit % 64;
-    else
-        stores->filter[bit / 64] = 0;
+    stores->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    return true;
+}
+
+static bool unmark(struct exec_stores *stores, uint64_t piece) {
+    stores->filter[bit_of(piece) / 64] = 0;
+    return true;
 }
 
 static bool may_be_touched(const struct exec_stores *stores, uint64_t address) {
@@ -34,19 +37,29 @@ static unsigned char *values_of(const struct exec_stores *stores, const struct e
     return stores->data + store->data + (store->mask ? EXEC_LANES * sizeof(uint64_t) : 0);
 }
 
-static void mark_all(struct exec_stores *stores, const struct exec_store *store, bool is_set) {
+/* Calls visit() for each piece of memory that the store touches, until it returns false. */
+static inline __attribute__((always_inline)) bool visit_pieces(struct exec_stores *stores,
+                                                               const struct exec_store *store,
+                                                               bool (*visit)(struct exec_stores *, uint64_t piece)) {
     if (!store->mask) {
         for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
-            mark(stores, piece, is_set);
-        return;
+            if (!visit(stores, piece))
+                return false;
+        return true;
     }
     const uint64_t *address = addresses_of(stores, store);
-    EXEC_FOR_ACTIVE(l, store->mask) mark(stores, address[l] >> PIECE_SHIFT, is_set);
+    EXEC_FOR_ACTIVE(l, store->mask)
+    if (!visit(stores, address[l] >> PIECE_SHIFT))
+        return false;
+    return true;
 }
 
 /* --- claims --- */
 
-enum { SHARED = EXEC_CLAIM_SMS }; /* in place of an SM: several have claimed it */
+/* A claim is one word and nothing else is read through it, so relaxed operations do: whatever their order, a place ends
+ * up with the only SM that claimed it, or with SHARED. The end of the round orders them before
+ * exec_stores_apply_free(). tests/interleavings runs them in every order. */
+enum { SHARED = EXEC_CLAIM_SMS }; /* in place of an SM: several have claimed it, or its SM has given it up */
 
 static uint32_t claim_of(const struct exec_claims *claims, uint32_t sm) {
     return claims->round << EXEC_CLAIM_SM_BITS | sm;
@@ -56,7 +69,7 @@ static atomic_uint *claim_at(struct exec_claims *claims, uint64_t piece) {
     return &claims->claim[(piece * UINT64_C(0x9E3779B97F4A7C15) >> 40) % EXEC_CLAIMS];
 }
 
-static void claim(const struct exec_stores *stores, uint64_t piece) {
+static bool claim(struct exec_stores *stores, uint64_t piece) {
     struct exec_claims *claims = stores->claims;
     atomic_uint *place = claim_at(claims, piece);
     uint32_t own = claim_of(claims, stores->sm), old = atomic_load_explicit(place, memory_order_relaxed);
@@ -64,37 +77,20 @@ static void claim(const struct exec_stores *stores, uint64_t piece) {
         bool is_taken = old >> EXEC_CLAIM_SM_BITS == own >> EXEC_CLAIM_SM_BITS;
         if (atomic_compare_exchange_weak_explicit(place, &old, is_taken ? claim_of(claims, SHARED) : own,
                                                   memory_order_relaxed, memory_order_relaxed))
-            return;
+            break;
     }
+    return true;
 }
 
-static bool is_own(const struct exec_stores *stores, uint64_t piece) {
+static bool is_own(struct exec_stores *stores, uint64_t piece) {
     return atomic_load_explicit(claim_at(stores->claims, piece), memory_order_relaxed) ==
            claim_of(stores->claims, stores->sm);
 }
 
-static void claim_all(const struct exec_stores *stores, const struct exec_store *store) {
-    if (!store->mask) {
-        for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
-            claim(stores, piece);
-        return;
-    }
-    const uint64_t *address = addresses_of(stores, store);
-    EXEC_FOR_ACTIVE(l, store->mask) claim(stores, address[l] >> PIECE_SHIFT);
-}
-
-/* No other SM has stored to these pieces. */
-static bool meets_no_other(const struct exec_stores *stores, const struct exec_store *store) {
-    if (!store->mask) {
-        for (uint64_t piece = store->low >> PIECE_SHIFT; piece <= (store->high - 1) >> PIECE_SHIFT; piece++)
-            if (!is_own(stores, piece))
-                return false;
-        return true;
-    }
-    const uint64_t *address = addresses_of(stores, store);
-    EXEC_FOR_ACTIVE(l, store->mask)
-    if (!is_own(stores, address[l] >> PIECE_SHIFT))
-        return false;
+/* The store waits for its turn, so later stores to its pieces must too. No other SM's thread writes this claim. */
+static bool give_up(struct exec_stores *stores, uint64_t piece) {
+    if (is_own(stores, piece))
+        atomic_store_explicit(claim_at(stores->claims, piece), claim_of(stores->claims, SHARED), memory_order_relaxed);
     return true;
 }
 
@@ -148,9 +144,9 @@ static void view_store(struct exec_context *cx, uint32_t is_global, unsigned byt
     }
     store->bytes = bytes;
     store->cycle = cx->time;
-    mark_all(stores, store, true);
+    visit_pieces(stores, store, mark);
     if (stores->claims)
-        claim_all(stores, store);
+        visit_pieces(stores, store, claim);
 }
 
 /* Copies what [from, from + n) and [to, to + m) have in common. */
@@ -262,14 +258,16 @@ void exec_stores_apply(struct exec_stores *stores, const struct exec_memory *mem
 
 void exec_stores_apply_free(struct exec_stores *stores, const struct exec_memory *memory) {
     for (uint32_t i = stores->n_applied; i < stores->n; i++)
-        if (meets_no_other(stores, &stores->store[i]))
+        if (visit_pieces(stores, &stores->store[i], is_own))
             apply(stores, &stores->store[i], memory);
+        else
+            visit_pieces(stores, &stores->store[i], give_up);
     pass_applied(stores);
 }
 
 void exec_stores_forget(struct exec_stores *stores) {
     for (uint32_t i = 0; i < stores->n; i++)
-        mark_all(stores, &stores->store[i], false);
+        visit_pieces(stores, &stores->store[i], unmark);
     stores->n = stores->n_applied = 0;
     stores->n_data = 0;
 }

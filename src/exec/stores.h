@@ -52,8 +52,8 @@ void exec_stores_view(struct exec_context *cx, uint32_t mask, uint32_t is_global
                       struct exec_view *view);
 /* Puts the stores up to this cycle into memory. */
 void exec_stores_apply(struct exec_stores *stores, const struct exec_memory *memory, uint64_t cycle);
-/* Puts those into memory that meet no other SM's. Several threads may do so at once, for different SMs, when no SM
- * stores any more. */
+/* Writes to memory the stores that neither meet another SM's nor come after one that does. Several threads may do so at
+ * once, for different SMs, when no SM stores any more. */
 void exec_stores_apply_free(struct exec_stores *stores, const struct exec_memory *memory);
 /* All have been put into memory. */
 void exec_stores_forget(struct exec_stores *stores);

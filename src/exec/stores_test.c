@@ -157,11 +157,45 @@ static void stores_that_meet_no_other_need_no_order(void **state) {
     end(&other);
 }
 
+/* A store that waits for its turn because another SM stores to one of its pieces: a later store of its own SM to
+ * another of its pieces waits too. */
+static void stores_of_one_sm_stay_in_order(void **state) {
+    (void)state;
+    static struct fixture f, other;
+    start(&f);
+    start(&other);
+    struct exec_claims *claims = base_allocate(1, sizeof *claims);
+    claims->round = 1;
+    f.cx->stores->claims = other.cx->stores->claims = claims;
+    other.cx->stores->sm = 1;
+    aim(&other, 128, 0);
+    store(&other, EXEC_PATTERN_UNIFORM, 1, 4, 5000);
+    aim(&f, 128, 256);
+    store(&f, EXEC_PATTERN_LANES, 3, 5, 1000); /* to 128 and 384 */
+    aim(&f, 384, 256);
+    store(&f, EXEC_PATTERN_LANES, 3, 6, 2000); /* to 384 and 640 */
+    aim(&f, 640, 0);
+    store(&f, EXEC_PATTERN_UNIFORM, 1, 7, 3000);
+    aim(&f, 1024, 0);
+    store(&f, EXEC_PATTERN_UNIFORM, 1, 8, 4000);
+    exec_stores_apply_free(f.cx->stores, &f.memory);
+    assert_int_equal(f.word[384], 384);
+    assert_int_equal(f.word[640], 640);
+    assert_int_equal(f.word[1024], 4000);
+    exec_stores_apply(f.cx->stores, &f.memory, 8);
+    assert_int_equal(f.word[384], 2000);
+    assert_int_equal(f.word[640], 3000);
+    free(claims);
+    end(&f);
+    end(&other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_sm_sees_its_stores_and_memory_does_not),
         cmocka_unit_test(stores_go_into_memory_by_cycle),
         cmocka_unit_test(stores_that_meet_no_other_need_no_order),
+        cmocka_unit_test(stores_of_one_sm_stay_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
