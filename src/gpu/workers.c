@@ -1,11 +1,21 @@
 /* A pool of host threads. See workers.h.
  *
- * A round takes microseconds, so a thread polls for a while before it sleeps, and what different threads write is in
- * different cache lines. Each thread has its own pieces. When it has taken them and the round goes on, it takes
- * some of another that has several left; the caller, which would only wait, takes any after a moment. So a round needs
- * no thread that the host does not run just now. */
+ * A round takes microseconds, so a thread polls for a while before it sleeps, and threads write to different cache
+ * lines. Each thread owns some of the pieces. After its own it takes pieces of threads that have several left. The
+ * caller, which would otherwise only wait, takes any piece after a moment. A round therefore never depends on a thread
+ * that the host is not running.
+ *
+ * A thread claims a piece by compare-and-exchange on one word that contains the round, the number of the owner's pieces
+ * and the next one. A thread that was delayed between reading the word and claiming therefore claims nothing if the
+ * round has ended meanwhile. The caller returns when every piece is done, and a claimed piece is not: so nothing of a
+ * round can be running when the next one begins, and `work`, `user` and `n_done` belong to the round of whoever
+ * claimed. (Rounds are numbered with 32 bits. A thread would have to be delayed for four thousand million rounds.)
+ *
+ * Every atomic operation is sequentially consistent. tests/interleavings relies on it: it runs this file under every
+ * interleaving of a few threads. */
 #include "gpu/workers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,20 +24,24 @@
 
 #include "base/memory.h"
 
+#ifndef POLLS /* tests/interleavings defines smaller ones */
 enum {
-    POLLS = 2000,           /* before a thread lets others run: about a hundred microseconds */
-    YIELDS = 50,            /* before it sleeps */
-    IDLE_POLLS = 20,        /* before a thread helps others: taking little from them costs more than it brings */
-    PATIENT_POLLS = 100,    /* before the caller takes the last pieces of others */
-    SEVERAL = 2,            /* pieces that a thread must have left so that others take one */
-    CLOSED = UINT32_MAX / 2 /* share.next: nothing to take */
+    POLLS = 2000,        /* before a thread lets others run: about a hundred microseconds */
+    YIELDS = 50,         /* before it sleeps */
+    IDLE_POLLS = 20,     /* before a thread helps others: taking little from them costs more than it brings */
+    PATIENT_POLLS = 100, /* before the caller takes the last pieces of others */
+    SEVERAL = 2          /* pieces that a thread must have left so that others take one */
 };
+#endif
 
 /* The pieces of a thread: self, self + n_threads, ... */
 struct share {
-    _Alignas(64) atomic_uint next; /* first piece not yet taken; above n: none is left */
-    atomic_uint n, n_done;
+    _Alignas(64) atomic_ullong claims; /* round << 32 | number of pieces << 16 | next piece to take */
+    atomic_uint n_done;
 };
+
+static uint32_t count_of(uint64_t claims) { return claims >> 16 & UINT16_MAX; }
+static uint32_t next_of(uint64_t claims) { return claims & UINT16_MAX; }
 
 struct worker {
     struct gpu_workers *workers;
@@ -57,13 +71,12 @@ static void relax(void) {
 /* Takes and runs one piece of the `owner` if it has at least `least` left. */
 static bool take_piece(struct gpu_workers *workers, uint32_t self, uint32_t owner, uint32_t least) {
     struct share *share = &workers->share[owner];
-    uint32_t next = atomic_load(&share->next);
-    if (next >= CLOSED || next + least > share->n)
-        return false;
-    uint32_t i = atomic_fetch_add(&share->next, 1);
-    if (i >= CLOSED || i >= share->n)
-        return false;
-    workers->work(workers->user, owner + i * workers->n_threads, self);
+    unsigned long long claims = atomic_load(&share->claims);
+    do {
+        if (next_of(claims) + least > count_of(claims))
+            return false;
+    } while (!atomic_compare_exchange_weak(&share->claims, &claims, claims + 1));
+    workers->work(workers->user, owner + next_of(claims) * workers->n_threads, self);
     atomic_fetch_add(&share->n_done, 1);
     return true;
 }
@@ -116,8 +129,6 @@ struct gpu_workers *gpu_workers_new(uint32_t n_threads) {
     pthread_cond_init(&workers->begins, NULL);
     workers->worker = base_allocate(n_threads, sizeof *workers->worker);
     workers->share = base_allocate_aligned(n_threads * sizeof *workers->share);
-    for (uint32_t i = 0; i < n_threads; i++)
-        atomic_init(&workers->share[i].next, CLOSED);
     workers->n_threads = n_threads; /* threads that the host does not allow leave their pieces to others */
     for (uint32_t i = 1; i < n_threads; i++) {
         workers->worker[i] = (struct worker){workers, i, 0};
@@ -154,7 +165,8 @@ void gpu_workers_free(struct gpu_workers *workers) {
 /* Waits until all pieces of the owner are done. */
 static void finish(struct gpu_workers *workers, uint32_t owner) {
     struct share *share = &workers->share[owner];
-    for (uint32_t i = 0; atomic_load(&share->n_done) < share->n; i++) {
+    uint32_t n = count_of(atomic_load(&share->claims));
+    for (uint32_t i = 0; atomic_load(&share->n_done) < n; i += i < POLLS) {
         if (i >= PATIENT_POLLS && take_piece(workers, 0, owner, 1))
             continue;
         if (i < POLLS)
@@ -162,18 +174,18 @@ static void finish(struct gpu_workers *workers, uint32_t owner) {
         else
             sched_yield();
     }
-    atomic_store(&share->next, CLOSED);
 }
 
 void gpu_workers_run(struct gpu_workers *workers, gpu_work_fn *work, void *user, uint32_t count) {
+    uint64_t round = atomic_load(&workers->round) + 1;
     workers->work = work;
     workers->user = user;
     for (uint32_t i = 0; i < workers->n_threads; i++) {
         struct share *share = &workers->share[i];
-        atomic_store_explicit(&share->n, (count + workers->n_threads - 1 - i) / workers->n_threads,
-                              memory_order_relaxed);
-        atomic_store_explicit(&share->n_done, 0, memory_order_relaxed);
-        atomic_store_explicit(&share->next, 0, memory_order_release);
+        uint64_t n = (count + workers->n_threads - 1 - i) / workers->n_threads;
+        assert(n < UINT16_MAX);
+        atomic_store(&share->n_done, 0);
+        atomic_store(&share->claims, round << 32 | n << 16);
     }
     begin_round(workers);
     take_pieces(workers, 0);
