@@ -1,5 +1,6 @@
-/* What a fault reports: the same thread and instruction under every divergence model, although groups may have threads
- * of several rows and reach barriers and warp-wide instructions when they are re-formed. */
+/* What a fault reports: the same thread and instruction under every divergence model and on any number of host threads,
+ * although groups may have threads of several rows and reach barriers and warp-wide instructions when they are
+ * re-formed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ struct bench {
     struct gpu_error error;
 };
 
-static void open_bench(struct bench *bench, const char *machine, const char *divergence, const char *instruction) {
+static void open_bench(struct bench *bench, uint32_t n_threads, const char *machine, const char *divergence,
+                       const char *instruction) {
     char text[2048], message[CONFIG_ERROR_BYTES] = "";
     *bench = (struct bench){.gpu = NULL};
     if (!config_load(&bench->machine, machine, "machines", message, sizeof message))
@@ -39,6 +41,7 @@ static void open_bench(struct bench *bench, const char *machine, const char *div
     snprintf(bench->machine.divergence, sizeof bench->machine.divergence, "%s", divergence);
     struct gpu_config config = gpu_default_config();
     config.machine = &bench->machine;
+    config.n_threads = n_threads;
     bench->gpu = gpu_new(&config, &bench->error);
     if (!bench->gpu)
         fail_msg("%s", bench->error.message);
@@ -61,16 +64,17 @@ static struct stats_counters launch_one_block(struct bench *bench) {
     return record[count - 1].counters;
 }
 
-static void expect(const char *machine, const char *divergence, const char *instruction, const char *what) {
+static void expect(uint32_t n_threads, const char *machine, const char *divergence, const char *instruction,
+                   const char *what) {
     static struct bench bench, fresh;
     char expected[512];
-    open_bench(&bench, machine, divergence, instruction);
+    open_bench(&bench, n_threads, machine, divergence, instruction);
     assert_false(gpu_launch(bench.gpu, &bench.launch, &bench.error));
     snprintf(expected, sizeof expected, "in kernel 'k', block (1,0,0), thread (37,0,0), k.ptx:15 (%s)", what);
     if (!strstr(bench.error.message, expected))
         fail_msg("%s with %s: '%s', not '%s'", machine, divergence, bench.error.message, expected);
     /* The fault leaves nothing for the next launch to find. */
-    open_bench(&fresh, machine, divergence, instruction);
+    open_bench(&fresh, 1, machine, divergence, instruction);
     struct stats_counters after = launch_one_block(&bench), first = launch_one_block(&fresh);
     assert_int_equal(after.cycles, first.cycles);
     assert_int_equal(after.sm_cycles, first.sm_cycles);
@@ -103,8 +107,8 @@ static void the_thread_and_line_are_named_under_every_model(void **state) {
     for (unsigned m = 0; m < N_MACHINES; m++)
         for (size_t d = 0; d < n_models + N_VARIANTS; d++)
             for (unsigned f = 0; f < N_FAULTS - (m == N_MACHINES - 1); f++)
-                expect(machines[m], d < n_models ? models[d]->name : variants[d - n_models], faults[f].instruction,
-                       faults[f].what);
+                expect((m + f) % 2 ? 3 : 1, machines[m], d < n_models ? models[d]->name : variants[d - n_models],
+                       faults[f].instruction, faults[f].what);
 }
 
 int main(void) {

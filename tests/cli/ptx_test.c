@@ -74,9 +74,9 @@ static void mistakes_in_arguments_are_usage(void **state) {
 
 static void the_kernel_must_be_one_of_the_file(void **state) {
     (void)state;
-    refused(2, KERNELS, "has 3 kernels; choose one with --kernel: saxpy, numbers, spin");
+    refused(2, KERNELS, "has 4 kernels; choose one with --kernel: saxpy, numbers, spin, meet");
     refused(2, KERNELS "--kernel saxyp", "has no kernel 'saxyp'; did you mean 'saxpy'?");
-    refused(2, KERNELS "--kernel zzz", "it has: saxpy, numbers, spin");
+    refused(2, KERNELS "--kernel zzz", "it has: saxpy, numbers, spin, meet");
 }
 
 static void the_only_kernel_needs_no_name(void **state) {

@@ -164,6 +164,67 @@ static void a_single_run_takes_the_option(void **state) {
     outcome_free(&four);
 }
 
+/* ---- What ends a kernel ------------------------------------------------------------------------------------------ */
+
+#define KERNELS "run -q tests/cli/kernels.ptx --json - --kernel "
+
+static const char *const threads[] = {"", "--threads 1", "--threads 3"}; /* the first: one for each processor */
+enum { N_THREADS = sizeof threads / sizeof threads[0] };
+
+/* Everything but the host's own time. */
+static json_t *results_of(const char *text) {
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    json_object_del(object, "host");
+    return object;
+}
+
+static void expect_diagnosis(const char *words, int status, const char *text) {
+    struct outcome first = heddle("%s %s", words, threads[0]);
+    json_t *results = results_of(first.out);
+    expect_status(&first, status);
+    expect_text(first.err, text);
+    for (unsigned i = 1; i < N_THREADS; i++) {
+        struct outcome outcome = heddle("%s %s", words, threads[i]);
+        expect_status(&outcome, status);
+        assert_string_equal(outcome.err, first.err);
+        json_t *same = results_of(outcome.out);
+        assert_true(json_equal(same, results));
+        json_decref(same);
+        outcome_free(&outcome);
+    }
+    json_decref(results);
+    outcome_free(&first);
+}
+
+static void every_diagnosis_is_the_same(void **state) {
+    (void)state;
+    expect_diagnosis(KERNELS "spin --grid 20 --block 64 --set limits.watchdog=20000", 1,
+                     "heddle: livelock in kernel 'spin' at cycle ");
+    expect_diagnosis(KERNELS "meet --grid 3 --block 64", 1,
+                     "heddle: memory: nothing is in flight\n"
+                     "heddle: deadlock in kernel 'meet' at cycle ");
+    expect_diagnosis(KERNELS "meet -d dwf --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
+    expect_diagnosis(KERNELS "meet -m h200 --grid 20 --block 64", 1, "heddle: deadlock in kernel 'meet' at cycle ");
+    expect_diagnosis(KERNELS "saxpy --grid 20 --arg f32:1 --arg buf:516 --arg buf:4096", 1,
+                     "in kernel 'saxpy', block (4,0,0), thread (1,0,0), tests/cli/kernels.ptx:22 (ld.global.f32)");
+    expect_diagnosis(KERNELS "spin --grid 20 --max-cycles 5000", 4,
+                     "heddle: cycle limit reached in kernel 'spin' after 5000 cycles, 0 of 20 blocks\n"
+                     "heddle: stopped at the limit of cycles\n");
+}
+
+/* The cycle differs from run to run. */
+static void a_time_limit_is_told_with_any_number(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < N_THREADS; i++) {
+        struct outcome outcome = heddle(KERNELS "spin --set limits.watchdog=0 --timeout 0.2 %s", threads[i]);
+        expect_status(&outcome, 4);
+        expect_text(outcome.err, "heddle: time limit reached in kernel 'spin' after ");
+        expect_text(outcome.err, "\nheddle: stopped after 0.2 s\n");
+        outcome_free(&outcome);
+    }
+}
+
 /* ---- Interrupts -------------------------------------------------------------------------------------------------- */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); }
@@ -268,6 +329,47 @@ static void an_interrupt_ends_all_runs_and_keeps_finished_rows(void **state) {
     json_decref(object);
 }
 
+/* Ends a kernel that never ends by one signal to heddle alone. */
+static void expect_stop(int number, const char *n_threads) {
+    char json[64], running[64];
+    snprintf(json, sizeof json, "%s/signal.json", scratch());
+    snprintf(running, sizeof running, "%s/running", scratch());
+    unlink(running);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char program[256];
+        snprintf(program, sizeof program, "%s/stuck", programs());
+        signal(number, SIG_DFL); /* a test may itself run in the background */
+        execl(getenv("HEDDLE_COMMAND"), "heddle", "run", program, "-q", "--set", "limits.watchdog=0", "--json", json,
+              "--threads", n_threads, "--", running, (char *)NULL);
+        _exit(99);
+    }
+    wait_for_file(running);
+    for (int i = 0; i < 30; i++) /* until the launch has begun */
+        nap();
+    assert_int_equal(kill(pid, number), 0);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 4);
+    json_t *object = json_load_file(json, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "stopped")), "interrupt");
+    const json_t *kernels = json_object_get(object, "kernels");
+    assert_int_equal(json_array_size(kernels), 2);
+    assert_true(json_integer_value(json_object_get(json_array_get(kernels, 1), "cycles")) > 0);
+    json_decref(object);
+}
+
+static void a_signal_keeps_what_the_kernel_has_done_so_far(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        expect_stop(i ? SIGTERM : SIGINT, "1");
+        expect_stop(i ? SIGTERM : SIGINT, "3");
+    }
+}
+
 static void a_programs_children_end_with_it(void **state) {
     (void)state;
     char words[512], pid[64];
@@ -303,6 +405,9 @@ int main(void) {
         cmocka_unit_test(every_run_reads_the_same_input),
         cmocka_unit_test(other_commands_produce_the_same_bytes),
         cmocka_unit_test(a_single_run_takes_the_option),
+        cmocka_unit_test(every_diagnosis_is_the_same),
+        cmocka_unit_test(a_time_limit_is_told_with_any_number),
+        cmocka_unit_test(a_signal_keeps_what_the_kernel_has_done_so_far),
         cmocka_unit_test(an_interrupt_ends_all_runs_and_keeps_finished_rows),
         cmocka_unit_test(a_programs_children_end_with_it),
         cmocka_unit_test(a_missing_folder_for_temporary_files_is_one_line),
