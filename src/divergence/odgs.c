@@ -3,6 +3,10 @@
  * there. A free slot takes, in this order, a full warp from the pool, a new warp of the grid, an incomplete warp with
  * the lowest pc. Threads at a barrier leave their slot too; they come back as the rows that they are.
  *
+ * The order alone would give every slot an incomplete warp as soon as the grid has no new ones, and threads would never
+ * meet in the pool again. We read "if there are no more full warps to schedule" (3.5) as the SM's need: it takes
+ * incomplete warps only while it runs too few to be busy (`incomplete`).
+ *
  * latency=N: for N cycles a warp that diverged keeps its slot and its threads are not in the pool (fig. 13).
  * Only slots and registers limit the blocks of an SM: a block is "a logical entity" here.
  *
@@ -34,16 +38,29 @@ static const struct config_plugin_option option_table[] = {
     {"local", CONFIG_PLUGIN_CHOICE, offsetof(struct divergence_odgs_options, local), DIVERGENCE_ODGS_LOCAL_NONE, 0, 0,
      "none|dwf|tbc",
      "what regroups threads inside an SM first: dwf fills up its incomplete warps, tbc compacts blocks"},
+    {"incomplete", CONFIG_PLUGIN_UINT, offsetof(struct divergence_odgs_options, incomplete), 0, 0, 1000000, NULL,
+     "incomplete warps go to SMs that run fewer warps than this; 0: as many as fill the pipeline, or all slots"},
     {.name = NULL},
 };
 
 /* --- the chip and its SMs --- */
+
+/* Warps that keep an SM busy. Known for a barrel with perfect memory, where each warp issues once in as many cycles as
+ * there are stages; elsewhere every slot may hide some latency. */
+static uint32_t find_enough(uint32_t option, const struct config_machine *machine) {
+    if (option)
+        return option;
+    if (machine->pipeline != CONFIG_PIPELINE_BARREL || !machine->memory_is_perfect)
+        return UINT32_MAX;
+    return (machine->pipeline_stages * machine->simd_width + machine->warp_size - 1) / machine->warp_size;
+}
 
 static void *new_chip(const void *options, const struct config_machine *machine) {
     struct divergence_odgs_chip *chip = base_allocate(1, sizeof *chip);
     chip->options = *(const struct divergence_odgs_options *)options;
     chip->warp_size = machine->warp_size;
     chip->n_sms = machine->n_sms;
+    chip->enough_warps = find_enough(chip->options.incomplete, machine);
     chip->model = base_allocate(machine->n_sms, sizeof(struct divergence_odgs_sm *));
     chip->n_free = base_allocate(machine->n_sms, sizeof *chip->n_free);
     return chip;
@@ -88,7 +105,7 @@ static void begin_grid(void *user) {
     const struct exec_grid *grid = model->setup.cx->grid;
     divergence_odgs_queue_start(&model->leaving);
     divergence_odgs_queue_start(&model->ended);
-    model->n_here = model->compact.n_kept = model->n_held = 0;
+    model->n_here = model->compact.n_kept = model->n_held = model->n_leaving = 0;
     if (model->setup.sm_index != 0)
         return;
     chip->program = grid->program;
@@ -179,7 +196,9 @@ static void resume(void *user, struct divergence_group *group, uint64_t cycle) {
     warp->due = cycle + model->chip->options.latency;
     group->status = DIVERGENCE_WAITS;
     divergence_odgs_queue_push(&model->leaving, warp);
-    model->setup.host->chip->call_at(model->setup.sm, warp->due);
+    model->n_leaving++;
+    bool may_lack_warps = model->chip->enough_warps < model->n_slots; /* and another slot is free */
+    model->setup.host->chip->call_at(model->setup.sm, may_lack_warps ? cycle + 1 : warp->due);
 }
 
 static void refill(void *user, uint64_t cycle) { divergence_odgs_refill(user, cycle); }

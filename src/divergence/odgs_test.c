@@ -60,6 +60,78 @@ static void full_warps_go_before_those_that_are_new(void **state) {
     fixture_close(f);
 }
 
+/* Two warps, two slots: the first one diverges, and its threads fill no warp. While the other runs, which is enough,
+ * they wait for its threads; when it has diverged too, there are two full warps. */
+static void incomplete_warps_wait_while_an_sm_has_enough(void **state) {
+    (void)state;
+    struct fixture *f = odgs_open("odgs:incomplete=1", ODGS_IF_TEXT,
+                                  &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 2});
+    odgs_diverge(f, 0, 0);
+    assert_null(odgs_group_in(f, 0, 0));
+    assert_int_equal(odgs_threads_of(f, NULL), 0x0f);
+    odgs_diverge(f, 0, 1);
+    assert_int_equal(odgs_group_in(f, 0, 0)->n_threads, 4);
+    assert_int_equal(odgs_group_in(f, 0, 1)->n_threads, 4);
+    odgs_expect_results(f);
+    fixture_close(f);
+}
+
+/* One warp for each of two SMs with two slots. One below the limit: the SM that has none gets the incomplete warp. */
+static void an_sm_below_the_limit_takes_incomplete_warps(void **state) {
+    (void)state;
+    struct fixture *f =
+        odgs_open("odgs:incomplete=1", ODGS_IF_TEXT,
+                  &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 2, .n_sms = 2});
+    uint32_t odd = odgs_pc_of(f, PTX_OP_XOR, 0);
+    assert_int_equal(odgs_group_in(f, 0, 0)->n_threads, 4);
+    assert_int_equal(odgs_group_in(f, 1, 0)->n_threads, 4);
+    odgs_diverge(f, 0, 0);
+    assert_int_equal(odgs_group_in(f, 0, 0)->pc, odd);
+    assert_int_equal(odgs_group_in(f, 0, 0)->n_threads, 2);
+    assert_null(odgs_group_in(f, 0, 1));
+    assert_null(odgs_group_in(f, 1, 1));
+    assert_int_equal(odgs_threads_of(f, NULL), 0x05);
+    odgs_expect_results(f);
+    fixture_close(f);
+}
+
+/* A warp that the latency holds in its slot does not run, so that it does not count. */
+static void a_warp_that_the_latency_holds_is_not_enough(void **state) {
+    (void)state;
+    struct fixture *f = odgs_open("odgs:incomplete=1,latency=100", ODGS_IF_TEXT,
+                                  &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 2, .n_slots = 3});
+    odgs_diverge(f, 0, 0);
+    f->cycle += 100;
+    fixture_catch_up(f);
+    assert_null(odgs_group_in(f, 0, 0)); /* the second warp is enough */
+    odgs_diverge(f, 0, 1);
+    f->cycle++;
+    fixture_catch_up(f);
+    assert_int_equal(odgs_group_in(f, 0, 1)->status, DIVERGENCE_WAITS);
+    assert_int_equal(odgs_group_in(f, 0, 0)->n_threads, 2);
+    assert_null(odgs_group_in(f, 0, 2));
+    odgs_expect_results(f);
+    fixture_close(f);
+}
+
+/* Eight stages, four lanes in two cycles: four warps keep a barrel busy. Without perfect memory each slot may help. */
+static void enough_are_as_many_as_fill_the_pipeline(void **state) {
+    (void)state;
+    for (int is_perfect = 0; is_perfect < 2; is_perfect++) {
+        struct fixture *f = fixture_open(&divergence_odgs, "odgs", ODGS_IF_TEXT,
+                                         &(struct fixture_shape){.block = 4, .warp_size = 4, .grid = 6, .n_slots = 6});
+        f->machine.memory_is_perfect = is_perfect;
+        f->machine.pipeline_stages = 8;
+        f->machine.simd_width = 2;
+        fixture_parameter(f, 0, fixture_alloc(f, 4096));
+        fixture_start(f);
+        odgs_diverge(f, 0, 0);
+        assert_int_equal(odgs_group_in(f, 0, 0) == NULL, is_perfect); /* five others run */
+        odgs_expect_results(f);
+        fixture_close(f);
+    }
+}
+
 /* Loads of a diverged warp come back first: until then it keeps slot and threads. */
 static void a_diverged_warp_leaves_when_nothing_of_it_is_in_flight(void **state) {
     (void)state;
@@ -403,6 +475,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_slot_takes_full_then_new_then_incomplete_warps),
         cmocka_unit_test(full_warps_go_before_those_that_are_new),
+        cmocka_unit_test(incomplete_warps_wait_while_an_sm_has_enough),
+        cmocka_unit_test(an_sm_below_the_limit_takes_incomplete_warps),
+        cmocka_unit_test(a_warp_that_the_latency_holds_is_not_enough),
+        cmocka_unit_test(enough_are_as_many_as_fill_the_pipeline),
         cmocka_unit_test(a_diverged_warp_leaves_when_nothing_of_it_is_in_flight),
         cmocka_unit_test(latency_keeps_slot_and_threads),
         cmocka_unit_test(latency_counts_for_each_warp_of_its_own),

@@ -15,7 +15,7 @@ enum divergence_odgs_shared {
 enum divergence_odgs_local { DIVERGENCE_ODGS_LOCAL_NONE, DIVERGENCE_ODGS_LOCAL_DWF, DIVERGENCE_ODGS_LOCAL_TBC };
 
 struct divergence_odgs_options {
-    uint32_t latency, shared, short_length, local;
+    uint32_t latency, shared, short_length, local, incomplete;
 };
 
 struct divergence_odgs_sm;
@@ -42,10 +42,11 @@ struct divergence_odgs_queue {
 struct divergence_odgs_chip {
     struct divergence_odgs_options options;
     uint32_t warp_size, n_sms;
-    struct divergence_odgs_sm **model;        /* per SM */
-    struct divergence_global_pool pool;       /* incomplete warps */
-    uint32_t *n_free;                         /* per SM: slots that are free for warps of the pool */
-    bool has_counted;                         /* n_free is up to date */
+    uint32_t enough_warps;              /* an SM that runs so many takes no incomplete ones; UINT32_MAX: all slots do */
+    struct divergence_odgs_sm **model;  /* per SM */
+    struct divergence_global_pool pool; /* incomplete warps */
+    uint32_t *n_free;                   /* per SM: slots that are free for warps of the pool */
+    bool has_counted;                   /* n_free is up to date */
     struct divergence_odgs_queue full, fresh; /* full warps from the pool; new ones of the grid */
     struct divergence_odgs_warp **warp;       /* all there are */
     uint32_t n_warps;
@@ -62,6 +63,8 @@ struct divergence_odgs_sm {
     struct divergence_setup setup;
     struct divergence_odgs_chip *chip;
     struct divergence_odgs_queue leaving; /* diverged warps, in their slots until due */
+    uint32_t n_leaving;                   /* those of them that are in slots */
+    uint32_t n_slots;                     /* that warps of this grid may use */
     struct divergence_odgs_queue ended;   /* warps to use again when they have left their slots */
     struct divergence_odgs_warp **here;   /* local=dwf: warps in its slots, oldest first; some may have left since */
     uint32_t n_here;

@@ -8,8 +8,8 @@ static uint32_t free_slots(const struct divergence_odgs_sm *model) {
     return n > kept ? n - kept : 0;
 }
 
-/* Returns the next warp in the paper's order; NULL: there is none. With local=tbc new blocks are not for the pool. */
-static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, uint64_t cycle) {
+/* Returns the next full or new warp; NULL: there is none. With local=tbc new blocks are not for the pool. */
+static struct divergence_odgs_warp *next_whole(struct divergence_odgs_sm *model, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
     const struct divergence_setup *setup = &model->setup;
     for (;;) {
@@ -19,12 +19,8 @@ static struct divergence_odgs_warp *next_warp(struct divergence_odgs_sm *model, 
         if (warp)
             return warp;
         if (chip->options.local == DIVERGENCE_ODGS_LOCAL_TBC || !setup->host->chip->pull_block(setup->sm, cycle))
-            break; /* otherwise admit() has queued its warps, or left threads in the pool */
+            return NULL; /* otherwise admit() has queued its warps, or left threads in the pool */
     }
-    uint32_t pc = divergence_global_pool_lowest(&chip->pool);
-    if (pc == EXEC_NO_PC)
-        return NULL;
-    return divergence_odgs_take_waiting(chip, pc);
 }
 
 static void place(struct divergence_odgs_sm *model, struct divergence_odgs_warp *warp, uint64_t cycle) {
@@ -50,33 +46,49 @@ static void count_free_slots(struct divergence_odgs_chip *chip, const struct div
     for (uint32_t i = 0; counts_all && i < chip->n_sms; i++)
         chip->n_free[i] = free_slots(chip->model[i]);
     chip->n_free[model->setup.sm_index] = free_slots(model);
+    for (uint32_t i = 0; !chip->has_counted && i < chip->n_sms; i++)
+        chip->model[i]->n_slots = chip->n_free[i]; /* the grid begins: all are free */
     chip->has_counted = true;
 }
 
-static uint32_t find_emptiest(const struct divergence_odgs_chip *chip) {
-    uint32_t emptiest = 0;
-    for (uint32_t i = 1; i < chip->n_sms; i++)
-        emptiest = chip->n_free[i] > chip->n_free[emptiest] ? i : emptiest;
+/* Whether the SM has a free slot, and runs fewer than `enough` warps. */
+static bool has_room(const struct divergence_odgs_chip *chip, uint32_t sm, uint32_t enough) {
+    const struct divergence_odgs_sm *model = chip->model[sm];
+    return chip->n_free[sm] && model->n_slots - chip->n_free[sm] - model->n_leaving < enough;
+}
+
+/* Returns the SM with most free slots of those that run fewer than `enough` warps; n_sms: there is none. */
+static uint32_t find_emptiest(const struct divergence_odgs_chip *chip, uint32_t enough) {
+    uint32_t emptiest = chip->n_sms;
+    for (uint32_t i = 0; i < chip->n_sms; i++)
+        if (has_room(chip, i, enough) && (emptiest == chip->n_sms || chip->n_free[i] > chip->n_free[emptiest]))
+            emptiest = i;
     return emptiest;
 }
 
-/* Fills free slots, always of the SM that has most of them. */
-static void refill_slots(struct divergence_odgs_sm *model, uint64_t cycle) {
+/* Fills free slots with full and new warps, always of the SM that has most of them. */
+static void place_whole(struct divergence_odgs_sm *model, uint64_t cycle) {
     struct divergence_odgs_chip *chip = model->chip;
-    count_free_slots(chip, model);
-    for (;;) {
-        uint32_t emptiest = find_emptiest(chip);
-        if (!chip->n_free[emptiest])
-            return;
+    for (uint32_t emptiest; (emptiest = find_emptiest(chip, UINT32_MAX)) < chip->n_sms;) {
         if (divergence_odgs_pull_tbc(chip->model[emptiest], chip->n_free[emptiest], cycle)) {
             count_free_slots(chip, model);
             continue;
         }
-        struct divergence_odgs_warp *warp = next_warp(model, cycle);
+        struct divergence_odgs_warp *warp = next_whole(model, cycle);
         if (!warp)
             return;
         place(chip->model[emptiest], warp, cycle);
         chip->n_free[emptiest]--;
+    }
+}
+
+/* Gives SMs that have too few warps those that wait in the pool, the lowest pc first. */
+static void place_incomplete(struct divergence_odgs_chip *chip, uint64_t cycle) {
+    uint32_t pc, sm;
+    while ((pc = divergence_global_pool_lowest(&chip->pool)) != EXEC_NO_PC &&
+           (sm = find_emptiest(chip, chip->enough_warps)) < chip->n_sms) {
+        place(chip->model[sm], divergence_odgs_take_waiting(chip, pc), cycle);
+        chip->n_free[sm]--;
     }
 }
 
@@ -113,12 +125,17 @@ static void collect_ended(struct divergence_odgs_sm *model) {
 void divergence_odgs_refill(struct divergence_odgs_sm *model, uint64_t cycle) {
     while (model->leaving.first && model->leaving.first->due <= cycle) {
         struct divergence_odgs_warp *warp = divergence_odgs_queue_pop(&model->leaving);
-        model->n_held -= warp->group.slot == DIVERGENCE_NO_SLOT; /* its slot was the block's */
+        if (warp->group.slot == DIVERGENCE_NO_SLOT)
+            model->n_held--; /* its slot was the block's */
+        else
+            model->n_leaving--;
         divergence_odgs_leave(model, warp, cycle);
         model->setup.host->evict(model->setup.sm, &warp->group, cycle);
     }
     if (model->leaving.first)
         model->setup.host->chip->call_at(model->setup.sm, model->leaving.first->due);
     collect_ended(model);
-    refill_slots(model, cycle);
+    count_free_slots(model->chip, model);
+    place_whole(model, cycle);
+    place_incomplete(model->chip, cycle);
 }
