@@ -74,11 +74,10 @@ struct config_machine {
     uint32_t launch_cycles;     /* before the first block of a grid starts */
     uint32_t drain_cycles;      /* after its last block, if all SMs have accessed memory */
     uint32_t constant_bytes, constant_miss_cycles, constant_busy_cycles; /* the cache for constants */
-    uint32_t
-        constant_far_cycles;  /* of the first constant of 256 bytes that a launch reads on an SM; 0: as another miss */
-    uint32_t constant_cycles; /* of constants and parameters; 0: alu_cycles */
-    double block_cycles;      /* between two block starts on the chip */
-    uint32_t pipeline_stages; /* barrel: cycles until a warp may be fetched again */
+    uint32_t constant_far_cycles; /* of the first in 256 bytes that a launch reads on an SM; 0: as another miss */
+    uint32_t constant_cycles;     /* of constants and parameters; 0: alu_cycles */
+    double block_cycles;          /* between two block starts on the chip */
+    uint32_t pipeline_stages;     /* barrel: cycles until a warp may be fetched again */
     uint32_t fetch_cycles,
         branch_cycles; /* scoreboard: after a sequential instruction / after a branch until the next can issue */
     uint32_t alu_cycles, fp32_cycles, fp64_cycles, sfu_cycles; /* result latencies */
