@@ -4,7 +4,9 @@
 
 /* A constant that is stored must be in a register. */
 static bool is_stored(const struct isa_pass *pass, uint32_t r) {
-    for (uint32_t u = pass->first_use[r]; r != ISA_NONE && u < pass->first_use[r + 1]; u++)
+    if (r == ISA_NONE) /* the constant is taken apart into a vector */
+        return false;
+    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1]; u++)
         if (isa_insn(pass, pass->use[u])->opcode == PTX_OP_ST)
             return true;
     return false;

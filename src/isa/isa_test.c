@@ -156,6 +156,13 @@ static void sequences_have_their_length(void **state) {
     done();
 }
 
+static void a_constant_that_is_taken_apart_costs_nothing(void **state) {
+    (void)state;
+    count("mov.b64 {%r4, %r5}, 5;\nst.global.u32 [%rd0], %r4;\n");
+    expect(0, 0);
+    done();
+}
+
 static void a_short_branch_becomes_predicates(void **state) {
     (void)state;
     count("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nfma.rn.f32 %f1, %f1, %f1, %f2;\nfma.rn.f32 %f1, %f1, %f1, %f2;\n"
@@ -228,6 +235,7 @@ int main(void) {
         cmocka_unit_test(logic_of_three_inputs_is_one_instruction),
         cmocka_unit_test(sums_take_in_one_more_operation),
         cmocka_unit_test(sequences_have_their_length),
+        cmocka_unit_test(a_constant_that_is_taken_apart_costs_nothing),
         cmocka_unit_test(a_short_branch_becomes_predicates),
         cmocka_unit_test(a_long_divergent_branch_has_a_region),
         cmocka_unit_test(a_counted_loop_is_unrolled),
