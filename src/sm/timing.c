@@ -369,7 +369,7 @@ static void choose_sm_90_unit(const struct config_machine *machine, const struct
     }
     if (timing->unit == SM_UNIT_MULTIPLY)
         timing->occupancy_cycles = passes(machine, machine->multiply_width);
-    bool is_long = ptx_has(insn, PTX_MOD_WIDE) || ptx_has(insn, PTX_MOD_HI);
+    bool is_long = multiplies(insn) && (ptx_has(insn, PTX_MOD_WIDE) || ptx_has(insn, PTX_MOD_HI));
     if (timing->unit == SM_UNIT_MULTIPLY && is_long) { /* twice as long: op_imul_hi, op_imad_wide */
         timing->occupancy_cycles = (uint16_t)(2 * timing->occupancy_cycles);
         timing->latency_cycles++;

@@ -48,7 +48,7 @@ static const char multiplications[] =
     "mul.rn.f32 %f1, %f2, %f3;\n"        /* 7 */
     "cvt.u64.u32 %d1, %r1;\n"            /* 8 */
     "add.u32 %r1, %r2, %r3;\n"           /* 9 */
-    "setp.lt.u32 %q1, %r2, %r3;\n"       /* 10 */
+    "setp.hi.u32 %q1, %r2, %r3;\n"       /* 10: higher, not the upper half of a product */
     "cvt.f64.f32 %g1, %f1;\n"            /* 11 */
     "mov.f32 %f1, %f2;\n"                /* 12 */
     "ret;\n}\n";
