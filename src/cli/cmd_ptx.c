@@ -219,7 +219,7 @@ static int show_module(const struct ptx_module *module, const struct ptx_options
         status = refuse_kernel(module, given->kernel);
     } else {
         if (given->isa)
-            cli_ptx_print_machine(stdout, &view);
+            cli_ptx_print_machine(stdout, &view, isa_find_target(given->isa));
         else if (!cli_is_stdout(given->json) && !cli_is_stdout(given->dot))
             cli_ptx_print(stdout, &view, given->is_verbose, arena);
         if (!write_file(given->json, FORMAT_JSON, &view) || !write_file(given->dot, FORMAT_DOT, &view))
@@ -251,11 +251,23 @@ static int read_and_show(const char *path, const struct ptx_options *given, stru
 }
 
 static bool is_target(const char *name) {
-    static const char *const targets[] = {"sm_80", "sm_89", "sm_90"};
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        is_found |= strcmp(name, targets[i]) == 0;
-    return is_found;
+    const struct isa_target *target = isa_find_target(name);
+    return target && isa_is_compiled(target);
+}
+
+/* "sm_80, sm_89 and sm_90" */
+static const char *list_targets(struct base_arena *arena) {
+    const char *text = "";
+    size_t count;
+    const struct isa_target *const *target = isa_targets(&count);
+    for (size_t i = 0; i < count; i++)
+        if (isa_is_compiled(target[i]))
+            text = base_arena_printf(arena, "%s%s%s", text,
+                                     !*text          ? ""
+                                     : i + 1 < count ? ", "
+                                                     : " and ",
+                                     isa_target_name(target[i]));
+    return text;
 }
 
 int cli_ptx(int argc, char **argv) {
@@ -269,7 +281,7 @@ int cli_ptx(int argc, char **argv) {
         else if (cli_is_stdout(given.json) && cli_is_stdout(given.dot))
             status = cli_fail(CLI_USAGE, "--json and --dot cannot both write to standard output");
         else if (given.isa && !is_target(given.isa))
-            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there are sm_80, sm_89 and sm_90", given.isa);
+            status = cli_fail(CLI_USAGE, "no target '%s' for --isa; there are %s", given.isa, list_targets(&arena));
         else
             status = read_and_show(words.item[0], &given, &arena);
     }

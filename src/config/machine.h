@@ -11,7 +11,6 @@ enum config_pipeline { CONFIG_PIPELINE_BARREL, CONFIG_PIPELINE_SCOREBOARD, CONFI
 enum config_write { CONFIG_WRITE_THROUGH, CONFIG_WRITE_BACK };
 enum config_dram_policy { CONFIG_DRAM_FCFS, CONFIG_DRAM_FCFS_BANK, CONFIG_DRAM_FR_FCFS };
 enum config_dram_hash { CONFIG_DRAM_HASH_ROW, CONFIG_DRAM_HASH_FOLD };
-enum config_isa { CONFIG_ISA_PTX, CONFIG_ISA_SM_80, CONFIG_ISA_SM_89, CONFIG_ISA_SM_90 };
 enum config_units { CONFIG_UNITS_SHARED, CONFIG_UNITS_PARTITIONED };
 enum config_coherence { CONFIG_COHERENCE_NONE, CONFIG_COHERENCE_MESI };
 
@@ -65,7 +64,7 @@ struct config_machine {
     uint32_t threads_per_block;
     enum config_pipeline pipeline;
     uint32_t schedulers; /* warp schedulers per SM; each issues one instruction per cycle */
-    enum config_isa isa;
+    unsigned target;     /* by place in targets.def: what schedulers issue (isa/isa.h) */
     enum config_units units;
     uint32_t block_turn_cycles; /* from the end of a block to the start of its successor */
     uint32_t reconverge_cycles; /* added where the paths of a divergent branch meet */

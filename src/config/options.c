@@ -13,6 +13,13 @@
 #include "base/text.h"
 #include "config/internal.h"
 
+static const char targets[] =
+#define CONFIG_TARGET(name) "|" #name
+#include "config/targets.def"
+#undef CONFIG_TARGET
+    ;
+#define CONFIG_TARGETS (targets + 1)
+
 const struct config_option config_options[] = {
 #define CONFIG_OPTION(name, type, field, initial, allowed, unit, help)                                                 \
     {name,                                                                                                             \

@@ -105,13 +105,8 @@ static struct gpu_module *place_module(struct gpu *gpu, struct ptx_module *ptx, 
         ptx_module_free(ptx);
         return NULL;
     }
-    if (gpu->config.machine && gpu->config.machine->isa != CONFIG_ISA_PTX)
-        for (uint32_t f = 0; f < ptx->n_functions; f++) {
-            isa_copy_loops(ptx->function[f], ptx->arena);
-            isa_predicate(ptx->function[f]);
-            isa_join_repeats(ptx->function[f]);
-            isa_order(ptx->function[f]);
-        }
+    for (uint32_t f = 0; gpu->config.machine && f < ptx->n_functions; f++)
+        isa_rewrite(isa_target_of(gpu->config.machine), ptx->function[f], ptx->arena);
     struct gpu_module *module = calloc(1, sizeof *module);
     struct loading loading = {module, messages, 0};
     for_each_variable(ptx, count_variable, &loading);

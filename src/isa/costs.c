@@ -1,22 +1,22 @@
-/* What an instruction costs by itself on sm_90, before anything is folded. The lengths of sequences are those that
+/* What an instruction costs by itself, before anything is folded. The lengths of sequences are those that
  * ptxas 13.0 emits for one instruction on operands it knows nothing about, without the path for rare operands. */
 #include "isa/internal.h"
 
 /* A constant that is stored must be in a register. */
-static bool is_stored(const struct isa_pass *pass, uint32_t r) {
+static bool is_stored(const struct isa_code *code, uint32_t r) {
     if (r == ISA_NONE) /* the constant is taken apart into a vector */
         return false;
-    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1]; u++)
-        if (isa_insn(pass, pass->use[u])->opcode == PTX_OP_ST)
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (isa_source(code, code->use[u])->opcode == PTX_OP_ST)
             return true;
     return false;
 }
 
-static unsigned cost_of_move(const struct isa_pass *pass, uint32_t i) {
-    const struct ptx_instruction *insn = isa_insn(pass, i);
+static unsigned cost_of_move(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
     const struct ptx_operand *source = &insn->operand[1];
     uint32_t result = isa_result(insn);
-    bool is_merged = result != ISA_NONE && pass->n_definitions[result] > 1; /* paths bring it different values */
+    bool is_merged = result != ISA_NONE && code->n_definitions[result] > 1; /* paths bring it different values */
     bool is_wide = ptx_type_bits(isa_type(insn)) == 64;
     switch (source->kind) {
     case PTX_OPERAND_SPECIAL:
@@ -31,43 +31,43 @@ static unsigned cost_of_move(const struct isa_pass *pass, uint32_t i) {
         /* A copy costs nothing unless both registers are needed afterwards. */
         if (!is_merged || ptx_type_kind(isa_type(insn)) == PTX_KIND_P)
             return 0;
-        const struct ptx_block *block = &pass->analysis->block[pass->analysis->block_of[i]];
+        const struct ptx_block *block = &code->analysis->block[code->analysis->block_of[i]];
         for (uint32_t s = 0; s < block->n_successors; s++)
-            if (ptx_is_live_in(pass->analysis, block->successor[s], source->register_id))
+            if (ptx_is_live_in(code->analysis, block->successor[s], source->register_id))
                 return is_wide ? 2 : 1;
         return 0;
     }
     case PTX_OPERAND_VECTOR:
         return 0;
     default:
-        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && (is_merged || is_stored(pass, result));
+        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && (is_merged || is_stored(code, result));
     }
 }
 
-static bool is_loop_invariant(const struct isa_pass *pass, const struct ptx_operand *operand, uint32_t i) {
-    const struct ptx_analysis *analysis = pass->analysis;
+static bool is_loop_invariant(const struct isa_code *code, const struct ptx_operand *operand, uint32_t i) {
+    const struct ptx_analysis *analysis = code->analysis;
     uint32_t header = analysis->block[analysis->block_of[i]].loop_header;
     if (header == PTX_NO_BLOCK)
         return false;
-    uint32_t definition = isa_definition(pass, operand);
+    uint32_t definition = isa_definition(code, operand);
     return definition != ISA_NONE && analysis->block_of[definition] != analysis->block_of[i] &&
            analysis->block[analysis->block_of[definition]].loop_header != header;
 }
 
 /* Whether an earlier division of the block, or of one that dominates it, has the same divisor: its reciprocal is
  * there. */
-static bool is_repeated(const struct isa_pass *pass, uint32_t i) {
-    const struct ptx_instruction *insn = isa_insn(pass, i);
-    const struct ptx_analysis *analysis = pass->analysis;
-    if (insn->operand[2].kind != PTX_OPERAND_REGISTER || pass->n_definitions[insn->operand[2].register_id] != 1)
+static bool is_repeated(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
+    const struct ptx_analysis *analysis = code->analysis;
+    if (insn->operand[2].kind != PTX_OPERAND_REGISTER || code->n_definitions[insn->operand[2].register_id] != 1)
         return false;
     uint32_t r = insn->operand[2].register_id;
-    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1] && pass->use[u] < i; u++) {
-        const struct ptx_instruction *other = isa_insn(pass, pass->use[u]);
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1] && code->use[u] < i; u++) {
+        const struct ptx_instruction *other = isa_source(code, code->use[u]);
         if ((other->opcode != PTX_OP_DIV && other->opcode != PTX_OP_REM) || isa_type(other) != isa_type(insn) ||
             other->operand[2].kind != PTX_OPERAND_REGISTER || other->operand[2].register_id != r)
             continue;
-        uint32_t block = analysis->block_of[i], wanted = analysis->block_of[pass->use[u]];
+        uint32_t block = analysis->block_of[i], wanted = analysis->block_of[code->use[u]];
         while (block != wanted && block != PTX_NO_BLOCK)
             block = analysis->block[block].dominator;
         if (block == wanted)
@@ -76,8 +76,8 @@ static bool is_repeated(const struct isa_pass *pass, uint32_t i) {
     return false;
 }
 
-static unsigned cost_of_division(const struct isa_pass *pass, uint32_t i) {
-    const struct ptx_instruction *insn = isa_insn(pass, i);
+static unsigned cost_of_division(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
     enum ptx_type type = isa_type(insn);
     bool is_rest = insn->opcode == PTX_OP_REM, is_signed = ptx_type_kind(type) == PTX_KIND_S;
     if (type == PTX_F64)
@@ -91,7 +91,7 @@ static unsigned cost_of_division(const struct isa_pass *pass, uint32_t i) {
         return is_signed ? 80 : 70;
     if (isa_is_constant(&insn->operand[2]))
         return is_rest ? (is_signed ? 10 : 6) : (is_signed ? 13 : 8);
-    if (is_loop_invariant(pass, &insn->operand[2], i) || is_repeated(pass, i)) /* its reciprocal is computed once */
+    if (is_loop_invariant(code, &insn->operand[2], i) || is_repeated(code, i)) /* its reciprocal is computed once */
         return is_rest ? (is_signed ? 11 : 8) : (is_signed ? 12 : 9);
     return is_rest ? (is_signed ? 24 : 17) : (is_signed ? 26 : 18);
 }
@@ -117,13 +117,13 @@ static unsigned cost_of_special_function(const struct ptx_instruction *insn) {
     }
 }
 
-static bool is_extended_load(const struct isa_pass *pass, const struct ptx_operand *operand) {
-    uint32_t definition = isa_definition(pass, operand);
-    return definition != ISA_NONE && isa_insn(pass, definition)->opcode == PTX_OP_LD &&
-           ptx_type_bits(isa_type(isa_insn(pass, definition))) <= 16;
+static bool is_extended_load(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t definition = isa_definition(code, operand);
+    return definition != ISA_NONE && isa_source(code, definition)->opcode == PTX_OP_LD &&
+           ptx_type_bits(isa_type(isa_source(code, definition))) <= 16;
 }
 
-static unsigned cost_of_conversion(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+static unsigned cost_of_conversion(const struct isa_code *code, const struct ptx_instruction *insn) {
     enum ptx_type to = insn->type[0], from = insn->n_types > 1 ? insn->type[1] : to;
     bool is_integer = ptx_type_kind(to) != PTX_KIND_F && ptx_type_kind(from) != PTX_KIND_F;
     unsigned to_bits = ptx_type_bits(to), from_bits = ptx_type_bits(from);
@@ -133,32 +133,32 @@ static unsigned cost_of_conversion(const struct isa_pass *pass, const struct ptx
     if (to_bits <= from_bits)
         return 0; /* the upper bits are ignored */
     if (from_bits == 32)
-        return ptx_type_kind(from) == PTX_KIND_S && !(result != ISA_NONE && pass->is_short[result]);
-    if (is_extended_load(pass, &insn->operand[1]))
+        return ptx_type_kind(from) == PTX_KIND_S && !(result != ISA_NONE && code->is_short[result]);
+    if (is_extended_load(code, &insn->operand[1]))
         return 0;
     return !(from == PTX_U16 && to_bits == 32);
 }
 
 /* mul and mad of integers. */
-static unsigned cost_of_product(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+static unsigned cost_of_product(const struct isa_code *code, const struct ptx_instruction *insn) {
     bool is_mad = insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC, is_high = ptx_has(insn, PTX_MOD_HI);
     if (isa_is_float(insn) || ptx_has(insn, PTX_MOD_WIDE))
         return 1;
-    if (isa_is_wide(pass, insn))
+    if (isa_is_wide(code, insn))
         return is_high ? 7 : isa_is_constant(&insn->operand[2]) ? 3 : 4;
     return is_high && is_mad ? 2 : 1;
 }
 
 /* An atomic on one address for the whole warp: one lane adds for all. Where the memory has no such operation: a loop
  * that tries compare-and-swap, here once. */
-static unsigned cost_of_atomic(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
     const struct ptx_operand *address = &insn->operand[insn->opcode == PTX_OP_ATOM];
     enum ptx_type type = isa_type(insn);
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     if (insn->space == PTX_SPACE_SHARED)
         return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? 9 : 1;
     bool is_same = address->kind == PTX_OPERAND_ADDRESS &&
-                   (address->register_id == PTX_NO_INDEX || pass->analysis->is_uniform[address->register_id]);
+                   (address->register_id == PTX_NO_INDEX || code->analysis->is_uniform[address->register_id]);
     bool is_sum = ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
     if (is_same && is_sum && insn->guard == PTX_NO_INDEX)
         return insn->opcode == PTX_OP_ATOM ? 11 : 6;
@@ -167,23 +167,23 @@ static unsigned cost_of_atomic(const struct isa_pass *pass, const struct ptx_ins
 
 static unsigned cost_of_fence(const struct ptx_instruction *insn) { return ptx_has(insn, PTX_MOD_CTA_MODE) ? 1 : 4; }
 
-static unsigned cost_of_branch(const struct isa_pass *pass, uint32_t i) {
-    const struct ptx_instruction *insn = isa_insn(pass, i);
+static unsigned cost_of_branch(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
     bool falls_through = insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1;
     return !falls_through;
 }
 
-unsigned isa_own_cost(const struct isa_pass *pass, uint32_t i) {
-    const struct ptx_instruction *insn = isa_insn(pass, i);
+unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
+    const struct ptx_instruction *insn = isa_source(code, i);
     bool is_predicate = ptx_type_kind(isa_type(insn)) == PTX_KIND_P;
-    unsigned words = isa_is_wide(pass, insn) && !isa_is_float(insn) ? 2 : 1;
+    unsigned words = isa_is_wide(code, insn) && !isa_is_float(insn) ? 2 : 1;
     switch (insn->opcode) {
     case PTX_OP_MOV:
-        return cost_of_move(pass, i);
+        return cost_of_move(code, i);
     case PTX_OP_CVTA:
         return 0;
     case PTX_OP_CVT:
-        return cost_of_conversion(pass, insn);
+        return cost_of_conversion(code, insn);
     case PTX_OP_ADD:
     case PTX_OP_SUB:
     case PTX_OP_ADDC:
@@ -207,13 +207,13 @@ unsigned isa_own_cost(const struct isa_pass *pass, uint32_t i) {
     case PTX_OP_MUL:
     case PTX_OP_MAD:
     case PTX_OP_MADC:
-        return cost_of_product(pass, insn);
+        return cost_of_product(code, insn);
     case PTX_OP_MUL24:
     case PTX_OP_MAD24:
         return 3;
     case PTX_OP_DIV:
     case PTX_OP_REM:
-        return cost_of_division(pass, i);
+        return cost_of_division(code, i);
     case PTX_OP_RCP:
     case PTX_OP_SQRT:
     case PTX_OP_RSQRT:
@@ -242,12 +242,12 @@ unsigned isa_own_cost(const struct isa_pass *pass, uint32_t i) {
         return words;
     case PTX_OP_ATOM:
     case PTX_OP_RED:
-        return cost_of_atomic(pass, insn);
+        return cost_of_atomic(code, insn);
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
         return cost_of_fence(insn);
     case PTX_OP_BRA:
-        return cost_of_branch(pass, i);
+        return cost_of_branch(code, i);
     case PTX_OP_BRX:
         return 4;
     case PTX_OP_CALL:

@@ -6,16 +6,16 @@
 
 #include "base/memory.h"
 
-static bool is_in_block_of(const struct isa_pass *pass, uint32_t a, uint32_t b) {
-    return pass->analysis->block_of[a] == pass->analysis->block_of[b];
+static bool is_in_block_of(const struct isa_code *code, uint32_t a, uint32_t b) {
+    return code->analysis->block_of[a] == code->analysis->block_of[b];
 }
 
 /* Returns the instruction that defines the operand, if it is in the same block and nothing else reads the result. */
-static uint32_t only_for(const struct isa_pass *pass, const struct ptx_operand *operand, uint32_t i) {
-    uint32_t definition = isa_definition(pass, operand);
-    if (definition == ISA_NONE || !is_in_block_of(pass, definition, i) || isa_n_uses(pass, operand->register_id) != 1)
+static uint32_t only_for(const struct isa_code *code, const struct ptx_operand *operand, uint32_t i) {
+    uint32_t definition = isa_definition(code, operand);
+    if (definition == ISA_NONE || !is_in_block_of(code, definition, i) || isa_n_uses(code, operand->register_id) != 1)
         return ISA_NONE;
-    const struct ptx_instruction *defining = isa_insn(pass, definition), *reading = isa_insn(pass, i);
+    const struct ptx_instruction *defining = isa_source(code, definition), *reading = isa_source(code, i);
     bool is_always_there = defining->guard == PTX_NO_INDEX ||
                            (defining->guard == reading->guard && defining->guard_negated == reading->guard_negated);
     return is_always_there ? definition : ISA_NONE;
@@ -26,35 +26,35 @@ static bool is_sum(const struct ptx_instruction *insn) {
 }
 
 /* Whether every reader of the register satisfies the test. */
-static bool all_uses(const struct isa_pass *pass, uint32_t r,
-                     bool (*test)(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r)) {
-    for (uint32_t u = pass->first_use[r]; u < pass->first_use[r + 1]; u++)
-        if (!test(pass, isa_insn(pass, pass->use[u]), r))
+static bool all_uses(const struct isa_code *code, uint32_t r,
+                     bool (*test)(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r)) {
+    for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++)
+        if (!test(code, isa_source(code, code->use[u]), r))
             return false;
-    return isa_n_uses(pass, r) > 0;
+    return isa_n_uses(code, r) > 0;
 }
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
-static bool is_address_use(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
-    (void)pass;
+static bool is_address_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    (void)code;
     return isa_reads_as_address(insn, r);
 }
 
 /* base + constant goes into the offset of the accesses. */
-static void fold_offsets(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fold_offsets(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
-        if (is_sum(insn) && !isa_is_float(insn) && r != ISA_NONE && pass->n_definitions[r] == 1 &&
-            isa_is_constant(&insn->operand[2]) && all_uses(pass, r, is_address_use))
-            pass->cost[i] = 0;
+        if (is_sum(insn) && !isa_is_float(insn) && r != ISA_NONE && code->n_definitions[r] == 1 &&
+            isa_is_constant(&insn->operand[2]) && all_uses(code, r, is_address_use))
+            code->insn[i].parts = 0;
     }
 }
 
-static bool is_sum_with_register(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
+static bool is_sum_with_register(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
     (void)r;
-    (void)pass;
+    (void)code;
     return is_sum(insn) && insn->operand[1].kind == PTX_OPERAND_REGISTER &&
            insn->operand[2].kind == PTX_OPERAND_REGISTER && !isa_is_float(insn) &&
            insn->operand[1].register_id != insn->operand[2].register_id;
@@ -62,44 +62,44 @@ static bool is_sum_with_register(const struct isa_pass *pass, const struct ptx_i
 
 /* A wide product that is only added becomes a part of each sum, which then is one instruction of its own. Shifts do so
  * too, but a wide sum stays two instructions. */
-static void fold_wide_products(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fold_wide_products(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         bool is_product = insn->opcode == PTX_OP_MUL && ptx_has(insn, PTX_MOD_WIDE);
         bool is_shift =
             insn->opcode == PTX_OP_SHL && ptx_type_bits(isa_type(insn)) == 64 && isa_is_constant(&insn->operand[2]);
-        if (r == ISA_NONE || pass->n_definitions[r] != 1 || !(is_product || is_shift) ||
-            !all_uses(pass, r, is_sum_with_register))
+        if (r == ISA_NONE || code->n_definitions[r] != 1 || !(is_product || is_shift) ||
+            !all_uses(code, r, is_sum_with_register))
             continue;
-        if (is_shift && !pass->is_short[r] && isa_n_uses(pass, r) > 1)
+        if (is_shift && !code->is_short[r] && isa_n_uses(code, r) > 1)
             continue;
-        pass->cost[i] = 0;
-        for (uint32_t u = pass->first_use[r]; is_product && u < pass->first_use[r + 1]; u++)
-            pass->cost[pass->use[u]] = ISA_PARTS;
+        code->insn[i].parts = 0;
+        for (uint32_t u = code->first_use[r]; is_product && u < code->first_use[r + 1]; u++)
+            code->insn[code->use[u]].parts = ISA_PARTS;
     }
 }
 
 /* The upper half of an extended number that is only added comes with the sum. */
-static void fold_extensions(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fold_extensions(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
-        if (insn->opcode == PTX_OP_CVT && isa_type(insn) == PTX_S64 && r != ISA_NONE && pass->n_definitions[r] == 1 &&
-            all_uses(pass, r, is_sum_with_register))
-            pass->cost[i] = 0;
+        if (insn->opcode == PTX_OP_CVT && isa_type(insn) == PTX_S64 && r != ISA_NONE && code->n_definitions[r] == 1 &&
+            all_uses(code, r, is_sum_with_register))
+            code->insn[i].parts = 0;
     }
 }
 
 /* The first address of shared memory is made from the block's place in its cluster. */
-static void add_shared_base(struct isa_pass *pass) {
+static void add_shared_base(struct isa_code *code) {
     bool is_first = true;
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_VARIABLE ||
             insn->operand[1].variable->space != PTX_SPACE_SHARED)
             continue;
-        pass->cost[i] = (uint16_t)(is_first ? 3 * ISA_PARTS : 0);
+        code->insn[i].parts = (uint16_t)(is_first ? 3 * ISA_PARTS : 0);
         is_first = false;
     }
 }
@@ -108,23 +108,23 @@ static void add_shared_base(struct isa_pass *pass) {
 
 enum { MOST_ALIGNMENT = 16, DEEPEST = 8 };
 
-static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth);
+static uint32_t alignment_of(const struct isa_code *code, uint32_t r, unsigned depth);
 
 /* Returns a power of two that divides what the instruction computes, at most 16. */
-static uint32_t alignment_by(const struct isa_pass *pass, const struct ptx_instruction *insn, unsigned depth) {
+static uint32_t alignment_by(const struct isa_code *code, const struct ptx_instruction *insn, unsigned depth) {
     const struct ptx_operand *a = &insn->operand[1], *b = &insn->operand[2];
     uint64_t factor = 1;
     switch (insn->opcode) {
     case PTX_OP_MOV:
         return a->kind == PTX_OPERAND_VARIABLE   ? MOST_ALIGNMENT
-               : a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1)
+               : a->kind == PTX_OPERAND_REGISTER ? alignment_of(code, a->register_id, depth + 1)
                                                  : 1;
     case PTX_OP_MUL:
     case PTX_OP_SHL:
         if (b->kind != PTX_OPERAND_INTEGER)
             return 1;
         factor = insn->opcode == PTX_OP_MUL ? b->value & -b->value : b->value < 32 ? 1ull << b->value : 1;
-        factor *= a->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, a->register_id, depth + 1) : 1;
+        factor *= a->kind == PTX_OPERAND_REGISTER ? alignment_of(code, a->register_id, depth + 1) : 1;
         break;
     case PTX_OP_AND:
         factor = b->kind == PTX_OPERAND_INTEGER ? b->value & -b->value : 1;
@@ -132,9 +132,9 @@ static uint32_t alignment_by(const struct isa_pass *pass, const struct ptx_instr
     case PTX_OP_ADD: {
         if (a->kind != PTX_OPERAND_REGISTER)
             return 1;
-        uint32_t first = alignment_of(pass, a->register_id, depth + 1);
+        uint32_t first = alignment_of(code, a->register_id, depth + 1);
         factor = b->kind == PTX_OPERAND_INTEGER    ? b->value & -b->value
-                 : b->kind == PTX_OPERAND_REGISTER ? alignment_of(pass, b->register_id, depth + 1)
+                 : b->kind == PTX_OPERAND_REGISTER ? alignment_of(code, b->register_id, depth + 1)
                                                    : 1;
         factor = factor < first ? factor : first;
         break;
@@ -155,12 +155,12 @@ static uint64_t step_of(const struct ptx_instruction *insn, uint32_t r) {
 
 /* Returns a power of two that divides every value of the register, at most 16. The register has one definition, or it
  * is a pointer that loops move on: as aligned as its first value and the steps. */
-static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned depth) {
+static uint32_t alignment_of(const struct isa_code *code, uint32_t r, unsigned depth) {
     const struct ptx_instruction *first = NULL;
     uint64_t steps = MOST_ALIGNMENT;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < pass->n && n < pass->n_definitions[r]; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+    for (uint32_t i = 0; i < code->n && n < code->n_definitions[r]; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         if (isa_result(insn) != r)
             continue;
         uint64_t step = step_of(insn, r);
@@ -170,9 +170,9 @@ static uint32_t alignment_of(const struct isa_pass *pass, uint32_t r, unsigned d
         steps |= step;
         n++;
     }
-    if (!first || n < pass->n_definitions[r] || depth == DEEPEST)
+    if (!first || n < code->n_definitions[r] || depth == DEEPEST)
         return 1;
-    uint32_t least = alignment_by(pass, first, depth);
+    uint32_t least = alignment_by(code, first, depth);
     steps &= -steps;
     return steps < least ? (uint32_t)steps : least;
 }
@@ -190,45 +190,45 @@ static bool ends_group(const struct ptx_instruction *insn) {
 }
 
 /* Four words side by side at a multiple of 16 bytes are one load. */
-static void join_loads(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void join_loads(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         if (!is_word_load(insn) || insn->operand[1].offset % 16 ||
-            alignment_of(pass, insn->operand[1].register_id, 0) < 16)
+            alignment_of(code, insn->operand[1].register_id, 0) < 16)
             continue;
         uint32_t follower[3], n = 0;
-        for (uint32_t j = i + 1; j < pass->n && n < 3 && is_in_block_of(pass, i, j) && !ends_group(isa_insn(pass, j));
+        for (uint32_t j = i + 1; j < code->n && n < 3 && is_in_block_of(code, i, j) && !ends_group(isa_source(code, j));
              j++)
-            if (is_word_load(isa_insn(pass, j)) &&
-                isa_insn(pass, j)->operand[1].register_id == insn->operand[1].register_id &&
-                isa_insn(pass, j)->operand[1].offset == insn->operand[1].offset + 4 * (int64_t)(n + 1))
+            if (is_word_load(isa_source(code, j)) &&
+                isa_source(code, j)->operand[1].register_id == insn->operand[1].register_id &&
+                isa_source(code, j)->operand[1].offset == insn->operand[1].offset + 4 * (int64_t)(n + 1))
                 follower[n++] = j;
         for (uint32_t k = 0; n == 3 && k < n; k++)
-            pass->cost[follower[k]] = 0;
+            code->insn[follower[k]].parts = 0;
     }
 }
 
 /* ---- Sums and products ------------------------------------------------------------------------------------------- */
 
-static bool is_plain_float_sum(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
-    (void)pass;
+static bool is_plain_float_sum(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    (void)code;
     (void)r;
     return is_sum(insn) && isa_is_float(insn) && !ptx_has(insn, PTX_MOD_RN);
 }
 
 /* Products without a rounding modifier may be fused with the sums that use them. */
-static void fuse_float_products(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fuse_float_products(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         if (insn->opcode == PTX_OP_MUL && isa_is_float(insn) && !ptx_has(insn, PTX_MOD_RN) && r != ISA_NONE &&
-            pass->n_definitions[r] == 1 && all_uses(pass, r, is_plain_float_sum))
-            pass->cost[i] = 0;
+            code->n_definitions[r] == 1 && all_uses(code, r, is_plain_float_sum))
+            code->insn[i].parts = 0;
     }
 }
 
-static bool is_word_sum(const struct isa_pass *pass, const struct ptx_instruction *insn) {
-    return is_sum(insn) && !isa_is_float(insn) && !isa_is_wide(pass, insn) && ptx_type_bits(isa_type(insn)) >= 32 &&
+static bool is_word_sum(const struct isa_code *code, const struct ptx_instruction *insn) {
+    return is_sum(insn) && !isa_is_float(insn) && !isa_is_wide(code, insn) && ptx_type_bits(isa_type(insn)) >= 32 &&
            !ptx_has(insn, PTX_MOD_CC);
 }
 
@@ -237,26 +237,26 @@ static bool is_same_register(const struct ptx_operand *a, const struct ptx_opera
 }
 
 /* A sum takes in a product, a shift or a rotation by a constant, or another sum: one of them. */
-static void fuse_sums(struct isa_pass *pass) {
-    bool *is_full = base_allocate(pass->n + 1, sizeof(bool));
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fuse_sums(struct isa_code *code) {
+    bool *is_full = base_allocate(code->n + 1, sizeof(bool));
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         bool is_bound = insn->opcode == PTX_OP_MIN || insn->opcode == PTX_OP_MAX;
-        if (!pass->cost[i] || isa_is_float(insn) || !(is_word_sum(pass, insn) || is_bound))
+        if (!code->insn[i].parts || isa_is_float(insn) || !(is_word_sum(code, insn) || is_bound))
             continue;
         for (unsigned k = 1; k <= 2 && !is_full[i]; k++) {
-            uint32_t d = only_for(pass, &insn->operand[k], i);
-            if (d == ISA_NONE || !pass->cost[d] || is_full[d])
+            uint32_t d = only_for(code, &insn->operand[k], i);
+            if (d == ISA_NONE || !code->insn[d].parts || is_full[d])
                 continue;
-            const struct ptx_instruction *inner = isa_insn(pass, d);
+            const struct ptx_instruction *inner = isa_source(code, d);
             bool is_product = inner->opcode == PTX_OP_MUL && !ptx_has(inner, PTX_MOD_HI) && !isa_is_float(inner) &&
-                              !isa_is_wide(pass, inner);
+                              !isa_is_wide(code, inner);
             bool is_shift =
-                inner->opcode == PTX_OP_SHL && isa_is_constant(&inner->operand[2]) && !isa_is_wide(pass, inner);
+                inner->opcode == PTX_OP_SHL && isa_is_constant(&inner->operand[2]) && !isa_is_wide(code, inner);
             bool is_rotation = inner->opcode == PTX_OP_SHF && isa_is_constant(&inner->operand[3]) &&
                                is_same_register(&inner->operand[1], &inner->operand[2]);
-            if (is_word_sum(pass, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {
-                pass->cost[d] = 0;
+            if (is_word_sum(code, inner) || (!is_bound && (is_product || is_shift || is_rotation))) {
+                code->insn[d].parts = 0;
                 is_full[i] = true;
             }
         }
@@ -266,13 +266,13 @@ static void fuse_sums(struct isa_pass *pass) {
 
 /* ---- Logic ------------------------------------------------------------------------------------------------------- */
 
-static bool is_logic(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+static bool is_logic(const struct isa_code *code, const struct ptx_instruction *insn) {
     switch (insn->opcode) {
     case PTX_OP_AND:
     case PTX_OP_OR:
     case PTX_OP_XOR:
     case PTX_OP_NOT:
-        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && !isa_is_wide(pass, insn);
+        return ptx_type_kind(isa_type(insn)) != PTX_KIND_P && !isa_is_wide(code, insn);
     default:
         return false;
     }
@@ -304,17 +304,17 @@ static bool add_input(struct inputs *inputs, const struct ptx_operand *operand) 
 }
 
 /* Joins logic as long as it has at most three inputs. */
-static void fuse_logic(struct isa_pass *pass) {
-    struct inputs *inputs = base_allocate(pass->n + 1, sizeof *inputs);
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (!is_logic(pass, insn))
+static void fuse_logic(struct isa_code *code) {
+    struct inputs *inputs = base_allocate(code->n + 1, sizeof *inputs);
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (!is_logic(code, insn))
             continue;
         for (unsigned k = 1; k < insn->n_operands; k++)
             add_input(&inputs[i], &insn->operand[k]);
         for (unsigned k = 1; k < insn->n_operands; k++) {
-            uint32_t d = only_for(pass, &insn->operand[k], i);
-            if (d == ISA_NONE || !is_logic(pass, isa_insn(pass, d)))
+            uint32_t d = only_for(code, &insn->operand[k], i);
+            if (d == ISA_NONE || !is_logic(code, isa_source(code, d)))
                 continue;
             struct inputs joined = {.n = 0};
             bool fits = true;
@@ -325,7 +325,7 @@ static void fuse_logic(struct isa_pass *pass) {
                 fits = fits && add_input(&joined, inputs[d].operand[j]);
             if (fits) {
                 inputs[i] = joined;
-                pass->cost[d] = 0;
+                code->insn[d].parts = 0;
             }
         }
     }
@@ -334,8 +334,8 @@ static void fuse_logic(struct isa_pass *pass) {
 
 /* ---- Signs, predicates, constants -------------------------------------------------------------------------------- */
 
-static bool is_arithmetic_use(const struct isa_pass *pass, const struct ptx_instruction *insn, uint32_t r) {
-    (void)pass;
+static bool is_arithmetic_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    (void)code;
     (void)r;
     switch (insn->opcode) {
     case PTX_OP_ADD:
@@ -359,64 +359,64 @@ static bool is_arithmetic_use(const struct isa_pass *pass, const struct ptx_inst
     }
 }
 
-static void fold_signs(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fold_signs(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         uint32_t r = isa_result(insn);
         bool is_sign = insn->opcode == PTX_OP_NEG || (insn->opcode == PTX_OP_ABS && isa_is_float(insn));
-        if (is_sign && r != ISA_NONE && pass->n_definitions[r] == 1 && all_uses(pass, r, is_arithmetic_use))
-            pass->cost[i] = 0;
+        if (is_sign && r != ISA_NONE && code->n_definitions[r] == 1 && all_uses(code, r, is_arithmetic_use))
+            code->insn[i].parts = 0;
     }
 }
 
 /* Constants whose address all lanes share are loaded two words at a time. */
-static void pair_constants(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void pair_constants(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         bool is_word = insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
                        ptx_type_bits(isa_type(insn)) == 32 && insn->operand[1].kind == PTX_OPERAND_ADDRESS;
         uint32_t base = is_word ? insn->operand[1].register_id : PTX_NO_INDEX;
-        if (is_word && (base == PTX_NO_INDEX || pass->analysis->is_uniform[base]))
-            pass->cost[i] /= 2;
+        if (is_word && (base == PTX_NO_INDEX || code->analysis->is_uniform[base]))
+            code->insn[i].parts /= 2;
     }
 }
 
-static bool is_comparison(const struct isa_pass *pass, const struct ptx_operand *operand) {
-    uint32_t definition = isa_definition(pass, operand);
-    return definition != ISA_NONE && isa_insn(pass, definition)->opcode == PTX_OP_SETP &&
-           isa_n_uses(pass, operand->register_id) == 1;
+static bool is_comparison(const struct isa_code *code, const struct ptx_operand *operand) {
+    uint32_t definition = isa_definition(code, operand);
+    return definition != ISA_NONE && isa_source(code, definition)->opcode == PTX_OP_SETP &&
+           isa_n_uses(code, operand->register_id) == 1;
 }
 
 /* A comparison takes a predicate as a third operand; a test of masked bits against zero is the mask's own result. */
-static void fold_predicates(struct isa_pass *pass) {
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
+static void fold_predicates(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
         bool is_predicate = ptx_type_kind(isa_type(insn)) == PTX_KIND_P && insn->opcode != PTX_OP_MOV;
         for (unsigned k = 1; is_predicate && k < insn->n_operands; k++)
-            if (is_comparison(pass, &insn->operand[k]))
-                pass->cost[i] = 0;
+            if (is_comparison(code, &insn->operand[k]))
+                code->insn[i].parts = 0;
         if (insn->opcode == PTX_OP_NOT && is_predicate)
-            pass->cost[i] = 0;
+            code->insn[i].parts = 0;
         bool is_zero_test = insn->opcode == PTX_OP_SETP && insn->n_operands > 2 && isa_is_constant(&insn->operand[2]) &&
                             !insn->operand[2].value && (ptx_has(insn, PTX_MOD_EQ) || ptx_has(insn, PTX_MOD_NE));
         if (is_zero_test) {
-            uint32_t d = only_for(pass, &insn->operand[1], i);
-            if (d != ISA_NONE && isa_insn(pass, d)->opcode == PTX_OP_AND && is_logic(pass, isa_insn(pass, d)))
-                pass->cost[d] = 0;
+            uint32_t d = only_for(code, &insn->operand[1], i);
+            if (d != ISA_NONE && isa_source(code, d)->opcode == PTX_OP_AND && is_logic(code, isa_source(code, d)))
+                code->insn[d].parts = 0;
         }
     }
 }
 
-void isa_fold(struct isa_pass *pass) {
-    fold_wide_products(pass);
-    fold_extensions(pass);
-    fold_offsets(pass);
-    add_shared_base(pass);
-    join_loads(pass);
-    pair_constants(pass);
-    fuse_float_products(pass);
-    fuse_logic(pass);
-    fuse_sums(pass);
-    fold_signs(pass);
-    fold_predicates(pass);
+void isa_fold(struct isa_code *code) {
+    fold_wide_products(code);
+    fold_extensions(code);
+    fold_offsets(code);
+    add_shared_base(code);
+    join_loads(code);
+    pair_constants(code);
+    fuse_float_products(code);
+    fuse_logic(code);
+    fuse_sums(code);
+    fold_signs(code);
+    fold_predicates(code);
 }

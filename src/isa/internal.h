@@ -1,4 +1,4 @@
-/* What the steps of the estimate share: the function, who defines and reads each register, and the costs so far. */
+/* The passes and what they share: the function, who defines and reads each register, and the instructions so far. */
 #pragma once
 
 #include "isa/isa.h"
@@ -7,20 +7,62 @@
 
 enum { ISA_NONE = PTX_NO_INDEX };
 
-struct isa_pass {
+struct isa_code {
+    const struct isa_target *target;
     const struct ptx_analysis *analysis;
     const struct ptx_function *function;
     uint32_t n; /* instructions */
-    uint16_t *cost;
+    struct isa_insn *insn;
     /* Per register: */
     uint32_t *n_definitions, *definition; /* definition: the last one in the text */
     uint32_t *use, *first_use;            /* instructions that read it: use[first_use[r]] to use[first_use[r + 1]] */
-    bool *is_short;     /* 64 bits of which only the lower 32 matter: addresses in shared or local memory */
-    bool *is_converted; /* per instruction: a branch that becomes predicates */
+    bool *is_short; /* 64 bits of which only the lower 32 matter: addresses in shared or local memory */
 };
 
-static inline const struct ptx_instruction *isa_insn(const struct isa_pass *pass, uint32_t i) {
-    return &pass->function->instruction[i];
+/* When a compiler does what the passes do. Lengths are in machine instructions. */
+struct isa_compiler {
+    struct {
+        uint32_t times;         /* that a loop's body is repeated if its iterations are known only at run time */
+        uint32_t most_body;     /* the longest such body: without loads, */
+        uint32_t most_shared;   /* with loads from shared memory, */
+        uint32_t most_global;   /* with loads that take longer */
+        uint32_t complete;      /* the longest code of a loop that disappears, with a body */
+        uint32_t complete_body; /* of up to this length; */
+        uint32_t large;         /* the same for a longer body */
+        uint32_t partial;       /* the longest code of a loop that is unrolled in part */
+        uint32_t entry_cost;    /* of the choice between the unrolled loop and its remainder */
+    } unroll;
+    struct {
+        uint32_t divergent, uniform; /* the longest path of a branch that may diverge, and of one that does not */
+        uint32_t both;               /* of each of two paths */
+    } predicate;
+    struct {
+        int32_t registers; /* for which loads may wait: those that a thread of a full SM can use */
+    } schedule;
+};
+
+/* Members are asked for every instruction of a function, those that touch memory included. */
+struct isa_target {
+    const char *name;
+    const struct isa_compiler *compiler; /* NULL: PTX is the machine code */
+    /* Machine instructions that the PTX instruction becomes by itself, before anything is folded into another. */
+    unsigned (*cost)(const struct isa_code *code, uint32_t i);
+    /* Chooses the unit of arithmetic. Special functions have theirs already, double precision and everything else too
+     * unless this changes it. */
+    void (*choose_unit)(const struct ptx_instruction *source, struct isa_insn *insn);
+    unsigned sequence_passes; /* of a division or an IEEE root through the special-function unit */
+};
+#define CONFIG_TARGET(name) extern const struct isa_target isa_##name;
+#include "config/targets.def"
+#undef CONFIG_TARGET
+
+/* What the targets that a compiler serves share. */
+extern const struct isa_compiler isa_ptxas; /* ptxas.c */
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+static inline const struct ptx_instruction *isa_source(const struct isa_code *code, uint32_t i) {
+    return &code->function->instruction[i];
 }
 
 /* Returns the register that the instruction writes, if it is a single one. */
@@ -30,15 +72,15 @@ static inline uint32_t isa_result(const struct ptx_instruction *insn) {
     return has_one ? insn->operand[0].register_id : ISA_NONE;
 }
 
-static inline uint32_t isa_n_uses(const struct isa_pass *pass, uint32_t r) {
-    return pass->first_use[r + 1] - pass->first_use[r];
+static inline uint32_t isa_n_uses(const struct isa_code *code, uint32_t r) {
+    return code->first_use[r + 1] - code->first_use[r];
 }
 
 /* Returns the only instruction that defines the operand's register, or ISA_NONE. */
-static inline uint32_t isa_definition(const struct isa_pass *pass, const struct ptx_operand *operand) {
-    if (operand->kind != PTX_OPERAND_REGISTER || pass->n_definitions[operand->register_id] != 1)
+static inline uint32_t isa_definition(const struct isa_code *code, const struct ptx_operand *operand) {
+    if (operand->kind != PTX_OPERAND_REGISTER || code->n_definitions[operand->register_id] != 1)
         return ISA_NONE;
-    return pass->definition[operand->register_id];
+    return code->definition[operand->register_id];
 }
 
 static inline bool isa_is_constant(const struct ptx_operand *operand) {
@@ -50,14 +92,19 @@ static inline enum ptx_type isa_type(const struct ptx_instruction *insn) {
     return insn->n_types ? insn->type[0] : PTX_B32;
 }
 
+/* The type that a conversion reads; for other instructions the second type, if they have two. */
+static inline enum ptx_type isa_source_type(const struct ptx_instruction *insn) {
+    return insn->n_types > 1 ? insn->type[1] : isa_type(insn);
+}
+
 static inline bool isa_is_float(const struct ptx_instruction *insn) {
     return ptx_type_kind(isa_type(insn)) == PTX_KIND_F;
 }
 
 /* An integer instruction on registers of 64 bits whose upper half matters. */
-static inline bool isa_is_wide(const struct isa_pass *pass, const struct ptx_instruction *insn) {
+static inline bool isa_is_wide(const struct isa_code *code, const struct ptx_instruction *insn) {
     uint32_t r = isa_result(insn);
-    return ptx_type_bits(isa_type(insn)) == 64 && !(r != ISA_NONE && pass->is_short[r]);
+    return ptx_type_bits(isa_type(insn)) == 64 && !(r != ISA_NONE && code->is_short[r]);
 }
 
 static inline bool isa_is_access(const struct ptx_instruction *insn) {
@@ -68,15 +115,48 @@ static inline bool isa_is_access(const struct ptx_instruction *insn) {
 /* Returns whether the instruction reads the register as the base of an address, and in no other way. */
 bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 
-/* costs.c: what each instruction costs by itself, in machine instructions */
-unsigned isa_own_cost(const struct isa_pass *pass, uint32_t i);
-/* fold.c: instructions that become a part of another one */
-void isa_fold(struct isa_pass *pass);
-/* branches.c: short branches become predicates; regions of divergent branches are marked by instructions */
-void isa_convert_branches(struct isa_pass *pass);
-void isa_mark_regions(struct isa_pass *pass);
-/* unroll.c: loops whose counter is paid for once in several iterations */
-void isa_unroll(struct isa_pass *pass);
+/* ---- Rewriting passes -------------------------------------------------------------------------------------------- */
+
+/* What a thread computes does not change. */
+void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
+void isa_predicate(const struct isa_target *target, struct ptx_function *function);
+void isa_reuse_loads(struct ptx_function *function);
+void isa_schedule(const struct isa_target *target, struct ptx_function *function);
+
+/* ---- Passes over the code ---------------------------------------------------------------------------------------- */
+
+/* code.c: each instruction at its own cost. isa_code_free() leaves the instructions if they were taken. */
+struct isa_code isa_code_new(const struct isa_target *target, const struct ptx_analysis *analysis);
+void isa_code_free(struct isa_code *code);
+/* lower.c: the code up to the branches, which is what rewriting passes look at */
+struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis);
+
+void isa_fold(struct isa_code *code);             /* fold.c: instructions that become a part of another one */
+void isa_convert_branches(struct isa_code *code); /* branches.c: short branches become predicates */
+void isa_amortize_loops(struct isa_code *code);   /* loops.c: counters that are paid for once in several iterations */
+void isa_mark_regions(struct isa_code *code);     /* branches.c: instructions around divergent branches */
+void isa_add_prologue(struct isa_code *code);     /* frame.c */
+void isa_add_frame(struct isa_code *code);        /* frame.c: registers that are kept across calls */
+void isa_choose_units(struct isa_code *code);     /* units.c */
+
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
+
+static inline void isa_use(struct isa_insn *insn, enum isa_unit unit, enum isa_latency latency) {
+    insn->unit = insn->lanes = (uint8_t)unit;
+    insn->latency = (uint8_t)latency;
+}
+
+bool isa_multiplies(const struct ptx_instruction *insn);  /* products, of integers or not */
+bool isa_converts(const struct ptx_instruction *insn);    /* to or from floating-point numbers */
+bool isa_counts_bits(const struct ptx_instruction *insn); /* or turns them round */
+/* Products of which the upper half matters take two passes. */
+void isa_take_twice_if_long(const struct ptx_instruction *source, struct isa_insn *insn);
+/* sm_89.c: the unit of what is neither converted nor counted */
+void isa_choose_half(const struct ptx_instruction *source, struct isa_insn *insn);
+
+/* ---- Costs and loops --------------------------------------------------------------------------------------------- */
+
+unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i); /* costs.c */
 
 /* A loop that a compiler unrolls. */
 struct isa_loop {
@@ -87,12 +167,8 @@ struct isa_loop {
     uint64_t iterations; /* 0: known at run time only */
     uint32_t times;      /* iterations that become one; 0: all */
 };
-bool isa_find_loop(const struct isa_pass *pass, uint32_t l, struct isa_loop *loop);
+bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop);
 bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l);
-bool isa_is_in_loop(const struct isa_pass *pass, uint32_t i, uint32_t header);
+bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header);
 /* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
-uint32_t isa_find_step(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *step);
-
-/* sm_90.c: a pass with the costs up to the branches, and its end */
-struct isa_pass isa_pass_new(const struct ptx_analysis *analysis);
-void isa_pass_free(struct isa_pass *pass);
+uint32_t isa_find_step(const struct isa_code *code, uint32_t r, uint32_t header, int64_t *step);

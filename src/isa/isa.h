@@ -1,36 +1,81 @@
-/* Machine instructions. PTX is a language for compilers: on a GPU one PTX instruction becomes no machine instruction,
- * one, or several. This module estimates how many, from general rules of code generation; it changes neither what an
- * instruction computes nor the PTX itself. docs/hardware.md compares its counts with a real compiler's.
+/* Lowering: from PTX to the machine instructions that a target issues.
  *
- * Costs are in parts of an instruction, because a loop that the compiler unrolls pays for its counter and its branch
- * only once in several iterations. */
+ * PTX is a language for compilers. On a GPU one PTX instruction becomes no machine instruction, one, or several.
+ * lower.c lists the passes, which work in two stages:
+ *
+ * - isa_rewrite() writes a function the way the target's compiler does: loops unrolled, short branches predicated,
+ *   loads before their uses. The result is PTX and computes the same. A module is rewritten once, when it is loaded.
+ * - isa_lower() describes what the target issues for each PTX instruction: how many machine instructions, in which
+ *   unit, at which rate. It changes neither the PTX nor what it computes. Timing reads this description.
+ *
+ * A target is a file of this folder that ends in its struct isa_target, and a line in config/targets.def. On the target
+ * ptx, a PTX instruction is a machine instruction. docs/hardware.md compares the counts with a real compiler's. */
 #pragma once
 
+#include "config/machine.h"
 #include "ptx/analysis.h"
 
 enum {
     ISA_PARTS = 16,       /* a machine instruction has this many parts */
-    ISA_NO_JUMP = 0x8000, /* set in the entry of a branch that becomes predicates */
-    ISA_COST = 0x7fff,    /* the cost in an entry */
+    ISA_NO_JUMP = 0x8000, /* for records that keep is_predicated beside the parts */
+    ISA_COST = 0x7fff,    /* the parts in such a record */
 };
 
-/* Returns the cost of each PTX instruction of the function on sm_90 (Hopper), in parts: an array of n_instructions
- * entries, to be freed by the caller. sm_80 (Ampere) and sm_89 (Ada) share the rules: ptxas 13.0 makes 5 % shorter code
- * of 160 kernels for them than for sm_90, each 6.5 % away from it on average, which is less than the estimate errs. */
-uint16_t *isa_sm_90(const struct ptx_analysis *analysis);
+/* What executes an instruction. A machine may lack the units for MULTIPLY and ARRIVE; others then do their work. */
+enum isa_unit {
+    ISA_UNIT_ALU,
+    ISA_UNIT_MULTIPLY, /* lanes beside the ALU's: for products on some targets, for logic on others */
+    ISA_UNIT_FP64,
+    ISA_UNIT_SFU,
+    ISA_UNIT_LDST,
+    ISA_UNIT_ARRIVE, /* counts the warps that arrive at a barrier */
+};
 
-/* Writes the bodies of loops several times, as often as a compiler would: loads of several iterations can then wait
- * together. What a thread computes does not change. New instructions and registers come from the arena, the module's.
+/* The latency of a result, one of the machine's. */
+enum isa_latency { ISA_LATENCY_ALU, ISA_LATENCY_FP32, ISA_LATENCY_FP64, ISA_LATENCY_SFU, ISA_LATENCY_SHARED };
+
+/* What a lane does, for statistics. */
+enum isa_work { ISA_WORK_INTEGER, ISA_WORK_FLOAT, ISA_WORK_SPECIAL };
+
+/* How an atomic differs from others. */
+enum isa_atomic {
+    ISA_ATOMIC_PLAIN,
+    ISA_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
+    ISA_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
+    ISA_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result: lanes of an address go together */
+};
+
+/* What a target issues for a PTX instruction. Costs are in parts of an instruction, because a loop that the compiler
+ * unrolls pays for its counter and its branch only once in several iterations. */
+struct isa_insn {
+    uint16_t parts;           /* machine instructions, in parts; 0: it is a part of another one */
+    uint8_t unit;             /* enum isa_unit */
+    uint8_t lanes;            /* enum isa_unit: the unit whose number of lanes sets the rate */
+    uint8_t latency;          /* enum isa_latency */
+    uint8_t work;             /* enum isa_work */
+    uint8_t passes;           /* how often the instruction goes through its lanes */
+    bool is_sequence : 1;     /* each pass needs the result of the one before */
+    bool is_either : 1;       /* ALU or MULTIPLY, whichever has less to do in the basic block */
+    bool is_exception : 1;    /* unit, lanes and latency hold although it is no arithmetic */
+    bool is_predicated : 1;   /* a branch that becomes predicates: no thread jumps */
+    bool has_slow_path : 1;   /* a square root, which takes longer for numbers that are not positive and normal */
+    bool is_device_fence : 1; /* orders accesses for the device or the system, not only for the block */
+    uint8_t atomic : 2;       /* enum isa_atomic */
+};
+
+struct isa_target;
+
+const struct isa_target *isa_target_of(const struct config_machine *machine);
+const struct isa_target *const *isa_targets(size_t *count);
+const struct isa_target *isa_find_target(const char *name); /* NULL: there is none */
+const char *isa_target_name(const struct isa_target *target);
+/* Whether a compiler makes machine instructions of PTX for the target; otherwise PTX instructions are issued. */
+bool isa_is_compiled(const struct isa_target *target);
+
+/* Writes the function as the target's compiler does. New instructions and registers come from the arena, the module's.
  */
-void isa_copy_loops(struct ptx_function *function, struct base_arena *arena);
+void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena);
 
-/* Turns short branches over loads into predicates. What a thread computes does not change. */
-void isa_predicate(struct ptx_function *function);
-
-/* Turns loads of words of shared memory that the basic block has loaded already into moves. What a thread computes does
- * not change. */
-void isa_join_repeats(struct ptx_function *function);
-
-/* Puts the instructions of each basic block in the order that a compiler would choose: loads before what uses them.
- * What a thread computes does not change. */
-void isa_order(struct ptx_function *function);
+/* Returns what the target issues for each PTX instruction of the function: n_instructions entries, to be freed by the
+ * caller. */
+struct isa_insn *isa_lower(const struct isa_target *target, const struct ptx_analysis *analysis);

@@ -24,16 +24,16 @@ static bool is_slow_load(const struct ptx_instruction *insn) {
 }
 
 /* Returns how many instructions after the branch get its guard; 0: it stays a branch. */
-static uint32_t guarded_length(const struct isa_pass *pass, uint32_t branch) {
-    const struct ptx_instruction *insn = isa_insn(pass, branch);
-    const struct ptx_analysis *analysis = pass->analysis;
+static uint32_t guarded_length(const struct isa_code *code, uint32_t branch) {
+    const struct ptx_instruction *insn = isa_source(code, branch);
+    const struct ptx_analysis *analysis = code->analysis;
     uint32_t a = analysis->block_of[branch] + 1, n_loads = 0;
-    if (insn->opcode != PTX_OP_BRA || !pass->is_converted[branch] || a + 1 >= analysis->n_blocks ||
+    if (insn->opcode != PTX_OP_BRA || !code->insn[branch].is_predicated || a + 1 >= analysis->n_blocks ||
         analysis->block[a].first != branch + 1 ||
         insn->operand[0].target != analysis->block[a].first + analysis->block[a].count)
         return 0;
     for (uint32_t i = branch + 1; i < insn->operand[0].target; i++) {
-        const struct ptx_instruction *one = isa_insn(pass, i);
+        const struct ptx_instruction *one = isa_source(code, i);
         if (one->guard != PTX_NO_INDEX || one->opcode == PTX_OP_BRA || writes(one, insn->guard))
             return 0;
         n_loads += is_slow_load(one);
@@ -73,20 +73,20 @@ static void take_out_jumps(struct ptx_function *function) {
     free(is_gone);
 }
 
-void isa_predicate(struct ptx_function *function) {
+void isa_predicate(const struct isa_target *target, struct ptx_function *function) {
     take_out_jumps(function);
     struct ptx_analysis *analysis = ptx_analyze(function);
-    struct isa_pass pass = isa_pass_new(analysis);
-    bool *is_gone = base_allocate(pass.n + 1, sizeof(bool));
-    for (uint32_t i = 0; i < pass.n; i++) {
-        uint32_t length = guarded_length(&pass, i);
+    struct isa_code code = isa_estimate(target, analysis);
+    bool *is_gone = base_allocate(code.n + 1, sizeof(bool));
+    for (uint32_t i = 0; i < code.n; i++) {
+        uint32_t length = guarded_length(&code, i);
         is_gone[i] = length > 0;
         for (uint32_t k = i + 1; k <= i + length; k++) {
             function->instruction[k].guard = function->instruction[i].guard;
             function->instruction[k].guard_negated = !function->instruction[i].guard_negated;
         }
     }
-    isa_pass_free(&pass);
+    isa_code_free(&code);
     ptx_analysis_free(analysis);
     take_out(function, is_gone);
     free(is_gone);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "isa/isa.h"
+#include "isa/internal.h"
 
 static struct ptx_module *module;
 
@@ -26,7 +26,7 @@ static struct ptx_function *predicate(const char *body) {
         fail_msg("%s", messages.text);
     ptx_messages_free(&messages);
     struct ptx_function *function = ptx_find_function(module, "k");
-    isa_predicate(function);
+    isa_predicate(isa_find_target("sm_90"), function);
     return function;
 }
 

@@ -1,198 +1,600 @@
-/* Loops. A loop whose counter moves by a constant up to a bound that does not change is unrolled: four times if the
- * number of iterations is known only at run time, more often or completely if it is a constant. copies.c writes such a
- * loop's body that often; of a loop that it leaves as it is, the counters, the comparison and the branch are paid for
- * once in so many iterations. */
-#include "isa/internal.h"
-
+/* Loops that are written several times. A compiler unrolls a loop so that loads of several iterations wait together,
+ * and so that counters, comparison and branch are paid for once. A loop whose iterations are known only at run time
+ *
+ *         LOOP: body; i += s; if (i < n) goto LOOP
+ * becomes
+ *               if (i + (T - 1) * s >= n) goto LOOP
+ *         MAIN: body; body with i + s; ... T times; i += T * s; if (i + (T - 1) * s < n) goto MAIN
+ *               if (i >= n) goto END
+ *         LOOP: as before
+ *         END:
+ * and one with a constant number of iterations that is not too long becomes so many bodies. In all copies but the last,
+ * a register that starts anew in every iteration has a name of its own. Every thread executes the same bodies with the
+ * same values as before.
+ *
+ * What it leaves out: loops in several pieces, with calls, or whose counter is not compared at their end. */
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/memory.h"
+#include "isa/internal.h"
 
-/* What ptxas 13.0 does, found with loops of one kind of instruction. */
-enum {
-    TIMES = 4, /* iterations unknown */
-    /* the longest loop with unknown iterations that is unrolled: without loads, with loads from shared memory, and with
-     * loads that take longer */
-    MOST_BODY = 21,
-    MOST_SHARED_BODY = 25,
-    MOST_GLOBAL_BODY = 44,
-    MOST_COMPLETE = 1024, /* the longest code of a loop that disappears */
-    MOST_COMPLETE_BODY = 32,
-    MOST_LARGE = 400,   /* the same for a longer body */
-    MOST_PARTIAL = 320, /* the code of a loop that is unrolled in part */
-    ENTRY_COST = 6,     /* the choice between the unrolled loop and its remainder */
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
+
+/* The relation of the comparison, for a counter that goes up or down. */
+enum relation { STRICT, OR_EQUAL, DIFFERENT };
+
+struct copied_loop {
+    struct isa_loop found;
+    uint32_t first, last; /* instructions: from the header to the branch */
+    uint32_t n_exits;     /* branches out of the middle */
+    uint32_t *exit;       /* the blocks they lead to */
+    enum relation relation;
+    bool is_signed;
+    unsigned bits;
+    uint32_t counter;
+    uint32_t times; /* copies in MAIN */
+    bool is_whole;  /* all iterations: nothing else remains */
 };
 
-bool isa_is_in_loop(const struct isa_pass *pass, uint32_t i, uint32_t header) {
-    const struct ptx_analysis *analysis = pass->analysis;
-    return analysis->block[analysis->block_of[i]].loop_header == header;
+static uint32_t block_of(const struct isa_code *code, uint32_t i) { return code->analysis->block_of[i]; }
+
+static bool is_inside(const struct copied_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
+
+static bool has_target(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL;
 }
 
-bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
-    for (uint32_t k = 0; k < analysis->n_loops; k++)
-        if (analysis->loop[k].parent == l)
+/* The loop is one piece of text that only its last instruction leads back in. */
+static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) {
+    loop->n_exits = 0;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_is_in_loop(code, i, loop->found.header) != is_inside(loop, i))
             return false;
+        if (!is_inside(loop, i)) {
+            if (has_target(insn) && is_inside(loop, insn->operand[0].target) && insn->operand[0].target != loop->first)
+                return false;
+            for (uint32_t t = 0; t < insn->n_targets; t++)
+                if (is_inside(loop, insn->target[t]))
+                    return false;
+            continue;
+        }
+        if (insn->n_targets || insn->opcode == PTX_OP_CALL || (insn->opcode == PTX_OP_BRA && !has_target(insn)))
+            return false;
+        if (!has_target(insn) || i == loop->last)
+            continue;
+        uint32_t target = insn->operand[0].target;
+        if (target == loop->first)
+            return false;
+        if (!is_inside(loop, target))
+            loop->exit[loop->n_exits++] = target < code->n ? block_of(code, target) : code->analysis->n_blocks - 1;
+    }
     return true;
 }
 
-/* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
-uint32_t isa_find_step(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *step) {
-    uint32_t found = ISA_NONE;
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (isa_result(insn) != r || !isa_is_in_loop(pass, i, header))
-            continue;
-        bool is_step = (insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB) && !isa_is_float(insn) &&
-                       insn->operand[1].kind == PTX_OPERAND_REGISTER && insn->operand[1].register_id == r &&
-                       insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->guard == PTX_NO_INDEX;
-        if (!is_step || found != ISA_NONE)
-            return ISA_NONE;
-        found = i;
-        *step = (int64_t)insn->operand[2].value;
-        if (insn->opcode == PTX_OP_SUB)
-            *step = -*step;
-        if (ptx_type_bits(isa_type(insn)) == 32)
-            *step = (int32_t)*step;
-    }
-    return found;
+/* Executed once in every iteration, before or after everything else. */
+static bool is_in_every_iteration(const struct isa_code *code, const struct copied_loop *loop, uint32_t i) {
+    uint32_t block = block_of(code, i);
+    return isa_source(code, i)->guard == PTX_NO_INDEX &&
+           (block == block_of(code, loop->first) || block == block_of(code, loop->last));
 }
 
-static bool is_defined_in_loop(const struct isa_pass *pass, const struct ptx_operand *operand, uint32_t header) {
-    if (operand->kind != PTX_OPERAND_REGISTER)
+static bool find_relation(const struct isa_code *code, struct copied_loop *loop) {
+    const struct ptx_instruction *insn = isa_source(code, loop->found.comparison);
+    enum ptx_type type = isa_type(insn);
+    bool is_up = loop->found.by > 0;
+    loop->bits = ptx_type_bits(type);
+    loop->is_signed = ptx_type_kind(type) == PTX_KIND_S;
+    if (insn->n_operands != 3 || (loop->bits != 32 && loop->bits != 64) || ptx_type_kind(type) == PTX_KIND_F ||
+        insn->operand[0].pair_id != PTX_NO_INDEX ||
+        ptx_type_bits(isa_type(isa_source(code, loop->found.step))) != loop->bits)
         return false;
-    for (uint32_t i = 0; i < pass->n; i++)
-        if (isa_is_in_loop(pass, i, header) && isa_result(isa_insn(pass, i)) == operand->register_id)
-            return true;
-    return false;
-}
-
-/* The constant that the counter has before the loop. */
-static bool find_start(const struct isa_pass *pass, uint32_t r, uint32_t header, int64_t *start) {
-    unsigned n = 0;
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (isa_result(insn) != r || isa_is_in_loop(pass, i, header))
-            continue;
-        if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_INTEGER)
-            return false;
-        *start = (int64_t)insn->operand[1].value;
-        n++;
+    if (ptx_has(insn, PTX_MOD_NE)) {
+        /* A counter that goes up to 0 is negative: without its sign it would be below the limit again after the last
+         * iteration. */
+        const struct ptx_operand *bound = &insn->operand[2];
+        loop->relation = DIFFERENT;
+        loop->is_signed = is_up && bound->kind == PTX_OPERAND_INTEGER && !bound->value;
+    } else if (ptx_type_kind(type) == PTX_KIND_B) {
+        return false;
+    } else if (ptx_has(insn, is_up ? PTX_MOD_LT : PTX_MOD_GT)) {
+        loop->relation = STRICT;
+    } else if (ptx_has(insn, is_up ? PTX_MOD_LE : PTX_MOD_GE)) {
+        loop->relation = OR_EQUAL;
+    } else {
+        return false;
     }
-    return n == 1;
+    return true;
 }
 
-/* Whether the loop ends by comparing its counter with a bound. */
-static bool find_counter(const struct isa_pass *pass, uint32_t header, struct isa_loop *loop) {
-    const struct ptx_analysis *analysis = pass->analysis;
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (!isa_is_in_loop(pass, i, header) || insn->opcode != PTX_OP_BRA || insn->guard == PTX_NO_INDEX ||
-            insn->operand[0].target != analysis->block[header].first)
-            continue;
-        struct ptx_operand guard = {.kind = PTX_OPERAND_REGISTER, .register_id = insn->guard};
-        uint32_t comparison = isa_definition(pass, &guard);
-        if (comparison == ISA_NONE || isa_insn(pass, comparison)->opcode != PTX_OP_SETP ||
-            isa_insn(pass, comparison)->operand[1].kind != PTX_OPERAND_REGISTER)
-            return false;
-        const struct ptx_operand *counter = &isa_insn(pass, comparison)->operand[1];
-        const struct ptx_operand *bound = &isa_insn(pass, comparison)->operand[2];
-        int64_t step = 0, start = 0;
-        uint32_t at = isa_find_step(pass, counter->register_id, header, &step);
-        if (at == ISA_NONE || !step || is_defined_in_loop(pass, bound, header))
-            return false;
-        *loop = (struct isa_loop){.header = header, .branch = i, .comparison = comparison, .step = at, .by = step};
-        if (bound->kind == PTX_OPERAND_INTEGER && find_start(pass, counter->register_id, header, &start)) {
-            int64_t distance = (int64_t)bound->value - start;
-            if (distance / step > 0)
-                loop->iterations = (uint64_t)((distance + step - (step > 0 ? 1 : -1)) / step);
-        }
+static uint64_t cut(const struct copied_loop *loop, uint64_t value) {
+    return loop->bits == 64 ? value : value & 0xffffffffu;
+}
+
+/* Whether the comparison holds for the counter. */
+static bool holds(const struct copied_loop *loop, uint64_t counter, uint64_t bound) {
+    uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
+    uint64_t a = cut(loop, counter) ^ flip, b = cut(loop, bound) ^ flip;
+    if (loop->relation == DIFFERENT)
+        return a != b;
+    if (loop->relation == OR_EQUAL && a == b)
         return true;
-    }
-    return false;
+    return loop->found.by > 0 ? a < b : a > b;
 }
 
-static uint32_t body_cost(const struct isa_pass *pass, uint32_t header) {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < pass->n; i++)
-        if (isa_is_in_loop(pass, i, header)) {
-            if (isa_insn(pass, i)->opcode == PTX_OP_CALL || isa_insn(pass, i)->opcode == PTX_OP_BRX)
-                return UINT32_MAX;
-            sum += pass->cost[i];
+/* The value of the counter at the loop's start: set by the one instruction outside that every entry passes. */
+static bool find_start(const struct isa_code *code, const struct copied_loop *loop, uint64_t *start) {
+    const struct ptx_analysis *analysis = code->analysis;
+    uint32_t found = ISA_NONE, l = 0;
+    for (uint32_t i = 0; i < code->n; i++)
+        if (isa_result(isa_source(code, i)) == loop->counter && !is_inside(loop, i)) {
+            if (found != ISA_NONE)
+                return false;
+            found = i;
         }
-    return sum / ISA_PARTS;
+    if (found == ISA_NONE || isa_source(code, found)->opcode != PTX_OP_MOV ||
+        isa_source(code, found)->guard != PTX_NO_INDEX ||
+        isa_source(code, found)->operand[1].kind != PTX_OPERAND_INTEGER)
+        return false;
+    while (analysis->loop[l].header != loop->found.header)
+        l++;
+    uint32_t parent = analysis->loop[l].parent, block = loop->found.header;
+    uint32_t around = parent == PTX_NO_INDEX ? PTX_NO_BLOCK : analysis->loop[parent].header;
+    while (block != PTX_NO_BLOCK && block != block_of(code, found))
+        block = analysis->block[block].dominator;
+    *start = isa_source(code, found)->operand[1].value;
+    return block != PTX_NO_BLOCK && analysis->block[block].loop_header == around;
 }
 
-/* The longest body of a loop with unknown iterations that is unrolled. */
-static uint32_t most_body(const struct isa_pass *pass, uint32_t header) {
-    uint32_t most = MOST_BODY;
-    for (uint32_t i = 0; i < pass->n; i++) {
-        const struct ptx_instruction *insn = isa_insn(pass, i);
-        if (insn->opcode != PTX_OP_LD || !isa_is_in_loop(pass, i, header))
-            continue;
-        if (insn->space == PTX_SPACE_SHARED && most < MOST_SHARED_BODY)
-            most = MOST_SHARED_BODY;
-        if (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC)
-            most = MOST_GLOBAL_BODY;
-    }
-    return most;
-}
-
-/* How many iterations become one; 0: all. */
-static uint32_t unrolled_times(uint32_t body, uint32_t most_unknown, uint64_t iterations) {
-    if (!iterations)
-        return body <= most_unknown ? TIMES : 1;
-    uint64_t most = body <= MOST_COMPLETE_BODY ? MOST_COMPLETE : MOST_LARGE;
-    if (body * iterations <= most)
+/* Counts the iterations of a loop whose bound and start are constants; 0: they are not, or there are too many. */
+static uint32_t count_iterations(const struct isa_code *code, const struct copied_loop *loop) {
+    enum { MOST = 65536 };
+    const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
+    uint64_t counter;
+    if (bound->kind != PTX_OPERAND_INTEGER || !find_start(code, loop, &counter))
         return 0;
-    return body <= MOST_PARTIAL / 2 ? MOST_PARTIAL / body : 1;
+    for (uint32_t n = 1; n <= MOST; n++) {
+        counter += (uint64_t)loop->found.by;
+        if (!holds(loop, counter, bound->value))
+            return n;
+    }
+    return 0;
 }
 
-/* The pragma stands before one of the header's instructions. */
-static bool is_kept(const struct isa_pass *pass, uint32_t header) {
-    const struct ptx_block *block = &pass->analysis->block[header];
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
-        if (isa_insn(pass, i)->has_nounroll)
+static void choose_times(const struct isa_code *code, struct copied_loop *loop) {
+    uint32_t n = count_iterations(code, loop);
+    loop->times = loop->found.times;
+    loop->is_whole = n && (!loop->times || n <= loop->times);
+    if (loop->is_whole)
+        loop->times = n;
+    else if (!loop->times)
+        loop->times = code->target->compiler->unroll.times;
+}
+
+static bool can_copy(const struct isa_code *code, struct copied_loop *loop) {
+    const struct isa_loop *found = &loop->found;
+    const struct ptx_instruction *branch = isa_source(code, found->branch);
+    loop->first = code->analysis->block[found->header].first;
+    loop->last = found->branch;
+    if (loop->last <= loop->first || branch->guard_negated || !is_one_piece(code, loop) || !find_relation(code, loop))
+        return false;
+    loop->counter = isa_source(code, found->comparison)->operand[1].register_id;
+    /* At an exit from the middle the counter may be any iteration's. */
+    for (uint32_t e = 0; e < loop->n_exits; e++)
+        if (ptx_is_live_in(code->analysis, loop->exit[e], loop->counter))
+            return false;
+    return found->comparison > found->step && found->comparison < found->branch && is_inside(loop, found->step) &&
+           is_in_every_iteration(code, loop, found->step) &&
+           block_of(code, found->comparison) == block_of(code, found->branch) &&
+           isa_source(code, found->comparison)->guard == PTX_NO_INDEX && code->n_definitions[branch->guard] == 1 &&
+           isa_n_uses(code, branch->guard) == 1;
+}
+
+/* ---- Registers --------------------------------------------------------------------------------------------------- */
+
+/* What a register of the loop is to the copies. */
+enum role {
+    SAME,      /* carried from one iteration to the next, or not changed */
+    ANEW,      /* written before it is read in every iteration */
+    INDUCTION, /* moves on by a constant */
+};
+
+struct copying {
+    const struct isa_code *code;
+    const struct copied_loop *loop;
+    struct base_arena *arena;
+    enum role *role;          /* per register */
+    uint32_t *step;           /* per register: the addition of an induction */
+    int64_t *by;              /* per register */
+    bool *is_value;           /* per register: an induction that is read other than as an address of 64 bits */
+    uint32_t *name;           /* per register: its name at this place of this copy */
+    int64_t *ahead;           /* per register: what must be added to it for its value at this place */
+    struct ptx_register *reg; /* with the new ones */
+    uint32_t n_registers, register_room;
+    struct ptx_instruction *out;
+    uint32_t n, room;
+    uint32_t *place; /* per instruction of the loop: its place in this copy */
+};
+
+static bool is_live_at_exit(const struct isa_code *code, const struct copied_loop *loop, uint32_t r) {
+    for (uint32_t e = 0; e < loop->n_exits; e++)
+        if (ptx_is_live_in(code->analysis, loop->exit[e], r))
             return true;
     return false;
 }
 
-bool isa_find_loop(const struct isa_pass *pass, uint32_t l, struct isa_loop *loop) {
-    uint32_t header = pass->analysis->loop[l].header;
-    if (!isa_is_innermost(pass->analysis, l) || is_kept(pass, header) || !find_counter(pass, header, loop))
-        return false;
-    uint32_t body = body_cost(pass, header);
-    if (body == UINT32_MAX || !body)
-        return false;
-    loop->times = unrolled_times(body, most_body(pass, header), loop->iterations);
-    return loop->times != 1;
+static void note_write(void *user, uint32_t r, bool is_write) {
+    struct copying *copying = user;
+    const struct isa_code *code = copying->code;
+    if (is_write && copying->role[r] == SAME && !ptx_is_live_in(code->analysis, copying->loop->found.header, r) &&
+        !is_live_at_exit(code, copying->loop, r))
+        copying->role[r] = ANEW;
 }
 
-static void divide(struct isa_pass *pass, uint32_t i, uint32_t times) {
-    pass->cost[i] = (uint16_t)(times ? pass->cost[i] / times : 0);
+/* Additions, which take part in addresses as offsets: only those of 64 bits, whose sums wrap as addresses do. */
+static bool is_offset_use(const struct isa_code *code, const struct ptx_instruction *insn, uint32_t r) {
+    return ptx_type_width(code->function->reg[r].type) == PTX_WIDTH_64 && isa_reads_as_address(insn, r);
 }
 
-static void unroll_loop(struct isa_pass *pass, const struct isa_loop *loop) {
-    uint32_t times = loop->times;
-    divide(pass, loop->branch, times);
-    divide(pass, loop->comparison, times);
-    /* All counters: pointers move on by the offsets of the accesses. */
-    for (uint32_t i = 0; i < pass->n; i++) {
-        uint32_t r = isa_result(isa_insn(pass, i));
-        int64_t step;
-        if (r != ISA_NONE && isa_is_in_loop(pass, i, loop->header) && pass->n_definitions[r] > 1 &&
-            isa_find_step(pass, r, loop->header, &step) == i)
-            divide(pass, i, times);
+static void find_roles(struct copying *copying) {
+    const struct isa_code *code = copying->code;
+    const struct copied_loop *loop = copying->loop;
+    for (uint32_t i = loop->first; i <= loop->last; i++)
+        ptx_for_each_register(isa_source(code, i), note_write, copying);
+    for (uint32_t i = loop->first; i <= loop->last; i++) {
+        uint32_t r = isa_result(isa_source(code, i));
+        int64_t by;
+        if (r == ISA_NONE || copying->role[r] != SAME || isa_find_step(code, r, loop->found.header, &by) != i ||
+            !is_in_every_iteration(code, loop, i) || is_live_at_exit(code, loop, r))
+            continue;
+        copying->role[r] = INDUCTION;
+        copying->step[r] = i;
+        copying->by[r] = by;
+        for (uint32_t u = code->first_use[r]; u < code->first_use[r + 1]; u++) {
+            uint32_t at = code->use[u];
+            if (is_inside(loop, at) && at != i && at != loop->found.comparison &&
+                !is_offset_use(code, isa_source(code, at), r))
+                copying->is_value[r] = true;
+        }
     }
-    uint32_t first = pass->analysis->block[loop->header].first;
-    if (!loop->iterations && first && !isa_is_in_loop(pass, first - 1, loop->header))
-        pass->cost[first - 1] = (uint16_t)(pass->cost[first - 1] + ENTRY_COST * ISA_PARTS);
 }
 
-void isa_unroll(struct isa_pass *pass) {
-    const struct ptx_analysis *analysis = pass->analysis;
+static uint32_t add_register(struct copying *copying, enum ptx_type type, const char *name) {
+    if (copying->n_registers == copying->register_room) {
+        copying->register_room = 2 * copying->register_room + 64;
+        copying->reg = realloc(copying->reg, copying->register_room * sizeof *copying->reg);
+        if (!copying->reg)
+            abort();
+    }
+    copying->reg[copying->n_registers] = (struct ptx_register){name, type};
+    return copying->n_registers++;
+}
+
+/* ---- Instructions ------------------------------------------------------------------------------------------------ */
+
+static struct ptx_instruction *add(struct copying *copying, const struct ptx_instruction *insn) {
+    if (copying->n == copying->room) {
+        copying->room = 2 * copying->room + 256;
+        copying->out = realloc(copying->out, copying->room * sizeof *copying->out);
+        if (!copying->out)
+            abort();
+    }
+    struct ptx_instruction *copy = &copying->out[copying->n++];
+    *copy = *insn;
+    return copy;
+}
+
+/* A copy with operands of its own. */
+static struct ptx_instruction *add_own(struct copying *copying, const struct ptx_instruction *insn) {
+    struct ptx_instruction *copy = add(copying, insn);
+    copy->operand = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, insn->n_operands + 1u);
+    for (unsigned k = 0; k < insn->n_operands; k++) {
+        copy->operand[k] = insn->operand[k];
+        if (insn->operand[k].kind != PTX_OPERAND_VECTOR)
+            continue;
+        copy->operand[k].element = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, insn->operand[k].n_elements);
+        for (uint32_t e = 0; e < insn->operand[k].n_elements; e++)
+            copy->operand[k].element[e] = insn->operand[k].element[e];
+    }
+    copy->has_nounroll = false;
+    return copy;
+}
+
+static void set_modifier(struct ptx_instruction *insn, enum ptx_modifier modifier, bool is_set) {
+    uint64_t bit = 1ull << (modifier % 64);
+    insn->modifiers[modifier / 64] = (insn->modifiers[modifier / 64] & ~bit) | (is_set ? bit : 0);
+}
+
+static struct ptx_operand register_operand(uint32_t r) {
+    return (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .register_id = r, .pair_id = PTX_NO_INDEX};
+}
+
+static struct ptx_operand integer_operand(const struct copied_loop *loop, uint64_t value) {
+    value = cut(loop, value);
+    if (loop->is_signed && loop->bits == 32)
+        value = (uint64_t)(int64_t)(int32_t)value;
+    return (struct ptx_operand){
+        .kind = PTX_OPERAND_INTEGER, .register_id = PTX_NO_INDEX, .pair_id = PTX_NO_INDEX, .value = value};
+}
+
+static enum ptx_type counter_type(const struct copied_loop *loop) {
+    return loop->bits == 64 ? (loop->is_signed ? PTX_S64 : PTX_U64) : (loop->is_signed ? PTX_S32 : PTX_U32);
+}
+
+/* opcode.type result, a, b at the place of the comparison */
+static void add_arithmetic(struct copying *copying, enum ptx_opcode opcode, uint32_t result, struct ptx_operand a,
+                           struct ptx_operand b) {
+    const struct ptx_instruction *comparison = isa_source(copying->code, copying->loop->found.comparison);
+    struct ptx_instruction *insn = add(copying, comparison);
+    insn->opcode = opcode;
+    insn->n_types = 1;
+    insn->type[0] = counter_type(copying->loop);
+    for (unsigned w = 0; w < PTX_MODIFIER_WORDS; w++)
+        insn->modifiers[w] = 0;
+    insn->operand = BASE_ARENA_ARRAY(copying->arena, struct ptx_operand, 3);
+    insn->n_operands = 3;
+    insn->operand[0] = register_operand(result);
+    insn->operand[1] = a;
+    insn->operand[2] = b;
+    insn->has_nounroll = false;
+}
+
+static void add_comparison(struct copying *copying, uint32_t predicate, struct ptx_operand limit) {
+    const struct copied_loop *loop = copying->loop;
+    struct ptx_instruction *insn = add_own(copying, isa_source(copying->code, loop->found.comparison));
+    bool is_up = loop->found.by > 0;
+    /* strict whatever the loop's own: a limit that was held back by the type's range is never passed */
+    set_modifier(insn, PTX_MOD_NE, false);
+    set_modifier(insn, is_up ? PTX_MOD_LE : PTX_MOD_GE, false);
+    set_modifier(insn, is_up ? PTX_MOD_LT : PTX_MOD_GT, true);
+    insn->type[0] = counter_type(loop);
+    insn->operand[0] = register_operand(predicate);
+    insn->operand[2] = limit;
+}
+
+static void add_branch(struct copying *copying, uint32_t predicate, bool is_negated, uint32_t target) {
+    struct ptx_instruction *insn = add_own(copying, isa_source(copying->code, copying->loop->found.branch));
+    insn->guard = predicate;
+    insn->guard_negated = is_negated;
+    insn->operand[0].target = target;
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+static void rename_operand(struct copying *copying, struct ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_VECTOR)
+        for (uint32_t e = 0; e < operand->n_elements; e++)
+            rename_operand(copying, &operand->element[e]);
+    if (operand->kind != PTX_OPERAND_REGISTER && operand->kind != PTX_OPERAND_ADDRESS)
+        return;
+    uint32_t r = operand->register_id;
+    if (r < copying->code->function->n_registers) {
+        bool is_offset = operand->kind == PTX_OPERAND_ADDRESS && copying->role[r] == INDUCTION &&
+                         ptx_type_width(copying->code->function->reg[r].type) == PTX_WIDTH_64;
+        if (is_offset)
+            operand->offset += copying->ahead[r];
+        else
+            operand->register_id = copying->name[r];
+    }
+    if (operand->pair_id < copying->code->function->n_registers)
+        operand->pair_id = copying->name[operand->pair_id];
+}
+
+/* The step of copy k of an induction: the last moves the register itself, the others make a new one if it is read as a
+ * value. */
+static void add_step(struct copying *copying, uint32_t i, uint32_t r, uint32_t k) {
+    const struct isa_code *code = copying->code;
+    bool is_last = k + 1 == copying->loop->times;
+    int64_t sum = copying->by[r] * (int64_t)(k + 1);
+    copying->ahead[r] = is_last ? 0 : sum;
+    if (!is_last && !copying->is_value[r])
+        return;
+    struct ptx_instruction *insn = add_own(copying, isa_source(code, i));
+    copying->name[r] = is_last ? r : add_register(copying, code->function->reg[r].type, code->function->reg[r].name);
+    insn->operand[0].register_id = copying->name[r];
+    insn->operand[1].register_id = r;
+    insn->operand[2].value = insn->opcode == PTX_OP_SUB ? (uint64_t)-sum : (uint64_t)sum;
+}
+
+static void add_copy(struct copying *copying, uint32_t k) {
+    const struct isa_code *code = copying->code;
+    const struct copied_loop *loop = copying->loop;
+    uint32_t base = copying->n;
+    for (uint32_t r = 0; r < code->function->n_registers; r++)
+        if (copying->role[r] == ANEW)
+            copying->name[r] = k + 1 == loop->times
+                                   ? r
+                                   : add_register(copying, code->function->reg[r].type, code->function->reg[r].name);
+    for (uint32_t i = loop->first; i < loop->last; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        uint32_t result = isa_result(insn);
+        copying->place[i - loop->first] = copying->n;
+        if (i == loop->found.comparison)
+            continue;
+        if (result != ISA_NONE && copying->role[result] == INDUCTION && copying->step[result] == i) {
+            add_step(copying, i, result, k);
+            continue;
+        }
+        struct ptx_instruction *copy = add_own(copying, insn);
+        for (unsigned o = 0; o < copy->n_operands; o++)
+            rename_operand(copying, &copy->operand[o]);
+        if (copy->guard != PTX_NO_INDEX)
+            copy->guard = copying->name[copy->guard];
+    }
+    copying->place[loop->last - loop->first] = copying->n;
+    for (uint32_t i = base; i < copying->n; i++)
+        if (has_target(&copying->out[i]) && is_inside(loop, copying->out[i].operand[0].target))
+            copying->out[i].operand[0].target = copying->place[copying->out[i].operand[0].target - loop->first];
+        else if (has_target(&copying->out[i])) /* out of the loop: put right with the others at the end */
+            copying->out[i].operand[0].target += 0x40000000;
+}
+
+/* The constant or register that the counter is compared with in MAIN: its bound less what the copies ahead add. */
+static struct ptx_operand add_limit(struct copying *copying) {
+    const struct copied_loop *loop = copying->loop;
+    const struct ptx_operand *bound = &isa_source(copying->code, loop->found.comparison)->operand[2];
+    uint64_t ahead = (uint64_t)loop->found.by * (loop->times - 1);
+    uint64_t top = loop->bits == 64 ? UINT64_MAX : 0xffffffffu;
+    bool is_up = loop->found.by > 0;
+    if (bound->kind == PTX_OPERAND_INTEGER)
+        return integer_operand(loop, bound->value - ahead);
+    uint64_t least = loop->is_signed ? (top >> 1) + 1 : 0, most = loop->is_signed ? top >> 1 : top;
+    uint32_t kept = add_register(copying, counter_type(loop), "%limit");
+    uint32_t limit = add_register(copying, counter_type(loop), "%limit");
+    add_arithmetic(copying, is_up ? PTX_OP_MAX : PTX_OP_MIN, kept, *bound,
+                   integer_operand(loop, (is_up ? least : most) + ahead));
+    add_arithmetic(copying, PTX_OP_SUB, limit, register_operand(kept), integer_operand(loop, ahead));
+    return register_operand(limit);
+}
+
+/* Whether a constant bound can be moved by what the copies ahead add. */
+static bool has_room(const struct isa_code *code, const struct copied_loop *loop) {
+    const struct ptx_operand *bound = &isa_source(code, loop->found.comparison)->operand[2];
+    uint64_t ahead = (uint64_t)loop->found.by * (loop->times - 1);
+    if (bound->kind != PTX_OPERAND_INTEGER)
+        return true;
+    /* The limit must be on the other side of the bound than the copies ahead. */
+    uint64_t flip = loop->is_signed ? 1ull << (loop->bits - 1) : 0;
+    uint64_t from = cut(loop, bound->value) ^ flip, to = cut(loop, bound->value - ahead) ^ flip;
+    return loop->found.by > 0 ? to < from : to > from;
+}
+
+/* ---- The function ------------------------------------------------------------------------------------------------ */
+
+/* MAIN with its entry and its end, before the loop, or all iterations in its place. */
+static void add_loop(struct copying *copying, uint32_t *remainder) {
+    enum { TO_REMAINDER = 0x20000000, TO_END = 0x20000001 };
+    const struct copied_loop *loop = copying->loop;
+    uint32_t base = copying->n;
+    uint32_t predicate = isa_source(copying->code, loop->found.branch)->guard;
+    struct ptx_operand limit = {0};
+    if (!loop->is_whole) {
+        limit = add_limit(copying);
+        add_comparison(copying, predicate, limit);
+        add_branch(copying, predicate, true, TO_REMAINDER);
+    }
+    uint32_t first = copying->n;
+    for (uint32_t k = 0; k < loop->times; k++)
+        add_copy(copying, k);
+    *remainder = copying->n;
+    if (loop->is_whole)
+        return;
+    add_comparison(copying, predicate, limit);
+    add_branch(copying, predicate, false, first);
+    copying->out[first].has_nounroll = true;
+    add_own(copying, isa_source(copying->code, loop->found.comparison));
+    add_branch(copying, predicate, true, TO_END);
+    *remainder = copying->n;
+    uint32_t end = copying->n + loop->last - loop->first + 1;
+    for (uint32_t i = base; i < copying->n; i++)
+        if (has_target(&copying->out[i])) {
+            uint32_t *target = &copying->out[i].operand[0].target;
+            *target = *target == TO_REMAINDER ? copying->n : *target == TO_END ? end : *target;
+        }
+}
+
+/* Where an instruction of the old text is in the new one. */
+static uint32_t moved(const struct copied_loop *loop, uint32_t remainder, uint32_t old) {
+    uint32_t n_kept = loop->is_whole ? 0 : loop->last - loop->first + 1;
+    if (old <= loop->first) /* the loop is entered through MAIN */
+        return old;
+    return old <= loop->last ? remainder + old - loop->first : remainder + n_kept + old - loop->last - 1;
+}
+
+static void write_function(struct copying *copying, struct ptx_function *function) {
+    enum { OUTSIDE = 0x40000000 };
+    const struct copied_loop *loop = copying->loop;
+    uint32_t remainder = 0, n_old = function->n_instructions;
+    for (uint32_t i = 0; i < loop->first; i++)
+        add(copying, &function->instruction[i]);
+    add_loop(copying, &remainder);
+    uint32_t end_of_copies = copying->n;
+    for (uint32_t i = loop->is_whole ? loop->last + 1 : loop->first; i < n_old; i++)
+        add(copying, &function->instruction[i]);
+    for (uint32_t i = 0; i < copying->n; i++) {
+        struct ptx_instruction *insn = &copying->out[i];
+        bool is_old = i < loop->first || i >= end_of_copies;
+        if (has_target(insn) && is_old) {
+            uint32_t target = insn->operand[0].target;
+            bool is_back = !loop->is_whole && i == remainder + loop->last - loop->first;
+            insn->operand[0].target = is_back ? remainder : moved(loop, remainder, target);
+        } else if (has_target(insn) && insn->operand[0].target >= OUTSIDE) {
+            insn->operand[0].target = moved(loop, remainder, insn->operand[0].target - OUTSIDE);
+        }
+        for (uint32_t t = 0; is_old && t < insn->n_targets; t++)
+            insn->target[t] = moved(loop, remainder, insn->target[t]);
+    }
+    if (!loop->is_whole)
+        copying->out[remainder].has_nounroll = true;
+    function->instruction = BASE_ARENA_ARRAY(copying->arena, struct ptx_instruction, copying->n + 1u);
+    memcpy(function->instruction, copying->out, copying->n * sizeof *copying->out);
+    function->n_instructions = copying->n;
+    function->reg = BASE_ARENA_ARRAY(copying->arena, struct ptx_register, copying->n_registers + 1u);
+    memcpy(function->reg, copying->reg, copying->n_registers * sizeof *copying->reg);
+    function->n_registers = copying->n_registers;
+}
+
+static void copy_loop(const struct isa_code *code, const struct copied_loop *loop, struct ptx_function *function,
+                      struct base_arena *arena) {
+    uint32_t n = function->n_registers;
+    struct copying copying = {.code = code, .loop = loop, .arena = arena, .n_registers = n, .register_room = n};
+    copying.role = base_allocate(n + 1, sizeof *copying.role);
+    copying.step = base_allocate(n + 1, sizeof *copying.step);
+    copying.by = base_allocate(n + 1, sizeof *copying.by);
+    copying.is_value = base_allocate(n + 1, sizeof *copying.is_value);
+    copying.name = base_allocate(n + 1, sizeof *copying.name);
+    copying.ahead = base_allocate(n + 1, sizeof *copying.ahead);
+    copying.place = base_allocate(loop->last - loop->first + 1, sizeof *copying.place);
+    copying.reg = malloc((n + 1) * sizeof *copying.reg);
+    if (!copying.reg)
+        abort();
+    memcpy(copying.reg, function->reg, n * sizeof *copying.reg);
+    for (uint32_t r = 0; r < n; r++)
+        copying.name[r] = r;
+    find_roles(&copying);
+    write_function(&copying, function);
+    free(copying.role);
+    free(copying.step);
+    free(copying.by);
+    free(copying.is_value);
+    free(copying.name);
+    free(copying.ahead);
+    free(copying.place);
+    free(copying.reg);
+    free(copying.out);
+}
+
+/* Copies the last loop of the text that begins before `limit` and can be copied. Returns where it begins; 0: there is
+ * none. */
+static uint32_t copy_last(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena,
+                          uint32_t limit) {
+    enum { MOST_INSTRUCTIONS = 1 << 16 };
+    struct ptx_analysis *analysis = ptx_analyze(function);
+    struct isa_code code = isa_estimate(target, analysis);
+    struct copied_loop last = {.exit = base_allocate(code.n + 1, sizeof(uint32_t))};
+    uint32_t begin = 0;
     for (uint32_t l = 0; l < analysis->n_loops; l++) {
-        struct isa_loop loop;
-        if (isa_find_loop(pass, l, &loop))
-            unroll_loop(pass, &loop);
+        uint32_t first = analysis->block[analysis->loop[l].header].first;
+        if (first < limit && first > begin && isa_find_loop(&code, l, &last.found))
+            begin = first;
     }
+    for (uint32_t l = 0; begin && l < analysis->n_loops; l++)
+        if (analysis->block[analysis->loop[l].header].first == begin && isa_find_loop(&code, l, &last.found) &&
+            can_copy(&code, &last)) {
+            choose_times(&code, &last);
+            if ((last.is_whole || has_room(&code, &last)) &&
+                (uint64_t)last.times * (last.last - last.first) < MOST_INSTRUCTIONS)
+                copy_loop(&code, &last, function, arena);
+        }
+    free(last.exit);
+    isa_code_free(&code);
+    ptx_analysis_free(analysis);
+    return begin;
+}
+
+void isa_unroll(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {
+    uint32_t limit = UINT32_MAX;
+    while (function->n_instructions > 2 && (limit = copy_last(target, function, arena, limit)))
+        continue;
 }

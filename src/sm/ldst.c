@@ -59,7 +59,7 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     unsigned passes = has_span && mem_is_one_round(sm->cx.span.low, sm->cx.span.high, bytes, banks)
                           ? 1
                           : mem_bank_conflicts(sm->cx.address, mask, bytes, banks);
-    if (timing->is_atomic && timing->atomic_kind != SM_ATOMIC_COUNTING &&
+    if (timing->is_atomic && timing->atomic_kind != ISA_ATOMIC_COUNTING &&
         sm->machine->l2_atomic_cycles > 0) { /* one by one here, too */
         unsigned most = mem_most_lanes_of_address(sm->cx.address, mask);
         passes = most > passes ? most : passes;
@@ -67,7 +67,7 @@ static void access_shared(struct sm *sm, uint32_t s, const struct sm_timing *tim
     uint32_t occupancy = sm_occupancy_cycles(sm, timing, mask);
     uint64_t extra = passes > occupancy ? passes : occupancy;
     uint64_t ready = cycle + sm->machine->shared_cycles + extra - occupancy;
-    if (timing->atomic_kind == SM_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
+    if (timing->atomic_kind == ISA_ATOMIC_RETRIED) { /* each round, one lane of a bank succeeds */
         extra = (uint64_t)passes * sm->machine->shared_retry_busy_cycles;
         ready = cycle + (uint64_t)passes * sm->machine->shared_retry_cycles;
     }
@@ -197,7 +197,7 @@ void sm_ldst_issue(struct sm *sm, uint32_t s, const struct divergence_bundle *bu
             mem_warm_access(sm->mem, sm->index, request->transaction[i].line);
     if (timing->is_atomic && sm->machine->l2_atomic_cycles > 0)
         request->n_transactions = mem_repeat_atomics(
-            address, request->n_transactions, timing->atomic_kind == SM_ATOMIC_SLOW ? 2 : 1, request->transaction);
+            address, request->n_transactions, timing->atomic_kind == ISA_ATOMIC_SLOW ? 2 : 1, request->transaction);
     request->next = 0;
     request->outstanding = 0;
     request->ready = cycle + 1;

@@ -27,7 +27,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
     sm->is_separate =
         !sm->divergence->chip && !sm->has_lane_pcs && !(sm->has_icache && machine->coherence != CONFIG_COHERENCE_NONE);
     sm->has_partitions = machine->units == CONFIG_UNITS_PARTITIONED;
-    sm->has_machine_instructions = machine->isa != CONFIG_ISA_PTX;
+    sm->has_machine_instructions = isa_is_compiled(isa_target_of(machine));
     sm->is_scoreboard = machine->pipeline == CONFIG_PIPELINE_SCOREBOARD;
     sm->cycles_to_next = sm->is_scoreboard                             ? machine->fetch_cycles
                          : machine->pipeline == CONFIG_PIPELINE_BARREL ? machine->pipeline_stages

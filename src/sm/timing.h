@@ -4,6 +4,7 @@
 
 #include "config/machine.h"
 #include "exec/exec.h"
+#include "isa/isa.h"
 #include "stats/counters.h"
 
 enum sm_unit { SM_UNIT_ALU, SM_UNIT_MULTIPLY, SM_UNIT_FP64, SM_UNIT_SFU, SM_UNIT_MATRIX, SM_UNIT_LDST, SM_N_UNITS };
@@ -40,14 +41,6 @@ enum sm_copies_role {
 
 enum { SM_OWN_REGISTERS = 10 };
 
-/* How an atomic differs from others. */
-enum sm_atomic {
-    SM_ATOMIC_PLAIN,
-    SM_ATOMIC_SLOW,     /* on floating-point numbers: an address takes the L2 twice as long (red_add_f32) */
-    SM_ATOMIC_RETRIED,  /* shared memory has it as a loop of compare-and-swap */
-    SM_ATOMIC_COUNTING, /* adds 1 in shared memory, and no one reads the result: lanes of an address go together */
-};
-
 struct sm_timing {
     uint32_t reg[SM_OWN_REGISTERS]; /* use sm_registers() */
     uint8_t n_registers, n_destinations;
@@ -66,7 +59,7 @@ struct sm_timing {
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
-    uint8_t atomic_kind : 2;   /* enum sm_atomic */
+    uint8_t atomic_kind : 2;   /* enum isa_atomic */
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see, and not by a plain store */

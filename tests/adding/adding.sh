@@ -77,6 +77,10 @@ after src/config/options.def '^CONFIG_OPTION\("sm\.blocks"' \
     'CONFIG_OPTION("sm.spare", UINT, spare, "3", "0..64", "", "SMs that are switched off")'
 after src/config/machine.h '^    uint32_t n_sms;' '    uint32_t spare;'
 
+say "a target"
+sed -e 's/isa_sm_80 = {/isa_sm_86 = {/' -e 's/\.name = "sm_80"/.name = "sm_86"/' src/isa/sm_80.c >src/isa/sm_86.c
+after src/config/targets.def '^CONFIG_TARGET\(sm_80\)$' 'CONFIG_TARGET(sm_86)'
+
 say "a CUDA call"
 without src/cuda/unsupported.def 'CUDA_UNSUPPORTED(cuFlushGPUDirectRDMAWrites)'
 after include/cuda/cuda.h '^CUresult cuDriverGetVersion' 'CUresult cuFlushGPUDirectRDMAWrites(int target, int scope);'
@@ -128,6 +132,10 @@ second=$(build/bin/heddle run bfs -m gtx480-quarter -d second-stack --json -)
 count() { sed -nE '/"total"/,$s/^ *"'"$1"'": ([0-9]+),?$/\1/p' <<<"$stack"; }
 (($(count full_warp_instructions) > 0 && $(count full_warp_instructions) < $(count warp_instructions)))
 diff <(sed -n '/"kernels"/,/"host"/p' <<<"$stack") <(sed -n '/"kernels"/,/"host"/p' <<<"$second")
+old=$(build/bin/heddle run bfs -m a100 --json -)
+new=$(build/bin/heddle run bfs -m a100 --set sm.isa=sm_86 --json -)
+diff <(sed -n '/"kernels"/,/"host"/p' <<<"$old") <(sed -n '/"kernels"/,/"host"/p' <<<"$new")
+grep -qF 'sm_80, sm_86, sm_89 and sm_90' <<<"$(build/bin/heddle ptx call.ptx --isa sm_52 2>&1)"
 grep -q ,full_warp_instructions, <<<"$(build/bin/heddle run bfs --csv -)"
 build/tests/models_random 1 20 second-stack # the tests of all models know it
 cat >call.c <<'SCRIPT'

@@ -19,21 +19,21 @@ static const char *line_at(const struct ptx_module *module, uint32_t line, int *
     return at;
 }
 
-void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view) {
+void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view, const struct isa_target *target) {
     for (unsigned f = 0; f < view->n_functions; f++) {
         const struct ptx_function *function = view->function[f].function;
-        uint16_t *cost = isa_sm_90(view->function[f].analysis);
+        struct isa_insn *insn = isa_lower(target, view->function[f].analysis);
         uint32_t sum = 0;
         for (uint32_t i = 0; i < function->n_instructions; i++)
-            sum += cost[i] & ISA_COST;
+            sum += insn[i].parts;
         fprintf(file, "%s%s: %u PTX instructions, %.1f machine instructions\n", f ? "\n" : "", function->name,
                 function->n_instructions, (double)sum / ISA_PARTS);
         for (uint32_t i = 0; i < function->n_instructions; i++) {
             int length;
             const char *text = line_at(view->module, function->instruction[i].at.line, &length);
-            fprintf(file, "%6.2f  %5u  %.*s\n", (double)(cost[i] & ISA_COST) / ISA_PARTS,
-                    function->instruction[i].at.line, length, text);
+            fprintf(file, "%6.2f  %5u  %.*s\n", (double)insn[i].parts / ISA_PARTS, function->instruction[i].at.line,
+                    length, text);
         }
-        free(cost);
+        free(insn);
     }
 }

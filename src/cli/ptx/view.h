@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "exec/exec.h"
+#include "isa/isa.h"
 #include "ptx/analysis.h"
 
 /* Classes of instructions, in the order of the report: CLI_PTX_CLASS(enumerator, name). Arithmetic counts by its type:
@@ -44,7 +45,7 @@ uint32_t cli_ptx_line(const struct ptx_function *function, uint32_t instruction)
 
 void cli_ptx_print(FILE *file, const struct cli_ptx_view *view, bool is_verbose, struct base_arena *arena);
 /* Every instruction with the number of machine instructions that it becomes on sm_90. */
-void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view);
+void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view, const struct isa_target *target);
 /* False if the file cannot be written. */
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view);
 /* The flow graphs for Graphviz. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "isa/isa.h"
+#include "isa/internal.h"
 
 #define HEAD                                                                                                           \
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"                              \
@@ -27,7 +27,7 @@ static void copy(const char *body) {
         fail_msg("%s", messages.text);
     ptx_messages_free(&messages);
     function = ptx_find_function(module, "k");
-    isa_copy_loops(function, module->arena);
+    isa_unroll(isa_find_target("sm_90"), function, module->arena);
 }
 
 static unsigned count(enum ptx_opcode opcode) {

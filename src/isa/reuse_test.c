@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "isa/isa.h"
+#include "isa/internal.h"
 
 /* A first load, the text, and the same load into %r3: returns whether the second becomes a move. */
 static bool is_joined(const char *between, const char *again) {
@@ -26,7 +26,7 @@ static bool is_joined(const char *between, const char *again) {
         fail_msg("%s", messages.text);
     ptx_messages_free(&messages);
     struct ptx_function *function = ptx_find_function(module, "k");
-    isa_join_repeats(function);
+    isa_reuse_loads(function);
     const struct ptx_instruction *last = &function->instruction[function->n_instructions - 3];
     bool is_move = last->opcode == PTX_OP_MOV;
     assert_int_equal(last->operand[0].register_id,

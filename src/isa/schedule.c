@@ -13,9 +13,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "isa/isa.h"
-
-enum { NONE = PTX_NO_INDEX };
+#include "isa/internal.h"
 
 /* An instruction of the block waits for n_before others; `after` lists those that wait for it. */
 struct edge {
@@ -47,7 +45,7 @@ struct ordering {
 };
 
 static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
-    if (from == NONE || from == to)
+    if (from == ISA_NONE || from == to)
         return;
     if (ordering->n_edges == ordering->edge_room) {
         ordering->edge_room = ordering->edge_room ? 2 * ordering->edge_room : 256;
@@ -74,16 +72,16 @@ static void add_reader(struct ordering *ordering, uint32_t r, uint32_t i) {
 static void visit(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
     uint32_t i = ordering->at;
-    if (ordering->writer[r] == NONE && ordering->reader_edge[r] == NONE)
+    if (ordering->writer[r] == ISA_NONE && ordering->reader_edge[r] == ISA_NONE)
         ordering->touched[ordering->n_touched++] = r;
     add_edge(ordering, ordering->writer[r], i);
     if (!is_write) {
         add_reader(ordering, r, i);
         return;
     }
-    for (uint32_t e = ordering->reader_edge[r]; e != NONE; e = ordering->reader[e].next)
+    for (uint32_t e = ordering->reader_edge[r]; e != ISA_NONE; e = ordering->reader[e].next)
         add_edge(ordering, ordering->reader[e].to, i);
-    ordering->reader_edge[r] = NONE;
+    ordering->reader_edge[r] = ISA_NONE;
     ordering->writer[r] = i;
 }
 
@@ -164,7 +162,7 @@ static bool are_apart(const struct ordering *ordering, uint32_t a, uint32_t b) {
                     (second->opcode == PTX_OP_LD || second->opcode == PTX_OP_ST);
     if (!is_plain || !x || !y || x->register_id != y->register_id || x->variable != y->variable)
         return false;
-    if (x->register_id != PTX_NO_INDEX && ordering->writer[x->register_id] != NONE &&
+    if (x->register_id != PTX_NO_INDEX && ordering->writer[x->register_id] != ISA_NONE &&
         ordering->writer[x->register_id] >= a)
         return false;
     return x->offset + (int64_t)access_bytes(first) <= y->offset ||
@@ -189,32 +187,32 @@ static bool may_meet(const struct ordering *ordering, uint32_t a, uint32_t b) {
 }
 
 static void find_edges(struct ordering *ordering) {
-    uint32_t fixed = NONE, last_ordered = NONE;
+    uint32_t fixed = ISA_NONE, last_ordered = ISA_NONE;
     for (uint32_t i = 0; i < ordering->count; i++) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
         ordering->at = i;
         ptx_for_each_register(insn, visit, ordering);
         add_edge(ordering, fixed, i);
         if (is_fixed(insn)) {
-            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; k < i; k++)
+            for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; k < i; k++)
                 add_edge(ordering, k, i);
             fixed = i;
-            last_ordered = NONE;
+            last_ordered = ISA_NONE;
         } else if (is_ordered(insn)) {
-            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; k < i; k++)
+            for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; k < i; k++)
                 if (is_load(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
                     add_edge(ordering, k, i);
             add_edge(ordering, last_ordered, i);
             last_ordered = i;
         } else if (is_load(insn)) {
-            for (uint32_t k = fixed == NONE ? 0 : fixed + 1; last_ordered != NONE && k <= last_ordered; k++)
+            for (uint32_t k = fixed == ISA_NONE ? 0 : fixed + 1; last_ordered != ISA_NONE && k <= last_ordered; k++)
                 if (is_ordered(&ordering->function->instruction[ordering->first + k]) && may_meet(ordering, k, i))
                     add_edge(ordering, k, i);
         }
     }
 }
 
-/* The comparison that decides over the branch at the block's end; NONE: there is no such. */
+/* The comparison that decides over the branch at the block's end; ISA_NONE: there is no such. */
 static uint32_t find_condition(const struct ordering *ordering) {
     const struct ptx_instruction *block = &ordering->function->instruction[ordering->first];
     const struct ptx_instruction *last = &block[ordering->count - 1];
@@ -222,7 +220,7 @@ static uint32_t find_condition(const struct ordering *ordering) {
         if (block[i].opcode == PTX_OP_SETP && block[i].operand[0].kind == PTX_OPERAND_REGISTER &&
             block[i].operand[0].register_id == last->guard)
             return i;
-    return NONE;
+    return ISA_NONE;
 }
 
 /* Loads that are worth an early place. Constants go through uniform registers, which are few. */
@@ -237,7 +235,7 @@ static void find_early(struct ordering *ordering) {
     for (uint32_t i = ordering->count; i-- > 0;) {
         const struct ptx_instruction *insn = &ordering->function->instruction[ordering->first + i];
         bool is_early = is_slow_load(insn) || i == condition;
-        for (uint32_t e = ordering->after[i]; e != NONE && !is_early; e = ordering->edge[e].next)
+        for (uint32_t e = ordering->after[i]; e != ISA_NONE && !is_early; e = ordering->edge[e].next)
             is_early = ordering->is_early[ordering->edge[e].to] &&
                        !is_fixed(&ordering->function->instruction[ordering->first + ordering->edge[e].to]);
         ordering->is_early[i] = is_early;
@@ -393,10 +391,9 @@ static void find_room(struct ordering *ordering, uint32_t b) {
 }
 
 /* The most registers of the text as it is decide over the limit. */
-static void find_limit(struct ordering *ordering) {
-    enum { FULL_SM = 32, RESERVED = 2 };
+static void find_limit(struct ordering *ordering, int32_t least) {
     const struct ptx_analysis *analysis = ordering->analysis;
-    ordering->limit = FULL_SM - RESERVED;
+    ordering->limit = least;
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++) {
         const struct ptx_block *block = &analysis->block[b];
         begin_pressure(ordering, b);
@@ -416,8 +413,8 @@ static void find_limit(struct ordering *ordering) {
 /* With all registers in use: the first instruction that needs no more of them, otherwise the first. */
 static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken, uint32_t next_any) {
     enum { WINDOW = 48 };
-    uint32_t first = NONE, n_seen = 0;
-    for (uint32_t i = next_any; i < ordering->count && (n_seen < WINDOW || first == NONE); i++) {
+    uint32_t first = ISA_NONE, n_seen = 0;
+    for (uint32_t i = next_any; i < ordering->count && (n_seen < WINDOW || first == ISA_NONE); i++) {
         if (is_taken[i])
             continue;
         n_seen++;
@@ -425,7 +422,7 @@ static uint32_t choose_sparingly(struct ordering *ordering, const bool *is_taken
             continue;
         if (change_by(ordering, i) <= 0)
             return i;
-        if (first == NONE)
+        if (first == ISA_NONE)
             first = i;
     }
     return first;
@@ -445,8 +442,8 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
         ++*next_any;
     if (ordering->pressure >= ordering->limit)
         return choose_sparingly(ordering, is_taken, *next_any);
-    uint32_t chosen = NONE, n_seen = 0;
-    for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == NONE); i++) {
+    uint32_t chosen = ISA_NONE, n_seen = 0;
+    for (uint32_t i = *next_any; i < ordering->count && (n_seen < WINDOW || chosen == ISA_NONE); i++) {
         if (is_taken[i])
             continue;
         n_seen++;
@@ -454,7 +451,7 @@ static uint32_t choose(struct ordering *ordering, const bool *is_taken, uint32_t
             continue;
         if (ordering->ready[i] <= now)
             return i;
-        if (chosen == NONE || ordering->ready[i] < ordering->ready[chosen])
+        if (chosen == ISA_NONE || ordering->ready[i] < ordering->ready[chosen])
             chosen = i;
     }
     return chosen;
@@ -471,7 +468,7 @@ static void put_in_order(struct ordering *ordering, struct ptx_instruction *sort
         sorted[n] = block[chosen];
         ptx_for_each_register(&block[chosen], pass_register, ordering);
         uint32_t result = now + latency_of(&block[chosen]);
-        for (uint32_t e = ordering->after[chosen]; e != NONE; e = ordering->edge[e].next) {
+        for (uint32_t e = ordering->after[chosen]; e != ISA_NONE; e = ordering->edge[e].next) {
             uint32_t to = ordering->edge[e].to;
             ordering->n_before[to]--;
             ordering->ready[to] = result > ordering->ready[to] ? result : ordering->ready[to];
@@ -490,7 +487,7 @@ static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instru
     ordering->n_edges = ordering->n_readers = ordering->n_touched = 0;
     for (uint32_t i = 0; i < block->count; i++) {
         ordering->n_before[i] = ordering->ready[i] = 0;
-        ordering->after[i] = NONE;
+        ordering->after[i] = ISA_NONE;
     }
     find_edges(ordering);
     find_early(ordering);
@@ -500,10 +497,10 @@ static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instru
     for (uint32_t i = block->first; i < block->first + block->count; i++)
         ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
     for (uint32_t k = 0; k < ordering->n_touched; k++)
-        ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = NONE;
+        ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = ISA_NONE;
 }
 
-void isa_order(struct ptx_function *function) {
+void isa_schedule(const struct isa_target *target, struct ptx_function *function) {
     uint32_t n = function->n_instructions, n_registers = function->n_registers;
     if (n < 2)
         return;
@@ -524,9 +521,9 @@ void isa_order(struct ptx_function *function) {
     ordering.is_loaded = base_allocate(n_registers + 1, sizeof(bool));
     ordering.lives_on = base_allocate(n_registers + 1, sizeof(bool));
     for (uint32_t r = 0; r < n_registers; r++)
-        ordering.writer[r] = ordering.reader_edge[r] = NONE;
+        ordering.writer[r] = ordering.reader_edge[r] = ISA_NONE;
     find_words(&ordering);
-    find_limit(&ordering);
+    find_limit(&ordering, target->compiler->schedule.registers);
     for (uint32_t b = 0; b + 1 < analysis->n_blocks; b++)
         if (analysis->block[b].count > 2)
             order_block(&ordering, b, sorted);

@@ -67,7 +67,7 @@ static void become_move(struct ptx_instruction *insn, uint32_t from) {
     insn->operand[1] = (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .register_id = from, .pair_id = PTX_NO_INDEX};
 }
 
-void isa_join_repeats(struct ptx_function *function) {
+void isa_reuse_loads(struct ptx_function *function) {
     struct ptx_analysis *analysis = ptx_analyze(function);
     struct known known = {.n = 0};
     for (uint32_t i = 0; i < function->n_instructions; i++) {

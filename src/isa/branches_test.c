@@ -1,0 +1,63 @@
+/* Branches that become predicates, and instructions around those that do not. */
+#include "isa/fixture.h"
+
+static struct fixture convert(const char *body) {
+    struct fixture f = fixture_new(body);
+    isa_fold(&f.code);
+    isa_convert_branches(&f.code);
+    return f;
+}
+
+static void a_short_branch_becomes_predicates(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nfma.rn.f32 %f1, %f1, %f1, %f2;\n"
+                               "fma.rn.f32 %f1, %f1, %f1, %f2;\nOVER:\nst.global.f32 [%rd0], %f1;\n");
+    assert_true(fixture_at(&f, 1)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 2, 0, 0, 1); /* the branch pays for its path */
+}
+
+static void accesses_under_predicates_keep_their_cost(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OVER;\nld.global.f32 %f1, [%rd0];\n"
+                               "add.f32 %f1, %f1, %f1;\nOVER:\nst.global.f32 [%rd0], %f1;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 1, 0, 1);
+}
+
+static void a_choice_becomes_predicates(void **state) {
+    (void)state;
+    struct fixture f = convert("setp.gt.s32 %p1, %r1, 5;\n@%p1 bra OTHER;\nadd.f32 %f1, %f1, %f2;\nbra.uni END;\n"
+                               "OTHER:\nadd.f32 %f1, %f1, %f3;\nadd.f32 %f1, %f1, %f3;\nEND:\n"
+                               "st.global.f32 [%rd0], %f1;\n");
+    assert_true(fixture_at(&f, 1)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 3, 0, 0, 0, 0, 1);
+}
+
+/* Nine instructions: ptxas predicates up to eight. */
+static const char *nine(const char *condition) {
+    static char body[2048];
+    snprintf(body, sizeof body, "setp.gt.s32 %%p1, %s, 5;\n@%%p1 bra OVER;\n", condition);
+    for (int i = 0; i < 9; i++)
+        strcat(body, "fma.rn.f32 %f1, %f1, %f1, %f2;\n");
+    return strcat(body, "OVER:\nst.global.f32 [%rd0], %f1;\n");
+}
+
+static void a_long_divergent_branch_has_a_region(void **state) {
+    (void)state;
+    struct fixture f = convert(nine("%r1"));
+    isa_mark_regions(&f.code);
+    assert_false(fixture_at(&f, 1)->is_predicated);
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3); /* BSSY and BSYNC */
+    f = convert(nine("%r0"));
+    isa_mark_regions(&f.code);
+    FIXTURE_EXPECT(&f, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1); /* all threads go one way */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_short_branch_becomes_predicates),
+        cmocka_unit_test(accesses_under_predicates_keep_their_cost),
+        cmocka_unit_test(a_choice_becomes_predicates),
+        cmocka_unit_test(a_long_divergent_branch_has_a_region),
+    };
+    return cmocka_run_group_tests_name("isa/branches", tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* Instructions that become a part of another one, against what ptxas makes of them for sm_90. */
+#include "isa/fixture.h"
+
+static struct fixture fold(const char *body) {
+    struct fixture f = fixture_new(body);
+    isa_fold(&f.code);
+    return f;
+}
+
+static void constants_of_all_lanes_come_in_pairs(void **state) {
+    (void)state;
+    struct fixture f = fold("ld.const.f32 %f1, [table];\nld.const.f32 %f2, [table+4];\nmul.wide.u32 %rd1, %r1, 4;\n"
+                            "mov.u64 %rd2, table;\nadd.s64 %rd3, %rd2, %rd1;\nld.const.f32 %f3, [%rd3];\n"
+                            "add.f32 %f4, %f1, %f2;\nadd.f32 %f4, %f4, %f3;\nst.global.f32 [%rd0], %f4;\n");
+    FIXTURE_EXPECT(&f, 0.5, 0.5, 0, 0, 1, 1, 1, 1, 1); /* the last load: lanes read different words */
+}
+
+static void a_wide_product_is_part_of_the_sum(void **state) {
+    (void)state;
+    struct fixture f = fold("mul.wide.s32 %rd1, %r1, 4;\nadd.s64 %rd2, %rd0, %rd1;\nld.global.f32 %f1, [%rd2];\n"
+                            "st.global.f32 [%rd2+4], %f1;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1, 1); /* IMAD.WIDE */
+    f = fold("mul.wide.s32 %rd1, %r1, 4;\nst.global.u64 [%rd0], %rd1;\n");
+    FIXTURE_EXPECT(&f, 1, 1);
+}
+
+static void an_offset_is_part_of_the_access(void **state) {
+    (void)state;
+    struct fixture f = fold("add.s64 %rd1, %rd0, 64;\nld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1+4], %f1;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1);
+    f = fold("add.s64 %rd1, %rd0, 64;\nst.global.u64 [%rd0], %rd1;\n");
+    FIXTURE_EXPECT(&f, 2, 1);
+}
+
+static void the_first_address_of_shared_memory_is_computed(void **state) {
+    (void)state;
+    struct fixture f = fold("mov.u64 %rd1, s;\nadd.s64 %rd3, %rd1, %rd2;\nst.shared.u32 [%rd3], %r1;\n"
+                            "mov.u64 %rd4, s;\nst.shared.u32 [%rd4], %r1;\n");
+    FIXTURE_EXPECT(&f, 3, 1, 1, 0, 1);
+}
+
+static void logic_of_three_inputs_is_one_instruction(void **state) {
+    (void)state;
+    struct fixture f = fold("xor.b32 %r4, %r1, %r2;\nand.b32 %r5, %r4, %r3;\nxor.b32 %r6, %r5, %r2;\n"
+                            "st.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 0, 0, 1);
+    f = fold("xor.b32 %r4, %r1, %r2;\nand.b32 %r5, %r4, %r3;\nxor.b32 %r6, %r5, %r7;\nst.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1); /* r1, r2, r3 */
+}
+
+static void sums_take_in_one_more_operation(void **state) {
+    (void)state;
+    struct fixture f = fold("add.s32 %r4, %r1, %r2;\nadd.s32 %r5, %r4, %r3;\nadd.s32 %r6, %r5, 7;\n"
+                            "st.global.u32 [%rd0], %r6;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1); /* IADD3 */
+    f = fold("shl.b32 %r4, %r1, 3;\nadd.s32 %r5, %r4, %r3;\nst.global.u32 [%rd0], %r5;\n");
+    FIXTURE_EXPECT(&f, 0, 1); /* LEA */
+    f = fold("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f5;\nst.global.f32 [%rd0], %f4;\n");
+    FIXTURE_EXPECT(&f, 0, 1); /* FFMA */
+    f = fold("mul.rn.f32 %f1, %f2, %f3;\nadd.rn.f32 %f4, %f1, %f5;\nst.global.f32 [%rd0], %f4;\n");
+    FIXTURE_EXPECT(&f, 1, 1); /* rounds twice */
+}
+
+static void signs_are_part_of_what_reads_them(void **state) {
+    (void)state;
+    struct fixture f = fold("neg.f32 %f1, %f2;\nmul.rn.f32 %f3, %f1, %f4;\nst.global.f32 [%rd0], %f3;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1);
+    f = fold("neg.f32 %f1, %f2;\nst.global.f32 [%rd0], %f1;\n");
+    FIXTURE_EXPECT(&f, 1, 1);
+}
+
+static void predicates_are_part_of_comparisons(void **state) {
+    (void)state;
+    struct fixture f = fold("setp.eq.s32 %p1, %r1, 5;\nsetp.eq.s32 %p2, %r0, 6;\nand.pred %p3, %p1, %p2;\n"
+                            "@%p3 st.global.u32 [%rd0], %r1;\n");
+    FIXTURE_EXPECT(&f, 1, 1, 0, 1);
+    f = fold("and.b32 %r2, %r1, 7;\nsetp.eq.s32 %p1, %r2, 0;\n@%p1 st.global.u32 [%rd0], %r1;\n");
+    FIXTURE_EXPECT(&f, 0, 1, 1); /* a test of masked bits */
+}
+
+static void neighbouring_loads_are_one(void **state) {
+    (void)state;
+    struct fixture f = fold("mov.u64 %rd1, s;\nld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd1+4];\n"
+                            "ld.shared.f32 %f3, [%rd1+8];\nld.shared.f32 %f4, [%rd1+12];\n"
+                            "st.global.v4.f32 [%rd0], {%f1, %f2, %f3, %f4};\n");
+    FIXTURE_EXPECT(&f, 3, 1, 0, 0, 0, 1);
+    f = fold("mov.u64 %rd1, s;\nld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd1+4];\nbar.sync 0;\n"
+             "ld.shared.f32 %f3, [%rd1+8];\nld.shared.f32 %f4, [%rd1+12];\n"
+             "st.global.v4.f32 [%rd0], {%f1, %f2, %f3, %f4};\n");
+    FIXTURE_EXPECT(&f, 3, 1, 1, 1, 1, 1, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_of_all_lanes_come_in_pairs),
+        cmocka_unit_test(a_wide_product_is_part_of_the_sum),
+        cmocka_unit_test(an_offset_is_part_of_the_access),
+        cmocka_unit_test(the_first_address_of_shared_memory_is_computed),
+        cmocka_unit_test(logic_of_three_inputs_is_one_instruction),
+        cmocka_unit_test(sums_take_in_one_more_operation),
+        cmocka_unit_test(signs_are_part_of_what_reads_them),
+        cmocka_unit_test(predicates_are_part_of_comparisons),
+        cmocka_unit_test(neighbouring_loads_are_one),
+    };
+    return cmocka_run_group_tests_name("isa/fold", tests, NULL, NULL);
+}

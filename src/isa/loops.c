@@ -1,0 +1,185 @@
+/* Loops. A loop whose counter moves by a constant up to a bound that does not change is unrolled: four times if the
+ * number of iterations is known only at run time, more often or completely if it is a constant. unroll.c writes such a
+ * loop's body that often; of a loop that it leaves as it is, the counters, the comparison and the branch are paid for
+ * once in so many iterations. */
+#include "isa/internal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header) {
+    const struct ptx_analysis *analysis = code->analysis;
+    return analysis->block[analysis->block_of[i]].loop_header == header;
+}
+
+bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
+    for (uint32_t k = 0; k < analysis->n_loops; k++)
+        if (analysis->loop[k].parent == l)
+            return false;
+    return true;
+}
+
+/* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
+uint32_t isa_find_step(const struct isa_code *code, uint32_t r, uint32_t header, int64_t *step) {
+    uint32_t found = ISA_NONE;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_result(insn) != r || !isa_is_in_loop(code, i, header))
+            continue;
+        bool is_step = (insn->opcode == PTX_OP_ADD || insn->opcode == PTX_OP_SUB) && !isa_is_float(insn) &&
+                       insn->operand[1].kind == PTX_OPERAND_REGISTER && insn->operand[1].register_id == r &&
+                       insn->operand[2].kind == PTX_OPERAND_INTEGER && insn->guard == PTX_NO_INDEX;
+        if (!is_step || found != ISA_NONE)
+            return ISA_NONE;
+        found = i;
+        *step = (int64_t)insn->operand[2].value;
+        if (insn->opcode == PTX_OP_SUB)
+            *step = -*step;
+        if (ptx_type_bits(isa_type(insn)) == 32)
+            *step = (int32_t)*step;
+    }
+    return found;
+}
+
+static bool is_defined_in_loop(const struct isa_code *code, const struct ptx_operand *operand, uint32_t header) {
+    if (operand->kind != PTX_OPERAND_REGISTER)
+        return false;
+    for (uint32_t i = 0; i < code->n; i++)
+        if (isa_is_in_loop(code, i, header) && isa_result(isa_source(code, i)) == operand->register_id)
+            return true;
+    return false;
+}
+
+/* The constant that the counter has before the loop. */
+static bool find_start(const struct isa_code *code, uint32_t r, uint32_t header, int64_t *start) {
+    unsigned n = 0;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (isa_result(insn) != r || isa_is_in_loop(code, i, header))
+            continue;
+        if (insn->opcode != PTX_OP_MOV || insn->operand[1].kind != PTX_OPERAND_INTEGER)
+            return false;
+        *start = (int64_t)insn->operand[1].value;
+        n++;
+    }
+    return n == 1;
+}
+
+/* Whether the loop ends by comparing its counter with a bound. */
+static bool find_counter(const struct isa_code *code, uint32_t header, struct isa_loop *loop) {
+    const struct ptx_analysis *analysis = code->analysis;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (!isa_is_in_loop(code, i, header) || insn->opcode != PTX_OP_BRA || insn->guard == PTX_NO_INDEX ||
+            insn->operand[0].target != analysis->block[header].first)
+            continue;
+        struct ptx_operand guard = {.kind = PTX_OPERAND_REGISTER, .register_id = insn->guard};
+        uint32_t comparison = isa_definition(code, &guard);
+        if (comparison == ISA_NONE || isa_source(code, comparison)->opcode != PTX_OP_SETP ||
+            isa_source(code, comparison)->operand[1].kind != PTX_OPERAND_REGISTER)
+            return false;
+        const struct ptx_operand *counter = &isa_source(code, comparison)->operand[1];
+        const struct ptx_operand *bound = &isa_source(code, comparison)->operand[2];
+        int64_t step = 0, start = 0;
+        uint32_t at = isa_find_step(code, counter->register_id, header, &step);
+        if (at == ISA_NONE || !step || is_defined_in_loop(code, bound, header))
+            return false;
+        *loop = (struct isa_loop){.header = header, .branch = i, .comparison = comparison, .step = at, .by = step};
+        if (bound->kind == PTX_OPERAND_INTEGER && find_start(code, counter->register_id, header, &start)) {
+            int64_t distance = (int64_t)bound->value - start;
+            if (distance / step > 0)
+                loop->iterations = (uint64_t)((distance + step - (step > 0 ? 1 : -1)) / step);
+        }
+        return true;
+    }
+    return false;
+}
+
+static uint32_t body_cost(const struct isa_code *code, uint32_t header) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < code->n; i++)
+        if (isa_is_in_loop(code, i, header)) {
+            if (isa_source(code, i)->opcode == PTX_OP_CALL || isa_source(code, i)->opcode == PTX_OP_BRX)
+                return UINT32_MAX;
+            sum += code->insn[i].parts;
+        }
+    return sum / ISA_PARTS;
+}
+
+/* The longest body of a loop with unknown iterations that is unrolled. */
+static uint32_t most_body(const struct isa_code *code, uint32_t header) {
+    uint32_t most = code->target->compiler->unroll.most_body;
+    for (uint32_t i = 0; i < code->n; i++) {
+        const struct ptx_instruction *insn = isa_source(code, i);
+        if (insn->opcode != PTX_OP_LD || !isa_is_in_loop(code, i, header))
+            continue;
+        if (insn->space == PTX_SPACE_SHARED && most < code->target->compiler->unroll.most_shared)
+            most = code->target->compiler->unroll.most_shared;
+        if (insn->space == PTX_SPACE_GLOBAL || insn->space == PTX_SPACE_GENERIC)
+            most = code->target->compiler->unroll.most_global;
+    }
+    return most;
+}
+
+/* How many iterations become one; 0: all. */
+static uint32_t unrolled_times(const struct isa_compiler *compiler, uint32_t body, uint32_t most_unknown,
+                               uint64_t iterations) {
+    if (!iterations)
+        return body <= most_unknown ? compiler->unroll.times : 1;
+    uint64_t most = body <= compiler->unroll.complete_body ? compiler->unroll.complete : compiler->unroll.large;
+    if (body * iterations <= most)
+        return 0;
+    return body <= compiler->unroll.partial / 2 ? compiler->unroll.partial / body : 1;
+}
+
+/* The pragma stands before one of the header's instructions. */
+static bool is_kept(const struct isa_code *code, uint32_t header) {
+    const struct ptx_block *block = &code->analysis->block[header];
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        if (isa_source(code, i)->has_nounroll)
+            return true;
+    return false;
+}
+
+bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop) {
+    uint32_t header = code->analysis->loop[l].header;
+    if (!isa_is_innermost(code->analysis, l) || is_kept(code, header) || !find_counter(code, header, loop))
+        return false;
+    uint32_t body = body_cost(code, header);
+    if (body == UINT32_MAX || !body)
+        return false;
+    loop->times = unrolled_times(code->target->compiler, body, most_body(code, header), loop->iterations);
+    return loop->times != 1;
+}
+
+static void divide(struct isa_code *code, uint32_t i, uint32_t times) {
+    code->insn[i].parts = (uint16_t)(times ? code->insn[i].parts / times : 0);
+}
+
+static void amortize_loop(struct isa_code *code, const struct isa_loop *loop) {
+    uint32_t times = loop->times;
+    divide(code, loop->branch, times);
+    divide(code, loop->comparison, times);
+    /* All counters: pointers move on by the offsets of the accesses. */
+    for (uint32_t i = 0; i < code->n; i++) {
+        uint32_t r = isa_result(isa_source(code, i));
+        int64_t step;
+        if (r != ISA_NONE && isa_is_in_loop(code, i, loop->header) && code->n_definitions[r] > 1 &&
+            isa_find_step(code, r, loop->header, &step) == i)
+            divide(code, i, times);
+    }
+    uint32_t first = code->analysis->block[loop->header].first;
+    if (!loop->iterations && first && !isa_is_in_loop(code, first - 1, loop->header))
+        code->insn[first - 1].parts =
+            (uint16_t)(code->insn[first - 1].parts + code->target->compiler->unroll.entry_cost * ISA_PARTS);
+}
+
+void isa_amortize_loops(struct isa_code *code) {
+    const struct ptx_analysis *analysis = code->analysis;
+    for (uint32_t l = 0; l < analysis->n_loops; l++) {
+        struct isa_loop loop;
+        if (isa_find_loop(code, l, &loop))
+            amortize_loop(code, &loop);
+    }
+}

@@ -1,0 +1,38 @@
+/* The passes. What they leave out: code that moves between blocks, values that are computed twice in the PTX and once
+ * in machine code (but for loads from shared memory), spilled registers, the rare paths of divisions and square roots,
+ * and functions that a compiler would put in line. */
+#include "isa/internal.h"
+
+void isa_rewrite(const struct isa_target *target, struct ptx_function *function, struct base_arena *arena) {
+    if (!target->compiler)
+        return;
+    isa_unroll(target, function, arena);
+    isa_predicate(target, function);
+    isa_reuse_loads(function);
+    isa_schedule(target, function);
+}
+
+struct isa_code isa_estimate(const struct isa_target *target, const struct ptx_analysis *analysis) {
+    struct isa_code code = isa_code_new(target, analysis);
+    isa_fold(&code);
+    isa_convert_branches(&code);
+    return code;
+}
+
+static struct isa_code compile(const struct isa_target *target, const struct ptx_analysis *analysis) {
+    struct isa_code code = isa_estimate(target, analysis);
+    isa_amortize_loops(&code);
+    isa_mark_regions(&code);
+    isa_add_prologue(&code);
+    isa_add_frame(&code);
+    return code;
+}
+
+struct isa_insn *isa_lower(const struct isa_target *target, const struct ptx_analysis *analysis) {
+    struct isa_code code = target->compiler ? compile(target, analysis) : isa_code_new(target, analysis);
+    isa_choose_units(&code);
+    struct isa_insn *insn = code.insn;
+    code.insn = NULL;
+    isa_code_free(&code);
+    return insn;
+}

@@ -1,0 +1,141 @@
+/* The units that execute instructions. Special functions and divisions go to the SFU, double precision to its own unit,
+ * and everything else where the target says. What every GPU since sm_80 does beside arithmetic is here, too. */
+#include "isa/internal.h"
+
+/* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
+
+static bool is_transcendental(enum ptx_opcode opcode) {
+    switch (opcode) {
+    case PTX_OP_RCP:
+    case PTX_OP_RSQRT:
+    case PTX_OP_SQRT:
+    case PTX_OP_SIN:
+    case PTX_OP_COS:
+    case PTX_OP_EX2:
+    case PTX_OP_LG2:
+    case PTX_OP_TANH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* PTX is not machine code: a division or an IEEE square root stands for a sequence. */
+static bool is_sequence(const struct ptx_instruction *insn) {
+    bool is_approximate = ptx_has(insn, PTX_MOD_APPROX) || ptx_has(insn, PTX_MOD_FULL);
+    return insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM ||
+           (!is_approximate && (insn->opcode == PTX_OP_SQRT || insn->opcode == PTX_OP_RCP));
+}
+
+bool isa_multiplies(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_MUL || insn->opcode == PTX_OP_MAD || insn->opcode == PTX_OP_MADC ||
+           insn->opcode == PTX_OP_MUL24 || insn->opcode == PTX_OP_MAD24;
+}
+
+bool isa_converts(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_CVT && (isa_is_float(insn) || ptx_type_kind(isa_source_type(insn)) == PTX_KIND_F);
+}
+
+bool isa_counts_bits(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_POPC || insn->opcode == PTX_OP_CLZ || insn->opcode == PTX_OP_BREV ||
+           insn->opcode == PTX_OP_BFIND;
+}
+
+/* Products whose upper half matters: op_imul_hi, op_imad_wide. */
+void isa_take_twice_if_long(const struct ptx_instruction *source, struct isa_insn *insn) {
+    if (ptx_has(source, PTX_MOD_WIDE) || ptx_has(source, PTX_MOD_HI))
+        insn->passes = 2;
+}
+
+static void choose_unit(const struct isa_target *target, const struct ptx_instruction *source, struct isa_insn *insn) {
+    bool is_double = isa_type(source) == PTX_F64 || isa_source_type(source) == PTX_F64;
+    bool is_move = source->opcode == PTX_OP_MOV;
+    insn->passes = 1;
+    insn->work = (is_double || isa_is_float(source)) && !is_move ? ISA_WORK_FLOAT : ISA_WORK_INTEGER;
+    if (is_transcendental(source->opcode) || is_sequence(source)) {
+        isa_use(insn, ISA_UNIT_SFU, ISA_LATENCY_SFU);
+        insn->work = ISA_WORK_SPECIAL;
+        if (is_sequence(source)) {
+            insn->passes = (uint8_t)target->sequence_passes;
+            insn->is_sequence = true;
+        }
+        return;
+    }
+    if (is_double && !is_move)
+        isa_use(insn, ISA_UNIT_FP64, ISA_LATENCY_FP64);
+    else
+        isa_use(insn, ISA_UNIT_ALU, isa_is_float(source) ? ISA_LATENCY_FP32 : ISA_LATENCY_ALU);
+    target->choose_unit(source, insn);
+}
+
+/* ---- Atomics ----------------------------------------------------------------------------------------------------- */
+
+static bool is_atomic(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_SURED ||
+           insn->opcode == PTX_OP_MBARRIER;
+}
+
+static bool is_in_shared_memory(const struct ptx_instruction *insn) {
+    for (unsigned k = 0; k < insn->n_operands; k++) {
+        const struct ptx_operand *operand = &insn->operand[k];
+        if (operand->kind == PTX_OPERAND_ADDRESS && operand->variable && operand->register_id == PTX_NO_INDEX)
+            return operand->variable->space == PTX_SPACE_SHARED;
+    }
+    return insn->space == PTX_SPACE_SHARED;
+}
+
+/* Whether an instruction reads what this one writes. */
+static bool has_reader(const struct isa_code *code, const struct ptx_instruction *insn) {
+    bool has_result = insn->opcode == PTX_OP_ATOM && insn->operand[0].kind == PTX_OPERAND_REGISTER;
+    return has_result && isa_n_uses(code, insn->operand[0].register_id);
+}
+
+/* Atomics in shared memory may be more, or less, than one by one on an address: shared_atomic64, shared_atomic_f32. */
+static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct ptx_instruction *insn) {
+    bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
+    bool is_float = insn->n_types && isa_is_float(insn), is_word = ptx_type_bits(isa_type(insn)) == 32;
+    if (is_in_shared_memory(insn) && insn->n_operands > 1) {
+        const struct ptx_operand *value = &insn->operand[insn->n_operands - 1];
+        if (!is_exchange && (is_float || ptx_type_bits(isa_type(insn)) == 64))
+            return ISA_ATOMIC_RETRIED;
+        if (ptx_has(insn, PTX_MOD_ADD) && is_word && !is_float && value->kind == PTX_OPERAND_INTEGER &&
+            value->value == 1 && !has_reader(code, insn))
+            return ISA_ATOMIC_COUNTING;
+    }
+    return is_float ? ISA_ATOMIC_SLOW : ISA_ATOMIC_PLAIN;
+}
+
+/* ---- Everything else --------------------------------------------------------------------------------------------- */
+
+/* A constant whose address all lanes share goes through a uniform register, beside the load/store unit (constant_fixed,
+ * constant_first). */
+static bool is_uniform_constant(const struct isa_code *code, const struct ptx_instruction *insn) {
+    const struct ptx_operand *address = &insn->operand[1];
+    return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && address->kind == PTX_OPERAND_ADDRESS &&
+           (address->register_id == PTX_NO_INDEX || code->analysis->is_uniform[address->register_id]);
+}
+
+static void describe(const struct isa_code *code, const struct ptx_instruction *source, struct isa_insn *insn) {
+    insn->is_exception = true;
+    if (is_uniform_constant(code, source))
+        isa_use(insn, ISA_UNIT_ALU, ISA_LATENCY_ALU);
+    else if (source->opcode == PTX_OP_SHFL) /* through shared memory's crossbar: op_shfl */
+        isa_use(insn, ISA_UNIT_LDST, ISA_LATENCY_SHARED);
+    else if ((source->opcode == PTX_OP_BAR || source->opcode == PTX_OP_BARRIER) && !ptx_has(source, PTX_MOD_WARP))
+        isa_use(insn, ISA_UNIT_ARRIVE, ISA_LATENCY_ALU);
+    else
+        insn->is_exception = false;
+    if (is_atomic(source))
+        insn->atomic = kind_of_atomic(code, source) & 3;
+    insn->is_device_fence =
+        (source->opcode == PTX_OP_MEMBAR || source->opcode == PTX_OP_FENCE) && !ptx_has(source, PTX_MOD_CTA_MODE);
+    insn->has_slow_path = source->opcode == PTX_OP_SQRT && is_sequence(source) && isa_type(source) == PTX_F32;
+}
+
+void isa_choose_units(struct isa_code *code) {
+    for (uint32_t i = 0; i < code->n; i++) {
+        choose_unit(code->target, isa_source(code, i), &code->insn[i]);
+        if (code->target->compiler)
+            describe(code, isa_source(code, i), &code->insn[i]);
+    }
+}

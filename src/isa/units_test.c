@@ -1,0 +1,94 @@
+/* Units on the targets that a compiler serves, and what is not arithmetic. */
+#include "isa/fixture.h"
+
+static struct fixture choose(const char *body) {
+    struct fixture f = fixture_new(body);
+    isa_choose_units(&f.code);
+    return f;
+}
+
+static void expect_unit(const struct isa_insn *insn, enum isa_unit unit, enum isa_latency latency, unsigned passes) {
+    assert_int_equal(insn->unit, unit);
+    assert_int_equal(insn->latency, latency);
+    assert_int_equal(insn->passes, passes);
+}
+
+static void special_functions_and_double_precision_have_their_units(void **state) {
+    (void)state;
+    struct fixture f = choose("ex2.approx.f32 %f1, %f2;\ndiv.s32 %r2, %r1, %r0;\nsqrt.rn.f32 %f3, %f1;\n"
+                              "add.f64 %d1, %d2, %d3;\nmov.f64 %d2, %d1;\nadd.f32 %f4, %f1, %f2;\n");
+    expect_unit(fixture_at(&f, 0), ISA_UNIT_SFU, ISA_LATENCY_SFU, 1);
+    expect_unit(fixture_at(&f, 1), ISA_UNIT_SFU, ISA_LATENCY_SFU, 1); /* its length is its cost */
+    expect_unit(fixture_at(&f, 2), ISA_UNIT_SFU, ISA_LATENCY_SFU, 1);
+    expect_unit(fixture_at(&f, 3), ISA_UNIT_FP64, ISA_LATENCY_FP64, 1);
+    expect_unit(fixture_at(&f, 4), ISA_UNIT_ALU, ISA_LATENCY_FP32, 1);
+    expect_unit(fixture_at(&f, 5), ISA_UNIT_ALU, ISA_LATENCY_FP32, 1);
+    static const enum isa_work works[] = {ISA_WORK_SPECIAL, ISA_WORK_SPECIAL, ISA_WORK_SPECIAL,
+                                          ISA_WORK_FLOAT,   ISA_WORK_INTEGER, ISA_WORK_FLOAT};
+    for (unsigned k = 0; k < 6; k++) {
+        assert_int_equal(fixture_at(&f, k)->work, works[k]);
+        assert_int_equal(fixture_at(&f, k)->has_slow_path, k == 2);
+        assert_false(fixture_at(&f, k)->is_exception);
+    }
+    fixture_free(&f);
+}
+
+static void long_products_take_two_passes(void **state) {
+    (void)state;
+    struct fixture f = choose("mul.wide.s32 %rd1, %r1, %r0;\nmul.hi.u32 %r2, %r1, %r0;\nmul.lo.u32 %r3, %r1, %r0;\n"
+                              "setp.hi.u32 %p1, %r1, %r0;\n");
+    expect_unit(fixture_at(&f, 0), ISA_UNIT_ALU, ISA_LATENCY_ALU, 2);
+    expect_unit(fixture_at(&f, 1), ISA_UNIT_ALU, ISA_LATENCY_ALU, 2);
+    expect_unit(fixture_at(&f, 2), ISA_UNIT_ALU, ISA_LATENCY_ALU, 1);
+    expect_unit(fixture_at(&f, 3), ISA_UNIT_MULTIPLY, ISA_LATENCY_ALU, 1); /* higher, not the upper half */
+    for (unsigned k = 0; k < 4; k++)
+        assert_int_equal(fixture_at(&f, k)->lanes, ISA_UNIT_MULTIPLY);
+    fixture_free(&f);
+}
+
+static void some_instructions_take_another_way(void **state) {
+    (void)state;
+    struct fixture f = choose("ld.const.f32 %f1, [table];\nmul.wide.u32 %rd1, %r1, 4;\nld.const.f32 %f2, [%rd1];\n"
+                              "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nbar.sync 0;\nbar.warp.sync -1;\n");
+    static const bool is_exception[] = {true, false, false /* lanes read different words */, true, true, false};
+    for (unsigned k = 0; k < 6; k++)
+        assert_int_equal(fixture_at(&f, k)->is_exception, is_exception[k]);
+    expect_unit(fixture_at(&f, 0), ISA_UNIT_ALU, ISA_LATENCY_ALU, 1);
+    expect_unit(fixture_at(&f, 3), ISA_UNIT_LDST, ISA_LATENCY_SHARED, 1);
+    expect_unit(fixture_at(&f, 4), ISA_UNIT_ARRIVE, ISA_LATENCY_ALU, 1);
+    fixture_free(&f);
+}
+
+static void atomics_differ(void **state) {
+    (void)state;
+    struct fixture f = choose("red.global.add.u32 [%rd0], 1;\nred.global.add.f32 [%rd0], %f1;\n"
+                              "red.shared.add.u32 [%r1], 1;\nred.shared.add.u32 [%r1], 2;\n"
+                              "atom.shared.add.u32 %r2, [%r1], 1;\natom.shared.add.u32 %r3, [%r1], 1;\n"
+                              "red.shared.add.f32 [%r1], %f1;\natom.shared.add.u64 %rd1, [s], 1;\n"
+                              "atom.shared.cas.b64 %rd1, [%r1], %rd2, %rd3;\nst.global.u32 [%rd0], %r2;\n");
+    static const enum isa_atomic kinds[] = {
+        ISA_ATOMIC_PLAIN,    ISA_ATOMIC_SLOW,    ISA_ATOMIC_COUNTING, ISA_ATOMIC_PLAIN, ISA_ATOMIC_PLAIN,
+        ISA_ATOMIC_COUNTING, ISA_ATOMIC_RETRIED, ISA_ATOMIC_RETRIED,  ISA_ATOMIC_PLAIN}; /* %r2 is read, %r3 is not */
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        assert_int_equal(fixture_at(&f, k)->atomic, kinds[k]);
+    fixture_free(&f);
+}
+
+static void fences_for_the_device_are_marked(void **state) {
+    (void)state;
+    struct fixture f = choose("membar.cta;\nmembar.gl;\nfence.acq_rel.cta;\nfence.sc.sys;\n");
+    for (unsigned k = 0; k < 4; k++)
+        assert_int_equal(fixture_at(&f, k)->is_device_fence, k % 2);
+    fixture_free(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(special_functions_and_double_precision_have_their_units),
+        cmocka_unit_test(long_products_take_two_passes),
+        cmocka_unit_test(some_instructions_take_another_way),
+        cmocka_unit_test(atomics_differ),
+        cmocka_unit_test(fences_for_the_device_are_marked),
+    };
+    return cmocka_run_group_tests_name("isa/units", tests, NULL, NULL);
+}
