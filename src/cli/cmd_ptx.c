@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/options/output.h"
 #include "cli/ptx/view.h"
+#include "gpu/gpu.h"
 
 struct ptx_options {
     const char *kernel, *json, *dot, *isa;
@@ -138,12 +139,15 @@ static void add_memory(struct cli_ptx_function *shown, const struct ptx_function
             shown->has_dynamic_shared |= is_dynamic_shared(&function->instruction[i].operand[k]);
 }
 
-static struct cli_ptx_function examine(const struct ptx_module *module, const struct ptx_function *function) {
+static struct cli_ptx_function examine(const struct ptx_module *module, const struct ptx_function *function,
+                                       struct base_arena *arena) {
     struct cli_ptx_function shown = {
         .function = function, .analysis = ptx_analyze(function), .program = try_to_link(module, function)};
     for (uint32_t f = 0; shown.program && f < shown.program->n_functions; f++)
         add_memory(&shown, shown.program->function[f].ptx);
-    if (!shown.program)
+    if (shown.program)
+        shown.refusals = cli_ptx_find_refusals(shown.program, arena);
+    else
         add_memory(&shown, function);
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         shown.n_class[class_of(&function->instruction[i])]++;
@@ -154,11 +158,35 @@ static struct cli_ptx_function examine(const struct ptx_module *module, const st
     return shown;
 }
 
-static struct cli_ptx_view make_view(const struct ptx_module *module, const char *kernel, struct ptx_messages *messages,
-                                     struct base_arena *arena) {
+/* Loads the text as a run would, and links every kernel: what a run refuses before it starts is in the messages. */
+static void load_on_device(const struct base_source *source, struct ptx_messages *messages) {
+    struct gpu_error error;
+    struct gpu_config config = gpu_default_config();
+    struct gpu *gpu = gpu_new(&config, &error);
+    if (!gpu)
+        return; /* the host has no memory for a device: nothing can be said */
+    struct gpu_module *module = gpu_module_load(gpu, source->name, source->text, source->length, messages);
+    const struct ptx_module *ptx = module ? gpu_module_ptx(module) : NULL;
+    for (uint32_t f = 0; ptx && f < ptx->n_functions; f++)
+        if (ptx->function[f]->is_entry)
+            gpu_module_kernel(module, ptx->function[f]->name, messages);
+    gpu_free(gpu);
+}
+
+static unsigned count_unsupported(const struct ptx_module *module) {
+    struct ptx_messages messages = {0};
+    unsigned n = exec_find_unsupported(module, &messages);
+    ptx_messages_free(&messages);
+    return n;
+}
+
+static struct cli_ptx_view make_view(const struct ptx_module *module, const struct base_source *source,
+                                     const char *kernel, struct ptx_messages *messages, struct base_arena *arena) {
     struct cli_ptx_view view = {.module = module,
                                 .function = BASE_ARENA_ARRAY(arena, struct cli_ptx_function, module->n_functions)};
-    view.n_unsupported = exec_find_unsupported(module, messages);
+    view.n_unsupported = count_unsupported(module);
+    load_on_device(source, messages);
+    view.n_errors = messages->n_errors;
     view.unsupported = messages->text ? messages->text : "";
     for (uint32_t v = 0; v < module->n_variables; v++) {
         const struct ptx_variable *variable = module->variable[v];
@@ -168,7 +196,7 @@ static struct cli_ptx_view make_view(const struct ptx_module *module, const char
     for (uint32_t f = 0; f < module->n_functions; f++) {
         const struct ptx_function *function = module->function[f];
         if (function->has_body && (!kernel || strcmp(function->name, kernel) == 0))
-            view.function[view.n_functions++] = examine(module, function);
+            view.function[view.n_functions++] = examine(module, function, arena);
     }
     return view;
 }
@@ -211,10 +239,11 @@ static bool write_file(const char *path, enum format format, const struct cli_pt
     return cli_close_output(path, file, is_good && fflush(file) == 0 && !ferror(file));
 }
 
-static int show_module(const struct ptx_module *module, const struct ptx_options *given, struct base_arena *arena) {
+static int show_module(const struct ptx_module *module, const struct base_source *source,
+                       const struct ptx_options *given, struct base_arena *arena) {
     struct ptx_messages messages = {0};
-    struct cli_ptx_view view = make_view(module, given->kernel, &messages, arena);
-    int status = view.n_unsupported > 0 ? CLI_ERROR : CLI_DONE;
+    struct cli_ptx_view view = make_view(module, source, given->kernel, &messages, arena);
+    int status = view.n_errors > 0 ? CLI_ERROR : CLI_DONE;
     if (given->kernel && view.n_functions == 0) {
         status = refuse_kernel(module, given->kernel);
     } else {
@@ -245,7 +274,7 @@ static int read_and_show(const char *path, const struct ptx_options *given, stru
     if (messages.text)
         fputs(messages.text, stderr);
     ptx_messages_free(&messages);
-    int status = module ? show_module(module, given, arena) : CLI_ERROR;
+    int status = module ? show_module(module, &source, given, arena) : CLI_ERROR;
     ptx_module_free(module);
     return status;
 }

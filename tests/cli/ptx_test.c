@@ -110,6 +110,64 @@ static void bad_ptx_shows_the_line(void **state) {
     outcome_free(&outcome);
 }
 
+/* Writes PTX into a file of the scratch folder and returns the file's path. */
+static const char *write_ptx(const char *body) {
+    static char path[64];
+    snprintf(path, sizeof path, "%s/x.ptx", scratch());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, ".version 7.0\n.target sm_80\n.address_size 64\n%s", body);
+    fclose(file);
+    return path;
+}
+
+static void ptx_refuses_what_run_refuses(void **state) {
+    (void)state;
+    static const char *const bad[][2] = {
+        {".extern .global .u32 elsewhere;\n.visible .entry k() { ret; }\n",
+         ":4:22: error: extern variable 'elsewhere' is defined nowhere\n"},
+        {".extern .func other();\n.visible .entry k() {\ncall other;\nret; }\n",
+         ":6:1: error: call of 'other', which has no definition\n"},
+        {".global .b8 big[4294967295];\n.global .b8 b2[4294967295];\n.global .b8 b3[4294967295];\n.global .b8 "
+         "b4[4294967295];\n.global .b8 b5[4294967295];\n.visible .entry k() { ret; }\n",
+         "error: no device memory left for 'b"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *path = write_ptx(bad[i][0]);
+        struct outcome run = heddle("run %s --functional", path), ptx = heddle("ptx %s", path);
+        expect_status(&run, 1);
+        expect_text(run.err, bad[i][1]);
+        expect_status(&ptx, 1);
+        assert_string_equal(ptx.err, run.err);
+        outcome_free(&run);
+        outcome_free(&ptx);
+    }
+}
+
+/* Some models and machines accept the kernel, others do not. */
+static void ptx_says_who_would_refuse_a_kernel(void **state) {
+    (void)state;
+    const char *path = write_ptx(".visible .entry k() {\n.reg .b32 %r<3>;\n.reg .f32 %f<4>;\nactivemask.b32 %r0;\n"
+                                 "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, "
+                                 "{%r2}, {%f0, %f1, %f2, %f3};\nret;\n}\n");
+    struct outcome ptx = heddle("ptx %s", path), run = heddle("run %s -d dws -m h200", path);
+    expect_status(&ptx, 0);
+    expect_text(ptx.out, "  refused by machines without it: it multiplies matrices (line 8: mma.sync");
+    expect_text(ptx.out, "  refused by dws: dws ");
+    expect_text(ptx.out, " (line ");
+    assert_null(strstr(ptx.out, "refused by stack"));
+    expect_status(&run, 1);
+    const char *why = strstr(ptx.out, "  refused by dws: ") + strlen("  refused by dws: ");
+    char sentence[512] = "";
+    snprintf(sentence, sizeof sentence, "kernel 'k': %.*s", (int)strcspn(why, "\n"), why);
+    expect_text(run.err, sentence);
+    outcome_free(&run);
+    outcome_free(&ptx);
+    ptx = heddle("ptx tests/cli/kernels.ptx --kernel saxpy");
+    assert_null(strstr(ptx.out, "refused by"));
+    outcome_free(&ptx);
+}
+
 static void an_endless_kernel_stops_at_a_limit(void **state) {
     (void)state;
     struct outcome outcome = heddle(KERNELS "--kernel spin --max-instructions 1000 --json -");
@@ -144,6 +202,8 @@ int main(void) {
         cmocka_unit_test(the_only_kernel_needs_no_name),
         cmocka_unit_test(a_fault_is_one_line_with_its_place),
         cmocka_unit_test(bad_ptx_shows_the_line),
+        cmocka_unit_test(ptx_refuses_what_run_refuses),
+        cmocka_unit_test(ptx_says_who_would_refuse_a_kernel),
         cmocka_unit_test(an_endless_kernel_stops_at_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

@@ -81,13 +81,21 @@ static json_t *loops_json(const struct ptx_analysis *analysis) {
     return array;
 }
 
+static json_t *refusals_json(const struct cli_ptx_refusals *refusals) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < refusals->count; i++)
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s}", "who", refusals->item[i].who, "why", refusals->item[i].why));
+    return array;
+}
+
 static json_t *function_json(const struct cli_ptx_function *shown) {
     const struct ptx_function *function = shown->function;
     const struct ptx_analysis *analysis = shown->analysis;
     const struct exec_program *program = shown->program;
     return json_pack(
-        "{s:s, s:b, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:o, s:b, s:I, s:I, s:o, s:i, s:o, s:o, s:o, s:o}", "name",
-        function->name, "kernel", function->is_entry, "line", (int)function->at.line, "registers",
+        "{s:s, s:b, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:o, s:b, s:I, s:I, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
+        "name", function->name, "kernel", function->is_entry, "line", (int)function->at.line, "registers",
         (int)cli_ptx_registers(shown), "virtual_registers", (int)function->n_registers, "slots", "predicate",
         (int)analysis->n_slots[PTX_WIDTH_PRED], "b16", (int)analysis->n_slots[PTX_WIDTH_16], "b32",
         (int)analysis->n_slots[PTX_WIDTH_32], "b64", (int)analysis->n_slots[PTX_WIDTH_64], "shared_bytes",
@@ -95,7 +103,7 @@ static json_t *function_json(const struct cli_ptx_function *shown) {
         "local_bytes", (json_int_t)shown->local_bytes, "parameter_bytes", (json_int_t)function->parameter_bytes,
         "parameters", parameters_json(function), "instructions", (int)function->n_instructions, "classes",
         instructions_json(shown), "blocks", blocks_json(analysis), "branches", branches_json(shown), "loops",
-        loops_json(analysis));
+        loops_json(analysis), "refused_by", refusals_json(&shown->refusals));
 }
 
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view) {

@@ -183,6 +183,9 @@ static void print_function(FILE *file, const struct cli_ptx_function *shown, boo
     print_classes(file, shown);
     if (shown->has_dynamic_shared)
         fputs("  uses dynamic shared memory: the launch sets its size\n", file);
+    for (unsigned i = 0; i < shown->refusals.count; i++)
+        fprintf(file, "  refused by %s%s: %s\n", shown->refusals.item[i].who,
+                strcmp(shown->refusals.item[i].who, "machines") == 0 ? " without it" : "", shown->refusals.item[i].why);
     if (!is_verbose)
         return;
     fprintf(file, "  register slots: %u predicate, %u of 16 bits, %u of 32 bits, %u of 64 bits\n",

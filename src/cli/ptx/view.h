@@ -18,6 +18,16 @@ enum cli_ptx_class {
     CLI_PTX_N_CLASSES
 };
 
+/* Why a launch of a kernel would fail, although the file is right. */
+struct cli_ptx_refusal {
+    const char *who; /* a divergence model, or "machines" that lack something */
+    const char *why;
+};
+struct cli_ptx_refusals {
+    struct cli_ptx_refusal *item;
+    unsigned count;
+};
+
 struct cli_ptx_function {
     const struct ptx_function *function;
     struct ptx_analysis *analysis;
@@ -25,6 +35,7 @@ struct cli_ptx_function {
     uint64_t local_bytes;         /* .local variables, of this function and those of the program */
     bool has_dynamic_shared;      /* uses shared memory whose size the launch sets */
     uint32_t n_class[CLI_PTX_N_CLASSES];
+    struct cli_ptx_refusals refusals; /* of a kernel that could be linked */
     uint32_t n_branches, n_divergent; /* branches with several targets; those at which threads may diverge */
 };
 
@@ -34,8 +45,11 @@ struct cli_ptx_view {
     unsigned n_functions;
     uint64_t global_bytes, constant_bytes; /* variables of the module */
     unsigned n_unsupported;                /* instructions of the module */
-    const char *unsupported;               /* messages about them, or "" */
+    unsigned n_errors;                     /* of loading the module on a device and linking its kernels */
+    const char *unsupported;               /* the messages about these, or "" */
 };
+
+struct cli_ptx_refusals cli_ptx_find_refusals(const struct exec_program *program, struct base_arena *arena);
 
 const char *cli_ptx_class_name(enum cli_ptx_class class);
 /* 32-bit registers per thread, including the functions it calls if they are known. */
