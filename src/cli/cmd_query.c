@@ -73,6 +73,14 @@ static void print_cycles(struct query *query, const struct report_run *run) {
     fputc('\n', stderr);
 }
 
+/* The program scans the table when no comparison can use the index. */
+static bool is_index_unused(const struct report_run *run) {
+    for (unsigned i = 0; i < run->n_launches; i++)
+        if (strncmp(run->launch[i].name, "query_find", strlen("query_find")) == 0)
+            return false;
+    return run->n_launches > 0;
+}
+
 static struct cli_words program_words(struct query *query) {
     static const char *const codes[] = {"plain", "extended"};
     const char *words[] = {"--sql",  query->words.item[0],     "--table", query->words.item[1],
@@ -102,6 +110,10 @@ static int run_query(struct query *query) {
         return is_said ? status : cli_fail(status, "%s", run.error);
     if (query->given.is_verbose)
         report_print_run(stderr, &run, false, &query->arena);
+    const char *index = query->given.index;
+    if (!query->given.is_quiet && index && is_index_unused(&run))
+        fprintf(stderr, "heddle: the index on %s was not used, and the table scanned: it serves WHERE %s = NUMBER\n",
+                index, index);
     if (!query->given.is_quiet)
         print_cycles(query, &run);
     return CLI_DONE;

@@ -332,6 +332,25 @@ static void a_table_without_rows_is_a_table(void **state) {
     outcome_free(&outcome);
 }
 
+static void an_index_that_serves_no_comparison_is_mentioned(void **state) {
+    (void)state;
+    static const char note[] = "heddle: the index on v was not used, and the table scanned: it serves WHERE v = NUMBER";
+    static const char *const where[] = {"", "WHERE v < 5", "WHERE v <> 5", "WHERE id = 5", "WHERE v = 2147483647"};
+    for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+        struct outcome outcome = heddle("query 'SELECT count(*) FROM t %s' %s --index v", where[i], table_path());
+        expect_status(&outcome, 0);
+        expect_text(outcome.err, note);
+        outcome_free(&outcome);
+    }
+    struct outcome outcome = heddle("query 'SELECT count(*) FROM t WHERE v = 5' %s --index v", table_path());
+    expect_status(&outcome, 0);
+    assert_null(strstr(outcome.err, "was not used"));
+    outcome_free(&outcome);
+    outcome = heddle("query 'SELECT count(*) FROM t WHERE v < 5' %s --index v -q", table_path());
+    assert_string_equal(outcome.err, "");
+    outcome_free(&outcome);
+}
+
 static void wrong_usage_is_reported(void **state) {
     (void)state;
     char words[600];
@@ -357,6 +376,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_word_is_marked),
         cmocka_unit_test(a_bad_table_is_named_with_the_line),
         cmocka_unit_test(a_table_without_rows_is_a_table),
+        cmocka_unit_test(an_index_that_serves_no_comparison_is_mentioned),
         cmocka_unit_test(wrong_usage_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
