@@ -188,12 +188,13 @@ static bool is_in(const struct comparison *comparison, enum group group) {
 
 struct summary {
     unsigned n, n_instructions;
-    double mean, median, correlation, instructions; /* instructions: the mean error of their number */
+    double mean, median, instructions; /* instructions: the mean error of their number */
+    double correlation;                /* NaN: fewer than three points, or all alike */
 };
 
 /* The correlation of the logarithms: cycles differ by orders of magnitude. */
 static struct summary summarize(struct validate *validate, enum group group) {
-    struct summary summary = {0};
+    struct summary summary = {.correlation = NAN};
     double *error = BASE_ARENA_ARRAY(&validate->arena, double, validate->n);
     double x_sum = 0, y_sum = 0, xx = 0, yy = 0, xy = 0;
     for (unsigned i = 0; i < validate->n; i++) {
@@ -216,8 +217,23 @@ static struct summary summarize(struct validate *validate, enum group group) {
     summary.instructions = summary.n_instructions ? summary.instructions / summary.n_instructions : 0;
     qsort(error, summary.n, sizeof *error, by_value);
     summary.median = summary.n % 2 ? error[summary.n / 2] : (error[summary.n / 2 - 1] + error[summary.n / 2]) / 2;
-    summary.correlation = spread > 0 ? (n * xy - x_sum * y_sum) / spread : 0;
+    if (summary.n >= 3 && spread > 0)
+        summary.correlation = (n * xy - x_sum * y_sum) / spread;
     return summary;
+}
+
+/* Only what the runs that have ended say something about. */
+static void print_summary(const struct summary *summary, const char *singular, const char *plural) {
+    if (!summary->n)
+        return;
+    printf("%u %s: mean error %.1f %%", summary->n, summary->n == 1 ? singular : plural, 100 * summary->mean);
+    if (summary->n > 1)
+        printf(", median %.1f %%", 100 * summary->median);
+    if (!isnan(summary->correlation))
+        printf(", correlation %.3f", summary->correlation);
+    if (summary->n_instructions)
+        printf("; instructions %.1f %%", 100 * summary->instructions);
+    printf("\n");
 }
 
 static void print_table(struct validate *validate, enum group group) {
@@ -243,7 +259,7 @@ static void print_table(struct validate *validate, enum group group) {
         report_table_count(&table, comparison->real->n_launches);
         report_table_count(&table, (uint64_t)comparison->real->cycles);
         if (isnan(comparison->simulated)) {
-            report_table_cell(&table, "failed");
+            report_table_cell(&table, cli_is_finished(&validate->jobs.job[i]) ? "failed" : "not run");
             report_table_cell(&table, "-");
             report_table_cell(&table, "-");
             continue;
@@ -258,12 +274,8 @@ static void print_table(struct validate *validate, enum group group) {
     if (!n)
         return;
     report_table_print(&table, stdout, false);
-    printf("%u %s: mean error %.1f %%, median %.1f %%, correlation %.3f", summary.n,
-           group == KERNELS ? "other kernels" : "workloads", 100 * summary.mean, 100 * summary.median,
-           summary.correlation);
-    if (summary.n_instructions)
-        printf("; instructions %.1f %%", 100 * summary.instructions);
-    printf("\n");
+    print_summary(&summary, group == KERNELS ? "other kernel" : "workload",
+                  group == KERNELS ? "other kernels" : "workloads");
 }
 
 static void begin_csv(FILE *file) {
@@ -276,10 +288,13 @@ static bool write_csv(const struct validate *validate) {
         return true;
     for (unsigned i = 0; i < validate->n; i++) {
         const struct comparison *comparison = &validate->comparison[i];
-        if (!isnan(comparison->simulated))
-            fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f,%.4f\n", comparison->real->workload, comparison->real->size,
-                    comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error,
-                    isnan(comparison->instruction_error) ? 0 : comparison->instruction_error);
+        if (isnan(comparison->simulated))
+            continue;
+        fprintf(file, "%s,%s,%u,%.0f,%.0f,%.4f,", comparison->real->workload, comparison->real->size,
+                comparison->real->n_launches, comparison->real->cycles, comparison->simulated, comparison->error);
+        if (!isnan(comparison->instruction_error))
+            fprintf(file, "%.4f", comparison->instruction_error);
+        fputc('\n', file);
     }
     return cli_close_output(validate->given.csv, file, fflush(file) == 0 && !ferror(file));
 }
@@ -338,8 +353,14 @@ static bool draw(struct validate *validate) {
     if (axes.last <= axes.first)
         axes.last = axes.first + 1;
     struct summary workloads = summarize(validate, WORKLOADS), kernels = summarize(validate, KERNELS);
-    snprintf(title, sizeof title, "%s, mean error: %u workloads %.1f %% (blue), %u other kernels %.1f %% (orange)",
-             validate->shown.machine, workloads.n, 100 * workloads.mean, kernels.n, 100 * kernels.mean);
+    int n = snprintf(title, sizeof title, "%s%s", validate->shown.machine,
+                     workloads.n || kernels.n ? ", mean error:" : ": no run has ended");
+    if (workloads.n)
+        n += snprintf(title + n, sizeof title - (size_t)n, " %u workload%s %.1f %% (blue)", workloads.n,
+                      workloads.n == 1 ? "" : "s", 100 * workloads.mean);
+    if (kernels.n)
+        snprintf(title + n, sizeof title - (size_t)n, "%s %u other kernel%s %.1f %% (orange)", workloads.n ? "," : "",
+                 kernels.n, kernels.n == 1 ? "" : "s", 100 * kernels.mean);
     report_svg_text(svg, WIDTH / 2.0, 18, 14, REPORT_MIDDLE, 0, title);
     draw_axes(svg, &axes);
     for (unsigned i = 0; i < validate->n; i++) {
@@ -355,6 +376,8 @@ static bool draw(struct validate *validate) {
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
 /* A point for each workload that has come to its end, and its run; without time series, since a card has many SMs. */
+static json_t *number_or_null(bool is_known, double number) { return is_known ? json_real(number) : json_null(); }
+
 static json_t *page_document(struct validate *validate) {
     struct summary summary = summarize(validate, ALL);
     json_t *points = json_array(), *runs = json_array();
@@ -368,8 +391,9 @@ static json_t *page_document(struct validate *validate) {
                                         "simulated", comparison->simulated, "error", comparison->error));
         json_array_append_new(runs, report_run_document(&validate->jobs.job[i].run, &validate->arena));
     }
-    return json_pack("{s:{s:s, s:f, s:f, s:f, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
-                     summary.mean, "median", summary.median, "correlation", summary.correlation, "points", points,
+    return json_pack("{s:{s:s, s:o, s:o, s:o, s:o}, s:o}", "validation", "machine", validate->shown.machine, "mean",
+                     number_or_null(summary.n, summary.mean), "median", number_or_null(summary.n, summary.median),
+                     "correlation", number_or_null(!isnan(summary.correlation), summary.correlation), "points", points,
                      "runs", runs);
 }
 

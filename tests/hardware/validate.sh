@@ -14,7 +14,20 @@ cycles=$("$heddle" run vecadd -m h200 --set sm.count=8 --size small --no-check -
 [[ $rows == *"vecadd,small,1,1000,$cycles,"* ]] || fail "expected $cycles simulated cycles in: $rows"
 grep -c '<svg' "$folder/picture.svg" >/dev/null || fail "no picture"
 table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8)
-[[ $table == *"1 workloads: mean error"* ]] || fail "no summary in: $table"
+[[ $table == *"1 workload: mean error"* ]] || fail "no summary in: $table"
+[[ $table != *correlation* && $table != *median* ]] || fail "one point has no correlation: $table"
+# A run that comes to no end has no error, and there is no mean of none.
+if table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count=8 --set limits.max_cycles=10 2>/dev/null); then
+    fail "a run that was stopped is good: $table"
+fi
+[[ $table == *failed* && $table != *mean* ]] || fail "a mean of nothing: $table"
+printf 'workload,size,kernel,grid,cycles\nmatmul,paper,matmul,"(1, 1, 1)",1000\n' >"$folder/long.csv"
+"$heddle" validate h200 --recording "$folder/long.csv" >"$folder/table" 2>"$folder/error" &
+pid=$!
+sleep 1
+kill -TERM "$pid"
+wait "$pid" && fail "an interrupt is no error"
+[[ $(<"$folder/table") == *"not run"* && $(<"$folder/table") != *mean* ]] || fail "after an interrupt: $(<"$folder/table")"
 if "$heddle" validate h200 nothing --recording "$folder/card.csv" 2>"$folder/error"; then
     fail "a workload that was not recorded is taken"
 fi
