@@ -209,6 +209,25 @@ static void a_store_has_a_page_too(void **state) {
     expect_status(&wrong, 1);
     expect_line(&wrong, "no such column: programme");
     outcome_free(&wrong);
+    static const char *const not_expressions[] = {"1=1); DROP TABLE runs; --",
+                                                  "1=1) UNION SELECT * FROM (runs",
+                                                  "1 -- all",
+                                                  "1 /* all",
+                                                  "(1",
+                                                  "program = 'vecadd",
+                                                  "DROP TABLE runs",
+                                                  "program = 'vecadd'; SELECT 1"};
+    for (size_t i = 0; i < sizeof not_expressions / sizeof not_expressions[0]; i++) {
+        wrong = heddle("report %s/sizes.db -o %s/x.html --where \"%s\"", scratch(), scratch(), not_expressions[i]);
+        expect_status(&wrong, 1);
+        expect_line(&wrong, not_expressions[i]);
+        expect_text(wrong.err, "expected is an expression over columns of the table runs");
+        outcome_free(&wrong);
+    }
+    struct outcome quoted =
+        heddle("report %s/sizes.db -o %s/x.html --where \"(program <> ');--' AND (1))\"", scratch(), scratch());
+    expect_status(&quoted, 0);
+    outcome_free(&quoted);
 }
 
 static void what_is_not_results_is_refused(void **state) {

@@ -275,11 +275,45 @@ bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {
     return is_good;
 }
 
+/* An expression in parentheses cannot be anything else if its own are in pairs and nothing ends or hides the rest of
+ * the statement. Returns the character that cannot be part of one, or NULL. */
+static const char *outside_expression(const char *text) {
+    unsigned depth = 0;
+    for (const char *at = text; *at; at++) {
+        char end = *at == '[' ? ']' : *at;
+        if (strchr("'\"`[", *at)) {
+            const char *close = strchr(at + 1, end);
+            if (!close)
+                return at;
+            at = close;
+        } else if (*at == ';' || (*at == ')' && depth == 0) || strncmp(at, "--", 2) == 0 || strncmp(at, "/*", 2) == 0) {
+            return at;
+        } else if (*at == '(' || *at == ')') {
+            depth += *at == '(' ? 1u : -1u;
+        }
+    }
+    return depth ? strrchr(text, '(') : NULL;
+}
+
+static int fail_where(const char *where, const char *why) {
+    return cli_fail(
+        CLI_ERROR,
+        "--where '%s': %s; expected is an expression over columns of the table runs (program, arguments, "
+        "size, machine, scheduler, divergence, ended...), such as \"machine = 'gtx480' AND size = 'small'\"",
+        where, why);
+}
+
 /* With max(), SQLite takes the other columns from the row that has it. Times are in seconds; within one the last row
  * counts. */
 bool cli_store_each(struct cli_store *store, const char *where,
                     void (*take)(void *user, const struct cli_stored_run *run), void *user) {
     struct base_arena arena = {0};
+    const char *outside = where ? outside_expression(where) : NULL;
+    if (outside) {
+        fail_where(where, base_arena_printf(&arena, "'%.2s' ends or opens what is no expression", outside));
+        base_arena_free(&arena);
+        return false;
+    }
     const char *query = base_arena_printf(
         &arena,
         "SELECT version, program, input, arguments, size, machine, scheduler, divergence, configuration, records, "
@@ -290,10 +324,7 @@ bool cli_store_each(struct cli_store *store, const char *where,
     sqlite3_stmt *statement = NULL;
     int step = sqlite3_prepare_v2(store->database, query, -1, &statement, NULL);
     if (step != SQLITE_OK && where)
-        cli_fail(CLI_ERROR,
-                 "--where '%s': %s; the columns are those of the table runs: program, arguments, size, "
-                 "machine, scheduler, divergence, ended...",
-                 where, sqlite3_errmsg(store->database));
+        fail_where(where, sqlite3_errmsg(store->database));
     else if (step != SQLITE_OK)
         fail_store(store);
     while (statement && (step = sqlite3_step(statement)) == SQLITE_ROW) {
