@@ -150,8 +150,14 @@ static int import_file(const struct import_options *given, const char *path, str
     cli_write_import(&import, machine_name(given->output ? given->output : path, arena), file);
     if (given->output && fclose(file) != 0)
         return cli_fail(CLI_ERROR, "cannot write '%s': %s", given->output, strerror(errno));
-    fprintf(stderr, "%u options: %u keys of the machine, %u without a place in it\n", import.n_options, import.n_keys,
-            import.n_left);
+    fprintf(stderr, "%u options: %u became %u keys of the machine, %u have no place in it\n", import.n_options,
+            import.n_options - import.n_options_left, import.n_keys, import.n_options_left);
+    if (import.n_left > import.n_options_left)
+        fprintf(stderr,
+                "%u of the values cannot be a machine's, and its defaults stay: the end of the file names them\n",
+                import.n_left - import.n_options_left);
+    if (import.note)
+        fprintf(stderr, "%s\n", import.note);
     return CLI_DONE;
 }
 

@@ -23,7 +23,17 @@ expect() {
 for config in "$configs"/*.config; do
     name=$(basename "$config" .config)
     "$heddle" import "$config" -o "$work/$name.yaml" 2>"$work/said"
-    [[ $(<"$work/said") =~ ^[0-9]+\ options:\ [0-9]+\ keys ]] || fail "$name: $(<"$work/said")"
+    [[ $(<"$work/said") =~ ^([0-9]+)\ options:\ ([0-9]+)\ became\ ([0-9]+)\ keys\ of\ the\ machine,\ ([0-9]+)\ have\ no\ place ]] ||
+        fail "$name: $(<"$work/said")"
+    # The numbers add up, and are those of the files.
+    options=$(grep -cE '^ *-[a-zA-Z]' "$config")
+    keys=$(sed -n '/^# Without/q; s/^ *[a-z0-9_]*: [^ ].*# .*/key/p' "$work/$name.yaml" | grep -c key)
+    left=$(sed '1,/^# Without/d' "$work/$name.yaml" | grep -c '^# -')
+    ((BASH_REMATCH[1] == options)) || fail "$name has $options options: $(<"$work/said")"
+    ((BASH_REMATCH[2] + BASH_REMATCH[4] == options)) || fail "$name, $options options: $(<"$work/said")"
+    ((BASH_REMATCH[3] == keys)) || fail "$name has $keys keys: $(<"$work/said")"
+    ((BASH_REMATCH[4] == left)) || fail "$name leaves $left options: $(<"$work/said")"
+    cp "$work/said" "$work/$name.said"
     # Every option is a source of a key or is listed.
     while read -r option; do
         grep -qF -- "${option#-}" "$work/$name.yaml" || fail "$name: $option is lost"
@@ -40,6 +50,12 @@ expect rtx2060 'scheduler: two-level-active:active=6' 'count: 30' 'perfect: true
 expect a100 'count: 108' 'channels: 40' 'banks: 40' 'latency: 187'
 grep -q '^# -specialized_unit_1 .*: not known' "$work/a100.yaml" || fail "an option that is not known is not listed"
 grep -q '^# -gpgpu_flush_l1_cache 1: a launch begins' "$work/gtx480.yaml" || fail "an option without a place is not listed"
+
+# An L1 that grows is not as large as it could be.
+grep -q '^the L1 has the 32 KB of -gpgpu_cache:dl1 in every launch, although -gpgpu_adaptive_cache_config lets it grow' "$work/a100.said" ||
+    fail "nothing is said of the L1: $(<"$work/a100.said")"
+grep -q 'although -adaptive_volta_cache_config lets it grow' "$work/titanv.said" || fail "nothing is said of the L1: $(<"$work/titanv.said")"
+if grep -q 'the L1 has' "$work/gtx480.said" "$work/rtx2060.said"; then fail "an L1 that does not grow is mentioned"; fi
 
 # What is no configuration, and what no machine can be.
 echo 'name: gtx480' >"$work/wrong"

@@ -426,6 +426,20 @@ static const char *reason_for(const char *name) {
     return NULL;
 }
 
+/* GPGPU-Sim gives such an L1 what a kernel leaves of the memory that shared memory is in too. */
+static void note_adaptive_l1(struct reader *reader) {
+    struct cli_import *import = reader->import;
+    struct option *adaptive = find(reader, "adaptive_cache_config"), *l1 = find(reader, "cache:dl1");
+    struct cache cache;
+    if (!adaptive)
+        adaptive = find(reader, "adaptive_volta_cache_config");
+    if (adaptive && strcmp(adaptive->value, "0") != 0 && l1 && read_cache(l1->value, &cache))
+        import->note = base_arena_printf(import->arena,
+                                         "the L1 has the %g KB of %s in every launch, although %s lets it grow into "
+                                         "unused shared memory: l1.size and l1.split describe such a machine",
+                                         cache.sets * cache.line * cache.ways / 1024, l1->written, adaptive->written);
+}
+
 bool cli_import_gpgpusim(struct cli_import *import, const char *text) {
     struct reader reader = {.import = import};
     if (!read_options(&reader, text))
@@ -447,5 +461,7 @@ bool cli_import_gpgpusim(struct cli_import *import, const char *text) {
         else if (!option->is_used)
             leave(&reader, option, reason ? reason : "not known, or a value without a counterpart");
     }
+    import->n_options_left = import->n_left;
+    note_adaptive_l1(&reader);
     return true;
 }

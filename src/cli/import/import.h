@@ -23,7 +23,9 @@ struct cli_import {
     unsigned n_keys;
     struct cli_import_left *left;
     unsigned n_left;
-    unsigned n_options; /* in the file */
+    unsigned n_options;      /* in the file */
+    unsigned n_options_left; /* of these, the ones in `left`; the others are sources of keys */
+    const char *note;        /* one line that the user should see, or NULL */
     struct base_arena *arena;
 };
 
