@@ -133,9 +133,10 @@ static int refuse_subject(const char *name) {
         base_nearest_offer(&nearest, cli_aliases[i].name);
     if (nearest.best)
         return cli_fail(CLI_USAGE, "no workload or kernel '%s'; did you mean '%s'?", name, nearest.best);
-    return cli_fail(CLI_USAGE,
-                    "no workload or kernel '%s'; 'heddle help bench' names the kernels, 'heddle list' the workloads",
-                    name);
+    return cli_fail(
+        CLI_USAGE,
+        "no workload or kernel '%s'; 'heddle help bench' names the kernels, 'heddle list workloads' the workloads",
+        name);
 }
 
 static int choose_subjects(struct bench *bench, const struct cli_words *words) {

@@ -10,6 +10,7 @@
 #include "cli/experiments/session.h"
 #include "cli/experiments/store.h"
 #include "cli/options/machine_options.h"
+#include "cli/options/output.h"
 #include "cli/program/place.h"
 #include "cli/program/target.h"
 #include "divergence/divergence.h"
@@ -32,11 +33,11 @@ const struct cli_command cli_list_command = {
     .summary = "list what Heddle includes: workloads, machines, schedulers, experiments, statistics",
     .usage = "list [workloads|aliases|machines [NAME|FILE.yaml]|options|schedulers|divergence|experiments|\n"
              "                    stats|commands] [options]",
-    .text = "Without a word it lists the workloads, as they are at size small: grid and block of the first launch,\n"
-            "conditional branches in the kernels, the share of instructions that go to global or local memory or\n"
-            "to a texture, and how much warps diverge ('heddle help characterize'). An alias is a paper's own\n"
-            "name for a workload: at size paper it has that paper's input, at the others its variant of the program.\n"
-            "One machine is shown as YAML that can be changed and used as a your own machine.\n",
+    .text = "Without a word it prints the names of everything. Workloads are shown as they are at size small: grid\n"
+            "and block of the first launch, conditional branches in the kernels, the share of instructions that go\n"
+            "to global or local memory or to a texture, and how much warps diverge ('heddle help characterize').\n"
+            "An alias is a paper's own name for a workload: at size paper it has that paper's input, at the others\n"
+            "its variant of the program. One machine is shown as YAML that can be changed and used as your own.\n",
     .examples = "  heddle list\n"
                 "  heddle list workloads --names\n"
                 "  heddle list schedulers\n"
@@ -482,6 +483,7 @@ static json_t *experiment_json(const struct list *list, unsigned i) {
 
 struct list_kind {
     const char *name;
+    const char *heading;             /* in the overview; NULL: not there */
     int (*start)(struct list *list); /* loads the list's data, or prints why it cannot; NULL: none needed */
     void (*rows)(const struct list *list, struct report_table *table);
     const char *(*item_name)(const struct list *list, unsigned i); /* NULL after the last */
@@ -489,15 +491,16 @@ struct list_kind {
 };
 
 static const struct list_kind kinds[] = {
-    {"workloads", NULL, workload_rows, workload_name, workload_json},
-    {"aliases", NULL, alias_rows, alias_name, alias_json},
-    {"machines", load_machines, machine_rows, machine_name, machine_json},
-    {"options", NULL, option_rows, option_name, option_json},
-    {"schedulers", NULL, scheduler_rows, scheduler_name, scheduler_json},
-    {"divergence", NULL, divergence_rows, divergence_name, divergence_json},
-    {"experiments", load_experiments, experiment_rows, experiment_name, experiment_json},
-    {"stats", NULL, statistic_rows, statistic_name, statistic_json},
-    {"commands", NULL, command_rows, command_name, command_json},
+    {"workloads", "workloads, for heddle run", NULL, workload_rows, workload_name, workload_json},
+    {"aliases", "papers' names for workloads", NULL, alias_rows, alias_name, alias_json},
+    {"machines", "machines, for --machine", load_machines, machine_rows, machine_name, machine_json},
+    {"options", NULL, NULL, option_rows, option_name, option_json},
+    {"schedulers", "warp schedulers, for --scheduler", NULL, scheduler_rows, scheduler_name, scheduler_json},
+    {"divergence", "divergence models, for --divergence", NULL, divergence_rows, divergence_name, divergence_json},
+    {"experiments", "experiments, for heddle paper", load_experiments, experiment_rows, experiment_name,
+     experiment_json},
+    {"stats", "statistics", NULL, statistic_rows, statistic_name, statistic_json},
+    {"commands", NULL, NULL, command_rows, command_name, command_json},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -530,6 +533,59 @@ static int print_kind(const struct list_kind *kind, const struct list *list) {
     return CLI_DONE;
 }
 
+/* ---- The overview ------------------------------------------------------------------------------------------------ */
+
+/* Names of one paragraph, wrapped to the terminal. */
+struct paragraph {
+    unsigned used, columns;
+};
+
+static void print_name(struct paragraph *paragraph, const char *name, bool is_last) {
+    unsigned length = (unsigned)strlen(name) + !is_last;
+    if (paragraph->used && paragraph->used + 1 + length > paragraph->columns) {
+        putchar('\n');
+        paragraph->used = 0;
+    }
+    paragraph->used += (unsigned)printf("%s%s%s", paragraph->used ? " " : "  ", name, is_last ? "\n" : ",");
+}
+
+static void print_names(const struct list_kind *kind, const struct list *list) {
+    struct paragraph paragraph = {.columns = cli_columns(stdout)};
+    for (unsigned i = 0; kind->item_name(list, i); i++)
+        print_name(&paragraph, kind->item_name(list, i), !kind->item_name(list, i + 1));
+}
+
+static void print_dram_policies(void) {
+    const char *word = config_find_option("dram.policy")->allowed;
+    printf("DRAM policies, for --dram-policy\n  ");
+    for (; *word; word++)
+        fputs(*word == '|' ? ", " : (const char[]){*word, '\0'}, stdout);
+    puts("\n");
+}
+
+/* The names of experiments alone cost no parsing. */
+static int print_overview(struct list *list) {
+    struct list_options names = {.names = true};
+    list->given = &names;
+    for (unsigned i = 0; i < N_KINDS; i++) {
+        const struct list_kind *kind = &kinds[i];
+        int status = kind->heading && kind->start ? kind->start(list) : CLI_DONE;
+        if (status != CLI_DONE)
+            return status;
+        if (!kind->heading)
+            continue;
+        printf("%s: 'heddle list %s' says more\n", kind->heading, kind->name);
+        print_names(kind, list);
+        putchar('\n');
+        if (strcmp(kind->name, "divergence") == 0)
+            print_dram_policies();
+    }
+    printf("'heddle list options' has the %u keys of a machine, for --set; 'heddle help new' begins policies of your "
+           "own\n",
+           config_n_options);
+    return CLI_DONE;
+}
+
 static int refuse_kind(const char *name, struct base_arena *arena) {
     struct base_nearest nearest = base_nearest_to(name);
     for (unsigned i = 0; i < N_KINDS; i++)
@@ -543,9 +599,14 @@ static int refuse_kind(const char *name, struct base_arena *arena) {
 }
 
 static int run_list(const struct cli_words *words, struct list *list) {
-    const char *name = words->count ? words->item[0] : kinds[0].name;
+    const char *name = words->count ? words->item[0] : NULL;
+    if (!name && (list->given->names || list->given->json))
+        return cli_fail(CLI_USAGE, "--%s needs a list: heddle list workloads --%s",
+                        list->given->names ? "names" : "json", list->given->names ? "names" : "json");
+    if (!name && !list->given->machine.set.count)
+        return print_overview(list);
     unsigned i = 0;
-    while (i < N_KINDS && strcmp(kinds[i].name, name) != 0)
+    while (name && i < N_KINDS && strcmp(kinds[i].name, name) != 0)
         i++;
     if (i == N_KINDS)
         return refuse_kind(name, list->arena);

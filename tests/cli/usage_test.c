@@ -222,7 +222,7 @@ static void is_first_in_json(const char *arguments, const char *name) {
 
 static void lists_are_for_people_and_for_programs(void **state) {
     (void)state;
-    says("list", "breadth-first search");
+    says("list workloads", "breadth-first search");
     says("list stats", "divergent_branches");
     says("list divergence", "stack ");
     says("list workloads --names", "\nbfs\n");
@@ -231,6 +231,42 @@ static void lists_are_for_people_and_for_programs(void **state) {
     says("list aliases --names", "bfs_1\nbfs_1024\nbfs_2\n");
     is_first_in_json("list workloads --json", "aes");
     is_first_in_json("list aliases --json", "bfs_1");
+}
+
+/* Plain `list` names everything of every kind, in lines that fit a terminal. */
+static void the_overview_names_everything(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"workloads",  "aliases",     "machines", "schedulers",
+                                        "divergence", "experiments", "stats"};
+    struct outcome all = heddle("list");
+    expect_status(&all, 0);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char more[64];
+        snprintf(more, sizeof more, ": 'heddle list %s' says more\n", kinds[i]);
+        expect_text(all.out, more);
+        struct outcome names = heddle("list %s --names", kinds[i]);
+        for (char *rest, *name = strtok_r(names.out, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
+            char within[128], last[128];
+            snprintf(within, sizeof within, " %s,", name);
+            snprintf(last, sizeof last, " %s\n", name);
+            if (!strstr(all.out, within) && !strstr(all.out, last))
+                fail_msg("the overview lacks %s", name);
+        }
+        outcome_free(&names);
+    }
+    expect_text(all.out, "fcfs, fcfs-bank, fr-fcfs\n");
+    expect_text(all.out, "'heddle list options' has the ");
+    unsigned n_lines = 0;
+    for (const char *line = all.out; *line; line += strcspn(line, "\n") + 1, n_lines++)
+        if (strchr(line, ',') && line[0] == ' ')
+            assert_true(strcspn(line, "\n") <= 79);
+    assert_true(n_lines < 80);
+    outcome_free(&all);
+    refused(2, "list --names", "heddle: --names needs a list: heddle list workloads --names");
+    refused(2, "list --set l1.size=1K", "heddle: --set is for machines: heddle list machines NAME");
+    struct outcome help = heddle("help list");
+    assert_null(strstr(help.out, "as a your"));
+    outcome_free(&help);
 }
 
 static int clean_up(void **state) {
@@ -252,6 +288,7 @@ int main(void) {
         cmocka_unit_test(a_very_long_time_is_a_time),
         cmocka_unit_test(every_command_teaches),
         cmocka_unit_test(lists_are_for_people_and_for_programs),
+        cmocka_unit_test(the_overview_names_everything),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,4 +52,10 @@ bool cli_is_colored(unsigned color) {
     if (color != CLI_COLOR_AUTO)
         return color == CLI_COLOR_ALWAYS;
     return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+unsigned cli_columns(FILE *file) {
+    enum { USUAL = 80 };
+    struct winsize size;
+    return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : USUAL - 1u;
 }

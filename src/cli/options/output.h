@@ -16,6 +16,9 @@ int cli_open_outputs(const char *json_path, FILE **json, const char *csv_path, F
  * !is_written. */
 bool cli_close_output(const char *path, FILE *file, bool is_written);
 
+/* Columns of the terminal that the file is, less the last, after which some terminals wrap; 79 if it is none. */
+unsigned cli_columns(FILE *file);
+
 /* The choices of --color. */
 enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 #define CLI_COLOR_ROW(at)                                                                                              \

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/options/output.h"
 
 double cli_seconds_left(const struct cli_jobs *jobs, double now) {
     double ended = 0, work = 0;
@@ -60,16 +61,9 @@ const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned 
     return line;
 }
 
-/* The last column stays free, since some terminals wrap after it. */
-static unsigned terminal_columns(void) {
-    enum { USUAL = 80 };
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : USUAL - 1u;
-}
-
 static void show(void *context, const struct cli_jobs *jobs) {
     struct base_arena *scratch = context;
-    fprintf(stderr, "\r\033[K%s", cli_progress_line(jobs, cli_now_seconds(), terminal_columns(), scratch));
+    fprintf(stderr, "\r\033[K%s", cli_progress_line(jobs, cli_now_seconds(), cli_columns(stderr), scratch));
     base_arena_reset(scratch);
 }
 
