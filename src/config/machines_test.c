@@ -210,7 +210,7 @@ static void meng2010_is_its_table_3(void **state) {
         {"clock", "1"},
         {"sm.alu_cycles", "1"},
         {"sm.pipeline", "switch-on-access"},
-        {"scheduler", "gtrr"}, /* sections 3.3, 4.5: only an access to the cache switches warps */
+        {"scheduler", "gtrr:next=warp"}, /* sections 3.3, 4.5: only an access to the cache switches warps */
         {"icache.size", "16K"},
         {"icache.ways", "4"},
         {"icache.line", "128"},

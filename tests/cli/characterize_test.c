@@ -84,7 +84,7 @@ static void status_3_decides_the_status(void **state) {
     expect_status(&outcome, 3);
     expect_line(&outcome, "/timed ended with exit status 3");
     outcome_free(&outcome);
-    outcome = heddle("characterize %s/timed -t meng2010 -- wrong:gtrr", programs());
+    outcome = heddle("characterize %s/timed -t meng2010 -- wrong:gtrr:next=warp", programs());
     expect_status(&outcome, 3);
     outcome_free(&outcome);
     outcome = heddle("characterize %s/timed -t narasiman2011 -- error:lrr", programs());
