@@ -103,6 +103,8 @@ struct divergence_split_host {
     bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
     /* Lanes that do not wait for the group's only access in flight; 0 when there is no or more than one access. */
     uint32_t (*arrived)(void *sm, const struct divergence_group *group);
+    /* The same, as it was when the L1 answered: lanes whose lines have arrived since are not in it. */
+    uint32_t (*hit)(void *sm, const struct divergence_group *group);
     /* Every other group in a slot waits for memory or for other groups: without this one the SM would idle. */
     bool (*others_wait)(void *sm, const struct divergence_group *group);
     /* Cycles so far in which the SM issued, and in which it waited for memory. */

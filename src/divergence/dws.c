@@ -6,7 +6,8 @@
  * - Divergent access (5.1): answered(). The threads that miss stay in the group, whose access is in flight; the others
  *   continue in a new one (host->splits->split). Both have the instruction after the access as their next.
  * - AggressSplit: every time. LazySplit: when others_wait(). ReviveSplit: the same, and at idle() one suspended group
- * is divided that has the data of some of its lanes (5.2).
+ *   is divided that missed in part (5.2), by the hit mask that a branch's outcome stands for otherwise (5.4). The
+ *   other reading, revived=arrived, also lets threads run ahead whose lines have arrived since.
  * - PC-based re-convergence (4.5): the paper compares pcs when the running split executes a memory instruction, since
  *   only there its machine switches groups, and every group that does not run is at one. That leaves out one kind of
  *   split: one side of a branch that subdivides is at the branch's target, ready or without a slot, and "those that are
@@ -53,11 +54,12 @@ enum { MEM_NONE, MEM_AGGRESS, MEM_LAZY, MEM_REVIVE };
 enum { RECONV_STACK, RECONV_PC };
 enum { BRANCHES_LIMITED, BRANCHES_BYPASS };
 enum { FIRST_LOW, FIRST_TAKEN };
+enum { REVIVED_HITS, REVIVED_ARRIVED };
 enum { MERGE_OWN, MERGE_DWF };
 enum { LANES_AWARE, LANES_FREE };
 
 struct options {
-    uint32_t wst, slots, branch_length, mem, reconv, branches, first, size, merge, lanes;
+    uint32_t wst, slots, branch_length, mem, reconv, branches, first, revived, size, merge, lanes;
 };
 
 static const struct config_plugin_option option_table[] = {
@@ -73,6 +75,8 @@ static const struct config_plugin_option option_table[] = {
     {"first", CONFIG_PLUGIN_CHOICE, offsetof(struct options, first), FIRST_LOW, 0, 0, "low|taken",
      "which side of a branch that subdivides continues: the one that comes first in the program, or the one that "
      "branches"},
+    {"revived", CONFIG_PLUGIN_CHOICE, offsetof(struct options, revived), REVIVED_HITS, 0, 0, "hits|arrived",
+     "with mem=revive, who runs ahead of a suspended group: the threads that hit, or all that have their data by now"},
     {"wst", CONFIG_PLUGIN_UINT, offsetof(struct options, wst), 16, 2, 4096, NULL,
      "entries of an SM's warp-split table"},
     {"slots", CONFIG_PLUGIN_UINT, offsetof(struct options, slots), 0, 0, CONFIG_MAX_SLOTS, NULL,
@@ -199,10 +203,12 @@ static bool waits_in_part(const struct dws *dws, const struct divergence_split *
     const struct divergence_setup *setup = &dws->splits.setup;
     if (!split->subdivision || split->phase != DIVERGENCE_SPLIT_RUNS || split->group.slot == DIVERGENCE_NO_SLOT)
         return false;
+    uint32_t (*has_data)(void *, const struct divergence_group *) =
+        dws->options.revived == REVIVED_HITS ? setup->host->splits->hit : setup->host->splits->arrived;
     uint32_t n_rows = split->subdivision->warp->n_rows, n_arrived = 0;
     for (uint32_t i = 0; i < n_rows; i++) {
         if (split->group.row)
-            missing[i] = split->mask[i] & ~setup->host->splits->arrived(setup->sm, &split->group);
+            missing[i] = split->mask[i] & ~has_data(setup->sm, &split->group);
         else
             missing[i] = split->is_answered ? split->missing[i] : ~0u;
         n_arrived += (uint32_t)__builtin_popcount(split->mask[i] & ~missing[i]);

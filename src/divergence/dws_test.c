@@ -21,6 +21,7 @@ static const char *const variants[] = {
     "dws:aggress,slots=1",
     "dws:branch-only,branch_len=0",
     "dws:first=taken",
+    "dws:revived=arrived",
     "dws:size=64",
     "dws:aggress,size=128",
     "dws:mem-only,size=64",
@@ -410,13 +411,27 @@ static void revive_divides_a_suspended_group_when_no_group_can_continue(void **s
                                 2);
         else
             splits_expect_table(f, NULL, 0);
-        if (is_revive) { /* lane 5 has come 100 cycles after the access: it may continue by itself */
-            splits_step_to(f, 2, PC12_G);
-            f->cycle += 100;
-            fixture_idle(f);
-            assert_int_equal(f->sm[0].counters.warp_splits, 3); /* the branch divided too */
-            assert_int_equal(f->sm[0].slot[0].group->mask, 0xc0);
-        }
+        fixture_close(f);
+    }
+}
+
+/* Sections 5.2 and 5.4: a group that missed in part is divided by its hit mask. Lane 5 has come 100 cycles after the
+ * access: with revived=arrived it continues by itself, otherwise it waits for the others that missed. */
+static void revive_divides_by_the_hit_mask_unless_told_by_what_has_arrived(void **state) {
+    (void)state;
+    for (int by_arrival = 0; by_arrival < 2; by_arrival++) {
+        struct fixture *f = open_two_warps(by_arrival ? "dws:revive,branch_len=0,first=taken,revived=arrived"
+                                                      : "dws:revive,branch_len=0,first=taken");
+        f->outcome = miss_all_in_row_1;
+        splits_step(f, 0);
+        splits_step_to(f, 1, PC12_B);
+        splits_step(f, 1);
+        fixture_idle(f);
+        splits_step_to(f, 2, PC12_G);
+        f->cycle += 100;
+        fixture_idle(f);
+        assert_int_equal(f->sm[0].counters.warp_splits, by_arrival ? 3 : 2); /* the branch divided too */
+        assert_int_equal(f->sm[0].slot[0].group->mask, by_arrival ? 0xc0 : 0xe0);
         fixture_close(f);
     }
 }
@@ -431,7 +446,7 @@ static void miss_all_by_lane(void *user, const struct divergence_group *group, u
 
 static void revive_takes_the_groups_in_turn(void **state) {
     (void)state;
-    struct fixture *f = open_two_warps("dws:revive,branch_len=0,first=taken");
+    struct fixture *f = open_two_warps("dws:revive,branch_len=0,first=taken,revived=arrived");
     f->outcome = miss_all_by_lane;
     splits_step_to(f, 1, PC12_B);
     splits_step(f, 0);
@@ -640,6 +655,7 @@ int main(void) {
         cmocka_unit_test(a_split_that_runs_ahead_bypasses_the_branch),
         cmocka_unit_test(lazy_divides_only_when_all_others_wait),
         cmocka_unit_test(revive_divides_a_suspended_group_when_no_group_can_continue),
+        cmocka_unit_test(revive_divides_by_the_hit_mask_unless_told_by_what_has_arrived),
         cmocka_unit_test(revive_takes_the_groups_in_turn),
         cmocka_unit_test(threads_that_would_have_to_stop_at_once_do_not_run_ahead),
         cmocka_unit_test(stores_and_whole_hits_divide_nothing),

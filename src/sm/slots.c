@@ -153,6 +153,11 @@ static uint32_t arrived(void *user, const struct divergence_group *group) {
     return request ? ~sm_ldst_missing(request) : 0;
 }
 
+static uint32_t hit(void *user, const struct divergence_group *group) {
+    const struct sm_request *request = only_access(user, group);
+    return request && request->next == request->n_transactions ? ~request->missed : 0;
+}
+
 static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
     struct sm *sm = user;
     const struct sm_request *request = only_access(sm, from);
@@ -220,6 +225,6 @@ const struct divergence_host sm_divergence_host = {
     .block_ended = block_ended,
     .splits =
         &(const struct divergence_split_host){
-            .split = split, .arrived = arrived, .others_wait = others_wait, .activity = activity},
+            .split = split, .arrived = arrived, .hit = hit, .others_wait = others_wait, .activity = activity},
     .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
 };

@@ -61,6 +61,7 @@ struct fixture_shape {
 struct fixture_access {
     uint32_t tag, pc;
     uint32_t lanes;               /* lanes that still belong to it */
+    uint32_t missed;              /* lanes that did not hit */
     uint64_t arrives[EXEC_LANES]; /* the cycle in which each lane has its data */
 };
 

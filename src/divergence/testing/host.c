@@ -86,6 +86,11 @@ static uint32_t fixture_arrived(void *handle, const struct divergence_group *gro
     return ~missing;
 }
 
+static uint32_t fixture_hit(void *handle, const struct divergence_group *group) {
+    const struct fixture_slot *slot = fixture_slot_of(handle, group);
+    return slot->n_accesses == 1 ? ~slot->access[0].missed : 0;
+}
+
 bool fixture_is_control(const struct fixture *f, const struct exec_insn *insn) {
     return insn->kind > EXEC_KIND_WARP || (f->ops->splits_rows && exec_acts_on_row(insn->kind));
 }
@@ -161,6 +166,7 @@ bool fixture_pull_block(void *handle, uint64_t cycle) {
 static const struct divergence_split_host splits = {
     .split = fixture_split,
     .arrived = fixture_arrived,
+    .hit = fixture_hit,
     .others_wait = fixture_others_wait,
     .activity = fixture_activity,
 };

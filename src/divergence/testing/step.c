@@ -36,6 +36,7 @@ static void fixture_access_memory(struct fixture_sm *sm, struct divergence_group
         access.arrives[lane] = f->cycle + delay[lane];
         *(delay[lane] ? &report.missing : &report.hit) |= 1u << lane;
     }
+    access.missed = report.missing;
     if (report.missing) {
         assert_true(slot->n_accesses < FIXTURE_ACCESSES);
         slot->access[slot->n_accesses++] = access;
