@@ -31,6 +31,9 @@ const struct cli_command cli_paper_command = {
             "those of the paper, and which of the paper's claims hold. Workloads have size medium unless --size\n"
             "or the experiment says otherwise. Runs go on side by side, each in a process of its own.\n"
             "\n"
+            "A claim that does not hold is explained if its file names runs that show why. --reasons repeats these,\n"
+            "of the named experiments or of all, and says which still show it.\n"
+            "\n"
             "A run is kept in a store of results the moment it ends and is not repeated, until the simulator or\n"
             "the program changes. Ctrl-C shows what there is, and the next time goes on from there.\n"
             "\n"
@@ -39,6 +42,7 @@ const struct cli_command cli_paper_command = {
                 "  heddle paper liu2023-fig1\n"
                 "  heddle paper narasiman2011-fig9 --size small --plot fig9.svg\n"
                 "  heddle paper narasiman2011-fig9 --html fig9.html\n"
+                "  heddle paper --reasons meng2010-fig13\n"
                 "  heddle paper --all --report results.md\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -86,14 +90,15 @@ static int run(struct paper_options *given, const struct cli_words *words, struc
     int status = cli_load_experiments(&experiments, arena);
     if (status != CLI_DONE)
         return status;
-    if (words->count == 0 && !given->all) {
+    bool all = given->all || (session->is_reasons && words->count == 0);
+    if (words->count == 0 && !all) {
         print_list(&experiments, arena);
         return CLI_DONE;
     }
-    unsigned count = given->all ? experiments.count : words->count;
+    unsigned count = all ? experiments.count : words->count;
     const struct cli_experiment **chosen = BASE_ARENA_ARRAY(arena, const struct cli_experiment *, count);
     for (unsigned i = 0; i < count; i++) {
-        chosen[i] = given->all ? &experiments.item[i] : cli_find_experiment(&experiments, words->item[i]);
+        chosen[i] = all ? &experiments.item[i] : cli_find_experiment(&experiments, words->item[i]);
         if (!chosen[i])
             return refuse_experiment(&experiments, words->item[i]);
     }

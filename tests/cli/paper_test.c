@@ -173,6 +173,7 @@ static void a_page_has_all_results(void **state) {
     says_of_paper("liu2023-fig1 --report -", "| [liu2023-fig1](#liu2023-fig1) | six warps");
     says_of_paper("liu2023-fig1 --report -", "| lrr | cycles | 37 | 39 | -2 | section 2.2; the rule");
     says_of_paper("liu2023-fig1 --report -", "- **explained**: LFWS is faster than loose round robin.");
+    says_of_paper("liu2023-fig1 --report -", "that the figure shows Shown by `cycles[lrr] = 37`.\n");
 }
 
 static void mistakes_are_named(void **state) {
@@ -186,6 +187,7 @@ static void mistakes_are_named(void **state) {
     refused(2, "paper liu2023-fig1 --json - --csv -", "--json and --csv cannot both write to '-'");
     refused(2, "paper liu2023-fig1 --size small", "liu2023-fig1 takes no --size");
     refused(2, "paper liu2023-fig1 --check --csv x", "--check judges claims: it writes no file");
+    refused(2, "paper liu2023-fig1 --reasons --check", "it takes no --check, no --slurm and writes no file");
     refused(1, "paper liu2023-fig1 --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
     refused(1, "paper liu2023-fig1 --store /proc/nowhere/x.db", "'/proc/nowhere/x.db' cannot be opened");
     refused(2, "list schedulers gto", "list schedulers takes no 'gto'");
@@ -196,6 +198,55 @@ static void write_file(const char *path, const char *text) {
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+}
+
+/* Four warps of two long operations under two schedulers: claims that do not hold, with and without runs that show why.
+ */
+static const char reasons[] =
+    "title: mine\nrun: {example: {warps: [LLSL, SSLL, LLSL], long: 10, short: 1}}\n"
+    "axes: [{axis: s, values: [lrr, gto], with: {scheduler: $}}]\n"
+    "measures: {c: {of: cycles, places: 0}}\n"
+    "claims:\n"
+    "  - says: gto is twice as fast.\n"
+    "    check: c[gto] * 2 < c[lrr]\n"
+    "    reason: Both wait.\n"
+    "    shown_by:\n"
+    "      - {with: {scheduler: srr}, check: 'c[lrr] = c[gto]'}\n"
+    "      - {at: {s: gto}, with: {scheduler: srr}, measures: {n: stalls}, check: 'c[gto] >= c[lrr] and n[gto] > 0'}\n"
+    "  - {says: lrr takes a cycle., check: 'c[lrr] = 1', reason: A guess.}\n";
+
+static void runs_that_show_a_reason_are_repeated(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/reasons.yaml", scratch());
+    write_file(path, reasons);
+    struct outcome outcome = heddle("sweep %s --reasons --store %s/s.db", path, scratch());
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "reasons: mine\n  gto is twice as fast.\n    shown      c[lrr] = c[gto]   with srr\n");
+    expect_text(outcome.out, "              c[lrr] is ");
+    expect_text(outcome.out, "    open       no run shows the reason that the file gives\n");
+    expect_text(outcome.out, "\n2 reasons: 1 shown, 0 not shown, 1 open\n");
+    outcome_free(&outcome);
+
+    outcome = heddle("sweep %s --store %s/s.db", path, scratch());
+    expect_text(outcome.out, "  explained  gto is twice as fast.\n             Both wait.\n");
+    expect_text(outcome.out, "  open       lrr takes a cycle.\n             supposed, but shown by no run: A guess.\n");
+    outcome_free(&outcome);
+}
+
+static void a_reason_that_its_runs_do_not_show_fails(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/wrong.yaml", scratch());
+    write_file(path, "title: mine\nrun: {example: {warps: [LLSL, SSLL, LLSL], long: 10, short: 1}}\n"
+                     "axes: [{axis: s, values: [lrr, gto], with: {scheduler: $}}]\n"
+                     "measures: {c: {of: cycles, places: 0}}\n"
+                     "claims: [{says: one., check: 'c[lrr] = 1', reason: r, shown_by: [{check: 'c[lrr] = 2'}]}]\n");
+    struct outcome outcome = heddle("sweep %s --reasons --store %s/s.db", path, scratch());
+    expect_status(&outcome, 3);
+    expect_text(outcome.out, "    not shown  c[lrr] = 2\n");
+    expect_line(&outcome, "1 reasons are not shown by the runs that their files name");
+    outcome_free(&outcome);
 }
 
 static void a_users_own_experiment_is_a_file_too(void **state) {
@@ -266,6 +317,8 @@ int main(void) {
         cmocka_unit_test(figures_are_svg),
         cmocka_unit_test(a_page_has_all_results),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(runs_that_show_a_reason_are_repeated),
+        cmocka_unit_test(a_reason_that_its_runs_do_not_show_fails),
         cmocka_unit_test(a_users_own_experiment_is_a_file_too),
         cmocka_unit_test(arguments_for_size_medium_apply_there_alone),
         cmocka_unit_test(a_store_that_cannot_grow_is_told_in_one_line),

@@ -1,4 +1,5 @@
-/* Judges claims on the mean over variations, and counts the variations that disagree. */
+/* Judges claims on the mean over variations, and counts the variations that disagree. A claim that does not hold is
+ * explained only if its file names runs that show the reason. */
 #include <math.h>
 
 #include "cli/experiments/values.h"
@@ -10,7 +11,7 @@ struct cli_verdict cli_judge(const struct cli_grid *grid, const struct cli_claim
     double result = cli_check_on_means(grid, claim->check);
     if (isnan(result))
         return verdict;
-    verdict.state = result != 0 ? CLI_HOLDS : claim->reason ? CLI_EXPLAINED : CLI_OPEN;
+    verdict.state = result != 0 ? CLI_HOLDS : claim->n_shown ? CLI_EXPLAINED : CLI_OPEN;
     for (unsigned v = 0; v < grid->experiment->n_variations; v++)
         verdict.n_against += cli_check_in(grid, claim->check, v) != result;
     return verdict;

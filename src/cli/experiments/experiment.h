@@ -86,12 +86,22 @@ struct cli_number {
     const char *where, *note; /* NULL: none */
 };
 
+/* Runs that show why a claim does not hold: the experiment under other settings, and what its measures must then be. */
+struct cli_shown {
+    struct cli_settings with;          /* on top of the experiment's; as written, for people */
+    struct cli_experiment *experiment; /* the same one with these settings, and with measures of its own */
+    const char *text;                  /* the check as it is written */
+    struct cli_expression *check;
+};
+
 struct cli_claim {
     const char *says; /* in one sentence */
     const char *text; /* the check as it is written */
     struct cli_expression *check;
     const char *test;   /* the size at which a test expects it to hold; NULL: it is not tested */
     const char *reason; /* why it does not hold, as far as known; NULL: open */
+    struct cli_shown *shown;
+    unsigned n_shown; /* 0: nothing shows the reason, and the claim is open */
 };
 
 enum cli_figure_kind { CLI_FIGURE_BARS, CLI_FIGURE_LINES, CLI_FIGURE_STACKED, CLI_FIGURE_SERIES, CLI_FIGURE_THREADS };
@@ -130,6 +140,13 @@ struct cli_experiment {
 /* load.c: reads a file. Returns false with the error, its line and column in diag. */
 bool cli_load_experiment(struct cli_experiment *experiment, const char *path, struct base_arena *arena,
                          struct base_diag *diag);
+
+/* settings.c: adds the settings of `more`, which win. */
+void cli_add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena);
+/* Appends words after a space; more may be NULL. */
+void cli_append_words(const char **to, const char *more, struct base_arena *arena);
+/* The settings in one line, such as "l2.latency=300, dws:lazy"; "" if there are none. */
+const char *cli_settings_text(const struct cli_settings *settings, struct base_arena *arena);
 
 /* The name of a point or mean. */
 const char *cli_point_name(const struct cli_axis *axis, unsigned at);

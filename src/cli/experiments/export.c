@@ -74,6 +74,14 @@ static json_t *values_json(const struct cli_grid *grid, bool has_runs) {
     return array;
 }
 
+static json_t *shown_json(const struct cli_claim *claim, struct base_arena *arena) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < claim->n_shown; i++)
+        json_array_append_new(array, json_pack("{s:s, s:s}", "with", cli_settings_text(&claim->shown[i].with, arena),
+                                               "check", claim->shown[i].text));
+    return array;
+}
+
 static json_t *claims_json(const struct cli_grid *grid) {
     json_t *array = json_array();
     for (unsigned i = 0; i < grid->experiment->n_claims; i++) {
@@ -83,6 +91,8 @@ static json_t *claims_json(const struct cli_grid *grid) {
                                    cli_state_names[verdict.state], "variations_against", (int)verdict.n_against);
         if (claim->reason)
             json_object_set_new(object, "reason", json_string(claim->reason));
+        if (claim->n_shown)
+            json_object_set_new(object, "shown_by", shown_json(claim, grid->plan->arena));
         json_array_append_new(array, object);
     }
     return array;

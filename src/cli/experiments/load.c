@@ -234,7 +234,7 @@ static bool read_mean_kind(void *context, struct cli_yaml *yaml, yaml_node_t *va
     return true;
 }
 
-static struct cli_axis *axis_named(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *value) {
+struct cli_axis *cli_axis_named(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *value) {
     const char *name = cli_yaml_text(yaml, value, "an axis");
     int axis = name ? cli_find_axis(experiment, name) : -1;
     if (name && axis < 0)
@@ -244,7 +244,7 @@ static struct cli_axis *axis_named(struct cli_experiment *experiment, struct cli
 
 static bool read_mean_axis(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
     struct mean_reader *reader = context;
-    return (reader->axis = axis_named(reader->experiment, yaml, value));
+    return (reader->axis = cli_axis_named(reader->experiment, yaml, value));
 }
 
 static bool read_mean_points(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
@@ -336,7 +336,7 @@ static bool read_base(void *context, struct cli_yaml *yaml, yaml_node_t *value) 
                              reader->experiment->axis[0].name, reader->experiment->axis[0].point[0].name);
     reader->measure->has_base = true;
     for (unsigned i = 0; i < cli_yaml_count(value); i++) {
-        struct cli_axis *axis = axis_named(reader->experiment, yaml, cli_yaml_key_at(yaml, value, i));
+        struct cli_axis *axis = cli_axis_named(reader->experiment, yaml, cli_yaml_key_at(yaml, value, i));
         yaml_node_t *node = cli_yaml_value_at(yaml, value, i);
         const char *name = axis ? cli_yaml_text(yaml, node, "a point") : NULL;
         if (!name)
@@ -378,141 +378,51 @@ static void set_figure_defaults(struct cli_experiment *experiment) {
         .x = 0, .group = experiment->n_axes > 1 ? (int)experiment->n_axes - 1 : -1, .n_measures = 1};
 }
 
-/* The first key that needs the axes. */
-static bool read_measures(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+static bool read_measure(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *key,
+                         yaml_node_t *node) {
     static const struct cli_yaml_key keys[] = {
         {"base", read_base, false, "the point that base. means, such as {system: baseline}"},
         {"of", read_of, true, "an expression of statistics, such as ipc / base.ipc"},
         {"title", read_measure_title, false, "what people read"},
         {"places", read_places, false, "digits behind the point, default 2"},
     };
+    const char *name = cli_yaml_text(yaml, key, "a measure");
+    if (!name)
+        return false;
+    if (!is_measure_name(name) || cli_find_measure(experiment, name) >= 0)
+        return cli_yaml_fail(yaml, key, "the name of a measure is a word of its own, of letters, digits and _");
+    struct cli_measure_row *measure = &experiment->measure[experiment->n_measures];
+    *measure = (struct cli_measure_row){.name = name, .title = name, .places = 2, .base = {-1, -1, -1, -1}};
+    struct measure_reader reader = {experiment, measure};
+    bool is_good = node->type == YAML_SCALAR_NODE
+                       ? read_of(&reader, yaml, node)
+                       : cli_yaml_read_map(yaml, node, "a measure", keys, sizeof keys / sizeof keys[0], &reader);
+    experiment->n_measures += is_good;
+    return is_good;
+}
+
+bool cli_read_more_measures(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *value) {
+    unsigned n_old = experiment->n_measures, n = cli_yaml_count(value);
+    if (value->type != YAML_MAPPING_NODE || n == 0 || n_old + n > CLI_MOST_MEASURES_OF_EXPERIMENT)
+        return cli_yaml_fail(yaml, value, "measures takes a map of 1 to %d, such as {ipc: ipc}",
+                             CLI_MOST_MEASURES_OF_EXPERIMENT - n_old);
+    struct cli_measure_row *old = experiment->measure;
+    experiment->measure = BASE_ARENA_ARRAY(yaml->arena, struct cli_measure_row, n_old + n);
+    for (unsigned i = 0; i < n_old; i++)
+        experiment->measure[i] = old[i];
+    for (unsigned i = 0; i < n; i++)
+        if (!read_measure(experiment, yaml, cli_yaml_key_at(yaml, value, i), cli_yaml_value_at(yaml, value, i)))
+            return false;
+    return true;
+}
+
+/* The first key that needs the axes. */
+static bool read_measures(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
     struct cli_experiment *experiment = context;
-    unsigned n = cli_yaml_count(value);
     if (experiment->n_axes == 0)
         return cli_yaml_fail(yaml, value, "an experiment needs 'programs' or 'axes'");
     set_figure_defaults(experiment);
-    if (value->type != YAML_MAPPING_NODE || n == 0 || n > CLI_MOST_MEASURES_OF_EXPERIMENT)
-        return cli_yaml_fail(yaml, value, "measures takes a map of 1 to %d, such as {ipc: ipc}",
-                             CLI_MOST_MEASURES_OF_EXPERIMENT);
-    experiment->measure = BASE_ARENA_ARRAY(yaml->arena, struct cli_measure_row, n);
-    for (unsigned i = 0; i < n; i++) {
-        yaml_node_t *key = cli_yaml_key_at(yaml, value, i), *node = cli_yaml_value_at(yaml, value, i);
-        const char *name = cli_yaml_text(yaml, key, "a measure");
-        if (!name)
-            return false;
-        if (!is_measure_name(name) || cli_find_measure(experiment, name) >= 0)
-            return cli_yaml_fail(yaml, key, "the name of a measure is a word of its own, of letters, digits and _");
-        struct cli_measure_row *measure = &experiment->measure[i];
-        *measure = (struct cli_measure_row){.name = name, .title = name, .places = 2, .base = {-1, -1, -1, -1}};
-        struct measure_reader reader = {experiment, measure};
-        bool is_good = node->type == YAML_SCALAR_NODE
-                           ? read_of(&reader, yaml, node)
-                           : cli_yaml_read_map(yaml, node, "a measure", keys, sizeof keys / sizeof keys[0], &reader);
-        if (!is_good)
-            return false;
-        experiment->n_measures++;
-    }
-    return true;
-}
-
-/* ---- The paper's numbers and claims ------------------------------------------------------------------------------ */
-
-struct number_reader {
-    struct cli_experiment *experiment;
-    struct cli_number *number;
-};
-
-static bool read_number_cell(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    struct number_reader *reader = context;
-    const char *text = cli_yaml_text(yaml, value, "of");
-    return text && cli_parse_cell(text, reader->experiment, &yaml->source, cli_yaml_offset(yaml, value),
-                                  &reader->number->measure, &reader->number->cell, yaml->arena, yaml->diag);
-}
-
-static bool read_number_value(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    return cli_yaml_number(yaml, value, "is", &((struct number_reader *)context)->number->value);
-}
-
-static bool read_where(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    return (((struct number_reader *)context)->number->where = cli_yaml_text(yaml, value, "where"));
-}
-
-static bool read_note(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    return (((struct number_reader *)context)->number->note = cli_yaml_text(yaml, value, "note"));
-}
-
-static bool read_numbers(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    static const struct cli_yaml_key keys[] = {
-        {"of", read_number_cell, true, "a cell: measure[point, point]"},
-        {"is", read_number_value, true, "the number that the paper prints"},
-        {"where", read_where, false, "the place in the paper"},
-        {"note", read_note, false, "what the paper says about it"},
-    };
-    struct cli_experiment *experiment = context;
-    if (value->type != YAML_SEQUENCE_NODE)
-        return cli_yaml_fail(yaml, value, "numbers takes a list, such as - {of: 'gain[mean, lwm]', is: 7.6}");
-    experiment->number = BASE_ARENA_ARRAY(yaml->arena, struct cli_number, cli_yaml_count(value));
-    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
-        struct number_reader reader = {experiment, &experiment->number[i]};
-        if (!cli_yaml_read_map(yaml, cli_yaml_item(yaml, value, i), "a number", keys, sizeof keys / sizeof keys[0],
-                               &reader))
-            return false;
-        experiment->n_numbers++;
-    }
-    return true;
-}
-
-struct claim_reader {
-    struct cli_experiment *experiment;
-    struct cli_claim *claim;
-};
-
-static bool read_says(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    return (((struct claim_reader *)context)->claim->says = cli_yaml_text(yaml, value, "says"));
-}
-
-static bool read_check(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    struct claim_reader *reader = context;
-    reader->claim->text = cli_yaml_text(yaml, value, "check");
-    if (!reader->claim->text)
-        return false;
-    reader->claim->check = cli_parse_expression(reader->claim->text, CLI_USE_CHECK, reader->experiment, &yaml->source,
-                                                cli_yaml_offset(yaml, value), yaml->arena, yaml->diag);
-    return reader->claim->check;
-}
-
-static bool read_test(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    static const char *const sizes[] = {"small", "medium", "paper"};
-    unsigned place = 0;
-    if (!cli_yaml_word(yaml, value, "test", sizes, 3, &place))
-        return false;
-    ((struct claim_reader *)context)->claim->test = sizes[place];
-    return true;
-}
-
-static bool read_reason(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    return (((struct claim_reader *)context)->claim->reason = cli_yaml_text(yaml, value, "reason"));
-}
-
-static bool read_claims(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
-    static const struct cli_yaml_key keys[] = {
-        {"says", read_says, true, "the claim in one sentence"},
-        {"check", read_check, true, "a comparison of cells, such as gain[mean, lwm] > 0"},
-        {"test", read_test, false, "the size at which a test holds it true: small, medium or paper"},
-        {"reason", read_reason, false, "why it does not hold, as measured"},
-    };
-    struct cli_experiment *experiment = context;
-    if (value->type != YAML_SEQUENCE_NODE)
-        return cli_yaml_fail(yaml, value, "claims takes a list, such as - {says: lwm gains, check: 'gain[lwm] > 0'}");
-    experiment->claim = BASE_ARENA_ARRAY(yaml->arena, struct cli_claim, cli_yaml_count(value));
-    for (unsigned i = 0; i < cli_yaml_count(value); i++) {
-        struct claim_reader reader = {experiment, &experiment->claim[i]};
-        if (!cli_yaml_read_map(yaml, cli_yaml_item(yaml, value, i), "a claim", keys, sizeof keys / sizeof keys[0],
-                               &reader))
-            return false;
-        experiment->n_claims++;
-    }
-    return true;
+    return cli_read_more_measures(experiment, yaml, value);
 }
 
 /* ---- The figure -------------------------------------------------------------------------------------------------- */
@@ -527,14 +437,14 @@ static bool read_figure_kind(void *context, struct cli_yaml *yaml, yaml_node_t *
 
 static bool read_x(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
     struct cli_experiment *experiment = context;
-    struct cli_axis *axis = axis_named(experiment, yaml, value);
+    struct cli_axis *axis = cli_axis_named(experiment, yaml, value);
     experiment->figure.x = (int)(axis - experiment->axis);
     return axis;
 }
 
 static bool read_group(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
     struct cli_experiment *experiment = context;
-    struct cli_axis *axis = axis_named(experiment, yaml, value);
+    struct cli_axis *axis = cli_axis_named(experiment, yaml, value);
     experiment->figure.group = (int)(axis - experiment->axis);
     return axis;
 }
@@ -599,8 +509,8 @@ static bool read_file(struct cli_experiment *experiment, struct cli_yaml *yaml, 
         {"variations", read_variations, false, "a list of settings; values are the means over them"},
         {"measures", read_measures, true, "a map of what is measured"},
         {"means", read_means, false, "means over the points of an axis"},
-        {"numbers", read_numbers, false, "a list of numbers that the paper prints"},
-        {"claims", read_claims, false, "a list of what the paper claims"},
+        {"numbers", cli_read_numbers, false, "a list of numbers that the paper prints"},
+        {"claims", cli_read_claims, false, "a list of what the paper claims"},
         {"figure", read_figure, false, "how it is drawn"},
     };
     return cli_yaml_read_map(yaml, root, "an experiment", keys, sizeof keys / sizeof keys[0], experiment);

@@ -57,6 +57,31 @@ static void a_file_becomes_axes_measures_and_claims(void **state) {
     assert_int_equal(cli_number_of_cell(&experiment, &cell), 5);
 }
 
+/* An entry of shown_by is the same experiment under other settings, at some points or at all, with more measures. */
+static void a_run_that_shows_a_reason_changes_what_it_says(void **state) {
+    (void)state;
+    struct cli_experiment experiment;
+    struct base_diag diag = {0};
+    assert_true(load(&experiment,
+                     HEAD AXES MEASURES
+                     "claims:\n  - says: c\n    check: gain[bfs, gto] > 1\n    reason: r\n    shown_by:\n"
+                     "      - {with: {set: {l1.size: 16K}}, check: 'gain[bfs, gto] > 1'}\n"
+                     "      - {at: {s: [gto]}, with: {scheduler: lfws}, measures: {i: ipc},\n"
+                     "         check: 'i[bfs, gto] > 1'}\n",
+                     &diag));
+    const struct cli_shown *shown = experiment.claim[0].shown;
+    assert_int_equal(experiment.claim[0].n_shown, 2);
+    assert_string_equal(cli_settings_text(&shown[0].with, &arena), "l1.size=16K");
+    assert_string_equal(shown[0].experiment->variation[0].set.item[0], "l1.size=16K");
+    assert_null(shown[1].experiment->variation[0].scheduler);
+    assert_string_equal(shown[1].experiment->axis[1].point[0].settings.scheduler, "lrr");
+    assert_string_equal(shown[1].experiment->axis[1].point[1].settings.scheduler, "lfws");
+    assert_int_equal(shown[1].experiment->n_measures, 2);
+    assert_int_equal(experiment.n_measures, 1); /* the experiment itself is as it was */
+    assert_string_equal(experiment.axis[1].point[1].settings.scheduler, "gto");
+    assert_int_equal(experiment.variation[0].set.count, 0);
+}
+
 static void mistakes_have_a_place_and_a_remedy(void **state) {
     (void)state;
     static const struct {
@@ -92,6 +117,14 @@ static void mistakes_have_a_place_and_a_remedy(void **state) {
         {HEAD AXES MEASURES "numbers: [{of: 'gain[*, gto]', is: 1}]\n", ":8:17:", "one cell, not of several"},
         {HEAD AXES MEASURES "means: {m: median}\n", ":8:12:", "a mean takes geometric, harmonic or arithmetic"},
         {HEAD AXES MEASURES "figure: {kind: pie}\n", ":8:16:", "kind takes bars, lines, stacked, series or threads"},
+        {HEAD AXES MEASURES
+         "claims: [{says: c, check: 'gain[bfs, gto] > 1', shown_by: [{check: 'gain[bfs, gto] > 1'}]}]\n",
+         ":8:59:", "shown_by is about a reason, and the claim has none"},
+        {HEAD AXES MEASURES "claims: [{says: c, check: 'gain[bfs, gto] > 1', reason: r, shown_by: [{with: {}}]}]\n",
+         ":8:71:", "needs the key 'check'"},
+        {HEAD AXES MEASURES "claims: [{says: c, check: 'gain[bfs, gto] > 1', reason: r, shown_by: [{at: {s: gt}, "
+                            "check: 'gain[bfs, gto] > 1'}]}]\n",
+         ":8:80:", "the axis 's' has no point 'gt'"},
         {"title: t\naxes: [{axis: a, values: [1]}]\n", ":2:8:", "an axis takes 'points', or 'values' and 'with'"},
         {"title: t\nrun: {example: {warps: [LXL], long: 1, short: 1}}\n", ":2:25:", "a word of L (long) and S (short)"},
     };
@@ -123,6 +156,7 @@ static int free_arena(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_becomes_axes_measures_and_claims),
+        cmocka_unit_test(a_run_that_shows_a_reason_changes_what_it_says),
         cmocka_unit_test(mistakes_have_a_place_and_a_remedy),
         cmocka_unit_test(every_bundled_experiment_can_be_read),
     };

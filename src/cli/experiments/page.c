@@ -57,7 +57,17 @@ static void write_numbers(FILE *file, const struct cli_grid *grid, struct base_a
     fputc('\n', file);
 }
 
-static void write_claims(FILE *file, const struct cli_grid *grid) {
+static void write_reason(FILE *file, const struct cli_claim *claim, struct base_arena *arena) {
+    fprintf(file, " Why not: %s Shown by", claim->reason);
+    for (unsigned i = 0; i < claim->n_shown; i++) {
+        const char *with = cli_settings_text(&claim->shown[i].with, arena);
+        fprintf(file, "%s `%s`%s%s%s", i ? "," : "", claim->shown[i].text, *with ? " with `" : "", with,
+                *with ? "`" : "");
+    }
+    fputc('.', file);
+}
+
+static void write_claims(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
     const struct cli_experiment *experiment = grid->experiment;
     for (unsigned i = 0; i < experiment->n_claims; i++) {
         const struct cli_claim *claim = &experiment->claim[i];
@@ -67,7 +77,9 @@ static void write_claims(FILE *file, const struct cli_grid *grid) {
             fprintf(file, " The spread crosses: otherwise in %u of %u variations.", verdict.n_against,
                     experiment->n_variations);
         if (verdict.state == CLI_EXPLAINED)
-            fprintf(file, " Why not: %s", claim->reason);
+            write_reason(file, claim, arena);
+        else if (verdict.state == CLI_OPEN && claim->reason)
+            fprintf(file, " Supposed, but shown by no run: %s", claim->reason);
         if (verdict.state == CLI_HOLDS && claim->test)
             fprintf(file, " A test holds it at size %s.", claim->test);
         fputc('\n', file);
@@ -109,7 +121,7 @@ static void write_experiment(FILE *file, const struct cli_grid *grid, struct bas
     if (experiment->n_ours)
         fputc('\n', file);
     if (experiment->n_claims)
-        write_claims(file, grid);
+        write_claims(file, grid, arena);
     if (experiment->n_numbers)
         write_numbers(file, grid, arena);
     unsigned n;
@@ -124,9 +136,9 @@ void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, co
             "# The papers' results and ours\n\n"
             "`heddle paper --all --size %s --report docs/results.md` wrote this page from what it measured; nothing is "
             "tuned to meet a\npaper's number. A claim holds when its check does, on the means where an experiment "
-            "has variations. A claim that does not hold is\nexplained where the experiment's file gives the reason "
-            "that was measured, and open otherwise. [experiments.md](experiments.md)\nsays how to read the files "
-            "of `experiments/` and how to write one.\n\n",
+            "has variations. A claim that does not hold is\nexplained where the experiment's file names runs that "
+            "show the reason, and open otherwise; `heddle paper --reasons` repeats them.\n"
+            "[experiments.md](experiments.md) says how to read the files of `experiments/` and how to write one.\n\n",
             size);
     write_summary(file, grids, count);
     fputc('\n', file);

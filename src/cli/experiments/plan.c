@@ -10,40 +10,6 @@
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
-static void replace(const char **to, const char *from) {
-    if (from)
-        *to = from;
-}
-
-static void append(const char **to, const char *more, struct base_arena *arena) {
-    if (more)
-        *to = *to ? base_arena_printf(arena, "%s %s", *to, more) : more;
-}
-
-/* Adds the settings of `more`, which win. */
-static void add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena) {
-    replace(&to->program, more->program);
-    replace(&to->size, more->size);
-    replace(&to->machine, more->machine);
-    replace(&to->scheduler, more->scheduler);
-    replace(&to->divergence, more->divergence);
-    append(&to->arguments, more->arguments, arena);
-    append(&to->medium_arguments, more->medium_arguments, arena);
-    if (more->set.count) {
-        const char **item = BASE_ARENA_ARRAY(arena, const char *, to->set.count + more->set.count);
-        for (unsigned i = 0; i < to->set.count; i++)
-            item[i] = to->set.item[i];
-        for (unsigned i = 0; i < more->set.count; i++)
-            item[to->set.count + i] = more->set.item[i];
-        to->set = (struct cli_words){.item = item, .count = to->set.count + more->set.count};
-    }
-    if (more->sample_cycles)
-        to->sample_cycles = more->sample_cycles;
-    to->records_threads |= more->records_threads;
-    if (more->example)
-        to->example = more->example;
-}
-
 /* The alternatives of a cell; NULL: it has none. */
 static const struct cli_settings *find_best_of(const struct cli_experiment *experiment, const struct cli_cell *cell,
                                                unsigned *n) {
@@ -62,12 +28,12 @@ static struct cli_settings settings_of(const struct cli_experiment *experiment, 
                                        unsigned variation, const struct cli_settings *alternative,
                                        struct base_arena *arena) {
     struct cli_settings settings = {0};
-    add_settings(&settings, &experiment->common, arena);
+    cli_add_settings(&settings, &experiment->common, arena);
     for (unsigned a = 0; a < experiment->n_axes; a++)
-        add_settings(&settings, &experiment->axis[a].point[cell->at[a]].settings, arena);
+        cli_add_settings(&settings, &experiment->axis[a].point[cell->at[a]].settings, arena);
     if (alternative)
-        add_settings(&settings, alternative, arena);
-    add_settings(&settings, &experiment->variation[variation], arena);
+        cli_add_settings(&settings, alternative, arena);
+    cli_add_settings(&settings, &experiment->variation[variation], arena);
     return settings;
 }
 
@@ -98,7 +64,7 @@ static int find_program(struct cli_trial *trial, const struct cli_plan *plan) {
         return status;
     const char *arguments = trial->settings.arguments;
     if (options.size == CLI_SIZE_MEDIUM)
-        append(&arguments, trial->settings.medium_arguments, plan->arena);
+        cli_append_words(&arguments, trial->settings.medium_arguments, plan->arena);
     struct cli_words own = split(arguments ? arguments : "", plan->arena);
     trial->arguments = cli_program_arguments(&trial->program, &options, &own, plan->arena);
     const char *shown = cli_program_size(&trial->program, &options);

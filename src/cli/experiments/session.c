@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/experiments/reasons.h"
 #include "cli/experiments/run_file.h"
 #include "cli/experiments/show.h"
 #include "cli/experiments/slurm.h"
@@ -252,10 +253,34 @@ static int check_all(struct session *session) {
     return worst;
 }
 
+/* ---- Reasons ----------------------------------------------------------------------------------------------------- */
+
+static int repeat_reasons(struct session *session) {
+    struct cli_reasons *reasons = NULL;
+    FILE *file = session->options->is_quiet ? fopen("/dev/null", "w") : stdout;
+    if (!file)
+        return cli_fail(CLI_ERROR, "cannot write to /dev/null: %s", strerror(errno));
+    int status = cli_plan_start(&session->plan, session->size, session->arena);
+    if (status == CLI_DONE)
+        status = cli_plan_reasons(&reasons, &session->plan, session->experiment, session->count);
+    if (status == CLI_DONE)
+        status = run_plan(session);
+    if (status == CLI_DONE)
+        status = cli_print_reasons(file, reasons, session->experiment, session->count, session->arena);
+    cli_plan_end(&session->plan);
+    if (file != stdout)
+        fclose(file);
+    return status;
+}
+
 static int check_options(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
                          unsigned count) {
     if (options->is_check && (options->json || options->csv || options->plot || options->report || options->html))
         return cli_fail(CLI_USAGE, "--check judges claims: it writes no file");
+    if (options->is_reasons && (options->is_check || options->is_slurm || options->json || options->csv ||
+                                options->plot || options->report || options->html))
+        return cli_fail(CLI_USAGE, "--reasons repeats the runs that show reasons: it takes no --check, no --slurm and "
+                                   "writes no file");
     if ((options->is_status || options->sbatch) && !options->is_slurm)
         return cli_fail(CLI_USAGE, "--%s belongs to --slurm", options->is_status ? "status" : "sbatch");
     if (options->is_slurm && (options->is_check || options->is_forced))
@@ -301,9 +326,10 @@ int cli_run_session(const struct cli_session_options *options, const struct cli_
     if (status == CLI_DONE)
         status = cli_store_open(&session.store, store);
     if (status == CLI_DONE)
-        status = options->is_check   ? check_all(&session)
-                 : options->is_slurm ? run_on_slurm(&session)
-                                     : run_all(&session);
+        status = options->is_check     ? check_all(&session)
+                 : options->is_reasons ? repeat_reasons(&session)
+                 : options->is_slurm   ? run_on_slurm(&session)
+                                       : run_all(&session);
     cli_store_close(session.store);
     return status;
 }

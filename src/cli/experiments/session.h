@@ -8,7 +8,7 @@
 struct cli_session_options {
     unsigned size; /* or CLI_SIZE_NOT_GIVEN */
     uint64_t threads;
-    bool is_quiet, is_forced, is_check, is_slurm, is_status;
+    bool is_quiet, is_forced, is_check, is_reasons, is_slurm, is_status;
     unsigned color;
     const char *json, *csv, *plot, *report, *html, *store, *sbatch, *slurm_task;
     struct cli_words again; /* the words after `heddle` that choose the same experiments */
@@ -60,6 +60,14 @@ struct cli_session_options {
          NULL,                                                                                                          \
          "run what claims with a 'test' need, and fail where one does not hold",                                        \
          CLI_SESSION_FIELD(at, is_check),                                                                               \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--reasons",                                                                                                   \
+         0,                                                                                                             \
+         CLI_FLAG,                                                                                                      \
+         NULL,                                                                                                          \
+         "repeat the runs that show why claims do not hold, and say which still do",                                    \
+         CLI_SESSION_FIELD(at, is_reasons),                                                                             \
          0,                                                                                                             \
          0},                                                                                                            \
         {"--slurm",                                                                                                     \

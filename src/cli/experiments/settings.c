@@ -217,3 +217,52 @@ bool cli_read_settings(struct cli_yaml *yaml, yaml_node_t *node, struct cli_sett
     return cli_yaml_is_empty(node) ||
            cli_yaml_read_map(yaml, node, "a run", keys, sizeof keys / sizeof keys[0], settings);
 }
+
+/* ---- Settings on top of others ----------------------------------------------------------------------------------- */
+
+static void replace(const char **to, const char *from) {
+    if (from)
+        *to = from;
+}
+
+void cli_append_words(const char **to, const char *more, struct base_arena *arena) {
+    if (more)
+        *to = *to ? base_arena_printf(arena, "%s %s", *to, more) : more;
+}
+
+void cli_add_settings(struct cli_settings *to, const struct cli_settings *more, struct base_arena *arena) {
+    replace(&to->program, more->program);
+    replace(&to->size, more->size);
+    replace(&to->machine, more->machine);
+    replace(&to->scheduler, more->scheduler);
+    replace(&to->divergence, more->divergence);
+    cli_append_words(&to->arguments, more->arguments, arena);
+    cli_append_words(&to->medium_arguments, more->medium_arguments, arena);
+    if (more->set.count) {
+        const char **item = BASE_ARENA_ARRAY(arena, const char *, to->set.count + more->set.count);
+        for (unsigned i = 0; i < to->set.count; i++)
+            item[i] = to->set.item[i];
+        for (unsigned i = 0; i < more->set.count; i++)
+            item[to->set.count + i] = more->set.item[i];
+        to->set = (struct cli_words){.item = item, .count = to->set.count + more->set.count};
+    }
+    if (more->sample_cycles)
+        to->sample_cycles = more->sample_cycles;
+    to->records_threads |= more->records_threads;
+    if (more->example)
+        to->example = more->example;
+}
+
+const char *cli_settings_text(const struct cli_settings *settings, struct base_arena *arena) {
+    const char *const part[] = {settings->program, settings->arguments, settings->machine, settings->scheduler,
+                                settings->divergence};
+    const char *text = "";
+    for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (part[i])
+            text = base_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", part[i]);
+    for (unsigned i = 0; i < settings->set.count; i++)
+        text = base_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", settings->set.item[i]);
+    if (settings->size)
+        text = base_arena_printf(arena, "%s%ssize %s", text, *text ? ", " : "", settings->size);
+    return text;
+}

@@ -111,8 +111,9 @@ static void print_claims(FILE *file, const struct cli_grid *grid, bool is_colore
         if (verdict.n_against)
             fprintf(file, " (otherwise in %u of %u variations)", verdict.n_against, grid->experiment->n_variations);
         fputc('\n', file);
-        if (verdict.state == CLI_EXPLAINED)
-            fprintf(file, "             %s\n", claim->reason);
+        if (claim->reason && verdict.state != CLI_HOLDS)
+            fprintf(file, "             %s%s\n",
+                    claim->n_shown ? "" : "supposed, but shown by no run: ", claim->reason);
     }
 }
 

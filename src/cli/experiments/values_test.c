@@ -26,11 +26,12 @@ static const char text[] = "title: t\n"
                            "claims:\n"
                            "  - {says: 0, check: 'speed[*, b] > 1'}\n"
                            "  - {says: 1, check: 'speed[bfs, b] > 2.2'}\n"
-                           "  - {says: 2, check: 'speed[mum, b] > 2 or speed[mum, b] < 0', reason: known}\n"
+                           "  - {says: 2, check: 'speed[mum, b] > 2 or speed[mum, b] < 0', reason: known,\n"
+                           "     shown_by: [{check: 'speed[mum, b] > 1'}]}\n"
                            "  - {says: 3, check: 'speed[mum, a] < speed[mum, b] < speed[bfs, b]'}\n"
                            "  - {says: 4, check: 'falling(cycles[mum|bfs, a]) and not rising(cycles[mum|bfs, a])'}\n"
                            "  - {says: 5, check: 'min(cycles[*, *]) = 40 and max(cycles[*, *]) = 300'}\n"
-                           "  - {says: 6, check: 'abs(1 - speed[mum, b]) < 1 / 3 + 0.01'}\n";
+                           "  - {says: 6, check: 'abs(1 - speed[mum, b]) < 1 / 3 + 0.01', reason: supposed}\n";
 static const double cycles[] = {100, 100, 50, 40, 300, 300, 200, 250};
 
 struct fixture {
