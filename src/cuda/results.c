@@ -65,17 +65,10 @@ static bool is_unsupported(CUresult result) {
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-/* Lanes per warp instruction, active or not. */
-static const double lanes = EXEC_LANES;
-
 static void add_counters(json_t *object, const struct stats_counters *values) {
     for (unsigned i = 0; i < STATS_N_COUNTERS; i++)
         if (stats_exists(&stats_list[i], values->cycles, values))
             json_object_set_new(object, stats_list[i].name, json_integer((json_int_t)values->value[i]));
-    double warps = (double)values->warp_instructions,
-           active = warps > 0 ? (double)values->thread_instructions / warps : 0;
-    json_object_set_new(object, "average_active_threads", json_real(active));
-    json_object_set_new(object, "simd_efficiency", json_real(active / lanes));
 }
 
 static json_t *shape(const uint32_t n[3]) {

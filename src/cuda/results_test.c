@@ -1,7 +1,6 @@
 /* HEDDLE_CONFIG and HEDDLE_RESULTS, each in a process of its own. */
 #include "cuda/fixture.h"
 
-#include <math.h>
 #include <sys/wait.h>
 
 #include <jansson.h>
@@ -124,10 +123,8 @@ static void results_tell_of_every_launch_and_error(void **state) {
     assert_int_equal(json_integer_value(json_array_get(json_object_get(first, "grid"), 0)), 8);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(first, "block"), 0)), 128);
     assert_int_equal(integer(first, "threads"), 1024);
-    double lanes = (double)integer(first, "thread_instructions") / (double)integer(first, "warp_instructions");
-    assert_true(lanes > 0 && lanes <= 32);
-    assert_true(fabs(json_real_value(json_object_get(first, "average_active_threads")) - lanes) < 1e-9);
-    assert_true(fabs(json_real_value(json_object_get(first, "simd_efficiency")) - lanes / 32) < 1e-9);
+    assert_true(integer(first, "thread_instructions") > integer(first, "warp_instructions"));
+    assert_null(json_object_get(first, "simd_efficiency")); /* report/derived.c computes it from the counters */
     const json_t *total = json_object_get(results, "total");
     assert_int_equal(integer(total, "launches"), 3);
     assert_true(integer(total, "warp_instructions") >= 2 * integer(first, "warp_instructions"));

@@ -1,4 +1,5 @@
 /* Timed runs: their machine, their output, and that it repeats exactly. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,6 +76,34 @@ static void the_statistics_are_those_of_the_list(void **state) {
     assert_int_equal(json_object_size(total), 0);
     json_decref(object);
     outcome_free(&list);
+}
+
+static void expect_share_of(const json_t *stats, double lanes) {
+    double active = (double)number_at(stats, "thread_instructions") / (double)number_at(stats, "warp_instructions");
+    double share = json_real_value(json_object_get(stats, "simd_efficiency"));
+    assert_true(active > 0.9 * lanes && active <= lanes);
+    assert_true(fabs(json_real_value(json_object_get(stats, "average_active_threads")) - active) < 1e-6);
+    assert_true(fabs(share - active / lanes) < 1e-6);
+}
+
+/* A warp of meng2010 has 16 lanes. JSON, CSV and the tables show the same share. */
+static void active_lanes_are_a_share_of_the_machines_warp(void **state) {
+    (void)state;
+    char share[32];
+    json_t *object = run("vecadd -m meng2010");
+    const json_t *total = json_object_get(object, "total");
+    expect_share_of(total, 16);
+    expect_share_of(json_array_get(json_object_get(object, "kernels"), 0), 16);
+    struct outcome csv = heddle("run vecadd -m meng2010 --csv -"), table = heddle("compare vecadd -m meng2010 -s lrr");
+    expect_status(&csv, 0);
+    expect_status(&table, 0);
+    snprintf(share, sizeof share, ",%.9g,", json_real_value(json_object_get(total, "simd_efficiency")));
+    expect_text(csv.out, share);
+    snprintf(share, sizeof share, " %.1f %% ", 100 * json_real_value(json_object_get(total, "simd_efficiency")));
+    expect_text(table.out, share);
+    outcome_free(&csv);
+    outcome_free(&table);
+    json_decref(object);
 }
 
 static void two_runs_differ_only_in_the_host_time(void **state) {
@@ -193,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_workload_agrees_with_its_reference_in_time_too),
         cmocka_unit_test(the_statistics_are_those_of_the_list),
+        cmocka_unit_test(active_lanes_are_a_share_of_the_machines_warp),
         cmocka_unit_test(two_runs_differ_only_in_the_host_time),
         cmocka_unit_test(a_scheduler_and_a_changed_machine_are_used),
         cmocka_unit_test(a_dumped_configuration_makes_the_same_run),
