@@ -105,7 +105,7 @@ static void an_evicted_modified_line_moves_to_the_l2(void **state) {
     for (uint32_t i = 1; i <= 4; i++) /* the L1 has 8 sets of 4 ways */
         fixture_miss(&f, 0, 500 + i, MEM_READ, 8 * i, 10 + i);
     mem_advance(f.mem, MEM_NEVER);
-    assert_int_equal(mem_counters(f.mem)->writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->l1_writebacks, 1);
     fixture_miss(&f, 1, 2000, MEM_READ, 0, 2);
     fixture_answer(&f, 5, 2, 2046); /* an L2 hit without other copies */
     assert_int_equal(mem_counters(f.mem)->downgrades, 0);
@@ -129,7 +129,7 @@ static void an_owner_that_gave_the_line_back_says_so(void **state) {
     fixture_miss(&f, 1, 2045, MEM_READ, 0, 6);  /* DOWNGRADE leaves the bank at 2081, reaches SM 0 after line 0 left */
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(mem_counters(f.mem)->downgrades, 1); /* line 32; line 0 was gone */
-    assert_int_equal(mem_counters(f.mem)->writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->l1_writebacks, 1);
     fixture_hit(&f, 1, 3000, MEM_WRITE, 0, 3001); /* it arrived exclusive: no other copy existed */
     fixture_end(&f);
 }

@@ -101,7 +101,7 @@ static void put_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint
                                   .type = is_dirty ? MEM_MSG_PUT : MEM_MSG_PUT_CLEAN};
     l1->n_writebacks++;
     if (is_dirty) {
-        sm->counters.writebacks++;
+        sm->counters.l1_writebacks++;
         mem_probe(mem, MEM_PROBE_L1_SEND, sm->id, line);
     }
     send(mem, sm, message, cycle + l1->latency_cycles);
@@ -156,18 +156,18 @@ static enum mem_answer access_directly(struct mem *mem, struct mem_sm *sm, struc
                                        uint64_t *ready) {
     enum mem_message_type type = kind == MEM_ATOMIC ? MEM_MSG_ATOMIC : kind == MEM_WRITE ? MEM_MSG_WRITE : MEM_MSG_READ;
     if (!send_direct(mem, sm, l1, type, hint_of(kind), address, bytes, token, cycle))
-        return refuse(mem, sm, &sm->counters.down_full, cycle, ready);
+        return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (kind == MEM_WRITE)
         return hit(ready, cycle + 1);
     if (kind != MEM_ATOMIC)
-        sm->counters.uncached++;
+        sm->counters.uncached_reads++;
     return MEM_MISS;
 }
 
 static enum mem_answer access_atomic(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t cycle,
                                      uint64_t address, uint32_t bytes, uint32_t token, uint64_t *ready) {
     if (sm->credits == 0)
-        return refuse(mem, sm, &sm->counters.down_full, cycle, ready);
+        return refuse(mem, sm, &sm->counters.crossbar_full, cycle, ready);
     if (l1->is_present && !l1->is_perfect && !mem->is_coherent) {
         uint32_t slot = mem_cache_find(&l1->cache, address >> l1->line_shift);
         if (slot != MEM_NONE && l1->cache.state[slot] == MEM_MODIFIED && !has_writeback_room(l1))
@@ -191,7 +191,7 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
         return;
     }
     if (kind == MEM_READ_PAST) {
-        sm->counters.uncached++;
+        sm->counters.uncached_reads++;
         return;
     }
     sm->counters.l1_accesses++;
@@ -255,7 +255,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     uint64_t line = address >> l1->line_shift;
     if (!l1->is_write_back || (slot == MEM_NONE && !l1->allocates_on_write)) {
         if (!send_direct(mem, sm, l1, MEM_MSG_WRITE, 0, address, bytes, token, cycle))
-            return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.down_full, cycle, ready);
+            return refuse_access(mem, sm, l1, line, MEM_WRITE, bytes, &sm->counters.crossbar_full, cycle, ready);
         if (slot != MEM_NONE)
             mem_cache_touch(&l1->cache, slot);
         else if (l1->allocates_on_write && bytes == l1->line_bytes &&

@@ -213,7 +213,7 @@ static void a_load_may_pass_the_l1(void **state) {
     fixture_miss(&f, 0, 7001, MEM_READ, 2, 7); /* waits for the same line, and keeps it */
     fixture_hit(&f, 0, 8000, MEM_READ, 2, 8010);
     assert_int_equal(f.n_log, 7);
-    assert_int_equal(mem_counters(f.mem)->uncached, 4);
+    assert_int_equal(mem_counters(f.mem)->uncached_reads, 4);
     assert_int_equal(mem_counters(f.mem)->l1_accesses, 5);
     fixture_end(&f);
 }
@@ -406,7 +406,7 @@ static void stores_are_refused_when_too_many_are_in_flight(void **state) {
      * full cycle; at cycle c, the credits up to the largest k with 120 + ceil(4.25 k) <= c have returned, and c - 100 -
      * k <= 64 are out. c = 178: k = 13 (175.25 -> 176), 78 - 13 = 65 > 64. c = 177: k = 13, 64 out: refused. */
     assert_int_equal(cycle, 177);
-    assert_int_equal(mem_counters(f.mem)->down_full, 1);
+    assert_int_equal(mem_counters(f.mem)->crossbar_full, 1);
     assert_int_equal(fixture_access(&f, 0, 179, MEM_WRITE, 0, 0, &ready), MEM_REFUSED);
     fixture_hit(&f, 0, 180, MEM_WRITE, 0, 181); /* k = 14: 59.5 -> 180 */
     fixture_end(&f);
@@ -499,7 +499,7 @@ static void shorter_l1_lines_lie_in_memory_lines(void **state) {
     assert_int_equal(mem_access(f.mem, 0, 300, MEM_WRITE, 64, 32, 2, &ready), MEM_HIT);
     mem_flush_l1(f.mem, 400);
     mem_advance(f.mem, MEM_NEVER);
-    assert_int_equal(mem_counters(f.mem)->writebacks, 1);
+    assert_int_equal(mem_counters(f.mem)->l1_writebacks, 1);
     assert_int_equal(mem_counters(f.mem)->l2_accesses, 2);
     assert_int_equal(mem_counters(f.mem)->l2_misses, 1); /* both are in the L2's one line */
     fixture_end(&f);
@@ -545,7 +545,7 @@ static void without_an_l1_every_access_goes_down(void **state) {
     assert_int_equal(f.log[0].cycle, 286);
     mem_advance(f.mem, MEM_NEVER);
     assert_int_equal(f.log[1].cycle, 600 + 6 + 20 + 6);
-    assert_int_equal(mem_counters(f.mem)->uncached, 2);
+    assert_int_equal(mem_counters(f.mem)->uncached_reads, 2);
     fixture_end(&f);
 }
 
@@ -577,7 +577,7 @@ static void a_write_back_cache_writes_when_the_line_leaves(void **state) {
     for (uint32_t i = 2; i < 5; i++)
         fixture_miss(&f, 0, 600 + i, MEM_READ, 64 * i, i);
     mem_advance(f.mem, MEM_NEVER);
-    assert_int_equal(mem_counters(f.mem)->writebacks, 1); /* line 0, the least recently used */
+    assert_int_equal(mem_counters(f.mem)->l1_writebacks, 1); /* line 0, the least recently used */
     assert_int_equal(mem_counters(f.mem)->dram_writes, 1);
     assert_int_equal(mem_counters(f.mem)->l1_misses, 5);
     fixture_end(&f);
@@ -591,7 +591,7 @@ static void a_flush_empties_the_l1_and_writes_dirty_lines_back(void **state) {
         fixture_hit(&f, 0, 100 + i, MEM_WRITE, i, 101 + i);
     mem_flush_l1(f.mem, 400); /* more dirty lines than write-back buffers */
     mem_advance(f.mem, MEM_NEVER);
-    assert_int_equal(mem_counters(f.mem)->writebacks, 200);
+    assert_int_equal(mem_counters(f.mem)->l1_writebacks, 200);
     assert_int_equal(mem_counters(f.mem)->dram_writes, 200);
     fixture_miss(&f, 0, 100000, MEM_READ, 3, 1);
     fixture_end(&f);

@@ -107,12 +107,12 @@ static void check_answers(const struct fixture *f, const struct tally *tally) {
 static void check_counters(const struct fixture *f, const struct tally *tally) {
     const struct stats_mem *c = mem_counters(f->mem);
     bool has_l1 = f->machine.l1.is_present, has_icache = f->machine.icache.is_present;
-    assert_int_equal(c->port_conflicts + c->mshr_full + c->down_full, tally->refusals);
+    assert_int_equal(c->port_conflicts + c->mshr_full + c->crossbar_full, tally->refusals);
     assert_int_equal(c->l1_accesses, has_l1 ? tally->reads + tally->writes : 0);
     assert_int_equal(c->l1_writes, has_l1 ? tally->writes : 0);
     assert_int_equal(c->icache_accesses, has_icache ? tally->fetches : 0);
     assert_int_equal(c->atomics, tally->atomics);
-    assert_int_equal(c->uncached, (has_l1 ? 0 : tally->reads) + (has_icache ? 0 : tally->fetches));
+    assert_int_equal(c->uncached_reads, (has_l1 ? 0 : tally->reads) + (has_icache ? 0 : tally->fetches));
     assert_true(c->l1_merges <= c->l1_misses && c->l1_misses <= c->l1_accesses && c->l2_misses <= c->l2_accesses);
     assert_int_equal(c->row_hits + c->row_conflicts, c->dram_reads + c->dram_writes);
     if (f->machine.coherence == CONFIG_COHERENCE_MESI) {

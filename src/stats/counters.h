@@ -60,7 +60,7 @@ void stats_add_divergence(struct stats_counters *to, const struct stats_divergen
 void stats_add_mem(struct stats_counters *to, const struct stats_mem *from);
 void stats_merge_mem(struct stats_mem *to, const struct stats_mem *from);
 
-enum stats_when { STATS_ALWAYS, STATS_TIMED, STATS_ENERGY, STATS_INTERNAL };
+enum stats_when { STATS_ALWAYS, STATS_TIMED, STATS_ENERGY };
 
 /* How a counter is shown. stats_list[i] describes value[i]. */
 struct stats_counter {
@@ -72,7 +72,7 @@ extern const struct stats_counter stats_list[STATS_N_COUNTERS];
 
 /* Whether tables have a column for the counter. */
 static inline bool stats_is_shown(const struct stats_counter *counter, bool is_timed) {
-    return counter->when == STATS_ALWAYS || (is_timed && counter->when != STATS_INTERNAL);
+    return counter->when == STATS_ALWAYS || is_timed;
 }
 
 /* Whether it has a value in a run. */

@@ -175,7 +175,7 @@ build/tests/table_runner tests/instructions/average.txt
 say "documentation is asked for"
 documented() { tests/adding/documented.sh build/bin/heddle; }
 cp -p src/stats/counters.def kept.def
-after src/stats/counters.def '^STATS_SM\(full_warp' 'STATS_SM(never_bumped, INTERNAL, "nothing")'
+after src/stats/counters.def '^STATS_SM\(full_warp' 'STATS_SM(never_bumped, TIMED, "nothing")'
 told=$(documented 2>&1) || true
 mv kept.def src/stats/counters.def
 for what in 'divergence model second-stack: a page' 'divergence model second-stack: a row' 'machine gtx480-quarter: a section' \
