@@ -64,7 +64,8 @@ sed 's/^\(static int pick.*\)/static int n_calls;\n\1/; s/    (void)view;\n    i
 sed 's/    if (state->left/    *(volatile int *)8 = 1;\n&/' mine/mine.c >crash.c
 sed 's/    if (state->left/    for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >endless.c
 sed 's/return sched_next(.*/return SCHED_NONE;/; s/^ *\.pick = pick,/&\n    .is_strict = true,/' mine/mine.c >idle.c
-for name in wild other layout none moody crash endless idle; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+sed 's/    if (state->left/    base_arena_alloc(memory, 1, 3);\n&/; s/^static int pick/void *base_arena_alloc(void *, size_t, size_t);\n&/' mine/mine.c >defect.c
+for name in wild other layout none moody crash endless idle defect; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
 expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
 expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
@@ -83,6 +84,22 @@ expect 3 "it crashes: SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=hand
 expect 1 "'heddle check $work/crash.so' tries your own code" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" run vecadd -s crash.so
 expect 3 "it has not come to its end after 1 s" "$heddle" check endless.so --timeout 1
 expect 2 "check needs a shared object" "$heddle" check bfs
+
+# An assertion of Heddle that fails says whose defect it is and what to report; other runs go on. defect.so calls a function of Heddle in a
+# way that its assertion refuses.
+defect="a defect of Heddle or of $work/defect.so: src/base/arena.c:"
+what="with this: heddle $("$heddle" --version | sed 's/heddle //'), vecadd on gtx480 with $work/defect.so and stack, command: heddle"
+message=$("$heddle" run vecadd -q -s defect.so --set sm.count=2 --threads 3 2>&1) && fail "a failed assertion is no failure"
+[[ $message == "heddle: $defect"*": base_arena_alloc: Assertion 'alignment != 0 "*" failed; please report it $what run vecadd -q "* ]] || fail "$message"
+[[ $message == *" --set sm.count=2 --threads 3; --threads 1 is the way round it" && $(wc -l <<<"$message") == 1 ]] || fail "$message"
+expect 1 "$what run vecadd -s defect.so --threads 1" "$heddle" run vecadd -s defect.so --threads 1
+expect 3 "a defect of Heddle: src/base/arena.c:" "$heddle" check defect.so
+expect 1 "vecadd with $work/defect.so on gtx480: $defect" "$heddle" compare vecadd -q -s lrr -s defect.so -s gto --csv rows.csv
+[[ $(grep -c '^"vecadd",.*,true,done,' rows.csv) == 2 ]] || fail "the comparison ends at the defect: $(<rows.csv)"
+printf 'title: mine\nprograms: [vecadd]\nrun: {size: small}\naxes: [{axis: scheduler, values: [lrr, %s/defect.so, gto], with: {scheduler: $}}]\nmeasures: {cycles: {of: cycles}}\n' \
+    "$work" >defect.yaml
+expect 1 "vecadd --size small on gtx480 with $work/defect.so and stack: $defect" "$heddle" sweep defect.yaml -q --store defect.db --csv rows.csv
+[[ $(grep -c '^defect,cycles,"vecadd, .*",[0-9]' rows.csv) == 2 ]] || fail "the sweep ends at the defect: $(<rows.csv)"
 
 # A store of results knows it by its content.
 printf 'title: mine\nprograms: [vecadd]\nrun: {size: small, scheduler: %s/mine/mine.so}\nmeasures: {cycles: {of: cycles}}\n' "$work" >mine.yaml

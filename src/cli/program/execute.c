@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "base/defect.h"
 #include "cli/cli.h"
 #include "config/plugin.h"
 
@@ -162,6 +163,21 @@ static const char *plugin_of(const struct cli_execution *execution) {
     return NULL;
 }
 
+/* An assertion of Heddle has failed in the program's process. Whoever reports it needs to say what was run. */
+static int judge_defect(const struct cli_execution *execution, const char *failure, struct report_run *run,
+                        struct base_arena *arena) {
+    const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
+    const char *plugin = plugin_of(execution);
+    char line[BASE_DEFECT_BYTES];
+    const char *what = machine ? base_arena_printf(arena, "%s on %s with %s and %s, ", run->program, machine->name,
+                                                   machine->scheduler, machine->divergence)
+                               : base_arena_printf(arena, "%s --functional, ", run->program);
+    base_defect_line(line, sizeof line, failure, plugin ? base_arena_printf(arena, " or of %s", plugin) : "", what,
+                     execution->n_threads > 1 ? "--threads 1 is the way round it" : "");
+    run->error = base_arena_copy(arena, line, strlen(line));
+    return CLI_ERROR;
+}
+
 static int judge(const struct cli_execution *execution, const struct cli_end *end, struct report_run *run,
                  struct base_arena *arena, bool *is_said) {
     const char *limit = limit_reached(run);
@@ -269,7 +285,13 @@ static int read_and_judge(struct cli_job *job, const struct cli_end *end, struct
         return CLI_ERROR;
     }
     struct base_diag diag = {0};
-    if (!report_read(run, results_path(job, arena), arena, &diag)) {
+    bool is_read = report_read(run, results_path(job, arena), arena, &diag);
+    const char *defect = first_line(base_arena_printf(arena, "%s" BASE_DEFECT_ENDING, results_path(job, arena)), arena);
+    if (defect) {
+        job->is_explained = true;
+        return judge_defect(&job->execution, defect, run, arena);
+    }
+    if (!is_read) {
         diag.text[strcspn(diag.text, "\n")] = '\0';
         run->error = base_arena_copy(arena, diag.text, strlen(diag.text));
         return CLI_ERROR;
