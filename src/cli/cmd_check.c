@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,14 +56,23 @@ static int wrong(const char *what, const char *problem) {
     return CLI_CHECK_FAILED;
 }
 
+/* Where the policy is while it is tried alone: memory that both processes see. */
+struct place {
+    const char *volatile hook; /* the one that runs; NULL: none */
+    const char *volatile what; /* "random program" or "random requests", the seed of which is: */
+    volatile uint64_t seed;    /* 0: none */
+};
+
 /* ---- Alone ------------------------------------------------------------------------------------------------------- */
 
-static int try_scheduler(const struct sched_ops *ops, const void *given) {
+static int try_scheduler(const struct sched_ops *ops, const void *given, struct place *place) {
+    place->what = "random program";
     for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
-        const struct sched_trial trial = {ops, given, NULL, NULL, seed % 4 != 0, N_BLOCKS, seed};
+        const struct sched_trial trial = {ops, given, NULL, NULL, seed % 4 != 0, N_BLOCKS, seed, &place->hook};
         struct sched_trial_outcome first, second;
         char what[64];
         snprintf(what, sizeof what, "random program %" PRIu64, seed);
+        place->seed = seed;
         if (!sched_trial_run(&trial, &first) || !sched_trial_run(&trial, &second))
             return wrong(what, first.problem[0] ? first.problem : second.problem);
         if (first.picks != second.picks)
@@ -69,7 +80,9 @@ static int try_scheduler(const struct sched_ops *ops, const void *given) {
     }
     printf("good   %d random programs: only candidates are picked, every warp ends, equal calls lead to equal picks\n",
            N_SEEDS);
-    uint32_t longest = sched_trial_longest_wait(ops, given, N_ISSUES, 1);
+    const struct sched_trial starving = {.ops = ops, .options = given, .seed = 1, .hook = &place->hook};
+    place->seed = 0;
+    uint32_t longest = sched_trial_longest_wait(&starving, N_ISSUES);
     if (longest == UINT32_MAX)
         printf("note   a warp that is always ready may never issue while others are ready too: it can starve\n");
     else
@@ -78,12 +91,15 @@ static int try_scheduler(const struct sched_ops *ops, const void *given) {
     return CLI_DONE;
 }
 
-static int try_dram_policy(const struct dram_policy *policy) {
+static int try_dram_policy(const struct dram_policy *policy, struct place *place) {
     uint64_t longest = 0;
+    place->what = "random requests";
+    place->hook = "pick"; /* the only one */
     for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
         struct dram_trial_outcome first, second;
         char what[64];
         snprintf(what, sizeof what, "random requests %" PRIu64, seed);
+        place->seed = seed;
         if (!mem_try_dram_policy(policy, N_REQUESTS, seed, &first) ||
             !mem_try_dram_policy(policy, N_REQUESTS, seed, &second))
             return wrong(what, first.problem[0] ? first.problem : second.problem);
@@ -125,7 +141,8 @@ static int run_one(const char *name, const struct cli_target *target, const stru
     return CLI_DONE;
 }
 
-static int run_workloads(const struct cli_target *target, double timeout, struct base_arena *arena) {
+static int run_workloads(const struct cli_target *target, double timeout,
+                         struct base_arena *arena) {
     struct cli_place place;
     unsigned n_run = 0;
     if (!cli_find_place(&place, arena))
@@ -151,7 +168,7 @@ static int run_workloads(const struct cli_target *target, double timeout, struct
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 /* With its options, which sched_parse() checks. */
-static int try_alone(const struct heddle_plugin *plugin, const char *text) {
+static int try_alone(const struct heddle_plugin *plugin, const char *text, struct place *place) {
     char error[512];
     const struct sched_ops *scheduler;
     const struct divergence_ops *model;
@@ -163,7 +180,7 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text) {
             return cli_fail(CLI_ERROR, "%s", error);
         printf("scheduler %s: %s\n", scheduler->name, scheduler->help);
         fflush(stdout);
-        status = try_scheduler(scheduler, given);
+        status = try_scheduler(scheduler, given, place);
         break;
     case HEDDLE_PLUGIN_DIVERGENCE:
         if (!divergence_parse(text, &model, &given, error, sizeof error))
@@ -176,38 +193,53 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text) {
             return cli_fail(CLI_ERROR, "%s", error);
         printf("DRAM policy %s: %s\n", policy->name, policy->help ? policy->help : "");
         fflush(stdout);
-        status = try_dram_policy(policy);
+        status = try_dram_policy(policy, place);
     }
     }
     free(given);
     return status;
 }
 
-/* In a process of its own: a policy may crash, or never return. */
+/* Says what ended the process that tried the policy, and where it was. */
+static int report_end(const char *text, const struct place *place, int signal_number, double timeout) {
+    char where[64] = "", program[64] = "", problem[1024];
+    if (place->hook)
+        snprintf(where, sizeof where, " in %s()", place->hook);
+    if (place->seed)
+        snprintf(program, sizeof program, " (%s %" PRIu64 ")", place->what, place->seed);
+    if (signal_number == SIGALRM)
+        snprintf(problem, sizeof problem, "%s has not come to its end after %g s%s%s", text, timeout, where, program);
+    else
+        snprintf(problem, sizeof problem, "%s crashes%s%s: SIG%s (%s)", text, where, program,
+                 sigabbrev_np(signal_number), sigdescr_np(signal_number));
+    return wrong("alone", problem);
+}
+
+/* In a process of its own: a policy may crash, or never return. It ends with this process. */
 static int try_alone_apart(const struct heddle_plugin *plugin, const char *text, double timeout) {
-    char problem[128];
     int status;
+    struct place *place =
+        mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* all zero */
     fflush(stdout);
-    pid_t child = fork();
+    pid_t child = place == MAP_FAILED ? -1 : fork();
     if (child < 0)
         return cli_fail(CLI_ERROR, "cannot start a process: %s", strerror(errno));
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm((unsigned)fmin(ceil(timeout), 1e9));
-        status = try_alone(plugin, text);
+        status = try_alone(plugin, text, place);
         fflush(stdout);
         _exit(status);
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return cli_fail(CLI_ERROR, "cannot wait for a process: %s", strerror(errno));
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
-    if (WTERMSIG(status) == SIGALRM)
-        snprintf(problem, sizeof problem, "it has not come to its end after %g s", timeout);
+    if (!WIFEXITED(status))
+        status = report_end(text, place, WTERMSIG(status), timeout);
     else
-        snprintf(problem, sizeof problem, "it crashes: SIG%s (%s)", sigabbrev_np(WTERMSIG(status)),
-                 sigdescr_np(WTERMSIG(status)));
-    return wrong("alone", problem);
+        status = WEXITSTATUS(status);
+    munmap(place, sizeof *place);
+    return status;
 }
 
 static int check(struct check_options *given, const struct cli_words *words, struct base_arena *arena) {

@@ -39,7 +39,7 @@ static struct choice choose(const char *text) {
 /* Runs until all blocks are done and returns a digest of the picks. `second` may be NULL. */
 static uint64_t simulate(const char *first, const char *second, bool has_marks, uint32_t n_blocks, uint64_t seed) {
     struct choice one = choose(first), other = second ? choose(second) : (struct choice){0};
-    const struct sched_trial trial = {one.ops, one.options, other.ops, other.options, has_marks, n_blocks, seed};
+    const struct sched_trial trial = {one.ops, one.options, other.ops, other.options, has_marks, n_blocks, seed, NULL};
     struct sched_trial_outcome outcome;
     if (!sched_trial_run(&trial, &outcome))
         fail_msg("%s%s%s: %s", first, second ? " and " : "", second ? second : "", outcome.problem);
@@ -133,7 +133,8 @@ static void adaptive_with_one_candidate_is_that_candidate(void **state) {
 /* Expects a slot that is always ready to issue after at most `most` issues, whatever the others do. */
 static void expect_no_starvation(const char *scheduler, unsigned most) {
     struct choice choice = choose(scheduler);
-    assert_in_range(sched_trial_longest_wait(choice.ops, choice.options, 3000, 7), 0, most - 1);
+    const struct sched_trial trial = {.ops = choice.ops, .options = choice.options, .seed = 7};
+    assert_in_range(sched_trial_longest_wait(&trial, 3000), 0, most - 1);
     free(choice.options);
 }
 

@@ -27,6 +27,8 @@ struct machine {
     uint64_t wakes_at[SCHED_TRIAL_SLOTS];
     struct sched_set at_barrier;
     uint64_t picks;
+    const char *volatile *hook; /* the name of the hook that runs, for whoever asked for it */
+    const char *volatile unseen;
 };
 
 static struct sched_set first_slots(uint64_t bits) { return (struct sched_set){{bits, 0}}; }
@@ -45,11 +47,20 @@ static uint32_t random_below(struct machine *machine, uint32_t limit) {
 }
 
 /* Calls a hook of every scheduler. */
-#define TELL(machine, hook, ...)                                                                                       \
+#define TELL(machine, called, ...)                                                                                     \
     do {                                                                                                               \
+        *(machine)->hook = #called;                                                                                    \
         for (unsigned told = 0; told < (machine)->n_players; told++)                                                   \
-            (machine)->player[told].ops.hook((machine)->player[told].state, &(machine)->view, __VA_ARGS__);            \
+            (machine)->player[told].ops.called((machine)->player[told].state, &(machine)->view, __VA_ARGS__);          \
+        *(machine)->hook = NULL;                                                                                       \
     } while (0)
+
+static int pick(struct machine *machine, const struct player *player, const struct sched_set *candidates) {
+    *machine->hook = "pick";
+    int slot = player->ops.pick(player->state, &machine->view, candidates);
+    *machine->hook = NULL;
+    return slot;
+}
 
 static void update_next(struct machine *machine, uint32_t slot) {
     bool is_long = machine->has_marks && random_below(machine, 3) == 0;
@@ -140,8 +151,8 @@ static bool pick_and_issue(struct machine *machine, uint64_t cycle, char *proble
     if (sched_is_empty(&candidates))
         return true;
     const struct player *player = machine->player;
-    int slot = player[0].ops.pick(player[0].state, &machine->view, &candidates);
-    if (machine->n_players > 1 && player[1].ops.pick(player[1].state, &machine->view, &candidates) != slot)
+    int slot = pick(machine, &player[0], &candidates);
+    if (machine->n_players > 1 && pick(machine, &player[1], &candidates) != slot)
         return complain(problem, size, "the two schedulers pick differently in cycle %llu", (unsigned long long)cycle);
     machine->picks = (machine->picks ^ (uint64_t)(slot + 2)) * 1099511628211u;
     if (slot == SCHED_NONE)
@@ -158,12 +169,15 @@ static bool pick_and_issue(struct machine *machine, uint64_t cycle, char *proble
 static void add_player(struct machine *machine, const struct sched_ops *ops, const void *options) {
     struct player *player = &machine->player[machine->n_players++];
     *player = (struct player){sched_complete(ops), base_allocate(1, ops->state_bytes ? ops->state_bytes : 1)};
+    *machine->hook = "start";
     player->ops.start(player->state, options, SCHED_TRIAL_SLOTS);
+    *machine->hook = NULL;
 }
 
-static struct machine *new_machine(uint64_t seed) {
+static struct machine *new_machine(const struct sched_trial *trial) {
     struct machine *machine = base_allocate(1, sizeof *machine);
-    machine->seed = seed;
+    machine->seed = trial->seed;
+    machine->hook = trial->hook ? trial->hook : &machine->unseen;
     machine->view = (struct sched_view){machine->slot,       &machine->occupied,  &machine->ready,
                                         &machine->next_long, &machine->next_load, &machine->waits_long,
                                         &machine->pending,   SCHED_TRIAL_SLOTS,   0};
@@ -177,7 +191,7 @@ static void free_machine(struct machine *machine) {
 }
 
 bool sched_trial_run(const struct sched_trial *trial, struct sched_trial_outcome *outcome) {
-    struct machine *machine = new_machine(trial->seed);
+    struct machine *machine = new_machine(trial);
     machine->has_marks = trial->has_marks;
     machine->blocks_left = trial->n_blocks;
     *outcome = (struct sched_trial_outcome){.picks = 0};
@@ -211,7 +225,7 @@ static uint32_t longest_wait_of(struct machine *machine, uint32_t always, uint32
         uint64_t others = (uint64_t)random_below(machine, 1u << 12) << 12 | random_below(machine, 1u << 12);
         machine->ready = first_slots(others | 1ull << always);
         struct sched_set candidates = machine->ready;
-        int slot = player[0].ops.pick(player[0].state, &machine->view, &candidates);
+        int slot = pick(machine, player, &candidates);
         if (slot < 0 || slot >= SCHED_TRIAL_SLOTS)
             continue;
         TELL(machine, issued, (uint32_t)slot);
@@ -222,11 +236,12 @@ static uint32_t longest_wait_of(struct machine *machine, uint32_t always, uint32
     return n_own ? longest : UINT32_MAX;
 }
 
-uint32_t sched_trial_longest_wait(const struct sched_ops *ops, const void *options, uint32_t n_issues, uint64_t seed) {
+uint32_t sched_trial_longest_wait(const struct sched_trial *trial, uint32_t n_issues) {
     uint32_t longest = 0;
     for (uint32_t always = 0; always < SCHED_TRIAL_SLOTS; always++) {
-        struct machine *machine = new_machine(seed + always);
-        add_player(machine, ops, options);
+        struct machine *machine = new_machine(trial);
+        machine->seed += always;
+        add_player(machine, trial->ops, trial->options);
         uint32_t one = longest_wait_of(machine, always, n_issues);
         longest = one > longest ? one : longest;
         free_machine(machine);

@@ -15,6 +15,7 @@ struct sched_trial {
     bool has_marks; /* with long operations and progress instructions */
     uint32_t n_blocks;
     uint64_t seed;
+    const char *volatile *hook; /* holds the name of a scheduler's hook while it runs; NULL: not asked for */
 };
 
 struct sched_trial_outcome {
@@ -26,5 +27,6 @@ struct sched_trial_outcome {
 /* Runs until all blocks have ended. Returns false, with outcome->problem, at the first mistake. */
 bool sched_trial_run(const struct sched_trial *trial, struct sched_trial_outcome *outcome);
 /* Returns the most issues of others that a warp which is always ready has to wait for, of `n_issues`, whatever the
- * others do; with nothing pending. UINT32_MAX: one of them never issued. */
-uint32_t sched_trial_longest_wait(const struct sched_ops *ops, const void *options, uint32_t n_issues, uint64_t seed);
+ * others do; with nothing pending. UINT32_MAX: one of them never issued. Of the trial it uses ops, options, seed and
+ * hook. */
+uint32_t sched_trial_longest_wait(const struct sched_trial *trial, uint32_t n_issues);

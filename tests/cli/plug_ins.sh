@@ -65,7 +65,8 @@ sed 's/    if (state->left/    *(volatile int *)8 = 1;\n&/' mine/mine.c >crash.c
 sed 's/    if (state->left/    for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >endless.c
 sed 's/return sched_next(.*/return SCHED_NONE;/; s/^ *\.pick = pick,/&\n    .is_strict = true,/' mine/mine.c >idle.c
 sed 's/    if (state->left/    base_arena_alloc(memory, 1, 3);\n&/; s/^static int pick/void *base_arena_alloc(void *, size_t, size_t);\n&/' mine/mine.c >defect.c
-for name in wild other layout none moody crash endless idle defect; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+sed 's/^static uint32_t pick.*/&\n    for (volatile int i = 1; i; ) {}/' order/order.c >closed.c
+for name in wild other layout none moody crash endless idle defect closed; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
 expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
 expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
@@ -80,10 +81,11 @@ message=$("$heddle" run vecadd -q -s idle.so --set limits.watchdog=20000 2>&1) &
 [[ $(grep -c 'SM 0 slot' <<<"$message") == 0 ]] || fail "it blames the groups: $message"
 expect 3 "pick() returned slot 77, which is no candidate" "$heddle" check wild.so
 expect 3 "equal calls" bash -c "'$heddle' check moody.so | sed 's/the same calls lead to other picks/equal calls/'; exit \${PIPESTATUS[0]}"
-expect 3 "it crashes: SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" check crash.so
+expect 3 "crash.so crashes in pick() (random program 1): SIGSEGV" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" check crash.so
 expect 1 "'heddle check $work/crash.so' tries your own code" env ASAN_OPTIONS=handle_segv=0 UBSAN_OPTIONS=handle_segv=0 "$heddle" run vecadd -s crash.so
-expect 3 "it has not come to its end after 1 s" "$heddle" check endless.so --timeout 1
+expect 3 "alone: endless.so has not come to its end after 1 s in pick() (random program 1)" "$heddle" check endless.so --timeout 1
 expect 2 "check needs a shared object" "$heddle" check bfs
+expect 3 "alone: closed.so has not come to its end after 1 s in pick() (random requests 1)" "$heddle" check closed.so --timeout 1
 
 # An assertion of Heddle that fails says whose defect it is and what to report; other runs go on. defect.so calls a function of Heddle in a
 # way that its assertion refuses.
