@@ -118,8 +118,8 @@ static int try_dram_policy(const struct dram_policy *policy, struct place *place
 /* They have divergent loops, barriers, atomics, shared memory, stacks in local memory. */
 static const char *const workloads[] = {"bfs", "matmul", "sort", "reduction", "nqueens", "histogram", "divergent"};
 
-static int run_one(const char *name, const struct cli_target *target, const struct cli_place *place, double timeout,
-                   uint64_t *cycles, struct base_arena *arena) {
+static int run_one(const char *name, const char *plugin, const struct cli_target *target, const struct cli_place *place,
+                   double timeout, uint64_t *cycles, struct base_arena *arena) {
     struct cli_execution execution = {
         .place = place,
         .target = target,
@@ -135,13 +135,17 @@ static int run_one(const char *name, const struct cli_target *target, const stru
     status = cli_execute_all(&jobs);
     if (status != CLI_DONE)
         return status;
+    if (jobs.interrupt)
+        return cli_fail(CLI_STOPPED, "%s", job.run.error);
+    if (job.is_killed)
+        return wrong(name, base_arena_printf(arena, "a hook of %s has not returned after %g s", plugin, timeout));
     if (job.status != CLI_DONE)
         return wrong(name, job.run.error ? job.run.error : "it failed");
     *cycles = job.run.total.counters.cycles;
     return CLI_DONE;
 }
 
-static int run_workloads(const struct cli_target *target, double timeout,
+static int run_workloads(const char *plugin, const struct cli_target *target, double timeout,
                          struct base_arena *arena) {
     struct cli_place place;
     unsigned n_run = 0;
@@ -151,9 +155,9 @@ static int run_workloads(const struct cli_target *target, double timeout,
         uint64_t first, second;
         if (!cli_find_workload(workloads[i]))
             continue;
-        int status = run_one(workloads[i], target, &place, timeout, &first, arena);
+        int status = run_one(workloads[i], plugin, target, &place, timeout, &first, arena);
         if (status == CLI_DONE)
-            status = run_one(workloads[i], target, &place, timeout, &second, arena);
+            status = run_one(workloads[i], plugin, target, &place, timeout, &second, arena);
         if (status != CLI_DONE)
             return status;
         if (first != second)
@@ -258,7 +262,7 @@ static int check(struct check_options *given, const struct cli_words *words, str
                                  plugin->kind == HEDDLE_PLUGIN_DIVERGENCE ? text : NULL, 0, arena);
     if (status == CLI_DONE)
         status = try_alone_apart(plugin, text, given->timeout_seconds);
-    return status == CLI_DONE ? run_workloads(&target, given->timeout_seconds, arena) : status;
+    return status == CLI_DONE ? run_workloads(text, &target, given->timeout_seconds, arena) : status;
 }
 
 int cli_check(int argc, char **argv) {

@@ -65,8 +65,10 @@ sed 's/    if (state->left/    *(volatile int *)8 = 1;\n&/' mine/mine.c >crash.c
 sed 's/    if (state->left/    for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >endless.c
 sed 's/return sched_next(.*/return SCHED_NONE;/; s/^ *\.pick = pick,/&\n    .is_strict = true,/' mine/mine.c >idle.c
 sed 's/    if (state->left/    base_arena_alloc(memory, 1, 3);\n&/; s/^static int pick/void *base_arena_alloc(void *, size_t, size_t);\n&/' mine/mine.c >defect.c
+sed 's/    if (state->left/    if (view->n_slots != 24) for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >in_gpu.c # the trial alone has 24
+sed 's/    if (state->left/    static int n_calls;\n    if (n_calls++ > 200) for (volatile int i = 1; i; ) {}\n&/' mine/mine.c >late.c
 sed 's/^static uint32_t pick.*/&\n    for (volatile int i = 1; i; ) {}/' order/order.c >closed.c
-for name in wild other layout none moody crash endless idle defect closed; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
+for name in wild other layout none moody crash endless idle defect in_gpu late closed; do cc -O2 -shared -fPIC "-I$include" $name.c -o $name.so; done
 expect 2 "empty.so is no plug-in: it does not define heddle_plugin" "$heddle" run vecadd -s empty.so
 expect 2 "cannot load the plug-in" "$heddle" run vecadd -s text.so
 expect 2 "'missing.so': No such file" "$heddle" run vecadd -s missing.so
@@ -86,6 +88,38 @@ expect 1 "'heddle check $work/crash.so' tries your own code" env ASAN_OPTIONS=ha
 expect 3 "alone: endless.so has not come to its end after 1 s in pick() (random program 1)" "$heddle" check endless.so --timeout 1
 expect 2 "check needs a shared object" "$heddle" check bfs
 expect 3 "alone: closed.so has not come to its end after 1 s in pick() (random requests 1)" "$heddle" check closed.so --timeout 1
+
+# One signal is enough to end a run whose plug-in never returns, with what the earlier launches have measured; and so is the end of heddle.
+stuck() { exec "$heddle" run "$HEDDLE_PROGRAMS/stuck" -q -s late.so --json "stopped$1.json" --threads "$1" -- "running$1" 2>"errors$1"; }
+await() { for ((i = 0; i < 300; i++)); do [[ ! -e $1 ]] || return 0; sleep 0.1; done; fail "$1 does not come"; }
+for i in 1 2 3; do
+    stuck $i &
+    process[i]=$!
+done
+"$heddle" check endless.so >check.out 2>&1 &
+process[4]=$!
+"$heddle" check in_gpu.so --timeout 6 >in_gpu.out 2>&1 & # enough for the trial alone
+process[5]=$!
+for i in 1 2 3; do await running$i; done
+sleep 0.5
+for i in 2 4; do child[i]=$(tr -d ' ' <"/proc/${process[i]}/task/${process[i]}/children"); done
+kill -KILL "${process[2]}"
+kill -TERM "${process[1]}" "${process[3]}" "${process[4]}"
+for i in 1 3; do
+    status=0
+    wait "${process[i]}" || status=$?
+    [[ $status == 4 ]] || fail "a run that was asked to stop ends with $status"
+    [[ $(<"errors$i") == "heddle: stopped by SIGTERM (Terminated); it did not end and was killed: a hook of $work/late.so may never return" ]] ||
+        fail "a run that was killed says: $(<"errors$i")"
+    grep -q '"name": "brief"' "stopped$i.json" && grep -q '"stopped": "interrupt"' "stopped$i.json" || fail "results are lost: $(<"stopped$i.json")"
+done
+for i in 2 4; do
+    [[ ${child[i]} ]] || fail "no program runs"
+    for ((n = 0; n < 150; n++)); do [[ -e /proc/${child[i]}/exe ]] || break; sleep 0.1; done
+    ! [[ -e /proc/${child[i]}/exe ]] || { kill -KILL "${child[i]}"; fail "process $i outlives heddle"; }
+done
+wait "${process[5]}" && fail "a hook that does not return is no mistake"
+[[ $(<in_gpu.out) == *"wrong  bfs: a hook of in_gpu.so has not returned after 6 s" ]] || fail "$(<in_gpu.out)"
 
 # An assertion of Heddle that fails says whose defect it is and what to report; other runs go on. defect.so calls a function of Heddle in a
 # way that its assertion refuses.

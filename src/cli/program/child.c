@@ -1,7 +1,8 @@
 /* Starts programs and waits for them. Signals are taken one by one from a queue (sigtimedwait), so there is no handler.
  *
  * At the time limit the driver ends the kernel by itself, and the program can report it; a program that still runs a
- * little later gets SIGTERM, then SIGKILL. */
+ * little later gets SIGTERM. A program that was asked to end, by that or by the user, and has not a little later, gets
+ * SIGKILL: a hook of a plug-in that never returns cannot be asked. */
 #define _GNU_SOURCE
 #include "cli/program/child.h"
 
@@ -22,7 +23,7 @@
 
 #include "base/arena.h"
 
-static const double grace_seconds = 2, wait_seconds = 0.2;
+static const double grace_seconds = 2, stop_seconds = 5, wait_seconds = 0.2;
 
 double cli_now_seconds(void) {
     struct timespec now;
@@ -99,8 +100,8 @@ static void execute_program(const struct cli_child *child, const sigset_t *mask,
 struct running {
     unsigned number;
     pid_t pid;
-    bool is_apart;
-    double deadline; /* INFINITY: none */
+    bool is_apart, is_asked; /* is_asked: to end */
+    double deadline;         /* INFINITY: none */
     struct cli_end end;
 };
 
@@ -241,6 +242,10 @@ static void pass_on(struct supervisor *supervisor, const siginfo_t *info) {
         if (!running->pid)
             continue;
         running->end.interrupt = info->si_signo;
+        if (is_first) {
+            running->is_asked = true;
+            running->deadline = supervisor->interrupted_at + stop_seconds;
+        }
         if (is_urgent)
             send_signal(running, SIGKILL);
         else if (is_first && (running->is_apart || info->si_code != SI_KERNEL))
@@ -272,8 +277,10 @@ static void end_overdue_programs(struct supervisor *supervisor) {
         struct running *running = &supervisor->running[i];
         if (!running->pid || now < running->deadline)
             continue;
-        send_signal(running, running->end.is_timed_out ? SIGKILL : SIGTERM);
-        running->end.is_timed_out = true;
+        send_signal(running, running->is_asked ? SIGKILL : SIGTERM);
+        running->end.is_killed = running->is_asked;
+        running->end.is_timed_out |= !running->is_asked;
+        running->is_asked = true;
         running->deadline = now + grace_seconds;
     }
 }

@@ -28,6 +28,7 @@ struct cli_end {
     int wait_status;     /* from waitpid */
     int interrupt;       /* the signal that this process received meanwhile; 0: none */
     bool is_timed_out;   /* it was ended at the time limit */
+    bool is_killed;      /* it did not end although it was asked to */
     uint64_t peak_bytes; /* its peak memory */
     double cpu_seconds;  /* of the program and its own children */
 };
@@ -43,7 +44,8 @@ struct cli_children {
 };
 
 /* Starts the programs, waits for their ends, and passes SIGINT, SIGTERM and SIGHUP on to them; after one of these it
- * starts no other program. They stop with this process at SIGTSTP. Returns the signal, or 0. */
+ * starts no other program, and kills those that have not ended five seconds later. They stop with this process at
+ * SIGTSTP. Returns the signal, or 0. */
 int cli_children_run(const struct cli_children *children);
 
 /* Seconds of a monotonic clock. */

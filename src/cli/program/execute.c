@@ -106,10 +106,31 @@ static const char *signal_text(int signal, struct base_arena *arena) {
                 : base_arena_printf(arena, "signal %d", signal);
 }
 
+/* The user's own code in the run, as --scheduler has it; NULL: none. */
+static const char *plugin_of(const struct cli_execution *execution) {
+    const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
+    const char *const name[] = {machine ? machine->scheduler : "", machine ? machine->divergence : "",
+                                machine ? machine->dram.policy_file : ""};
+    for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++)
+        if (config_plugin_file_length(name[i]))
+            return name[i];
+    return NULL;
+}
+
 static int stop(struct report_run *run, const char *by, const char *error) {
     run->stopped = by;
     run->error = error;
     return CLI_STOPPED;
+}
+
+/* What to add about a program that had to be killed. */
+static const char *end_text(const struct cli_execution *execution, const struct cli_end *end,
+                            struct base_arena *arena) {
+    const char *plugin = plugin_of(execution);
+    if (!end->is_killed)
+        return "";
+    return plugin ? base_arena_printf(arena, "; it did not end and was killed: a hook of %s may never return", plugin)
+                  : "; it did not end and was killed";
 }
 
 /* The first error that a GPU does not give, or NULL. */
@@ -152,17 +173,6 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
     return code == CLI_CHECK_FAILED ? CLI_CHECK_FAILED : CLI_ERROR;
 }
 
-/* The user's own code in the run, as --scheduler has it; NULL: none. */
-static const char *plugin_of(const struct cli_execution *execution) {
-    const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
-    const char *const name[] = {machine ? machine->scheduler : "", machine ? machine->divergence : "",
-                                machine ? machine->dram.policy_file : ""};
-    for (unsigned i = 0; i < sizeof name / sizeof name[0]; i++)
-        if (config_plugin_file_length(name[i]))
-            return name[i];
-    return NULL;
-}
-
 /* An assertion of Heddle has failed in the program's process. Whoever reports it needs to say what was run. */
 static int judge_defect(const struct cli_execution *execution, const char *failure, struct report_run *run,
                         struct base_arena *arena) {
@@ -182,9 +192,13 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
                  struct base_arena *arena, bool *is_said) {
     const char *limit = limit_reached(run);
     if (end->interrupt)
-        return stop(run, "interrupt", base_arena_printf(arena, "stopped by %s", signal_text(end->interrupt, arena)));
+        return stop(run, "interrupt",
+                    base_arena_printf(arena, "stopped by %s%s", signal_text(end->interrupt, arena),
+                                      end_text(execution, end, arena)));
     if (end->is_timed_out || (limit && strcmp(limit, "timeout") == 0))
-        return stop(run, "timeout", base_arena_printf(arena, "stopped after %g s", execution->timeout_seconds));
+        return stop(run, "timeout",
+                    base_arena_printf(arena, "stopped after %g s%s", execution->timeout_seconds,
+                                      end_text(execution, end, arena)));
     if (limit)
         return stop(run, limit,
                     base_arena_printf(arena, "stopped at the limit of %s",
@@ -359,6 +373,7 @@ static void end_job(void *context, unsigned i, const struct cli_end *end) {
     struct cli_job *job = &jobs->job[i];
     job->run.peak_bytes = end->peak_bytes;
     job->cpu_seconds = end->cpu_seconds;
+    job->is_killed = end->is_killed;
     job->status = read_and_judge(job, end, jobs->arena);
     if (job->execution.keeps_errors)
         quote_program(job, jobs->arena);

@@ -74,6 +74,7 @@ struct cli_job {
     int status;            /* see cli_execute(); set when it has ended */
     double cpu_seconds;    /* set when it has ended */
     bool is_said;
+    bool is_killed;          /* see child.h */
     bool is_explained;       /* run.error says it all: what the program printed adds nothing */
     double started, seconds; /* times of cli_now_seconds(); started is 0 before the start */
     const char *folder;      /* private */
