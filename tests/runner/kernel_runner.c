@@ -1,12 +1,12 @@
 /* Runs kernel tests (kernel_test.h) through the CUDA driver API.
  *
- *     kernel_runner [--isa base|v3|v4] [--divergence MODEL] [--real-gpu] [--check] FILE.ptx...
+ *     kernel_runner [--isa base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] FILE.ptx...
  *
  * Every test runs in a separate process, so that a kernel that faults, prints or hangs does not affect other tests; its
  * standard output and error are collected and compared with the test's expectations. --isa sets HEDDLE_ISA and ends
  * with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine, which
- * gets a matrix unit, with that model, except those that a rule of the model refuses; --real-gpu skips the tests that
- * do not apply to hardware, and the texts of errors; --check only reads the files.
+ * gets a matrix unit, with that model, except those that a rule of the model refuses, on N host threads; --real-gpu
+ * skips the tests that do not apply to hardware, and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
  *
@@ -232,14 +232,21 @@ static bool run_file(const char *path, const struct mode *mode) {
 }
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: kernel_runner [--isa base|v3|v4] [--divergence MODEL] [--real-gpu] [--check] FILE.ptx...\n");
+    fprintf(stderr, "usage: kernel_runner [--isa base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] "
+                    "FILE.ptx...\n");
     return 2;
+}
+
+static void time_on_default_machine(const char *model, const char *n_threads) {
+    char config[256];
+    snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nsm:\\n  matrix_rate: 256\\n\", \"threads\": %s}",
+             model, n_threads);
+    setenv("HEDDLE_CONFIG", config, 1);
 }
 
 int main(int argc, char **argv) {
     struct mode mode = {.may_refuse = false};
-    char config[256];
+    const char *model = NULL, *n_threads = NULL;
     int i = 1, n_bad = 0;
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--check") == 0) {
@@ -247,10 +254,10 @@ int main(int argc, char **argv) {
         } else if (strcmp(argv[i], "--real-gpu") == 0) {
             mode.is_real = true;
         } else if (strcmp(argv[i], "--divergence") == 0 && i + 1 < argc) {
-            snprintf(config, sizeof config, "{\"machine\": \"divergence: %s\\nsm:\\n  matrix_rate: 256\\n\"}",
-                     argv[++i]);
-            setenv("HEDDLE_CONFIG", config, 1);
+            model = argv[++i];
             mode.may_refuse = true;
+        } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+            n_threads = argv[++i];
         } else if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc && isa_is_known(argv[i + 1])) {
             if (!isa_is_available(argv[++i])) {
                 printf("skipped: this host has no x86-64-%s\n", argv[i]);
@@ -261,8 +268,10 @@ int main(int argc, char **argv) {
             return usage();
         }
     }
-    if (i == argc)
+    if (i == argc || (n_threads && !model))
         return usage();
+    if (model)
+        time_on_default_machine(model, n_threads ? n_threads : "1");
     for (; i < argc; i++)
         n_bad += !run_file(argv[i], &mode);
     return n_bad > 0;
