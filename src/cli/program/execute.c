@@ -16,6 +16,7 @@
 
 #include "base/defect.h"
 #include "cli/cli.h"
+#include "cli/program/run_folder.h"
 #include "config/plugin.h"
 
 /* ---- The driver's configuration ---------------------------------------------------------------------------------- */
@@ -217,18 +218,6 @@ static int judge(const struct cli_execution *execution, const struct cli_end *en
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* Makes a folder for the folders of all runs; NULL after one line. */
-static const char *make_common_folder(struct base_arena *arena) {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || !*parent)
-        parent = "/tmp";
-    char *path = base_arena_printf(arena, "%s/heddle-XXXXXX", parent);
-    if (mkdtemp(path))
-        return path;
-    cli_fail(CLI_ERROR, "cannot make a folder in '%s': %s; TMPDIR can name another place", parent, strerror(errno));
-    return NULL;
-}
-
 /* The driver may write beside the file and rename it, so the file has its own folder. */
 static bool make_folder(struct cli_job *job, const struct cli_jobs *jobs) {
     job->folder = base_arena_printf(jobs->arena, "%s/%zu", jobs->folder, (size_t)(job - jobs->job));
@@ -400,9 +389,10 @@ unsigned cli_count_processors(void) {
 }
 
 int cli_execute_all(struct cli_jobs *jobs) {
-    jobs->folder = make_common_folder(jobs->arena);
-    if (!jobs->folder)
+    struct cli_run_folder folder;
+    if (!cli_run_folder_make(&folder, jobs->arena))
         return CLI_ERROR;
+    jobs->folder = folder.path;
     if (!jobs->at_once)
         jobs->at_once = cli_count_processors();
     struct cli_children children = {
@@ -414,7 +404,7 @@ int cli_execute_all(struct cli_jobs *jobs) {
         .wait = jobs->progress ? wait_for_jobs : NULL,
     };
     jobs->interrupt = cli_children_run(&children);
-    rmdir(jobs->folder);
+    cli_run_folder_remove(&folder, jobs->arena);
     return CLI_DONE;
 }
 
