@@ -26,15 +26,16 @@ const struct cli_command cli_report_command = {
     .name = "report",
     .summary = "make a page with charts of results, which a browser shows",
     .usage = "report RESULTS... -o PAGE.html",
-    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json, or a store of results, such as\n"
-            "build/results.db, which paper and sweep fill; several are shown together. Of a run that a store has of\n"
-            "several versions of the simulator, the latest is shown. The page is one file and needs no network:\n"
+    .text = "RESULTS is a file that run, compare, paper or sweep wrote with --json, or a store of results, which\n"
+            "paper and sweep fill (--store); several are shown together. Of a run that a store has of several\n"
+            "versions of the simulator, the latest is shown. The page is one file and needs no network:\n"
             "charts, time series, threads and lines, as far as the results have them, and a table of all numbers.\n"
             "--html of those commands writes the same page at once, and records all that it shows.\n",
-    .examples = "  heddle compare bfs nn -d \"stack dws\" --json models.json\n"
-                "  heddle report models.json -o models.html\n"
-                "  heddle report monday.json tuesday.json -o both.html --title \"Before and after\"\n"
-                "  heddle report build/results.db --where \"size = 'small' AND program = 'bfs'\" -o bfs.html\n",
+    .examples =
+        "  heddle compare bfs nn -d \"stack dws\" --json models.json\n"
+        "  heddle report models.json -o models.html\n"
+        "  heddle report monday.json tuesday.json -o both.html --title \"Before and after\"\n"
+        "  heddle report ~/.local/share/heddle/results.db --where \"size = 'small' AND program = 'bfs'\" -o bfs.html\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_report,

@@ -131,7 +131,9 @@ static int run_plan(struct session *session) {
                                        .is_quiet = session->options->is_quiet,
                                        .is_forced = session->options->is_forced};
     unsigned n_merged;
-    int status = cli_run_files_merge(session->slurm.folder, session->store, &n_merged);
+    int status = cli_store_is_read_only(session->store)
+                     ? CLI_DONE
+                     : cli_run_files_merge(session->slurm.folder, session->store, &n_merged);
     if (status != CLI_DONE)
         return status;
     return cli_run_plan(&session->plan, session->store, &options);
@@ -325,6 +327,8 @@ int cli_run_session(const struct cli_session_options *options, const struct cli_
         return run_task(&session);
     if (status == CLI_DONE)
         status = cli_store_open(&session.store, store);
+    if (status == CLI_DONE && options->is_slurm && cli_store_is_read_only(session.store))
+        status = cli_fail(CLI_ERROR, "--slurm needs a store that it can write to: --store FILE");
     if (status == CLI_DONE)
         status = options->is_check     ? check_all(&session)
                  : options->is_reasons ? repeat_reasons(&session)

@@ -49,7 +49,7 @@ struct cli_session_options {
          0,                                                                                                             \
          CLI_TEXT,                                                                                                      \
          "FILE",                                                                                                        \
-         "where results are kept, default $HEDDLE_STORE or build/results.db",                                           \
+         "where results are kept, default $HEDDLE_STORE or ~/.local/share/heddle/results.db",                           \
          CLI_SESSION_FIELD(at, store),                                                                                  \
          0,                                                                                                             \
          0},                                                                                                            \

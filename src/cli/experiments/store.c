@@ -1,10 +1,12 @@
 /* The result store. With the write-ahead log, readers and a writer do not block each other, and committed results
- * survive however the process ends. */
+ * survive however the process ends. The log needs a folder that can be written to; a store in one that cannot, another
+ * user's for example, is read without it. */
 #define _GNU_SOURCE
 #include "cli/experiments/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include <sqlite3.h>
 
 #include "cli/cli.h"
-#include "cli/program/place.h"
 #include "stats/counters.h"
 
 enum { SCHEMA = 1, BUSY_MILLISECONDS = 60000 };
@@ -22,6 +23,7 @@ enum { SCHEMA = 1, BUSY_MILLISECONDS = 60000 };
 struct cli_store {
     sqlite3 *database;
     const char *path;
+    bool is_read_only;
 };
 
 static const char schema[] =
@@ -37,7 +39,8 @@ static const char schema[] =
     "PRAGMA user_version = 1;";
 
 static int fail_store(const struct cli_store *store) {
-    return cli_fail(CLI_ERROR, "the store of results '%s': %s", store->path, sqlite3_errmsg(store->database));
+    return cli_fail(CLI_ERROR, "the store of results '%s': %s; --store FILE names another", store->path,
+                    sqlite3_errmsg(store->database));
 }
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -126,14 +129,85 @@ static void make_folders(const char *path) {
     free(copy);
 }
 
+/* A path as a URI of SQLite, for the caller to free. */
+static char *uri(const char *path, const char *parameters) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        abort();
+    fputs("file:", file);
+    for (; *path; path++)
+        if (strchr("?#%", *path))
+            fprintf(file, "%%%02x", (unsigned)*path);
+        else
+            fputc(*path, file);
+    fprintf(file, "?%s", parameters);
+    fclose(file);
+    return text;
+}
+
+static bool try_to_read(struct cli_store *store, const char *parameters) {
+    char *name = uri(store->path, parameters);
+    sqlite3_close(store->database);
+    bool is_open = sqlite3_open_v2(name, &store->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK;
+    free(name);
+    sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
+    return is_open && user_version(store) == SCHEMA;
+}
+
+/* Without the log, only what is in the file itself can be read: all of it, unless a writer has left a log. */
+static bool has_log(const char *path) {
+    struct base_arena arena = {0};
+    struct stat about;
+    bool is_there = stat(base_arena_printf(&arena, "%s-wal", path), &about) == 0 && about.st_size > 0;
+    base_arena_free(&arena);
+    return is_there;
+}
+
+static bool open_read_only(struct cli_store *store) {
+    store->is_read_only = true;
+    return try_to_read(store, "mode=ro") || (!has_log(store->path) && try_to_read(store, "mode=ro&immutable=1"));
+}
+
+/* True if the file, or the folder in which SQLite makes its log, cannot be written to. */
+static bool is_protected(const struct cli_store *store) {
+    struct base_arena arena = {0};
+    const char *slash = strrchr(store->path, '/');
+    const char *folder =
+        slash ? base_arena_copy(&arena, store->path, slash > store->path ? (size_t)(slash - store->path) : 1) : ".";
+    bool is = access(store->path, R_OK) == 0 && (access(store->path, W_OK) != 0 || access(folder, W_OK) != 0);
+    base_arena_free(&arena);
+    return is;
+}
+
+static int open_to_write(struct cli_store *store) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(store->path, &store->database, flags, NULL) == SQLITE_OK)
+        return prepare(store);
+    return cli_fail(CLI_ERROR, "the store of results '%s' cannot be opened: %s; --store FILE names another",
+                    store->path, strerror(sqlite3_system_errno(store->database)));
+}
+
+static int open_or_make(struct cli_store *store) {
+    if (!is_protected(store))
+        return open_to_write(store);
+    if (!open_read_only(store))
+        return cli_fail(
+            CLI_ERROR,
+            "the store of results '%s' can be read, but not written to, and is of another Heddle or in use; "
+            "--store FILE names another",
+            store->path);
+    fprintf(stderr,
+            "heddle: the store of results '%s' is read-only: new runs are not kept; --store FILE names another\n",
+            store->path);
+    return CLI_DONE;
+}
+
 int cli_store_open(struct cli_store **store, const char *path) {
     *store = new_store(path);
     make_folders(path);
-    int status =
-        sqlite3_open_v2(path, &(*store)->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK
-            ? prepare(*store)
-            : cli_fail(CLI_ERROR, "the store of results '%s' cannot be opened: %s; --store FILE names another", path,
-                       strerror(sqlite3_system_errno((*store)->database)));
+    int status = open_or_make(*store);
     if (status != CLI_DONE) {
         cli_store_close(*store);
         *store = NULL;
@@ -143,14 +217,13 @@ int cli_store_open(struct cli_store **store, const char *path) {
 
 void cli_store_open_to_read(struct cli_store **store, const char *path) {
     *store = new_store(path);
-    if (sqlite3_open_v2(path, &(*store)->database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-        user_version(*store) == SCHEMA) {
-        sqlite3_busy_timeout((*store)->database, BUSY_MILLISECONDS);
+    if (open_read_only(*store))
         return;
-    }
     cli_store_close(*store);
     *store = NULL;
 }
+
+bool cli_store_is_read_only(const struct cli_store *store) { return store->is_read_only; }
 
 void cli_store_close(struct cli_store *store) {
     if (!store)
@@ -159,19 +232,24 @@ void cli_store_close(struct cli_store *store) {
     free(store);
 }
 
+/* The user's folder; NULL: unknown. */
+static const char *home_folder(void) {
+    const char *home = getenv("HOME");
+    if (home && *home)
+        return home;
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_dir : NULL;
+}
+
 const char *cli_store_path(const char *given, struct base_arena *arena) {
+    const char *variable = getenv("HEDDLE_STORE"), *data = getenv("XDG_DATA_HOME"), *home = home_folder();
     if (given)
         return given;
-    const char *variable = getenv("HEDDLE_STORE");
     if (variable && *variable)
         return variable;
-    const char *build = cli_find_build(arena);
-    if (build)
-        return base_arena_printf(arena, "%s/results.db", build);
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && *state)
-        return base_arena_printf(arena, "%s/heddle/results.db", state);
-    return base_arena_printf(arena, "%s/.local/state/heddle/results.db", home ? home : "");
+    if (data && *data == '/') /* others are to be ignored: XDG Base Directory Specification 0.8 */
+        return base_arena_printf(arena, "%s/heddle/results.db", data);
+    return base_arena_printf(arena, "%s/.local/share/heddle/results.db", home ? home : "");
 }
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
@@ -245,6 +323,8 @@ const char *cli_store_find(struct cli_store *store, const struct cli_stored_run 
 }
 
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {
+    if (store->is_read_only)
+        return true;
     struct base_arena arena = {0};
     const char *const text[] = {cli_store_key(run, &arena),
                                 run->version,
@@ -352,6 +432,8 @@ bool cli_store_each(struct cli_store *store, const char *where,
 }
 
 bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim *claim) {
+    if (store->is_read_only)
+        return true;
     const char *const text[] = {claim->experiment, claim->claim, claim->size, claim->state};
     sqlite3_stmt *statement = NULL;
     bool is_good =

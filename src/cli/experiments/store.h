@@ -24,17 +24,19 @@ struct cli_stored_claim {
     const char *experiment, *size, *claim, *state;
 };
 
-/* Opens the file at `path`, or makes it. Returns CLI_DONE, or the exit status after one line. */
+/* Opens the file at `path`, or makes it. A file that can only be read is opened too, after one line that says so: it
+ * keeps nothing. Returns CLI_DONE, or the exit status after one line. */
 int cli_store_open(struct cli_store **store, const char *path);
 /* The same for readers: *store is NULL if there is no file, or it cannot be read. No message. */
 void cli_store_open_to_read(struct cli_store **store, const char *path);
+bool cli_store_is_read_only(const struct cli_store *store);
 void cli_store_close(struct cli_store *store); /* does nothing for NULL */
 
 /* What tells this run from all others: 32 hexadecimal digits. */
 const char *cli_store_key(const struct cli_stored_run *run, struct base_arena *arena);
 /* The statistics of that run; NULL: none. */
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena);
-/* Returns false after one line: the disk is full, for example. */
+/* Does nothing if the store is read-only. Returns false after one line: the disk is full, for example. */
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run);
 
 /* Calls `take` for each run that meets `where`, an SQL expression over the table's columns (NULL: all), in the order of
@@ -49,7 +51,7 @@ bool cli_store_set_claim(struct cli_store *store, const struct cli_stored_claim 
 const char *cli_store_claim(struct cli_store *store, const char *experiment, const char *claim,
                             struct base_arena *arena);
 
-/* --store, or $HEDDLE_STORE, or results.db in the build tree, or in the user's state folder. */
+/* --store, or $HEDDLE_STORE, or heddle/results.db in $XDG_DATA_HOME, which is ~/.local/share by default. */
 const char *cli_store_path(const char *given, struct base_arena *arena);
 
 /* A hash of a file's content as text; NULL if it cannot be read (errno). */

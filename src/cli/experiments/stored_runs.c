@@ -200,6 +200,7 @@ json_t *cli_stored_runs_document(const char *path, const char *where, struct bas
     if (is_read && where)
         cli_fail(CLI_ERROR, "no run in the store of results '%s' meets --where", path);
     else if (is_read)
-        cli_fail(CLI_ERROR, "the store of results '%s' has no runs: paper and sweep fill it", path);
+        cli_fail(CLI_ERROR, "the store of results '%s' has no runs: paper and sweep fill the one that --store names",
+                 path);
     return NULL;
 }
