@@ -58,6 +58,20 @@ static void put_message(struct writer *writer, const char *format, va_list argum
     put_char(writer, '\n');
 }
 
+/* Bytes above ASCII stay only as part of text: a terminal would take others for commands. */
+static bool is_text(const char *line, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)line[i];
+        unsigned n_more = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c < 0xF5 ? 3 : 4;
+        if (c == 0x7F || (c >= 0x80 && c < 0xC2) || n_more == 4)
+            return false;
+        for (; n_more && i + 1 < length; n_more--)
+            if (((unsigned char)line[++i] & 0xC0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
 static bool is_utf8_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
 /* Writes the source line around `offset` and a caret below it. A tab becomes one space, so that the caret lines up. */
@@ -72,9 +86,15 @@ static void put_excerpt(struct writer *writer, const struct base_source *source,
     while (start < offset && is_utf8_continuation(source->text[start]))
         start++;
 
+    size_t end = start;
+    while (end < source->length && end - start < EXCERPT_COLUMNS && source->text[end] != '\n')
+        end++;
+    bool keeps_all = is_text(source->text + start, end - start);
     put(writer, "    ");
-    for (size_t i = start; i < source->length && i - start < EXCERPT_COLUMNS && source->text[i] != '\n'; i++)
-        put_char(writer, (unsigned char)source->text[i] < ' ' ? ' ' : source->text[i]);
+    for (size_t i = start; i < end; i++) {
+        unsigned char c = (unsigned char)source->text[i];
+        put_char(writer, c < ' ' ? ' ' : c >= 0x7F && !keeps_all ? '?' : source->text[i]);
+    }
     put(writer, "\n    ");
     for (size_t i = start; i < offset; i++)
         if (!is_utf8_continuation(source->text[i]))

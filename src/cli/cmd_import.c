@@ -124,8 +124,10 @@ static char *read_file(const char *path, struct base_arena *arena) {
         used += n;
     } while (used == size - 1);
     text[used] = '\0';
+    int error = ferror(file) ? errno : 0;
     fclose(file);
-    return text;
+    errno = error;
+    return error ? NULL : text;
 }
 
 /* The file's name without its folder and its end, or the name of its folder for what is called gpgpusim.config. */

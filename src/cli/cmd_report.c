@@ -52,6 +52,8 @@ static json_t *read_document(const char *path, const char *where, struct base_ar
         struct stat about;
         if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
             cli_fail(CLI_ERROR, "'%s' is empty", path);
+        else if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+            cli_fail(CLI_ERROR, "'%s' is a folder, not results", path);
         else if (error.line < 0)
             cli_fail(CLI_ERROR, "cannot read '%s': %s", path, strerror(errno));
         else

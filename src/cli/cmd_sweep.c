@@ -1,4 +1,5 @@
 /* `heddle sweep FILE.yaml...`: a user's own experiments, in the same format as the bundled ones. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -35,6 +36,16 @@ const struct cli_command cli_sweep_command = {
     .main = cli_sweep,
 };
 
+/* A message about a place in the file has the compilers' form, as for machines. */
+static int refuse(const struct base_diag *diag) {
+    static const char prefix[] = "error: ";
+    if (strncmp(diag->text, prefix, strlen(prefix)) == 0)
+        return cli_fail(CLI_ERROR, "%.*s", (int)strcspn(diag->text + strlen(prefix), "\n"),
+                        diag->text + strlen(prefix));
+    fputs(diag->text, stderr);
+    return CLI_ERROR;
+}
+
 static int run(struct cli_session_options *session, const struct cli_words *words, struct base_arena *arena) {
     if (words->count == 0)
         return cli_fail(CLI_USAGE, "sweep needs a file: heddle sweep FILE.yaml; docs/experiments.md has examples");
@@ -43,10 +54,8 @@ static int run(struct cli_session_options *session, const struct cli_words *word
     for (unsigned i = 0; i < words->count; i++) {
         struct base_diag diag = {0};
         all[i] = &experiment[i];
-        if (!cli_load_experiment(&experiment[i], words->item[i], arena, &diag)) {
-            diag.text[strlen(diag.text) - 1] = '\0'; /* its newline */
-            return cli_fail(CLI_ERROR, "%s", diag.text);
-        }
+        if (!cli_load_experiment(&experiment[i], words->item[i], arena, &diag))
+            return refuse(&diag);
     }
     cli_note_words(session, "sweep", words, arena);
     return cli_run_session(session, all, words->count, arena);

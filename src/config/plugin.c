@@ -42,6 +42,8 @@ static bool refuse_plugin(struct parser *parser, const char *name) {
         base_nearest_offer(&nearest, parser->list[i].name);
         add_name(list, sizeof list, parser->list[i].name);
     }
+    if (strchr(name, '/'))
+        return refuse(parser, "no %s '%s'; the name of a plug-in's file ends in .so", parser->kind, name);
     if (nearest.best)
         return refuse(parser, "no %s '%s'; did you mean '%s'?", parser->kind, name, nearest.best);
     return refuse(parser, "no %s '%s'; there are: %s", parser->kind, name, list);

@@ -27,6 +27,7 @@ static void misspelt_names_get_the_nearest_right_one(void **state) {
     refused(2, "run bsf --functional", "heddle: no workload and no file 'bsf'; did you mean 'bfs'?");
     refused(2, "run bfs --functionl", "heddle: unknown option '--functionl'; did you mean '--functional'?");
     refused(2, "run bfs --max-inst 5", "did you mean '--max-instructions'?");
+    refused(2, "run bfs -sgto", "heddle: unknown option '-sgto'; did you mean '-s gto'?");
     refused(2, "run bfs --thread 5", "did you mean '--threads'?");
     refused(2, "run bfs --functional --size smal",
             "--size takes small|medium|paper, not 'smal'; did you mean 'small'?");
@@ -122,6 +123,27 @@ static void files_that_cannot_be_used_are_named(void **state) {
     refused(1, "run bfs --functional --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
     refused(1, "ptx nothing.ptx", "heddle: cannot open 'nothing.ptx': No such file or directory");
     refused(1, "ptx docs", "heddle: cannot read 'docs': Is a directory");
+}
+
+static void folders_and_binaries_are_no_input(void **state) {
+    (void)state;
+    refused(1, "import docs", "heddle: cannot read 'docs': Is a directory");
+    refused(1, "report docs -o /dev/null", "heddle: 'docs' is a folder, not results");
+    refused(1, "sweep docs", "heddle: cannot read 'docs': Is a directory");
+    refused(1, "sweep nothing.yaml", "heddle: cannot open 'nothing.yaml': No such file or directory");
+    refused(2, "run bfs -s ./LICENSE", "heddle: no scheduler './LICENSE'; the name of a plug-in's file ends in .so");
+    refused(1, "paper liu2023-fig1 --plot /nowhere/x.svg", "cannot write '/nowhere/x.svg': No such file");
+    refused(2, "paper liu2023-fig1 --plot x.png", "--plot draws SVG, so 'x.png' should end in .svg, not in '.png'");
+    static const char *const binary[] = {"run bfs -m /bin/true", "sweep /bin/true"};
+    for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
+        struct outcome outcome = heddle("%s", binary[i]);
+        expect_status(&outcome, 1);
+        expect_text(outcome.err, "/bin/true:1:1: error: not YAML");
+        assert_int_equal(strncmp(outcome.err, "/bin/true", 9), 0);
+        for (const char *c = outcome.err; *c; c++)
+            assert_true(*c == '\n' || (*c >= ' ' && *c < 127));
+        outcome_free(&outcome);
+    }
 }
 
 static void workloads_refuse_their_own_mistakes(void **state) {
@@ -282,6 +304,7 @@ int main(void) {
         cmocka_unit_test(values_are_checked),
         cmocka_unit_test(options_must_fit_the_program),
         cmocka_unit_test(files_that_cannot_be_used_are_named),
+        cmocka_unit_test(folders_and_binaries_are_no_input),
         cmocka_unit_test(workloads_refuse_their_own_mistakes),
         cmocka_unit_test(output_that_cannot_be_written_is_an_error),
         cmocka_unit_test(one_file_is_not_written_twice_under_two_names),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/experiments/reasons.h"
@@ -275,6 +276,22 @@ static int repeat_reasons(struct session *session) {
     return status;
 }
 
+/* A figure is written after all runs: what is wrong with its name should not wait for them. */
+static int check_plot(const char *path) {
+    size_t length = strlen(path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    if (cli_is_stdout(path))
+        return CLI_DONE;
+    if (dot && (length < 4 || strcmp(path + length - 4, ".svg") != 0))
+        return cli_fail(CLI_USAGE, "--plot draws SVG, so '%s' should end in .svg, not in '%s'", path, dot);
+    struct base_arena arena = {0};
+    const char *folder = slash ? base_arena_copy(&arena, path, slash > path ? (size_t)(slash - path) : 1) : ".";
+    int status =
+        access(folder, W_OK) == 0 ? CLI_DONE : cli_fail(CLI_ERROR, "cannot write '%s': %s", path, strerror(errno));
+    base_arena_free(&arena);
+    return status;
+}
+
 static int check_options(const struct cli_session_options *options, const struct cli_experiment *const *experiment,
                          unsigned count) {
     if (options->is_check && (options->json || options->csv || options->plot || options->report || options->html))
@@ -294,7 +311,7 @@ static int check_options(const struct cli_session_options *options, const struct
         return cli_fail(CLI_USAGE, "%s takes no --size: %s", experiment[0]->name,
                         experiment[0]->common.size ? "its file names one"
                                                    : "it runs no workload whose size it chooses");
-    return CLI_DONE;
+    return options->plot && count == 1 ? check_plot(options->plot) : CLI_DONE;
 }
 
 void cli_note_words(struct cli_session_options *options, const char *command, const struct cli_words *words,

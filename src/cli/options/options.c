@@ -54,7 +54,11 @@ static bool refuse_unknown(struct parser *parser, const char *word) {
     const struct cli_command *command = parser->command;
     char *name = base_arena_copy(parser->arena, word, strcspn(word, "="));
     const char *nearest = nearest_option(command, name);
-    if (nearest)
+    const struct cli_option *letter = strlen(word) > 2 && word[1] != '-' ? find_option(command, word, 2) : NULL;
+    if (letter && letter->value)
+        parser->status =
+            cli_fail(CLI_USAGE, "unknown option '%s'; did you mean '-%c %s'?", word, letter->letter, word + 2);
+    else if (nearest)
         parser->status = cli_fail(CLI_USAGE, "unknown option '%s'; did you mean '%s'?", name, nearest);
     else if (command->has_program)
         parser->status = cli_fail(CLI_USAGE,

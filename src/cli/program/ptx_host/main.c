@@ -189,7 +189,8 @@ static void check_arguments(const struct job *job) {
         n++;
     }
     if (n != job->n_arguments)
-        fail(2, "kernel '%s' takes %u arguments, not %u; each one is an --arg", job->kernel, n, job->n_arguments);
+        fail(2, "kernel '%s' takes %u argument%s, not %u; each one is an --arg", job->kernel, n, n == 1 ? "" : "s",
+             job->n_arguments);
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
