@@ -65,9 +65,9 @@ const struct cli_command cli_compare_command = {
             "there is nothing to read.\n"
             "\n"
             "SIMD is the share of active lanes. The next columns say where the cycles of all SMs went: an\n"
-            "instruction issued (active), or none did, because warps waited for memory, for a result, at a\n"
-            "barrier, for their next instruction or for a unit, or because there were none; a kind that no\n"
-            "run has is left out.\n"
+            "instruction issued (active), or none did, because warps waited for memory (memory), for a result\n"
+            "(depend.), at a barrier (barrier), for their next instruction (fetch) or for a unit (struct.), or\n"
+            "because there were none (empty). A stall that no run has is left out.\n"
             "\n"
             "Exit status: as that of 'heddle run'; 3 when the check of any run failed.\n",
     .examples = "  heddle compare bfs\n"

@@ -45,11 +45,8 @@ struct gpu_trace {
 
 static const char *const activity_names[SM_N_ACTIVITIES] = {
     [SM_ISSUES] = "issue",
-    [SM_IS_READY] = "ready",
-    [SM_WAITS_FOR_MEMORY] = "wait: memory",
-    [SM_WAITS_FOR_RESULT] = "wait: result",
-    [SM_WAITS_FOR_FETCH] = "wait: fetch",
-    [SM_WAITS_FOR_OTHERS] = "wait: barrier",
+#define STATS_LINE_STALL(word, heading) [SM_STALLS_##word] = "stall: " #word,
+#include "stats/stalls.def"
 };
 
 /* ---- What is traced ---------------------------------------------------------------------------------------------- */

@@ -94,10 +94,9 @@ static void add_headings(const struct view *view, struct report_table *table) {
     static const char *const numbers[] = {"cycles", "IPC", "SIMD"};
     for (unsigned i = 0; i < 3; i++)
         report_table_cell(table, "%s", numbers[i]);
-    static const char *const shares[] = {"active", "memory", "depend.", "barrier", "fetch", "struct.", "empty"};
     for (unsigned i = 0; i < REPORT_N_SHARES; i++)
         if (view->has_share[i])
-            report_table_cell(table, "%s", shares[i]);
+            report_table_cell(table, "%s", report_share_heading(i));
     if (view->comparison->is_verbose)
         report_table_cell(table, "host s");
     report_table_cell(table, "speed-up");

@@ -52,17 +52,16 @@ const unsigned report_n_derived = sizeof report_derived / sizeof report_derived[
 
 /* ---- Where the cycles went --------------------------------------------------------------------------------------- */
 
-const char *const report_share_names[REPORT_N_SHARES] = {"active", "memory",     "dependency", "barrier",
-                                                         "fetch",  "structural", "empty"};
+const char *report_share_word(unsigned share) { return share ? stats_sm_stalls[share - 1].word : "active"; }
+
+const char *report_share_heading(unsigned share) { return share ? stats_sm_stalls[share - 1].heading : "active"; }
 
 void report_shares(const struct stats_counters *counters, unsigned share[REPORT_N_SHARES]) {
-    const uint64_t cycles[REPORT_N_SHARES] = {
-        counters->active_cycles, counters->stall_memory,     counters->stall_dependency, counters->stall_barrier,
-        counters->stall_fetch,   counters->stall_structural, counters->stall_empty,
-    };
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < REPORT_N_SHARES; i++)
+    uint64_t cycles[REPORT_N_SHARES] = {counters->active_cycles}, sum = cycles[0];
+    for (unsigned i = 1; i < REPORT_N_SHARES; i++) {
+        cycles[i] = counters->value[stats_sm_stalls[i - 1].at];
         sum += cycles[i];
+    }
     double rest[REPORT_N_SHARES];
     unsigned left = sum ? 1000 : 0;
     for (unsigned i = 0; i < REPORT_N_SHARES; i++) {

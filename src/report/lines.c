@@ -78,8 +78,8 @@ struct source_line {
 };
 
 static void add_heading(struct report_table *table, const char *line, bool is_timed) {
-    static const char *const always[] = {"executed", "lanes", "diverged"}, *const timed[] = {"misses", "stalls",
-                                                                                             "waits"};
+    static const char *const always[] = {"executed", "lanes", "diverged"};
+    static const char *const timed[] = {"misses", "stalls", "main stall"};
     report_table_cell(table, "%s", line);
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         report_table_cell(table, "%s", always[i]);
@@ -88,21 +88,13 @@ static void add_heading(struct report_table *table, const char *line, bool is_ti
     report_table_cell(table, "text");
 }
 
-/* What most of the line's stall cycles were for. */
-static const char *main_wait(const struct stats_line *line) {
-    static const struct {
-        unsigned at;
-        const char *name;
-    } waits[] = {{STATS_LINE_AT_stall_memory, "memory"},
-                 {STATS_LINE_AT_stall_dependency, "result"},
-                 {STATS_LINE_AT_stall_fetch, "fetch"},
-                 {STATS_LINE_AT_stall_barrier, "others"},
-                 {STATS_LINE_AT_stall_ready, "its turn"}};
-    unsigned most = 0;
-    for (unsigned i = 1; i < sizeof waits / sizeof waits[0]; i++)
-        if (line->value[waits[i].at] > line->value[waits[most].at])
-            most = i;
-    return line->value[waits[most].at] ? waits[most].name : "";
+/* The stall that most of the line's stall cycles were. */
+static const char *main_stall(const struct stats_line *line) {
+    const struct stats_stall *most = &stats_line_stalls[0];
+    for (unsigned i = 1; i < STATS_N_LINE_STALLS; i++)
+        if (line->value[stats_line_stalls[i].at] > line->value[most->at])
+            most = &stats_line_stalls[i];
+    return line->value[most->at] ? most->word : "";
 }
 
 static void add_row(struct report_table *table, uint32_t number, const struct stats_line *line, uint64_t all_stalls,
@@ -118,14 +110,14 @@ static void add_row(struct report_table *table, uint32_t number, const struct st
     else
         report_table_cell(table, "%s", "");
     if (is_timed) {
-        uint64_t stalls = stats_line_stalls(line);
+        uint64_t stalls = stats_line_stall_cycles(line);
         if (line->accesses)
             report_table_cell(table, "%.1f %%",
                               line->requests ? 100 * (double)line->misses / (double)line->requests : 0);
         else
             report_table_cell(table, "%s", "");
         report_table_cell(table, "%.1f %%", all_stalls ? 100 * (double)stalls / (double)all_stalls : 0);
-        report_table_cell(table, "%s", main_wait(line));
+        report_table_cell(table, "%s", main_stall(line));
     }
     report_table_cell(table, "%s", text);
 }
@@ -189,7 +181,7 @@ void report_print_lines(FILE *file, const struct report_run *run, bool is_colore
         struct report_table table = new_table("PTX line", is_timed, arena);
         uint64_t stalls = 0;
         for (unsigned k = 0; k < listing->n_lines; k++)
-            stalls += stats_line_stalls(&listing->line[k].counters);
+            stalls += stats_line_stall_cycles(&listing->line[k].counters);
         for (unsigned k = 0; k < listing->n_lines; k++)
             if (listing->line[k].counters.executed)
                 add_row(&table, listing->line[k].line, &listing->line[k].counters, stalls, is_timed,

@@ -142,6 +142,16 @@ static json_t *meanings(void) {
     return object;
 }
 
+/* The words for stalls, of SMs and of lines. */
+static json_t *stalls(void) {
+    json_t *sm = json_array(), *line = json_array();
+    for (unsigned i = 0; i < STATS_N_SM_STALLS; i++)
+        json_array_append_new(sm, json_string(stats_sm_stalls[i].word));
+    for (unsigned i = 0; i < STATS_N_LINE_STALLS; i++)
+        json_array_append_new(line, json_string(stats_line_stalls[i].word));
+    return json_pack("{s:o, s:o}", "sm", sm, "line", line);
+}
+
 static int write_escaped(const char *text, size_t size, void *user) {
     FILE *file = user;
     for (size_t i = 0; i < size; i++) {
@@ -162,6 +172,7 @@ bool report_write_page(FILE *file, const char *page, const char *title, json_t *
     json_object_set_new(data, "title", name ? name : json_string("Heddle"));
     json_object_set_new(data, "documents", documents);
     json_object_set_new(data, "meanings", meanings());
+    json_object_set_new(data, "stalls", stalls());
     bool is_good = at != NULL;
     errno = at ? errno : EINVAL;
     if (is_good) {

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "stats/counters.h"
 #include "stats/lines.h"
+#include "stats/stalls.h"
 
 /* One launch, or all launches of a kernel. */
 struct report_kernel {
@@ -126,9 +127,11 @@ double report_simd_efficiency(const struct stats_counters *counters, const struc
 /* Returns thread instructions per cycle; NaN without cycles. */
 double report_ipc(const struct stats_counters *counters, const struct report_target *target);
 
-/* Where the SM cycles went. */
-enum { REPORT_N_SHARES = 7 };
-extern const char *const report_share_names[REPORT_N_SHARES]; /* "active", "memory"... */
+/* Where the SM cycles went: an instruction issued, or a stall of stats/stalls.def. */
+enum { REPORT_N_SHARES = 1 + STATS_N_SM_STALLS };
+/* Returns "active" or the word of a stall; a heading is the same for a narrow column. */
+const char *report_share_word(unsigned share);
+const char *report_share_heading(unsigned share);
 /* In tenths of a percent, rounded so that they add up to 1000; all 0 without cycles. */
 void report_shares(const struct stats_counters *counters, unsigned share[REPORT_N_SHARES]);
 

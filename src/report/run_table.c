@@ -127,7 +127,7 @@ static void print_shares(FILE *file, const struct stats_counters *counters) {
     report_shares(counters, share);
     fputs("where the cycles went:", file);
     for (unsigned i = 0; i < REPORT_N_SHARES; i++)
-        fprintf(file, "%s %s %u.%u %%", i ? "," : "", report_share_names[i], share[i] / 10, share[i] % 10);
+        fprintf(file, "%s %s %u.%u %%", i ? "," : "", report_share_word(i), share[i] / 10, share[i] % 10);
     fputc('\n', file);
 }
 

@@ -33,11 +33,8 @@ struct sm_follower {
 
 static void count_line(struct stats_line *line, const struct sm_span *span) {
     static const unsigned at[SM_N_ACTIVITIES] = {
-        [SM_IS_READY] = STATS_LINE_AT_stall_ready,
-        [SM_WAITS_FOR_MEMORY] = STATS_LINE_AT_stall_memory,
-        [SM_WAITS_FOR_RESULT] = STATS_LINE_AT_stall_dependency,
-        [SM_WAITS_FOR_FETCH] = STATS_LINE_AT_stall_fetch,
-        [SM_WAITS_FOR_OTHERS] = STATS_LINE_AT_stall_barrier,
+#define STATS_LINE_STALL(word, heading) [SM_STALLS_##word] = STATS_LINE_AT_stall_##word,
+#include "stats/stalls.def"
     };
     if (span->activity != SM_ISSUES)
         line->value[at[span->activity]] += span->n_cycles;
@@ -66,11 +63,9 @@ static void close_span(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 static enum sm_activity activity_of(const struct sm_slot *slot) {
     static const enum sm_activity activity[SM_N_STATES] = {
-        [SM_SLOT_READY] = SM_IS_READY,
-        [SM_SLOT_MEMORY] = SM_WAITS_FOR_MEMORY,
-        [SM_SLOT_DEPENDENCY] = SM_WAITS_FOR_RESULT,
-        [SM_SLOT_FETCH] = SM_WAITS_FOR_FETCH,
-        [SM_SLOT_BARRIER] = SM_WAITS_FOR_OTHERS,
+        [SM_SLOT_READY] = SM_STALLS_ready,           [SM_SLOT_MEMORY] = SM_STALLS_memory,
+        [SM_SLOT_DEPENDENCY] = SM_STALLS_dependency, [SM_SLOT_FETCH] = SM_STALLS_fetch,
+        [SM_SLOT_BARRIER] = SM_STALLS_barrier,
     };
     return activity[slot->state];
 }

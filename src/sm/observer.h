@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the group in a slot does in a cycle. */
+#include "stats/stalls.h"
+
+/* What the group in a slot does in a cycle: it issues, or stalls. SM_STALLS_ready: another group was picked, or the
+ * unit is taken; SM_STALLS_barrier: it waits for others, at a barrier or a join. */
 enum sm_activity {
     SM_ISSUES,
-    SM_IS_READY, /* another group was picked, or the unit is taken */
-    SM_WAITS_FOR_MEMORY,
-    SM_WAITS_FOR_RESULT,
-    SM_WAITS_FOR_FETCH,
-    SM_WAITS_FOR_OTHERS, /* at a barrier or a join */
+#define STATS_LINE_STALL(word, heading) SM_STALLS_##word,
+#include "stats/stalls.def"
     SM_N_ACTIVITIES
 };
 
 /* Neighbouring cycles in which the group in a slot did the same at the same instruction: it issued it (always one
- * cycle; a slot may issue several bundles in it), waited to issue it or, with SM_WAITS_FOR_OTHERS, has issued it. */
+ * cycle; a slot may issue several bundles in it), waited to issue it or, with SM_STALLS_barrier, has issued it. */
 struct sm_span {
     uint32_t sm, slot, pc;
     enum sm_activity activity;

@@ -317,8 +317,11 @@ const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row *
 }
 
 void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text), void *user) {
-    static const char *const states[SM_N_STATES] = {"free",     "ready",           "memory",
-                                                    "a result", "its instruction", "a barrier or other groups"};
+    static const unsigned stall[SM_N_STATES] = {
+        [SM_SLOT_READY] = STATS_LINE_STALL_ready,     [SM_SLOT_MEMORY] = STATS_LINE_STALL_memory,
+        [SM_SLOT_FETCH] = STATS_LINE_STALL_fetch,     [SM_SLOT_DEPENDENCY] = STATS_LINE_STALL_dependency,
+        [SM_SLOT_BARRIER] = STATS_LINE_STALL_barrier,
+    };
     for (uint32_t s = 0; s < sm->n_slots; s++) {
         const struct sm_slot *slot = &sm->slot[s];
         if (slot->state == SM_SLOT_FREE)
@@ -332,9 +335,8 @@ void sm_describe(const struct sm *sm, void (*line)(void *user, const char *text)
             snprintf(who, sizeof who, "block %u warp %u", group->row->block->index, group->row->index);
         else
             snprintf(who, sizeof who, "%u threads", group->n_threads);
-        snprintf(text, sizeof text, "SM %u slot %u: %s %s%s, next line %u (%s), %u accesses in flight", sm->index, s,
-                 who, slot->state == SM_SLOT_READY ? "" : "waits for ", states[slot->state], insn ? insn->at.line : 0,
-                 name, slot->n_accesses);
+        snprintf(text, sizeof text, "SM %u slot %u: %s, stall: %s, next line %u (%s), %u accesses in flight", sm->index,
+                 s, who, stats_line_stalls[stall[slot->state]].word, insn ? insn->at.line : 0, name, slot->n_accesses);
         line(user, text);
     }
 }

@@ -11,7 +11,3 @@ void stats_add_line(struct stats_line *to, const struct stats_line *from) {
     for (unsigned i = 0; i < STATS_N_LINE; i++)
         to->value[i] += from->value[i];
 }
-
-uint64_t stats_line_stalls(const struct stats_line *line) {
-    return line->stall_memory + line->stall_dependency + line->stall_fetch + line->stall_barrier + line->stall_ready;
-}

@@ -24,5 +24,3 @@ struct stats_line {
 extern const struct stats_counter stats_line_list[STATS_N_LINE];
 
 void stats_add_line(struct stats_line *to, const struct stats_line *from);
-/* Returns the cycles that groups waited at the line, for whatever reason. */
-uint64_t stats_line_stalls(const struct stats_line *line);

@@ -57,6 +57,11 @@ for name in $(sed -nE 's/^STATS_LINE\(([a-z0-9_]+), .*/\1/p' src/stats/lines.def
     has "| \`$name\` |" "counter $name of lines: its row in docs/report.md"
 done
 
+read_page docs/statistics.md
+for name in $(sed -nE 's/^STATS_(SM_|LINE_)?STALL\(([a-z]+), .*/\2/p' src/stats/stalls.def); do
+    has "| $name |" "stall $name: its row in the table of stalls of docs/statistics.md"
+done
+
 # A counter that no code names would be 0 for ever.
 for owner in GPU SM DIVERGENCE MEM; do
     words=$(find "src/${owner,,}" -name '*.[ch]' ! -name '*_test.c' -exec grep -hoE '[A-Za-z0-9_]+' {} + | sort -u)

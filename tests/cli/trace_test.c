@@ -123,12 +123,12 @@ static void timeline_free(struct timeline *timeline) {
     json_decref(timeline->document);
 }
 
-static bool is_wait(const char *name) { return strcmp(name, "ready") == 0 || strncmp(name, "wait: ", 6) == 0; }
+static bool is_stall(const char *name) { return strncmp(name, "stall: ", 7) == 0; }
 
 /* The sums over the spans of slots. */
 struct sums {
     json_int_t n_issued, n_lanes, n_accesses, n_launches;
-    double memory, result, fetch, others, ready;
+    double memory, dependency, fetch, barrier, ready;
 };
 
 static struct sums add_up(const struct timeline *timeline) {
@@ -144,14 +144,14 @@ static struct sums add_up(const struct timeline *timeline) {
         if (json_object_get(args, "lanes")) {
             sums.n_issued++;
             sums.n_lanes += json_integer_value(json_object_get(args, "lanes"));
-        } else if (!is_wait(name)) {
+        } else if (!is_stall(name)) {
             sums.n_launches++;
         } else {
-            double *sum = strcmp(name, "ready") == 0          ? &sums.ready
-                          : strcmp(name, "wait: memory") == 0 ? &sums.memory
-                          : strcmp(name, "wait: result") == 0 ? &sums.result
-                          : strcmp(name, "wait: fetch") == 0  ? &sums.fetch
-                                                              : &sums.others;
+            double *sum = strcmp(name, "stall: ready") == 0        ? &sums.ready
+                          : strcmp(name, "stall: memory") == 0     ? &sums.memory
+                          : strcmp(name, "stall: dependency") == 0 ? &sums.dependency
+                          : strcmp(name, "stall: fetch") == 0      ? &sums.fetch
+                                                                   : &sums.barrier;
             *sum += number(event, "dur");
         }
     }
@@ -183,10 +183,10 @@ static void expect_whole_timeline(const char *words, json_int_t n_launches) {
     assert_int_equal(sums.n_launches, n_launches);
     assert_true(sums.n_accesses > 0 && sums.n_accesses <= total(run, "long_instructions"));
     assert_true(sums.memory == sum_lines(run, "stall_memory") && sums.memory > 0);
-    assert_true(sums.result == sum_lines(run, "stall_dependency"));
+    assert_true(sums.dependency == sum_lines(run, "stall_dependency"));
     assert_true(sums.fetch == sum_lines(run, "stall_fetch"));
     assert_true(sums.ready == sum_lines(run, "stall_ready"));
-    assert_true(sums.others == sum_lines(run, "stall_barrier"));
+    assert_true(sums.barrier == sum_lines(run, "stall_barrier"));
     assert_true(timeline.n_counters > 0);
     timeline_free(&timeline);
     json_decref(run);

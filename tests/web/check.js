@@ -45,6 +45,11 @@
     ok("a chart is saved as an SVG file that needs no page", picture0.documentElement.localName === "svg" && !new XMLSerializer().serializeToString(picture0).includes("var(") && picture0.querySelectorAll('g[aria-label="bar"] rect').length === expected.runs.length);
     ok("with its title and legend", words[0] === "cycles" && expected.runs.every((run) => words.some((word) => word.startsWith(run.divergence))));
 
+    const legendOf = (figure) => [...figure.closest("div:has(> .legend), section").querySelector(".legend").querySelectorAll("li")].map((entry) => entry.textContent);
+    const went = all("#overview figure").find((figure) => figure.querySelector("figcaption").textContent.startsWith("Where the cycles went"));
+    const stallsOf = (object) => Object.keys(object).filter((key) => key.startsWith("stall_")).map((key) => key.slice(6));
+    ok("stalls have the words of the statistics", JSON.stringify(legendOf(went)) === JSON.stringify(["active", ...stallsOf(expected.runs[0].total)]));
+
     const last = bars().at(-1);
     last.dispatchEvent(new MouseEvent("click", { bubbles: true }));
     await settle();
@@ -63,6 +68,7 @@
 
     await choose([...all("#lines select")].at(-1), "ptx");
     const lines = run0Lines();
+    ok("stalls of lines too", JSON.stringify(all("#lines header .legend li").map((entry) => entry.textContent)) === JSON.stringify(stallsOf(expected.runs[0].lines[0].lines[0])));
     const shown = () => all("#lines tbody tr").map((row) => Number(row.dataset.executed));
     ok("the listing has the executions of each line", JSON.stringify(shown()) === JSON.stringify(lines));
     document.querySelector('#lines button[data-sort="executed"]').click();

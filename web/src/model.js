@@ -1,26 +1,15 @@
 // What the page shows: the documents that heddle wrote, as one list of runs and one of experiments.
 
-const shares = ["active_cycles", "stall_memory", "stall_dependency", "stall_barrier", "stall_fetch", "stall_structural", "stall_empty"];
+const stallColors = { memory: "#d1495b", dependency: "#edae49", barrier: "#8d6cab", fetch: "#3e8eb5", structural: "#7a5c45", empty: "#a9b0ba", ready: "#a9b0ba" };
 
-/** Where the cycles of SMs went, in the order of the tables of `heddle run`. */
-export const cycleParts = [
-  { key: "active_cycles", name: "active", color: "#2e9e6b" },
-  { key: "stall_memory", name: "memory", color: "#d1495b" },
-  { key: "stall_dependency", name: "result", color: "#edae49" },
-  { key: "stall_barrier", name: "barrier", color: "#8d6cab" },
-  { key: "stall_fetch", name: "fetch", color: "#3e8eb5" },
-  { key: "stall_structural", name: "unit", color: "#7a5c45" },
-  { key: "stall_empty", name: "no warp", color: "#a9b0ba" },
-];
+/** A stall by the word that heddle has for it (src/stats/stalls.def); the page's data has the words. */
+const stall = (word) => ({ key: `stall_${word}`, name: word, color: stallColors[word] ?? "#667" });
 
-/** The stalls of a line of a kernel. */
-export const lineStalls = [
-  { key: "stall_memory", name: "memory", color: "#d1495b" },
-  { key: "stall_dependency", name: "result", color: "#edae49" },
-  { key: "stall_barrier", name: "others", color: "#8d6cab" },
-  { key: "stall_fetch", name: "fetch", color: "#3e8eb5" },
-  { key: "stall_ready", name: "its turn", color: "#a9b0ba" },
-];
+/** Where the cycles of SMs went, in the order of the tables of `heddle run`. load() adds the stalls. */
+export const cycleParts = [{ key: "active_cycles", name: "active", color: "#2e9e6b" }];
+
+/** The stalls of a line of a kernel, from load(). */
+export const lineStalls = [];
 
 /** What runs can be chosen by. */
 export const dimensions = [
@@ -70,7 +59,7 @@ export function value(run, key) {
 
 /** The parts of a run's SM cycles, which add up to 1; none without time. */
 export function cycleShares(run) {
-  const all = shares.reduce((sum, key) => sum + (run.total[key] ?? 0), 0);
+  const all = cycleParts.reduce((sum, part) => sum + (run.total[part.key] ?? 0), 0);
   return all ? cycleParts.map((part) => ({ ...part, share: (run.total[part.key] ?? 0) / all })) : [];
 }
 
@@ -91,6 +80,8 @@ export function load(data) {
   const runs = [];
   const experiments = [];
   const validations = [];
+  cycleParts.push(...data.stalls.sm.map(stall));
+  lineStalls.push(...data.stalls.line.map(stall));
   const add = (run) => {
     const made = makeRun(run, runs.length);
     runs.push(made);

@@ -3,12 +3,13 @@ import { h, format, percent, select, legend, tip } from "./dom.js";
 import { lineStalls } from "./model.js";
 import { state, set } from "./state.js";
 
-const counters = ["executed", "active_lanes", "diverged", "accesses", "requests", "misses", ...lineStalls.map((s) => s.key)];
+const counted = ["executed", "active_lanes", "diverged", "accesses", "requests", "misses"];
 const stalls = (line) => lineStalls.reduce((sum, s) => sum + (line[s.key] ?? 0), 0);
 
 /** Sums the lines of PTX by their line of CUDA. */
 function asCuda(lines, sources) {
   const sums = new Map();
+  const counters = [...counted, ...lineStalls.map((s) => s.key)];
   for (const line of lines) {
     if (!line.source_line) continue;
     const key = `${line.file}:${line.source_line}`;
