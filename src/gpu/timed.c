@@ -323,7 +323,8 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
     }
     run.has_series = run.sampler || timed->trace;
     if (timed->trace)
-        gpu_trace_begin(timed->trace, grid->program, timed->sm, timed->mem, run.first_cycle);
+        gpu_trace_begin(timed->trace, (uint32_t)(record - gpu->launch) + 1, grid->program, timed->sm, timed->mem,
+                        run.first_cycle);
     if (is_done) {
         run.next_start = (double)(timed->cycle + timed->machine.launch_cycles);
         fill(&run);

@@ -32,6 +32,7 @@ struct gpu_trace {
     struct sm_observer observer;
     struct stats_trace *file;
     uint32_t n_sms, n_channels;
+    uint32_t launch; /* its number, from 1 */
     const struct exec_program *program;
     struct sm *const *sm;
     const struct mem *mem;
@@ -199,10 +200,11 @@ void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle) {
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-void gpu_trace_begin(struct gpu_trace *trace, const struct exec_program *program, struct sm *const *sm,
+void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
                      const struct mem *mem, uint64_t cycle) {
     const uint64_t *busy;
     uint32_t n_channels = mem_channel_busy(mem, &busy);
+    trace->launch = number;
     trace->program = program;
     trace->sm = sm;
     trace->mem = mem;
@@ -219,9 +221,10 @@ void gpu_trace_begin(struct gpu_trace *trace, const struct exec_program *program
 void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle) {
     uint64_t first = trace->first_cycle, n_cycles = cycle + 1 - first;
     gpu_trace_advance(trace, cycle);
+    const struct stats_argument arguments[] = {{"launch", trace->launch}, {NULL, 0}};
     if (clip(trace, &first, &n_cycles))
         stats_trace_span(trace->file, (struct stats_track){chip(trace), 1}, trace->program->name, first, n_cycles,
-                         NULL);
+                         arguments);
     if (!stats_trace_flush(trace->file) && !trace->is_failure_said) {
         fprintf(stderr, "heddle: cannot write '%s': %s\n", trace->config.path, strerror(errno));
         trace->is_failure_said = true;

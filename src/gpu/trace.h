@@ -13,8 +13,9 @@ struct gpu_trace *gpu_trace_new(const struct gpu_trace_config *config, uint32_t 
 void gpu_trace_free(struct gpu_trace *trace); /* does nothing for NULL */
 const struct sm_observer *gpu_trace_observer(const struct gpu_trace *trace);
 
-/* A launch begins, whose first cycle is the one after `cycle`. The SMs and the memory may be new. */
-void gpu_trace_begin(struct gpu_trace *trace, const struct exec_program *program, struct sm *const *sm,
+/* A launch begins, whose number counts from 1 and whose first cycle is the one after `cycle`. The SMs and the memory
+ * may be new. */
+void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
                      const struct mem *mem, uint64_t cycle);
 /* Everything up to `cycle` has happened: writes the counters that are due. */
 void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle);

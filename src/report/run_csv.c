@@ -73,7 +73,7 @@ static void print_stats(FILE *file, const struct stats_counters *counters, const
 static void print_launch(FILE *file, const struct report_run *run, unsigned i) {
     const struct report_kernel *launch = &run->launch[i];
     print_run_cells(file, run);
-    fprintf(file, ",%u,", i);
+    fprintf(file, ",%u,", i + 1);
     print_text(file, launch->name);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->grid[0], launch->grid[1], launch->grid[2]);
     fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, launch->block[0], launch->block[1], launch->block[2]);

@@ -29,6 +29,7 @@ static json_t *launches_json(const struct report_run *run) {
     for (unsigned i = 0; i < run->n_launches; i++) {
         const struct report_kernel *launch = &run->launch[i];
         json_t *object = json_object();
+        json_object_set_new(object, "launch", json_integer((json_int_t)i + 1));
         json_object_set_new(object, "name", json_string(launch->name));
         json_object_set_new(object, "grid", shape_json(launch->grid));
         json_object_set_new(object, "block", shape_json(launch->block));
@@ -159,8 +160,11 @@ static json_t *sum_active_lanes(const struct report_run *run) {
 static json_t *samples_json(const struct report_run *run) {
     json_t *array = json_array();
     for (unsigned i = 0; i < run->n_launches; i++)
-        if (run->launch[i].samples)
-            json_array_append_new(array, json_loads(run->launch[i].samples, 0, NULL));
+        if (run->launch[i].samples) {
+            json_t *samples = json_loads(run->launch[i].samples, 0, NULL);
+            json_object_set_new(samples, "launch", json_integer((json_int_t)i + 1));
+            json_array_append_new(array, samples);
+        }
     return array;
 }
 

@@ -167,6 +167,7 @@ static void the_json_object_has_an_entry_for_each_launch_and_a_total(void **stat
     const json_t *total = json_object_get(object, "total"), *host = json_object_get(object, "host");
     assert_int_equal(json_array_size(kernels), 2);
     assert_string_equal(text_at(second, "name"), "say \"hi\", all");
+    assert_int_equal(number_at(second, "launch"), 2);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "grid"), 2)), 3);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(second, "block"), 0)), 8);
     assert_int_equal(number_at(second, "thread_instructions"), 8);
@@ -190,8 +191,8 @@ static void csv_has_a_line_for_each_launch_and_quotes_names(void **state) {
         "thread_instructions,branches,divergent_branches,memory_instructions,long_instructions,long_thread_"
         "instructions,"
         "barriers,simd_efficiency,average_active_threads\n"
-        "\"bfs\",small,0,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,0,0,2,0.5,16\n"
-        "\"bfs\",small,1,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,0,0,0.25,8\n");
+        "\"bfs\",small,1,\"first\",4,1,1,64,1,1,4,256,1000000,16000000,40,10,7,0,0,2,0.5,16\n"
+        "\"bfs\",small,2,\"say \"\"hi\"\", all\",1,2,3,8,1,1,6,48,1,8,0,0,0,0,0,0,0.25,8\n");
     free(text);
 }
 
@@ -275,7 +276,7 @@ static void csv_of_a_timed_run_has_the_same_names(void **state) {
     assert_memory_equal(text, start, strlen(start));
     assert_non_null(strstr(text, ",stall_memory,"));
     assert_non_null(strstr(text, ",ipc,simd_efficiency,average_active_threads,idle_cycles,row_hit_rate,"
-                                 "bus_utilization\n\"bfs\",small,\"gtx480\",\"gto\",\"stack\",0,\"first\",4,"));
+                                 "bus_utilization\n\"bfs\",small,\"gtx480\",\"gto\",\"stack\",1,\"first\",4,"));
     assert_non_null(strstr(text, ",16000,0.5,16,1500,0.9,0.1\n"));
     free(text);
 }

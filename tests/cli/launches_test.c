@@ -129,6 +129,51 @@ static void a_choice_of_no_launch_is_an_error_with_the_kernels_there_are(void **
     outcome_free(&outcome);
 }
 
+/* Launches 3 to 5 are timed: --launch, the JSON, the CSV and the timeline have the same numbers, from 1. */
+static void launches_are_numbered_from_1_everywhere(void **state) {
+    (void)state;
+    char path[4096];
+    struct outcome outcome =
+        heddle("run %s/launches --launch 3..5 --json - --csv %s/launches.csv --trace %s/trace.json", programs(),
+               scratch(), scratch());
+    expect_status(&outcome, 0);
+    json_t *object = json_output(&outcome), *launch, *event;
+    size_t i;
+    json_array_foreach(json_object_get(object, "kernels"), i, launch) {
+        json_int_t number = json_integer_value(json_object_get(launch, "launch"));
+        assert_int_equal(number, i + 1);
+        assert_int_equal(!json_is_false(json_object_get(launch, "timed")), number >= 3 && number <= 5);
+    }
+    json_decref(object);
+    outcome_free(&outcome);
+
+    snprintf(path, sizeof path, "%s/trace.json", scratch());
+    object = json_load_file(path, 0, NULL);
+    json_int_t next = 3;
+    json_array_foreach(json_object_get(object, "traceEvents"), i, event) {
+        const json_t *number = json_object_get(json_object_get(event, "args"), "launch");
+        if (number)
+            assert_int_equal(json_integer_value(number), next++);
+    }
+    assert_int_equal(next, 6);
+    json_decref(object);
+
+    snprintf(path, sizeof path, "%s/launches.csv", scratch());
+    FILE *file = fopen(path, "r");
+    char line[8192];
+    unsigned n = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (n++ > 0) { /* "program",size,"machine","scheduler","divergence",launch, */
+            const char *at = line;
+            for (unsigned comma = 0; comma < 5; comma++)
+                at = strchr(at, ',') + 1;
+            assert_int_equal(strtoul(at, NULL, 10), n - 1);
+        }
+    assert_int_equal(n, 7);
+    fclose(file);
+}
+
 static void only_what_is_missing_here_makes_a_success_an_error(void **state) {
     (void)state;
     struct outcome outcome = heddle("run %s/launches wide --functional", programs());
@@ -186,6 +231,7 @@ int main(void) {
         cmocka_unit_test(the_cycles_of_all_launches_are_estimated),
         cmocka_unit_test(a_wrong_choice_is_explained),
         cmocka_unit_test(a_choice_of_no_launch_is_an_error_with_the_kernels_there_are),
+        cmocka_unit_test(launches_are_numbered_from_1_everywhere),
         cmocka_unit_test(only_what_is_missing_here_makes_a_success_an_error),
         cmocka_unit_test(a_launch_that_the_model_or_the_machine_refuses_is_an_error),
         cmocka_unit_test(the_first_cause_is_named_with_the_exit_status),

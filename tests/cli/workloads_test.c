@@ -187,6 +187,7 @@ static void csv_has_a_line_for_each_launch(void **state) {
     assert_int_equal(n_lines, 3);
     expect_text(outcome.out, "program,size,launch,kernel,");
     expect_text(outcome.out, "\n\"reduction\",small,1,\"reduce\",");
+    expect_text(outcome.out, "\n\"reduction\",small,2,\"reduce\",");
     outcome_free(&outcome);
 }
 

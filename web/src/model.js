@@ -40,7 +40,7 @@ function makeRun(from, id) {
     divergence: policyName(from.divergence),
     size: from.size ?? "",
     total: from.total ?? {},
-    kernels: from.kernels ?? [],
+    kernels: (from.kernels ?? []).map((kernel, i) => ({ ...kernel, launch: kernel.launch ?? i + 1 })),
     lanes: from.active_lanes ?? sumLanes(from.kernels),
     outcome: from.outcome ?? (from.error ? "error" : "done"),
   };

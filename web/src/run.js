@@ -36,14 +36,14 @@ function launches(run) {
   const kernels = run.kernels.filter((kernel) => kernel.timed !== false);
   if (kernels.length < 2) return null;
   const columns = [{ name: "launch", format: String }, { name: "kernel", left: true }, { name: "grid" }, { name: "block" }, { name: "cycles", format }, { name: "IPC", format }, { name: "SIMD efficiency", format: percent }, { name: "warp instructions", format }];
-  const rows = kernels.map((k, i) => [i + 1, k.name, k.grid.join(" × "), k.block.join(" × "), k.cycles, k.ipc, k.simd_efficiency, k.warp_instructions]);
+  const rows = kernels.map((k) => [k.launch, k.name, k.grid.join(" × "), k.block.join(" × "), k.cycles, k.ipc, k.simd_efficiency, k.warp_instructions]);
   return h("details", {}, h("summary", {}, `${format(kernels.length)} launches`), h("div", { class: "table", tabindex: "0" }, table(columns, rows)));
 }
 
 /** Where the cycles went in each launch, the longest first; a run of one launch has its own bar. */
 function cyclesOf(run, width) {
   const MOST = 12;
-  const kernels = run.kernels.map((kernel, i) => ({ total: kernel, name: `${i + 1}: ${kernel.name}`, cycles: kernel.cycles ?? 0 })).sort((a, b) => b.cycles - a.cycles);
+  const kernels = run.kernels.map((kernel) => ({ total: kernel, name: `${kernel.launch}: ${kernel.name}`, cycles: kernel.cycles ?? 0 })).sort((a, b) => b.cycles - a.cycles);
   const some = kernels.length > 1 ? kernels.slice(0, MOST) : [{ total: run.total, name: run.program, cycles: run.total.cycles }];
   const rows = some.map((k) => ({ name: k.name, parts: cycleShares(k) })).filter((row) => row.parts.length);
   if (!rows.length) return null;

@@ -15,8 +15,8 @@ const kinds = {
 
 /** Launches with a time series, longest first. */
 export function seriesOf(run) {
-  const launches = run.kernels.map((kernel, i) => ({ name: `launch ${i + 1}: ${kernel.name}`, cycles: kernel.cycles ?? 0, samples: kernel.samples })).filter((l) => l.samples?.thread_instructions?.length);
-  const kept = (Array.isArray(run.samples) ? run.samples : []).map((samples, i) => ({ name: `launch ${i + 1}`, cycles: samples.every_cycles * samples.thread_instructions.length, samples }));
+  const launches = run.kernels.map((kernel) => ({ name: `launch ${kernel.launch}: ${kernel.name}`, cycles: kernel.cycles ?? 0, samples: kernel.samples })).filter((l) => l.samples?.thread_instructions?.length);
+  const kept = (Array.isArray(run.samples) ? run.samples : []).map((samples, i) => ({ name: `launch ${samples.launch ?? i + 1}`, cycles: samples.every_cycles * samples.thread_instructions.length, samples }));
   return [...launches, ...kept].sort((a, b) => b.cycles - a.cycles);
 }
 
