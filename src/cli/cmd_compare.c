@@ -195,7 +195,7 @@ static void make_jobs(struct compare *compare) {
             .output = CLI_OUTPUT_DROPPED,
         };
         if (given->html)
-            cli_html_record(&job[i].execution);
+            cli_html_record(&job[i].execution, &job[i].run);
         job[i].run.size = cli_program_size(program, &given->program);
         job[i].run.target = &compare->shown[i % compare->n_targets];
     }

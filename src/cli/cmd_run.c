@@ -133,6 +133,7 @@ struct run {
     struct cli_target target;
     struct report_target shown; /* the target as the report names it */
     struct cli_execution execution;
+    struct report_run report;
     struct base_arena arena;
     FILE *json, *csv;
     struct cli_html html;
@@ -346,8 +347,9 @@ static void set_execution(struct run *run) {
     execution->records_threads = run->given.has_branches || run->given.thread_map;
     execution->records_lines = run->given.has_lines;
     if (run->given.html) {
-        cli_html_record(execution);
-        execution->records_threads = execution->records_lines = true;
+        cli_html_record(execution, &run->report);
+        run->report.is_for_page.branches = !execution->records_threads;
+        execution->records_threads = true;
     }
     execution->first_timed_launch = run->given.first_launch;
     execution->last_timed_launch = run->given.last_launch;
@@ -366,18 +368,17 @@ static int run_program(struct run *run) {
     const struct cli_program *program = &execution->program;
     if (run->given.is_verbose)
         print_what_runs(run);
-    struct report_run report = {
-        .size = cli_program_size(program, &run->given.program),
-        .shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE,
-    };
+    struct report_run *report = &run->report;
+    report->size = cli_program_size(program, &run->given.program);
+    report->shows_shapes = program->kind == CLI_PROGRAM_EXECUTABLE;
     bool is_said;
     if (execution->target)
-        report.target = &run->shown;
-    int status = cli_execute(execution, &report, &run->arena, &is_said);
-    if (status == CLI_DONE && (report.error = nothing_timed(run, &report)))
+        report->target = &run->shown;
+    int status = cli_execute(execution, report, &run->arena, &is_said);
+    if (status == CLI_DONE && (report->error = nothing_timed(run, report)))
         status = CLI_ERROR;
-    report.is_checked = status == CLI_DONE && program->kind == CLI_PROGRAM_WORKLOAD && run->given.program.has_check;
-    return show(run, &report, status, is_said);
+    report->is_checked = status == CLI_DONE && program->kind == CLI_PROGRAM_WORKLOAD && run->given.program.has_check;
+    return show(run, report, status, is_said);
 }
 
 /* Chooses the machine that the run is timed on. */

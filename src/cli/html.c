@@ -40,11 +40,11 @@ int cli_html_open(struct cli_html *html, const char *path, struct base_arena *ar
     return cli_open_output(path, &html->file) ? CLI_DONE : CLI_ERROR;
 }
 
-void cli_html_record(struct cli_execution *execution) {
-    if (!execution->target)
-        return;
+void cli_html_record(struct cli_execution *execution, struct report_run *run) {
+    run->is_for_page.lines = !execution->records_lines;
     execution->records_lines = true;
-    if (!execution->sample_cycles) {
+    if (execution->target && !execution->sample_cycles) {
+        run->is_for_page.samples = true;
         execution->sample_cycles = FIRST_SAMPLE_CYCLES;
         execution->most_samples = MOST_SAMPLES;
     }

@@ -21,7 +21,8 @@ struct cli_html {
 
 /* Does nothing if `path` is NULL. Returns CLI_DONE, or the exit status after one line. */
 int cli_html_open(struct cli_html *html, const char *path, struct base_arena *arena);
-/* Records what a page shows besides the statistics: time series and lines. */
-void cli_html_record(struct cli_execution *execution);
+/* Records what a page shows besides the statistics: time series and lines. The run notes what was not asked for
+ * otherwise, which --json does not have. */
+void cli_html_record(struct cli_execution *execution, struct report_run *run);
 /* Writes the page, and takes the documents over. Returns false after one line. */
 bool cli_html_write(struct cli_html *html, const char *title, json_t *documents);

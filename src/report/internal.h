@@ -5,9 +5,10 @@
 
 #include "report/report.h"
 
-/* run_json.c: a run as --json has it, and several. has_host: with the host's times. */
-json_t *report_run_json(const struct report_run *run, bool has_host);
-json_t *report_comparison_json(const struct report_comparison *comparison);
+/* run_json.c: a run as --json has it, and several. has_host: with the host's times. is_page: with all that was
+ * recorded, for a page. */
+json_t *report_run_json(const struct report_run *run, bool has_host, bool is_page);
+json_t *report_comparison_json(const struct report_comparison *comparison, bool is_page);
 /* The counts of each thread, by kernel and shape. */
 json_t *report_threads_json(const struct report_run *run);
 

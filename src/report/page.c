@@ -118,7 +118,7 @@ static bool has_drawable_threads(const struct report_run *run) {
 }
 
 json_t *report_run_document(const struct report_run *run, struct base_arena *arena) {
-    json_t *document = report_run_json(run, true);
+    json_t *document = report_run_json(run, true, true);
     if (has_drawable_threads(run))
         json_object_set_new(document, "threads", report_threads_json(run));
     report_complete_document(document, arena);
@@ -126,7 +126,7 @@ json_t *report_run_document(const struct report_run *run, struct base_arena *are
 }
 
 json_t *report_comparison_document(const struct report_comparison *comparison, struct base_arena *arena) {
-    json_t *document = report_comparison_json(comparison);
+    json_t *document = report_comparison_json(comparison, true);
     report_complete_document(document, arena);
     return document;
 }

@@ -87,6 +87,10 @@ struct report_run {
     unsigned n_profiles;
     struct report_listing *listing;
     unsigned n_listings;
+    /* Recorded for the page alone: report_write_json() and report_write_comparison_json() leave it out. */
+    struct {
+        bool samples, branches, lines;
+    } is_for_page;
     bool has_results;  /* the program reached Heddle's driver */
     bool shows_shapes; /* the table has grids, blocks and shares of time */
 };

@@ -24,7 +24,7 @@ static void add_stats(json_t *object, const struct stats_counters *counters, con
     }
 }
 
-static json_t *launches_json(const struct report_run *run) {
+static json_t *launches_json(const struct report_run *run, bool has_samples) {
     json_t *array = json_array();
     for (unsigned i = 0; i < run->n_launches; i++) {
         const struct report_kernel *launch = &run->launch[i];
@@ -38,7 +38,7 @@ static json_t *launches_json(const struct report_run *run) {
         add_stats(object, &launch->counters, run->target);
         if (launch->active_lanes)
             json_object_set_new(object, "active_lanes", json_loads(launch->active_lanes, 0, NULL));
-        if (launch->samples)
+        if (has_samples && launch->samples)
             json_object_set_new(object, "samples", json_loads(launch->samples, 0, NULL));
         json_array_append_new(array, object);
     }
@@ -97,7 +97,7 @@ static void add_estimate(json_t *object, const struct report_run *run) {
                                   estimate.n_launches));
 }
 
-json_t *report_run_json(const struct report_run *run, bool has_host) {
+json_t *report_run_json(const struct report_run *run, bool has_host, bool is_page) {
     json_t *object = json_object(), *total = json_object();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
     if (run->target)
@@ -112,14 +112,14 @@ json_t *report_run_json(const struct report_run *run, bool has_host) {
         json_object_set_new(object, "stopped", json_string(run->stopped));
     if (run->error)
         json_object_set_new(object, "error", json_string(run->error));
-    json_object_set_new(object, "kernels", launches_json(run));
+    json_object_set_new(object, "kernels", launches_json(run, is_page || !run->is_for_page.samples));
     json_object_set_new(total, "launches", json_integer((json_int_t)run->n_launches));
     add_stats(total, &run->total.counters, run->target);
     json_object_set_new(object, "total", total);
     add_estimate(object, run);
-    if (run->n_profiles)
+    if (run->n_profiles && (is_page || !run->is_for_page.branches))
         json_object_set_new(object, "branches", branches_json(run));
-    if (run->n_listings)
+    if (run->n_listings && (is_page || !run->is_for_page.lines))
         json_object_set_new(object, "lines", report_listings_json(run));
     if (has_host)
         json_object_set_new(object, "host", host_json(run));
@@ -134,7 +134,7 @@ static bool write_object(FILE *file, json_t *object) {
 }
 
 bool report_write_json(FILE *file, const struct report_run *run) {
-    return write_object(file, report_run_json(run, true));
+    return write_object(file, report_run_json(run, true, false));
 }
 
 /* ---- What a store keeps ------------------------------------------------------------------------------------------ */
@@ -229,12 +229,12 @@ static json_t *means_json(const struct report_comparison *comparison) {
     return means;
 }
 
-json_t *report_comparison_json(const struct report_comparison *comparison) {
+json_t *report_comparison_json(const struct report_comparison *comparison, bool is_page) {
     json_t *object = json_object(), *runs = json_array();
     json_object_set_new(object, "heddle", json_string(HEDDLE_VERSION));
     for (unsigned i = 0; i < comparison->n_entries; i++) {
         const struct report_entry *entry = &comparison->entry[i];
-        json_t *run = report_run_json(entry->run, comparison->is_verbose);
+        json_t *run = report_run_json(entry->run, comparison->is_verbose, is_page);
         json_object_set_new(run, "outcome", json_string(report_outcome(entry->run)));
         json_object_set_new(run, "speedup", value_json(report_speedup(entry)));
         json_array_append_new(runs, run);
@@ -245,5 +245,5 @@ json_t *report_comparison_json(const struct report_comparison *comparison) {
 }
 
 bool report_write_comparison_json(FILE *file, const struct report_comparison *comparison) {
-    return write_object(file, report_comparison_json(comparison));
+    return write_object(file, report_comparison_json(comparison, false));
 }

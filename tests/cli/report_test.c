@@ -118,6 +118,48 @@ static void a_page_has_what_the_json_has(void **state) {
     outcome_free(&second);
 }
 
+/* The bytes of a file below scratch(). */
+static char *read_scratch(const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", scratch(), name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = NULL;
+    size_t size = 0;
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* Runs `words` with --json, without and with --html, and returns the second JSON; both are the same but for the host's
+ * times. */
+static char *expect_same_json(const char *words) {
+    struct outcome first = heddle("%s -q --json %s/0.json", words, scratch());
+    struct outcome second = heddle("%s -q --json %s/1.json --html %s/1.html", words, scratch(), scratch());
+    expect_status(&first, 0);
+    expect_status(&second, 0);
+    outcome_free(&first);
+    outcome_free(&second);
+    char *without = read_scratch("0.json"), *with = read_scratch("1.json");
+    char *host = strstr(without, "\"host\""), *other = strstr(with, "\"host\"");
+    assert_int_equal(host == NULL, other == NULL);
+    if (host && other)
+        *host = *other = '\0'; /* the host's times are at the end of a run */
+    assert_string_equal(without, with);
+    free(without);
+    return with;
+}
+
+static void a_page_leaves_the_json_as_it_is(void **state) {
+    (void)state;
+    free(expect_same_json("compare reduction bfs --size small -d \"stack dws\""));
+    free(expect_same_json("run reduction"));
+    free(expect_same_json("run reduction --functional"));
+    char *json = expect_same_json("run reduction --sample 100 --lines --branches");
+    assert_true(strstr(json, "\"samples\"") && strstr(json, "\"lines\"") && strstr(json, "\"branches\""));
+    free(json);
+}
+
 /* An experiment that runs no program: two schedulers on the smallest machine. */
 static void a_page_of_an_experiment_has_its_values_and_runs(void **state) {
     (void)state;
@@ -268,6 +310,7 @@ int main(void) {
         cmocka_unit_test(a_page_of_a_run_has_series_lines_and_threads),
         cmocka_unit_test(the_series_of_a_page_are_short_and_complete),
         cmocka_unit_test(a_page_has_what_the_json_has),
+        cmocka_unit_test(a_page_leaves_the_json_as_it_is),
         cmocka_unit_test(a_page_of_an_experiment_has_its_values_and_runs),
         cmocka_unit_test(a_store_has_a_page_too),
         cmocka_unit_test(what_is_not_results_is_refused),
