@@ -5,8 +5,8 @@
     result = heddle.run("bfs", scheduler="gto", set={"l1.size": "32K"})
     print(result["total"]["cycles"])
 
-    for row in heddle.sweep("my.yaml", size="small"):
-        print(row["at"], row["ours"])
+    for row in heddle.sweep("my.yaml", size="small"):       # a column for each axis of the experiment
+        print(row["program"], row["scheduler"], row["ours"])
 
     with heddle.Device() as gpu:                    # a simulated GPU in this process, without time
         module = gpu.load(open("kernels.ptx").read())
@@ -85,9 +85,10 @@ def run(program, arguments=(), machine=None, scheduler=None, divergence=None, se
 
 
 def sweep(file, size=None, store=None, options=()):
-    """Runs an experiment of one's own (docs/experiments.md) and returns a dictionary for each value; numbers are numbers.
+    """Runs an experiment of one's own (docs/experiments.md) and returns a dictionary for each value.
 
-    Runs that the store has are not repeated."""
+    Its keys are "experiment", "measure", "size", the name of each axis ("program" is the first), "ours", "low", "high" and "paper".
+    Numbers are numbers, and what is absent is None. Runs that the store has are not repeated."""
     words = ["sweep", str(file)]
     for name, value in (("--size", size), ("--store", store)):
         if value is not None:
@@ -97,6 +98,8 @@ def sweep(file, size=None, store=None, options=()):
 
 
 def _number(text):
+    if text == "":
+        return None
     for kind in (int, float):
         try:
             return kind(text)

@@ -61,6 +61,9 @@ def test_sweep():
 run: {machine: gtx480}
 programs: [vecadd]
 axes:
+  - axis: L1, KB
+    values: [16, 32]
+    with: {set: {l1.size: $K}}
   - axis: scheduler
     points:
       lrr: {scheduler: lrr}
@@ -69,7 +72,11 @@ measures:
   time: {of: cycles, title: cycles}
 """)
         rows = heddle.sweep(path, size="small", store=os.path.join(folder, "store.db"))
-    assert len(rows) == 2 and all(isinstance(row["ours"], (int, float)) for row in rows), rows
+    assert [(row["program"], row["L1, KB"], row["scheduler"]) for row in rows] == [
+        ("vecadd", 16, "lrr"), ("vecadd", 16, "gto"), ("vecadd", 32, "lrr"), ("vecadd", 32, "gto")], rows
+    assert list(rows[0]) == ["experiment", "measure", "size", "program", "L1, KB", "scheduler", "ours", "low", "high",
+                             "paper"], rows
+    assert all(row["size"] == "small" and row["ours"] > 1000 and row["paper"] is None for row in rows), rows
 
 
 def test_device():

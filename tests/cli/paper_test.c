@@ -157,8 +157,9 @@ static void the_latency_of_handling_costs_mum_under_odgs(void **state) {
 
 static void results_are_csv_too(void **state) {
     (void)state;
-    says_of_paper("liu2023-fig1 --csv -", "experiment,measure,at,ours,low,high,paper\n"
-                                          "liu2023-fig1,cycles,\"srr\",45,45,45,45\n");
+    says_of_paper("liu2023-fig1 --csv -", "experiment,measure,size,scheduler,ours,low,high,paper\n"
+                                          "liu2023-fig1,cycles,,srr,45,45,45,45\n");
+    says_of_paper("liu2023-fig1 --json -", "\"at\": {\n          \"scheduler\": \"srr\"\n        }");
 }
 
 static void figures_are_svg(void **state) {

@@ -1,5 +1,6 @@
 /* Results as JSON and CSV, a line for each value. */
 #include <math.h>
+#include <string.h>
 
 #include "cli/experiments/show.h"
 
@@ -184,7 +185,53 @@ json_t *cli_results_document(const struct cli_grid *grids, unsigned count) {
     return document;
 }
 
-void cli_write_csv_heading(FILE *file) { fputs("experiment,measure,at,ours,low,high,paper\n", file); }
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+/* The column of the size that the runs of an experiment have, unless an axis of that name chooses sizes. */
+static const char size_column[] = "size";
+
+/* The columns between "measure" and "ours": the size, then the axes of all experiments, each name once. */
+struct columns {
+    const char **name;
+    unsigned count;
+};
+
+static void add_column(struct columns *columns, const char *name) {
+    for (unsigned i = 0; i < columns->count; i++)
+        if (strcmp(columns->name[i], name) == 0)
+            return;
+    columns->name[columns->count++] = name;
+}
+
+static struct columns make_columns(const struct cli_grid *grids, unsigned count, struct base_arena *arena) {
+    struct columns columns = {.name = BASE_ARENA_ARRAY(arena, const char *, (size_t)count *CLI_MOST_AXES + 1)};
+    add_column(&columns, size_column);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned a = 0; a < grids[i].experiment->n_axes; a++)
+            add_column(&columns, grids[i].experiment->axis[a].name);
+    return columns;
+}
+
+/* Names are the user's and may contain anything; those that need no quotes have none. */
+static void write_text(FILE *file, const char *text) {
+    bool is_quoted = strpbrk(text, ",\"\n\r") != NULL;
+    if (is_quoted)
+        fputc('"', file);
+    for (; *text; text++)
+        fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
+    if (is_quoted)
+        fputc('"', file);
+    fputc(',', file);
+}
+
+static const char *column_text(const struct cli_grid *grid, const struct cli_cell *cell, const char *column) {
+    const struct cli_experiment *experiment = grid->experiment;
+    for (unsigned a = 0; a < experiment->n_axes; a++)
+        if (strcmp(experiment->axis[a].name, column) == 0)
+            return cli_point_name(&experiment->axis[a], cell->at[a]);
+    const char *size = cli_has_sizes(experiment) ? grid->plan->size : experiment->common.size;
+    return strcmp(column, size_column) == 0 && size ? size : "";
+}
 
 static void write_number(FILE *file, double value, char after) {
     if (!isnan(value))
@@ -192,17 +239,29 @@ static void write_number(FILE *file, double value, char after) {
     fputc(after, file);
 }
 
-void cli_write_csv_lines(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
+static void write_lines(FILE *file, const struct cli_grid *grid, const struct columns *columns) {
     const struct cli_experiment *experiment = grid->experiment;
     for (unsigned m = 0; m < experiment->n_measures; m++)
         for (unsigned i = 0; i < count_all(experiment); i++) {
             struct cli_cell cell = cell_of_all(experiment, i);
             struct cli_value value = cli_value_of(grid, m, &cell);
-            fprintf(file, "%s,%s,\"%s\",", experiment->name, experiment->measure[m].name,
-                    cli_cell_name(experiment, &cell, arena));
+            write_text(file, experiment->name);
+            write_text(file, experiment->measure[m].name);
+            for (unsigned c = 0; c < columns->count; c++)
+                write_text(file, column_text(grid, &cell, columns->name[c]));
             write_number(file, value.mean, ',');
             write_number(file, value.low, ',');
             write_number(file, value.high, ',');
             write_number(file, paper_number(experiment, m, &cell), '\n');
         }
+}
+
+void cli_write_csv(FILE *file, const struct cli_grid *grids, unsigned count, struct base_arena *arena) {
+    struct columns columns = make_columns(grids, count, arena);
+    fputs("experiment,measure,", file);
+    for (unsigned c = 0; c < columns.count; c++)
+        write_text(file, columns.name[c]);
+    fputs("ours,low,high,paper\n", file);
+    for (unsigned i = 0; i < count; i++)
+        write_lines(file, &grids[i], &columns);
 }

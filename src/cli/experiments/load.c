@@ -119,9 +119,16 @@ struct axis_reader {
     const char *named; /* with $ */
 };
 
+/* A column of the CSV has the axis's name, beside those that all experiments have. */
 static bool read_axis_name(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const char *const taken[] = {"experiment", "measure", "ours", "low", "high", "paper"};
     struct axis_reader *reader = context;
-    return (reader->axis->name = cli_yaml_text(yaml, value, "axis"));
+    const char *name = reader->axis->name = cli_yaml_text(yaml, value, "axis");
+    for (unsigned i = 0; name && i < sizeof taken / sizeof taken[0]; i++)
+        if (strcmp(name, taken[i]) == 0)
+            return cli_yaml_fail(yaml, value, "an axis cannot be called '%s': results have a column of that name",
+                                 name);
+    return name != NULL;
 }
 
 static bool read_points(void *context, struct cli_yaml *yaml, yaml_node_t *value) {

@@ -125,6 +125,8 @@ static void mistakes_have_a_place_and_a_remedy(void **state) {
         {HEAD AXES MEASURES "claims: [{says: c, check: 'gain[bfs, gto] > 1', reason: r, shown_by: [{at: {s: gt}, "
                             "check: 'gain[bfs, gto] > 1'}]}]\n",
          ":8:80:", "the axis 's' has no point 'gt'"},
+        {"title: t\naxes: [{axis: paper, values: [1], with: {set: {a: $}}}]\n",
+         ":2:15:", "an axis cannot be called 'paper': results have a column of that name"},
         {"title: t\naxes: [{axis: a, values: [1]}]\n", ":2:8:", "an axis takes 'points', or 'values' and 'with'"},
         {"title: t\nrun: {example: {warps: [LXL], long: 1, short: 1}}\n", ":2:25:", "a word of L (long) and S (short)"},
     };

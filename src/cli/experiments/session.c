@@ -46,9 +46,7 @@ static bool write_json(struct session *session) {
 }
 
 static bool write_csv(struct session *session) {
-    cli_write_csv_heading(session->csv);
-    for (unsigned i = 0; i < session->count; i++)
-        cli_write_csv_lines(session->csv, &session->grid[i], session->arena);
+    cli_write_csv(session->csv, session->grid, session->count, session->arena);
     return fflush(session->csv) == 0 && !ferror(session->csv);
 }
 

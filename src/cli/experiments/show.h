@@ -14,8 +14,8 @@ void cli_draw_examples(FILE *file, const struct cli_grid *grid);
 json_t *cli_results_json(const struct cli_grid *grid, struct base_arena *arena);
 /* For a page: all experiments and, once each, the runs that their values come from. */
 json_t *cli_results_document(const struct cli_grid *grids, unsigned count);
-void cli_write_csv_heading(FILE *file);
-void cli_write_csv_lines(FILE *file, const struct cli_grid *grid, struct base_arena *arena);
+/* A line for each value, with a column for each axis of the experiments. */
+void cli_write_csv(FILE *file, const struct cli_grid *grids, unsigned count, struct base_arena *arena);
 
 /* page.c: all of them as a Markdown page. */
 void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, const char *size,
