@@ -28,7 +28,7 @@
     });
     ok(`the table has every number of every run (${wrong.slice(0, 3)})`, wrong.length === 0 && table.size > 50);
 
-    await choose(document.querySelector("#overview select"), "cycles");
+    await choose(document.querySelector('#overview select[data-select="show"]'), "cycles");
     const heights = bars().map((bar) => Number(bar.getAttribute("height")));
     const cycles = bars().map((bar) => expected.runs[bar.dataset.run].total.cycles);
     const scale = heights[0] / cycles[0];

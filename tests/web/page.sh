@@ -9,15 +9,33 @@ if [[ -z $browser ]]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$HEDDLE_COMMAND" compare bfs histogram --size small -d "stack dws" -q --json "$folder/results.json" --html "$folder/compare.html"
+# Four runs with all that a page shows, each in a file of its own.
+files=()
+for program in bfs histogram; do
+    for model in stack dws; do
+        files+=("$folder/$program-$model.json")
+        "$HEDDLE_COMMAND" run "$program" --size small -d "$model" -q --lines --sample 100 --json "${files[-1]}" >/dev/null
+    done
+done
+# list FILE...: the runs of the files as one object
+list() {
+    local before='{"runs":['
+    for file in "$@"; do
+        printf '%s' "$before"
+        cat "$file"
+        before=,
+    done
+    echo ']}'
+}
+list "${files[@]}" >"$folder/results.json"
 # The same runs twice, as of two days.
-"$HEDDLE_COMMAND" report "$folder/results.json" tests/web/experiments.json "$folder/results.json" -o "$folder/page.html"
-# --html writes the same runs.
-runs() { grep -oE '"runs":[^\n]*"geometric_means"' "$1" | sed 's/"geometric_means".*//'; }
-if [[ $(runs "$folder/compare.html") != "$(runs "$folder/page.html")" ]]; then
-    echo "compare --html and report have different runs" >&2
-    exit 1
-fi
+"$HEDDLE_COMMAND" report "${files[@]}" tests/web/experiments.json "${files[@]}" -o "$folder/page.html"
+# The same runs compared, and two of them compared alone, in two files.
+"$HEDDLE_COMMAND" compare bfs histogram --size small -d "stack dws" -q --json "$folder/compared.json" --html "$folder/compare.html"
+"$HEDDLE_COMMAND" compare bfs --size small -s lrr -d stack -q --json "$folder/a.json"
+"$HEDDLE_COMMAND" compare bfs --size small -s lrr -d dws -q --json "$folder/b.json"
+"$HEDDLE_COMMAND" report "$folder/a.json" "$folder/b.json" -o "$folder/two.html"
+list "${files[@]:0:2}" >"$folder/two.json"
 # Three recorded launches, made up, on a small GPU.
 printf 'workload,size,cycles\nvecadd,small,1000\nreduction,small,9000\nbfs,small,20000\n' >"$folder/card.csv"
 "$HEDDLE_COMMAND" validate h200 --recording "$folder/card.csv" --set sm.count=8 -q --csv "$folder/validate.csv" --html "$folder/validate.html"
@@ -33,6 +51,8 @@ add() {
 }
 add "$folder/page.html" "$folder/results.json" check.js >"$folder/check.html"
 add "$folder/validate.html" "$folder/validate.csv" validation.js >"$folder/validation.html"
+add "$folder/compare.html" "$folder/compared.json" baseline.js >"$folder/compared.html"
+add "$folder/two.html" "$folder/two.json" baseline.js >"$folder/baseline.html"
 
 failures=0
 # show PAGE WIDTH: opens the page, and reads what the check wrote into it and what the console says
@@ -53,4 +73,6 @@ show() {
 show check 1300
 show check 500
 show validation 1300
+show compared 1300
+show baseline 1300
 ((failures == 0))

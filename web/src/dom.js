@@ -83,7 +83,7 @@ export function legend(entries) {
 }
 
 export function select(name, options, chosen, onchange) {
-  const element = h("select", { onchange: () => onchange(element.value) },
+  const element = h("select", { "data-select": name, onchange: () => onchange(element.value) },
     options.map((o) => h("option", { value: o.value ?? o, selected: (o.value ?? o) === chosen }, o.name ?? o)));
   return h("label", {}, name, element);
 }

@@ -1,6 +1,6 @@
 // The page: reads its data, and draws what the address selects.
 import { h } from "./dom.js";
-import { dimensions, load } from "./model.js";
+import { compareWith, dimensions, load } from "./model.js";
 import { state, list, set, watch } from "./state.js";
 import { overview } from "./overview.js";
 import { figure } from "./figures.js";
@@ -58,6 +58,7 @@ function draw() {
   const runs = model.runs.filter(keeps);
   const scroll = scrollY;
   const run = selected();
+  compareWith(model.runs, state.baseline);
   const parts = [
     ...model.validations.map((validation) => validationView(validation, width, choose, keeps)),
     ...model.experiments.map((experiment) => figure(experiment, width, choose, keeps)),
@@ -85,10 +86,11 @@ function drawTheme() {
 function update(keys) {
   if (keys?.length === 1 && keys[0] === "find") return;
   drawTheme();
-  const path = document.activeElement?.dataset?.sort;
+  const { sort, select } = document.activeElement?.dataset ?? {};
   drawFilters();
   draw();
-  if (path) document.querySelector(`button[data-sort="${path}"]`)?.focus();
+  if (sort) document.querySelector(`button[data-sort="${sort}"]`)?.focus();
+  if (select) document.querySelector(`select[data-select="${select}"]`)?.focus();
 }
 
 document.getElementById("theme").addEventListener("click", () => set({ theme: themes[(themes.indexOf(state.theme ?? "auto") + 1) % 3] }));

@@ -42,19 +42,15 @@ function makeRun(from, id) {
     total: from.total ?? {},
     kernels: (from.kernels ?? []).map((kernel, i) => ({ ...kernel, launch: kernel.launch ?? i + 1 })),
     lanes: from.active_lanes ?? sumLanes(from.kernels),
-    outcome: from.outcome ?? (from.error ? "error" : "done"),
+    outcome: from.outcome ?? from.stopped ?? (from.error ? "error" : "done"),
+    speedup: null,
   };
 }
 
-/** Speed-ups are those that heddle computed; a run alone has none. */
-function metric(run, key) {
-  if (key === "speedup") return run.speedup ?? null;
+export function value(run, key) {
+  if (key === "speedup") return run.speedup;
   const value = run.total[key];
   return typeof value === "number" ? value : null;
-}
-
-export function value(run, key) {
-  return metric(run, key);
 }
 
 /** The parts of a run's SM cycles, which add up to 1; none without time. */
@@ -63,16 +59,51 @@ export function cycleShares(run) {
   return all ? cycleParts.map((part) => ({ ...part, share: (run.total[part.key] ?? 0) / all })) : [];
 }
 
-/** Names each run among those of its program: by what differs between runs, and runs that do not differ by a number. */
-function nameRuns(runs) {
-  const keys = varying(runs, ["machine", "scheduler", "divergence", "arguments", "size"]);
+/** Names runs by the keys in which they differ, and those of one group that do not differ by a number. */
+function nameBy(runs, keys, groupOf, name) {
+  const differing = varying(runs, keys);
   const seen = new Map();
   for (const run of runs) {
-    const words = keys.map((key) => run[key]).filter(Boolean);
+    const words = differing.map((key) => run[key]).filter(Boolean);
     const label = words.length ? words.join(" · ") : run.scheduler || run.machine || run.program;
-    const times = (seen.get(`${run.program}\n${label}`) ?? 0) + 1;
-    seen.set(`${run.program}\n${label}`, times);
-    run.label = times > 1 ? `${label} #${times}` : label;
+    const key = `${groupOf(run)}\n${label}`;
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    run[name] = seen.get(key) > 1 ? `${label} #${seen.get(key)}` : label;
+  }
+}
+
+/** label: the name of a run among those of its program. target: what it ran on, among runs of the same work. */
+function nameRuns(runs) {
+  nameBy(runs, ["machine", "scheduler", "divergence", "arguments", "size"], (run) => run.program, "label");
+  nameBy(runs, ["machine", "scheduler", "divergence"], workOf, "target");
+}
+
+/** Runs of the same work can be compared: the program with its size and arguments. */
+const workOf = (run) => [run.program, run.size, run.arguments ?? ""].join("\n");
+
+/** The runs of each work, in their order. */
+function byWork(runs) {
+  const works = new Map();
+  for (const run of runs) works.set(workOf(run), [...(works.get(workOf(run)) ?? []), run]);
+  return [...works.values()];
+}
+
+const isTimed = (run) => run.outcome === "done" && run.total.cycles > 0;
+
+/** The targets that speed-ups can be over, and the first of all works if they have it in common. */
+export function baselines(runs) {
+  const compared = byWork(runs).map((work) => work.filter(isTimed)).filter((work) => work.length > 1);
+  const firsts = new Set(compared.map((work) => work[0].target));
+  return { targets: [...new Set(compared.flat().map((run) => run.target))], first: firsts.size === 1 ? [...firsts][0] : null };
+}
+
+/** Sets the speed-up of each run: the cycles of the work's run on the target `baseline`, or of its first one that came to its end, divided by its own. */
+export function compareWith(runs, baseline) {
+  const isKnown = baselines(runs).targets.includes(baseline);
+  for (const work of byWork(runs)) {
+    const base = work.find((run) => (isKnown ? run.target === baseline : isTimed(run)));
+    const isCompared = work.filter(isTimed).length > 1;
+    for (const run of work) run.speedup = isCompared && base && isTimed(base) && isTimed(run) ? base.total.cycles / run.total.cycles : null;
   }
 }
 

@@ -2,7 +2,7 @@
 import { h, legend, select, format, percent } from "./dom.js";
 import { chart } from "./chart.js";
 import { groupedBars, stacked, colorOf } from "./charts.js";
-import { cycleParts, cycleShares, geometricMean, metrics, value } from "./model.js";
+import { baselines, cycleParts, cycleShares, geometricMean, metrics, value } from "./model.js";
 import { state, set } from "./state.js";
 
 const MOST_BARS = 24; // of one program, and colours that can be told apart with the help of their order
@@ -28,21 +28,29 @@ function barsOf(runs, all, metric) {
   return { data, bars, groups: [...new Set(data.map((d) => d.group))], colors: colorOf(names) };
 }
 
+/** What speed-ups are over: one target for all programs, or the first run of each. */
+function baselineSelect({ targets, first }, chosen) {
+  const options = first === null ? [{ value: "", name: "each program's first run" }, ...targets] : targets;
+  return select("speed-up over", options, chosen ?? "", (target) => set({ baseline: target === first ? null : target }));
+}
+
 /** The bars of the chart, for links between charts, tables and tests. */
 export function overview(model, runs, width, onselect) {
   const metric = metricOf(model.runs);
   const { data, bars, groups, colors } = barsOf(runs, model.runs, metric);
   const text = (d) => `${d.group}, ${d.bar}\n${metric}: ${format(d.value)}${d.run && d.run.outcome !== "done" ? `\nnot complete: ${d.run.error ?? d.run.outcome}` : ""}`;
-  const baselines = new Set(model.runs.filter((run, i) => model.runs.findIndex((other) => other.program === run.program) === i).map((run) => run.label));
-  const title = metric === "speedup" ? `speed-up${baselines.size === 1 ? ` over ${[...baselines][0]}` : ""}` : metric;
+  const known = baselines(model.runs);
+  const baseline = known.targets.includes(state.baseline) ? state.baseline : known.first;
+  const title = metric === "speedup" ? `speed-up${baseline ? ` over ${baseline}` : ""}` : metric;
+  const meaning = metric === "speedup" ? `cycles of ${baseline ?? "the program's first run"} / cycles of this run, of the same program` : model.meanings[metric] ?? "";
   const isSelected = (d) => d.run && String(d.run.id) === state.run;
   const MOST_ROWS = 60;
   const hasLabels = new Set(model.runs.map((run) => run.label)).size > 1;
   const rows = runs.slice(0, MOST_ROWS).map((run) => ({ name: hasLabels ? `${run.program} · ${run.label}` : run.program, run, parts: cycleShares(run) })).filter((row) => row.parts.length);
   const card = h("section", { class: "card", id: "overview", "aria-labelledby": "overview-title" },
     h("header", {},
-      h("div", {}, h("h2", { id: "overview-title" }, "Side by side"), h("p", { class: "soft" }, model.meanings[metric] ?? (metric === "speedup" ? "cycles of the program's first run / cycles of this one" : ""))),
-      h("div", { class: "controls" }, select("show", metrics(model.runs), metric, (m) => set({ metric: m })))));
+      h("div", {}, h("h2", { id: "overview-title" }, "Side by side"), h("p", { class: "soft" }, meaning)),
+      h("div", { class: "controls" }, known.targets.length > 1 ? baselineSelect(known, baseline) : null, select("show", metrics(model.runs), metric, (m) => set({ metric: m })))));
   if (!data.length) card.append(h("p", { class: "empty" }, "No run is left: choose more above."));
   else if (bars.length > MOST_BARS) card.append(h("p", { class: "empty" }, `${bars.length} kinds of runs are too many to compare at once: choose fewer above.`));
   else {
