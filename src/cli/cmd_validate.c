@@ -279,7 +279,7 @@ static void print_table(struct validate *validate, enum group group) {
 }
 
 static void begin_csv(FILE *file) {
-    fprintf(file, "workload,size,launches,real_cycles,simulated_cycles,error,instruction_error\n");
+    fprintf(file, "program,size,launches,real_cycles,simulated_cycles,error,instruction_error\n");
 }
 
 static bool write_csv(const struct validate *validate) {
