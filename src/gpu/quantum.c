@@ -1,18 +1,20 @@
-/* The clock for machines on which a packet takes time to cross from an SM to the memory: within a quantum of as many
- * cycles no SM and no partition of the memory can notice what another one does, so all of them run a quantum on their
- * own, in any order and on config.n_threads host threads. The result is the same for every number of threads.
+/* The parallel clock.
  *
- * What cannot wait for a quantum:
- * - Values. An SM sees its own stores at once, the others see them from the next quantum on. Until then they stay in
- *   exec/stores.h; at the quantum's end they go into memory in the order (cycle, SM).
- * - An instruction that changes memory in another way (atomics, surfaces, device functions) waits for its turn: its SM
- *   stops. When all SMs have ended the quantum or stopped, the one that stopped first (cycle, SM) goes on, after the
- *   stores of earlier turns.
- * - Blocks that end: the SM stops, and gets new ones when it is its turn.
- * - The end of the launch: SMs without blocks handle the answers of memory only after it is known that the launch goes
- *   on. Partitions end the quantum.
+ * A packet needs `crossbar.latency` cycles to travel between an SM and the memory. During one quantum of that length no
+ * SM and no memory partition can observe another, so each runs the whole quantum independently, on any host thread and
+ * in any order. The result does not depend on the number of threads.
  *
- * An SM that is alone (sm_is_alone) also runs ahead of the quantum's end, as in step.c. */
+ * Four things need care:
+ * - Stores. An SM sees its own stores immediately; other SMs see them from the next quantum on. Until then they stay in
+ *   exec/stores.h. At the end of the quantum they are written to memory in the order (cycle, SM).
+ * - Atomics, surface writes and device functions. The SM stops before such an instruction. When every SM has finished
+ *   the quantum or stopped, the stopped SMs continue one at a time, earliest (cycle, SM) first. Earlier stores are
+ *   written before each turn.
+ * - Blocks that end. The SM stops and receives new blocks when its turn comes.
+ * - The end of the launch. SMs without blocks handle the memory's answers only when it is known that the launch goes
+ * on. Partitions always finish the quantum.
+ *
+ * An SM with no access in flight may run past the end of the quantum (sm_is_alone). */
 #include <string.h>
 
 #include "base/memory.h"

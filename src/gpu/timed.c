@@ -1,5 +1,5 @@
-/* Executes a grid in time: blocks go to SMs that have room, a clock (step.c or quantum.c) ticks the SMs and the memory
- * system until all blocks have ended, and the counters say what happened. */
+/* Timed launches. Blocks go to SMs that have room. A clock (step.c or quantum.c) ticks the SMs and the memory system
+ * until all blocks have ended. The counters then say what happened. */
 #include "gpu/timed.h"
 
 #include <stdio.h>
@@ -290,51 +290,62 @@ static void split_l1(struct gpu_timed *timed, const struct exec_grid *grid) {
     mem_resize_l1(timed->mem, config_l1_bytes(&timed->machine, shared * sm_most_blocks(timed->sm[0])));
 }
 
-bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
-                   struct gpu_launch_record *record, struct gpu_error *error) {
-    struct sm_program *program = sm_program_new(grid->program, &timed->machine);
-    struct stats_counters before = {0};
-    struct gpu_sampler sampler;
-    uint64_t lanes_before[EXEC_LANES + 1] = {0};
-    struct gpu_run run = {.gpu = gpu, .timed = timed, .grid = grid, .error = error};
-    run.n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
-    run.first_cycle = timed->cycle;
-    run.most_cycles = timed->machine.max_cycles ? timed->machine.max_cycles : UINT64_MAX;
-    run.next_look = GPU_CHECK_EVERY;
-    run.is_observed = timed->trace || gpu->config.records_lines;
-    run.is_watched = run.is_observed || gpu->config.check_every;
-    timed->run = &run;
-    gpu_progress_start(&run.progress);
-    bool is_accepted = !is_refused(timed, grid->program, error), is_done = is_accepted;
-    if (is_accepted)
-        show_remark(timed, grid, record->kernel);
-    for (uint32_t i = 0; is_done && i < timed->machine.n_sms; i++)
-        is_done = sm_begin_grid(timed->sm[i], grid, program, error->message, sizeof error->message);
-    if (!is_done)
-        error->status = is_accepted ? GPU_LAUNCH_OUT_OF_RESOURCES : GPU_NOT_SUPPORTED;
-    if (is_done)
-        split_l1(timed, grid);
-    collect(timed, &before);
-    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, lanes_before);
-    if (gpu->config.sample_cycles) {
-        run.sampler = &sampler;
-        gpu_sampler_start(&sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run.first_cycle,
-                          gpu->config.sample_cycles, gpu->config.most_samples);
+/* --- a launch --- */
+
+/* Counters and lanes at the start of a launch. */
+struct before {
+    struct stats_counters counters;
+    uint64_t active_lanes[EXEC_LANES + 1];
+};
+
+/* Prepares the SMs. Returns false with the error set if the machine or the model refuses the grid. */
+static bool accept(struct gpu_run *run, const struct sm_program *program, const char *kernel) {
+    struct gpu_timed *timed = run->timed;
+    struct gpu_error *error = run->error;
+    if (is_refused(timed, run->grid->program, error)) {
+        error->status = GPU_NOT_SUPPORTED;
+        return false;
     }
-    run.has_series = run.sampler || timed->trace;
+    show_remark(timed, run->grid, kernel);
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
+        if (!sm_begin_grid(timed->sm[i], run->grid, program, error->message, sizeof error->message)) {
+            error->status = GPU_LAUNCH_OUT_OF_RESOURCES;
+            return false;
+        }
+    split_l1(timed, run->grid);
+    return true;
+}
+
+static void begin(struct gpu_run *run, struct gpu_sampler *sampler, struct gpu_launch_record *record,
+                  struct before *before) {
+    struct gpu_timed *timed = run->timed;
+    const struct gpu_config *config = &run->gpu->config;
+    collect(timed, &before->counters);
+    gpu_add_active_lanes(timed->sm, timed->machine.n_sms, before->active_lanes);
+    if (config->sample_cycles) {
+        run->sampler = sampler;
+        gpu_sampler_start(sampler, &record->series, timed->sm, timed->machine.n_sms, timed->mem, run->first_cycle,
+                          config->sample_cycles, config->most_samples);
+    }
+    run->has_series = run->sampler || timed->trace;
     if (timed->trace)
-        gpu_trace_begin(timed->trace, (uint32_t)(record - gpu->launch) + 1, grid->program, timed->sm, timed->mem,
-                        run.first_cycle);
-    if (is_done) {
-        run.next_start = (double)(timed->cycle + timed->machine.launch_cycles);
-        fill(&run);
-        is_done = timed->quantum > 1 ? gpu_run_in_quanta(&run) : gpu_run_stepwise(&run);
-        drain(timed, timed->cycle + drain_cycles(&run, &before));
-    }
-    gpu_progress_end(&run.progress);
-    gpu_livelock_free(run.livelock);
-    fflush(stdout);                                     /* device printf */
-    for (uint32_t i = 0; i < timed->machine.n_sms; i++) /* in a launch that did not end, some may be ahead */
+        gpu_trace_begin(timed->trace, (uint32_t)(record - run->gpu->launch) + 1, run->grid->program, timed->sm,
+                        timed->mem, run->first_cycle);
+}
+
+/* Returns false if the launch did not end by itself. */
+static bool run_blocks(struct gpu_run *run, const struct before *before) {
+    struct gpu_timed *timed = run->timed;
+    run->next_start = (double)(timed->cycle + timed->machine.launch_cycles);
+    fill(run);
+    bool is_done = timed->quantum > 1 ? gpu_run_in_quanta(run) : gpu_run_stepwise(run);
+    drain(timed, timed->cycle + drain_cycles(run, &before->counters));
+    return is_done;
+}
+
+/* All SMs reach the launch's last cycle; in a launch that did not end, some may be ahead. */
+static void end_grid(struct gpu_timed *timed) {
+    for (uint32_t i = 0; i < timed->machine.n_sms; i++)
         if (sm_last_cycle(timed->sm[i]) > timed->cycle)
             timed->cycle = sm_last_cycle(timed->sm[i]);
     for (uint32_t i = 0; i < timed->machine.n_sms; i++) {
@@ -343,19 +354,53 @@ bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_g
         sm_end_grid(timed->sm[i]);
         timed->unit[i].wake = SM_NEVER;
     }
-    if (run.sampler)
-        gpu_sampler_end(run.sampler);
+}
+
+static void end(struct gpu_run *run, const struct before *before, struct gpu_launch_record *record, bool is_done) {
+    struct gpu_timed *timed = run->timed;
+    gpu_progress_end(&run->progress);
+    gpu_livelock_free(run->livelock);
+    fflush(stdout); /* device printf */
+    end_grid(timed);
+    if (run->sampler)
+        gpu_sampler_end(run->sampler);
     if (timed->trace)
         gpu_trace_end(timed->trace, timed->cycle);
     mem_flush_l1(timed->mem, timed->cycle);
-    if (gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
+    if (run->gpu->checkpoint && is_done) /* saves a memory system with nothing in flight */
         mem_advance(timed->mem, MEM_NEVER);
     collect(timed, &record->counters);
-    stats_subtract(&record->counters, &before);
+    stats_subtract(&record->counters, &before->counters);
     gpu_count_energy(&timed->machine.energy, &record->counters);
     gpu_add_active_lanes(timed->sm, timed->machine.n_sms, record->active_lanes);
     for (int i = 0; i <= EXEC_LANES; i++)
-        record->active_lanes[i] -= lanes_before[i];
+        record->active_lanes[i] -= before->active_lanes[i];
+}
+
+bool gpu_run_timed(struct gpu *gpu, struct gpu_timed *timed, const struct exec_grid *grid,
+                   struct gpu_launch_record *record, struct gpu_error *error) {
+    struct sm_program *program = sm_program_new(grid->program, &timed->machine);
+    struct before before = {0};
+    struct gpu_sampler sampler;
+    bool is_observed = timed->trace || gpu->config.records_lines;
+    struct gpu_run run = {
+        .gpu = gpu,
+        .timed = timed,
+        .grid = grid,
+        .error = error,
+        .n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2],
+        .first_cycle = timed->cycle,
+        .most_cycles = timed->machine.max_cycles ? timed->machine.max_cycles : UINT64_MAX,
+        .next_look = GPU_CHECK_EVERY,
+        .is_observed = is_observed,
+        .is_watched = is_observed || gpu->config.check_every,
+    };
+    timed->run = &run;
+    gpu_progress_start(&run.progress);
+    bool is_accepted = accept(&run, program, record->kernel);
+    begin(&run, &sampler, record, &before);
+    bool is_done = is_accepted && run_blocks(&run, &before);
+    end(&run, &before, record, is_done);
     sm_program_free(program);
     if (!is_done)
         renew(timed);
