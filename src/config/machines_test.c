@@ -92,7 +92,7 @@ static void the_defaults_are_the_default_machine(void **state) {
 static void machines_whose_papers_have_no_energy_have_no_figures(void **state) {
     (void)state;
     static const struct config_energy none = {0};
-    static const char *const without[] = {"gtx480", "malits2012", "narasiman2011", "narasiman2014"};
+    static const char *const without[] = {"gtx480", "liu2023", "malits2012", "narasiman2011", "narasiman2014"};
     struct config_machine machine = machine_named("meng2010");
     assert_memory_not_equal(&machine.energy, &none, sizeof none);
     for (unsigned i = 0; i < sizeof without / sizeof without[0]; i++) {
@@ -261,6 +261,18 @@ static void gtx480_is_table_1_of_liu_2023(void **state) {
     assert_true(bandwidth > 177.4 && bandwidth < 177.42);
 }
 
+/* Liu 2023 used GPGPU-Sim 3.2.2 as it is: the sizes are gtx480's, the latencies the simulator's. */
+static void liu2023_is_the_gtx480_of_gpgpu_sim(void **state) {
+    (void)state;
+    static const char *const values[][2] = {
+        {"sm.fetch_cycles", "2"}, {"sm.branch_cycles", "3"},   {"sm.alu_cycles", "8"}, {"sm.fp32_cycles", "8"},
+        {"sm.sfu_cycles", "14"},  {"sm.sfu_width", "4"},       {"l1.latency", "3"},    {"shared.latency", "8"},
+        {"l2.latency", "125"},    {"crossbar.latency", "5"},   {"l1.size", "16K"},     {"l2.size", "768K"},
+        {"scheduler", "lrr"},     {"sm.constant_cycles", "4"}, {NULL, NULL},
+    };
+    expect_values("liu2023", values);
+}
+
 /* ---- Cards ------------------------------------------------------------------------------------------------------- */
 
 static void expect_about(double value, double expected) {
@@ -314,6 +326,7 @@ int main(void) {
         cmocka_unit_test(malits2012_is_its_table_2),
         cmocka_unit_test(meng2010_is_its_table_3),
         cmocka_unit_test(gtx480_is_table_1_of_liu_2023),
+        cmocka_unit_test(liu2023_is_the_gtx480_of_gpgpu_sim),
         cmocka_unit_test(a100_has_the_peaks_of_its_white_paper),
         cmocka_unit_test(rtx4090_has_the_peaks_of_its_white_paper),
     };

@@ -96,6 +96,47 @@ static void a_shown_machine_can_be_read_again(void **state) {
     outcome_free(&again);
 }
 
+/* One thread's cycles for a hundred rounds of ten loads, each of which needs the one before. */
+static long cycles_of_rounds(const char *options) {
+    long cycles[2];
+    for (int i = 0; i < 2; i++) {
+        struct outcome outcome = heddle("run %s/chain.ptx --grid 1 --block 1 --arg buf:u64[4] --arg u32:%d %s --json -",
+                                        scratch(), 100 * (i + 1), options);
+        expect_status(&outcome, 0);
+        json_t *json = json_output(&outcome);
+        cycles[i] = (long)json_integer_value(json_object_get(json_object_get(json, "total"), "cycles"));
+        json_decref(json);
+        outcome_free(&outcome);
+    }
+    return cycles[1] - cycles[0];
+}
+
+static void write_chain(const char *load) {
+    char text[1536];
+    int n = snprintf(text, sizeof text,
+                     ".version 6.0\n.target sm_30\n.address_size 64\n"
+                     ".visible .entry chain(.param .u64 buffer, .param .u32 rounds)\n{\n"
+                     ".shared .align 8 .b64 word[4];\n.reg .u32 %%n;\n.reg .u64 %%r, %%s;\n.reg .pred %%p;\n"
+                     "ld.param.u64 %%r, [buffer];\nld.param.u32 %%n, [rounds];\nst.global.u64 [%%r], %%r;\n"
+                     "mov.u64 %%s, word;\nst.shared.u64 [%%s], %%s;\nLOOP:\n");
+    for (int i = 0; i < 10; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s\n", load);
+    snprintf(text + n, sizeof text - (size_t)n,
+             "sub.u32 %%n, %%n, 1;\nsetp.ne.u32 %%p, %%n, 0;\n@%%p bra LOOP;\nret;\n}\n");
+    write_file("chain.ptx", text);
+}
+
+/* From issue to use as in GPGPU-Sim 3.2.2: 4 cycles for a hit in the L1, 8 for shared memory. A round has nine of them
+ * and the loop: from the last load to the subtraction 2, its result and that of the comparison 8 each, the branch 3. */
+static void loads_on_liu2023_take_as_long_as_in_gpgpu_sim(void **state) {
+    (void)state;
+    enum { ROUNDS = 100, LOOP = 21 };
+    write_chain("ld.global.u64 %r, [%r];");
+    assert_int_equal(cycles_of_rounds("-m liu2023"), ROUNDS * (9 * 4 + LOOP));
+    write_chain("ld.shared.u64 %s, [%s];");
+    assert_int_equal(cycles_of_rounds("-m liu2023"), ROUNDS * (9 * 8 + LOOP));
+}
+
 /* The command fails with exactly this on standard error. */
 static void refused(int status, const char *words, const char *message) {
     struct outcome outcome = heddle("%s", words);
@@ -148,6 +189,7 @@ int main(void) {
         cmocka_unit_test(a_list_of_machines_is_for_programs_too),
         cmocka_unit_test(options_are_listed_with_what_they_take),
         cmocka_unit_test(a_shown_machine_can_be_read_again),
+        cmocka_unit_test(loads_on_liu2023_take_as_long_as_in_gpgpu_sim),
         cmocka_unit_test(mistakes_name_the_key_and_what_is_right),
         cmocka_unit_test(a_mistake_in_a_file_is_shown_with_its_line),
     };
