@@ -37,6 +37,7 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "run viterbi --functional -- --bits 20000",
         "run sort --threads-per-block 256 --functional -- --small-buckets 256",
         "run histogram --blocks 4 --threads-per-block 256 -m narasiman2011 -- --bins private",
+        "run svm_rows --functional -- --rejoin launch",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome outcome = heddle("%s", cases[i]);
@@ -53,6 +54,7 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "reduction --functional -q -- --type float",
         "histogram --functional -q -- --bins none",
         "saop --functional -q -- --numbers 3",
+        "svm_rows --functional -q -- --rejoin never",
         "sort --functional -q -- --small-buckets 100",
         "saop --functional -q --blocks 1 --threads-per-block 2 -- --numbers streams",
     };
@@ -61,6 +63,24 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         expect_status(&outcome, 2);
         outcome_free(&outcome);
     }
+}
+
+static double width(const char *rejoin) {
+    struct outcome outcome = heddle("run kmeans_rows -m meng2010 -d dws:branch-only-stack --blocks 4 "
+                                    "--threads-per-block 64 --json - -q -- --rejoin %s",
+                                    rejoin);
+    expect_status(&outcome, 0);
+    json_t *run = json_output(&outcome);
+    double value = json_number_value(json_object_get(json_object_get(run, "total"), "average_active_threads"));
+    json_decref(run);
+    outcome_free(&outcome);
+    return value;
+}
+
+/* Meng 2010, 6.6: the end of a task is a synchronization point. Splits that join nowhere else are one again there. */
+static void the_splits_of_a_warp_meet_at_the_end_of_a_task(void **state) {
+    (void)state;
+    assert_true(width("task") > 1.5 * width("launch"));
 }
 
 static void own_options_are_in_the_help(void **state) {
@@ -200,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_options_reach_their_program),
         cmocka_unit_test(other_forms_of_a_kernel_compute_the_same),
+        cmocka_unit_test(the_splits_of_a_warp_meet_at_the_end_of_a_task),
         cmocka_unit_test(own_options_are_in_the_help),
         cmocka_unit_test(a_wrong_value_is_named_with_what_would_be_right),
         cmocka_unit_test(a_misspelt_own_option_gets_the_right_one_suggested),

@@ -285,6 +285,13 @@ struct workload_shape workload_loop_shape(const struct workload *w, size_t n_ite
     return shape;
 }
 
+int workload_rejoins(const struct workload *w) {
+    const char *where = w->option[0].text;
+    if (where && strcmp(where, "task") != 0 && strcmp(where, "launch") != 0)
+        workload_usage_error(w, "--rejoin takes task or launch, not '%s'", where);
+    return !where || strcmp(where, "task") == 0;
+}
+
 void *workload_array(const struct workload *w, size_t n, size_t item_bytes) {
     void *array = calloc(n, item_bytes);
     if (!array)

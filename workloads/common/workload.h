@@ -84,6 +84,17 @@ struct workload_shape workload_shape(const struct workload *w, size_t n_items, u
 // unless the command line says otherwise or the device has smaller blocks.
 struct workload_shape workload_loop_shape(const struct workload *w, size_t n_items);
 
+// Where the threads of a warp wait for each other in such a loop: at the end of each task, or of the launch only. The
+// kernels' last argument; the option is the program's first.
+#define WORKLOAD_REJOIN_OPTION                                                                                         \
+    {                                                                                                                  \
+        "--rejoin", "task|launch",                                                                                     \
+            "where the threads of a warp wait for each other: after each task (default), or after "                    \
+            "the launch",                                                                                              \
+            0, 0                                                                                                       \
+    }
+int workload_rejoins(const struct workload *w);
+
 // Host memory, zeroed; freed with free().
 void *workload_array(const struct workload *w, size_t n, size_t item_bytes);
 

@@ -12,6 +12,7 @@ static const struct workload_info info = {
     .name = "fft_rows",
     .summary = "Fourier transform in six steps: rows by radix 2 and transpositions, one row per thread",
     .sizes = {"4,096 complex points", "65,536 complex points", "65,536 complex points"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 static const double turn = 6.283185307179586476925;
@@ -67,17 +68,18 @@ static CUdeviceptr upload_roots(const struct workload *w, size_t n) {
 }
 
 static void transform(const struct workload *w, struct square *s, struct workload_shape shape) {
-    int side = (int)s->side, pitch = (int)s->pitch, log_side = 0;
+    int side = (int)s->side, pitch = (int)s->pitch, log_side = 0, rejoins = workload_rejoins(w);
     while (1 << log_side < side)
         log_side++;
     struct workload_grid grid = {shape.blocks, 1, shape.threads, 1, 0};
     CUdeviceptr a = workload_upload(w, s->at, bytes_of(s)), b = workload_upload(w, s->at, bytes_of(s));
     CUdeviceptr roots = upload_roots(w, s->side * s->side), row_roots = upload_roots(w, s->side);
-    void *a_to_b[] = {&a, &b, &roots, &side, &log_side, &pitch}, *b_to_a[] = {&b, &a, &roots, &side, &log_side, &pitch};
+    void *a_to_b[] = {&a, &b, &roots, &side, &log_side, &pitch, &rejoins},
+         *b_to_a[] = {&b, &a, &roots, &side, &log_side, &pitch, &rejoins};
     workload_launch(w, "transpose_reversed", grid, a_to_b);
-    workload_launch(w, "transform_rows", grid, (void *[]){&b, &row_roots, &side, &pitch});
+    workload_launch(w, "transform_rows", grid, (void *[]){&b, &row_roots, &side, &pitch, &rejoins});
     workload_launch(w, "transpose_twiddled", grid, b_to_a);
-    workload_launch(w, "transform_rows", grid, (void *[]){&a, &row_roots, &side, &pitch});
+    workload_launch(w, "transform_rows", grid, (void *[]){&a, &row_roots, &side, &pitch, &rejoins});
     workload_launch(w, "transpose_plain", grid, a_to_b);
     workload_download(w, s->at, b, bytes_of(s));
     workload_device_free(w, a);

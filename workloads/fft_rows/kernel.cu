@@ -15,9 +15,9 @@ static __device__ __forceinline__ point multiply(point a, point b) {
 // exp(-2 pi i k / m^2).
 template <bool is_reversed, bool is_twiddled>
 static __device__ __forceinline__ void transpose(const point *in, point *out, const point *roots, int m, int log_m,
-                                                 int pitch) {
+                                                 int pitch, int rejoins) {
 #pragma unroll 1
-    for (int i = first_task(); i < m; i += n_threads())
+    for (int i = first_task(); i < m; i += n_threads()) {
 #pragma unroll 4
         for (int j = 0; j < m; j++) {
             point x = in[j * pitch + i];
@@ -25,25 +25,27 @@ static __device__ __forceinline__ void transpose(const point *in, point *out, co
                 x = multiply(x, roots[i * j]);
             out[i * pitch + (is_reversed ? __brev(j) >> (32 - log_m) : j)] = x;
         }
+        end_task(rejoins);
+    }
 }
 
 extern "C" __global__ void transpose_reversed(const point *in, point *out, const point *roots, int m, int log_m,
-                                              int pitch) {
-    transpose<true, false>(in, out, roots, m, log_m, pitch);
+                                              int pitch, int rejoins) {
+    transpose<true, false>(in, out, roots, m, log_m, pitch, rejoins);
 }
 
 extern "C" __global__ void transpose_twiddled(const point *in, point *out, const point *roots, int m, int log_m,
-                                              int pitch) {
-    transpose<true, true>(in, out, roots, m, log_m, pitch);
+                                              int pitch, int rejoins) {
+    transpose<true, true>(in, out, roots, m, log_m, pitch, rejoins);
 }
 
-extern "C" __global__ void transpose_plain(const point *in, point *out, const point *roots, int m, int log_m,
-                                           int pitch) {
-    transpose<false, false>(in, out, roots, m, log_m, pitch);
+extern "C" __global__ void transpose_plain(const point *in, point *out, const point *roots, int m, int log_m, int pitch,
+                                           int rejoins) {
+    transpose<false, false>(in, out, roots, m, log_m, pitch, rejoins);
 }
 
 // row_roots[k] is exp(-2 pi i k / m).
-extern "C" __global__ void transform_rows(point *data, const point *row_roots, int m, int pitch) {
+extern "C" __global__ void transform_rows(point *data, const point *row_roots, int m, int pitch, int rejoins) {
 #pragma unroll 1
     for (int i = first_task(); i < m; i += n_threads()) {
         point *row = data + i * pitch;
@@ -57,5 +59,6 @@ extern "C" __global__ void transform_rows(point *data, const point *row_roots, i
                 *low = point{even.re + odd.re, even.im + odd.im};
                 *high = point{even.re - odd.re, even.im - odd.im};
             }
+        end_task(rejoins);
     }
 }

@@ -11,6 +11,7 @@ static const struct workload_info info = {
     .name = "filter_rows",
     .summary = "edge detection with a 3 x 3 neighbourhood, one row of the picture per thread",
     .sizes = {"36 x 256 pixels", "400 x 400 pixels", "500 x 500 pixels"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 enum { WHITE = 255, N_DISCS = 12, NOISE = 16 };
@@ -62,11 +63,11 @@ static void find_edges_reference(const struct picture *p, double *edges) {
 
 static void find_edges(const struct workload *w, const struct picture *p, double *edges, struct workload_shape shape) {
     size_t bytes = p->height * p->pitch * sizeof(double);
-    int width = (int)p->width, height = (int)p->height, pitch = (int)p->pitch;
+    int width = (int)p->width, height = (int)p->height, pitch = (int)p->pitch, rejoins = workload_rejoins(w);
     CUdeviceptr from = workload_upload(w, p->pixel, bytes), to = workload_upload(w, p->pixel, bytes);
     CUdeviceptr filter = workload_upload(w, weights, sizeof weights);
     workload_launch(w, "filter_rows", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
-                    (void *[]){&from, &to, &filter, &width, &height, &pitch});
+                    (void *[]){&from, &to, &filter, &width, &height, &pitch, &rejoins});
     workload_download(w, edges, to, bytes);
     workload_device_free(w, from);
     workload_device_free(w, to);

@@ -7,9 +7,9 @@
 
 // Both pictures have `pitch` pixels from one row to the next.
 extern "C" __global__ void filter_rows(const double *picture, double *edges, const double *weights, int width,
-                                       int height, int pitch) {
+                                       int height, int pitch, int rejoins) {
 #pragma unroll 1
-    for (int y = 1 + first_task(); y < height - 1; y += n_threads())
+    for (int y = 1 + first_task(); y < height - 1; y += n_threads()) {
 #pragma unroll 1
         for (int x = 1; x < width - 1; x++) {
             const double *at = picture + (y - 1) * pitch + x, *weight = weights;
@@ -20,4 +20,6 @@ extern "C" __global__ void filter_rows(const double *picture, double *edges, con
             double size = fabs(sum);
             edges[y * pitch + x] = size < WHITE ? size : WHITE;
         }
+        end_task(rejoins);
+    }
 }

@@ -11,6 +11,7 @@ static const struct workload_info info = {
     .name = "hotspot_rows",
     .summary = "temperatures of a chip, one row of cells per thread, two launches per time step",
     .sizes = {"24 x 256 cells, 2 steps", "300 x 300 cells, 6 steps", "300 x 300 cells, 100 steps"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 // As in kernel.cu.
@@ -49,14 +50,15 @@ static void heat(const struct workload *w, const struct chip *chip, unsigned n_s
                  struct workload_shape shape) {
     struct rates rates = make_rates(chip->height);
     size_t bytes = chip->height * chip->pitch * sizeof(double);
-    int width = (int)chip->width, height = (int)chip->height;
+    int width = (int)chip->width, height = (int)chip->height, rejoins = workload_rejoins(w);
     long long pitch = (long long)chip->pitch;
     struct workload_grid grid = {shape.blocks, 1, shape.threads, 1, 0};
     CUdeviceptr power = workload_upload(w, chip->power, bytes), before = workload_upload(w, chip->temperature, bytes);
     CUdeviceptr after = workload_upload(w, chip->temperature, bytes);
     for (unsigned i = 0; i < n_steps; i++) {
-        workload_launch(w, "hotspot_rows", grid, (void *[]){&before, &power, &after, &rates, &width, &height, &pitch});
-        workload_launch(w, "copy_rows", grid, (void *[]){&after, &before, &width, &height, &pitch});
+        workload_launch(w, "hotspot_rows", grid,
+                        (void *[]){&before, &power, &after, &rates, &width, &height, &pitch, &rejoins});
+        workload_launch(w, "copy_rows", grid, (void *[]){&after, &before, &width, &height, &pitch, &rejoins});
     }
     workload_download(w, result, before, bytes);
     workload_device_free(w, power);

@@ -12,7 +12,7 @@ struct rates {
 
 // All grids have `pitch` cells from one row to the next.
 extern "C" __global__ void hotspot_rows(const double *before, const double *power, double *after, rates r, int width,
-                                        int height, long long pitch) {
+                                        int height, long long pitch, int rejoins) {
 #pragma unroll 1
     for (int y = first_task(); y < height; y += n_threads()) {
         long long row = y * pitch, south_of = y < height - 1 ? pitch : 0;
@@ -28,10 +28,12 @@ extern "C" __global__ void hotspot_rows(const double *before, const double *powe
             after[row + x] = here + r.power * power[row + x] + r.lateral * (north + south - 2 * here) +
                              r.lateral * (west + east - 2 * here) + r.vertical * (r.ambient - here);
         }
+        end_task(rejoins);
     }
 }
 
-extern "C" __global__ void copy_rows(const double *from, double *to, int width, int height, long long pitch) {
+extern "C" __global__ void copy_rows(const double *from, double *to, int width, int height, long long pitch,
+                                     int rejoins) {
 #pragma unroll 1
     for (int y = first_task(); y < height; y += n_threads()) {
         const double *in = from + y * pitch;
@@ -39,5 +41,6 @@ extern "C" __global__ void copy_rows(const double *from, double *to, int width, 
 #pragma unroll 1
         for (long long x = 0; x < width; x++)
             out[x] = in[x];
+        end_task(rejoins);
     }
 }

@@ -14,6 +14,7 @@ static const struct workload_info info = {
     .name = "kmeans_rows",
     .summary = "k-means clustering, one point of 20 coordinates per thread, sums of a thread's own",
     .sizes = {"512 points, 1 iteration", "10,000 points, 2 iterations", "10,000 points, 10 iterations"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 // Points lie around twice as many places as there are clusters to find.
@@ -53,7 +54,8 @@ static CUdeviceptr upload_divided(const struct workload *w, const int64_t *numbe
 static void cluster(const struct workload *w, const int64_t *points, size_t n, unsigned n_iterations,
                     struct workload_shape shape, struct clustering *result) {
     struct workload_grid grid = {shape.blocks, 1, shape.threads, 1, 0};
-    int n_centres = N_CENTRES, n_points = (int)n, n_copies = (int)(shape.blocks * shape.threads);
+    int n_centres = N_CENTRES, rejoins = workload_rejoins(w), n_points = (int)n,
+        n_copies = (int)(shape.blocks * shape.threads);
     double means[N_CENTRES * DIMENSIONS];
     start_centres(points, result->centres);
     CUdeviceptr at = upload_divided(w, points, n * DIMENSIONS, 1);
@@ -61,8 +63,9 @@ static void cluster(const struct workload *w, const int64_t *points, size_t n, u
     CUdeviceptr membership = workload_device_alloc(w, n * sizeof *result->membership);
     CUdeviceptr sums = workload_device_alloc(w, (size_t)n_copies * N_CENTRES * (DIMENSIONS + 1) * sizeof(double));
     for (unsigned i = 0; i < n_iterations; i++) {
-        workload_launch(w, "assign", grid, (void *[]){&at, &centres, &membership, &sums, &n_centres, &n_points});
-        workload_launch(w, "update", grid, (void *[]){&sums, &centres, &n_centres, &n_copies});
+        workload_launch(w, "assign", grid,
+                        (void *[]){&at, &centres, &membership, &sums, &n_centres, &n_points, &rejoins});
+        workload_launch(w, "update", grid, (void *[]){&sums, &centres, &n_centres, &n_copies, &rejoins});
     }
     workload_download(w, result->membership, membership, n * sizeof *result->membership);
     workload_download(w, means, centres, sizeof means);

@@ -8,7 +8,7 @@ enum { DIMENSIONS = 20 };
 
 // sums: for each thread, for each cluster, its coordinates' sums and its number of points.
 extern "C" __global__ void assign(const double *points, const double *centres, long long *membership, double *sums,
-                                  int n_centres, int n) {
+                                  int n_centres, int n, int rejoins) {
     double *own = sums + first_task() * n_centres * (DIMENSIONS + 1);
 #pragma unroll 1
     for (int k = 0; k < n_centres * (DIMENSIONS + 1); k++)
@@ -34,12 +34,13 @@ extern "C" __global__ void assign(const double *points, const double *centres, l
         for (long long d = 0; d < DIMENSIONS; d++)
             sum[d] += point[d];
         sum[DIMENSIONS] += 1;
+        end_task(rejoins);
     }
 }
 
 // One coordinate of one centre per thread: the mean of its cluster, rounded to a multiple of 1 / 16; an empty one keeps
 // its centre.
-extern "C" __global__ void update(double *sums, double *centres, int n_centres, int n_copies) {
+extern "C" __global__ void update(double *sums, double *centres, int n_centres, int n_copies, int rejoins) {
 #pragma unroll 1
     for (int k = first_task(); k < n_centres * DIMENSIONS; k += n_threads()) {
         int c = k / DIMENSIONS, d = k % DIMENSIONS;
@@ -52,5 +53,6 @@ extern "C" __global__ void update(double *sums, double *centres, int n_centres, 
         }
         if (count > 0)
             centres[k] = floor(sum * 16 / count + 0.5) / 16;
+        end_task(rejoins);
     }
 }

@@ -13,6 +13,7 @@ static const struct workload_info info = {
     .summary = "LU decomposition without pivoting, one row per thread, one launch per column",
     .sizes = {"the first 2 columns of 256 x 256 doubles", "the first 64 columns of 256 x 256 doubles",
               "300 x 300 doubles"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 struct matrix {
@@ -46,11 +47,11 @@ static void decompose_reference(const struct matrix *m, double *expected) {
 
 static void decompose(const struct workload *w, const struct matrix *m, double *result, struct workload_shape shape) {
     size_t bytes = m->n * m->width * sizeof(double);
-    int n = (int)m->n, width = (int)m->width;
+    int n = (int)m->n, width = (int)m->width, rejoins = workload_rejoins(w);
     CUdeviceptr device = workload_upload(w, m->element, bytes);
     for (int k = 0; k < (int)m->n_steps; k++)
         workload_launch(w, "eliminate", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
-                        (void *[]){&device, &n, &width, &k});
+                        (void *[]){&device, &n, &width, &k, &rejoins});
     workload_download(w, result, device, bytes);
     workload_device_free(w, device);
 }

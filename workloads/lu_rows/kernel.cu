@@ -3,7 +3,7 @@
 #include "../common/tasks.cuh"
 
 // A matrix of n rows of `width` elements, the last of them a right-hand side.
-extern "C" __global__ void eliminate(double *matrix, int n, int width, int k) {
+extern "C" __global__ void eliminate(double *matrix, int n, int width, int k, int rejoins) {
     const double *pivot_row = matrix + k * width;
 #pragma unroll 1
     for (int i = k + 1 + first_task(); i < n; i += n_threads()) {
@@ -12,5 +12,6 @@ extern "C" __global__ void eliminate(double *matrix, int n, int width, int k) {
 #pragma unroll 12
         for (int j = k + 1; j < width; j++)
             row[j] -= factor * pivot_row[j];
+        end_task(rejoins);
     }
 }

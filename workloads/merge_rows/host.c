@@ -10,6 +10,7 @@ static const struct workload_info info = {
     .name = "merge_rows",
     .summary = "merge sort without shared memory: one launch for each doubling of the runs",
     .sizes = {"2,500 numbers", "40,000 numbers", "300,000 numbers"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 static int compare(const void *left, const void *right) {
@@ -21,11 +22,11 @@ static int compare(const void *left, const void *right) {
 static int sort(const struct workload *w, int64_t *data, int n, struct workload_shape shape) {
     size_t bytes = (size_t)n * sizeof *data;
     struct workload_grid grid = {shape.blocks, 1, shape.threads, 1, 0};
-    int n_launches = 0;
+    int n_launches = 0, rejoins = workload_rejoins(w);
     CUdeviceptr from = workload_upload(w, data, bytes), to = workload_device_alloc(w, bytes);
     for (int width = 1; width < n; width *= 2, n_launches++) {
         int piece = 2 * width < PIECE ? 2 * width : PIECE;
-        workload_launch(w, "merge_runs", grid, (void *[]){&from, &to, &n, &width, &piece});
+        workload_launch(w, "merge_runs", grid, (void *[]){&from, &to, &n, &width, &piece, &rejoins});
         CUdeviceptr sorted = to;
         to = from;
         from = sorted;

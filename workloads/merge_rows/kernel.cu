@@ -19,7 +19,7 @@ static __device__ __forceinline__ int split_rank(const long long *a, int n_a, co
 }
 
 // Merges each two runs of `width`, in pieces of `piece` elements, which divides 2 * width.
-extern "C" __global__ void merge_runs(const long long *in, long long *out, int n, int width, int piece) {
+extern "C" __global__ void merge_runs(const long long *in, long long *out, int n, int width, int piece, int rejoins) {
     const long long none = 0x7fffffffffffffff; // not smaller than any element
 #pragma unroll 1
     for (int begin = first_task() * piece; begin < n; begin += n_threads() * piece) {
@@ -41,5 +41,6 @@ extern "C" __global__ void merge_runs(const long long *in, long long *out, int n
             a = is_from_a ? next : a;
             b = is_from_a ? b : next;
         }
+        end_task(rejoins);
     }
 }

@@ -14,6 +14,7 @@ static const struct workload_info info = {
     .name = "short_rows",
     .summary = "cheapest path through rows of choices, a stretch of choices per thread, one launch per row",
     .sizes = {"6 steps of 2,500 choices", "6 steps of 40,000 choices", "6 steps of 150,000 choices"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 enum { STEPS = 6, DISTANCES = 3, MARGIN = 3, MOST_COST = 1000, CHOICES_PER_CAPTURE = 28 };
@@ -90,7 +91,7 @@ static void search(const struct workload *w, const struct board *b, int64_t *bes
                    struct workload_shape shape) {
     size_t row = row_length(b) * sizeof(int64_t), margin = MARGIN * sizeof(int64_t);
     size_t n_threads = (size_t)shape.blocks * shape.threads;
-    int n = (int)b->n, stretch = (int)((b->n + n_threads - 1) / n_threads) | 1;
+    int rejoins = workload_rejoins(w), n = (int)b->n, stretch = (int)((b->n + n_threads - 1) / n_threads) | 1;
     CUdeviceptr from = workload_upload(w, b->start, row), to = workload_upload(w, b->start, row);
     CUdeviceptr costs = workload_upload(w, b->costs, STEPS * b->n * DISTANCES * sizeof(int64_t));
     CUdeviceptr all_origins = workload_device_alloc(w, STEPS * b->n * sizeof(int64_t));
@@ -99,7 +100,7 @@ static void search(const struct workload *w, const struct board *b, int64_t *bes
         CUdeviceptr cost = costs + step * b->n * DISTANCES * sizeof(int64_t);
         CUdeviceptr origin = all_origins + step * b->n * sizeof(int64_t);
         workload_launch(w, "extend_paths", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
-                        (void *[]){&previous, &cost, &next, &origin, &n, &stretch});
+                        (void *[]){&previous, &cost, &next, &origin, &n, &stretch, &rejoins});
         from = to;
         to = swap;
     }

@@ -17,7 +17,7 @@ static __device__ __forceinline__ path cheaper(path a, long long cost, int origi
 // A row has MARGIN entries more on each side, which no path comes through; previous[0] and best[0] are the first
 // choice's. `origins` remembers where each path came from.
 extern "C" __global__ void extend_paths(const long long *previous, const long long *costs, long long *best,
-                                        long long *origins, int n, int stretch) {
+                                        long long *origins, int n, int stretch, int rejoins) {
 #pragma unroll 1
     for (int first = first_task() * stretch; first < n; first += n_threads() * stretch) {
         int end = min(first + stretch, n);
@@ -38,5 +38,6 @@ extern "C" __global__ void extend_paths(const long long *previous, const long lo
             best[i] = least.cost;
             origins[i] = i + least.origin;
         }
+        end_task(rejoins);
     }
 }

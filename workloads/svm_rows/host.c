@@ -12,6 +12,7 @@ static const struct workload_info info = {
     .name = "svm_rows",
     .summary = "kernel rows of a support vector machine, one list of nodes per thread, one launch per working pair",
     .sizes = {"1,024 vectors, 20-D, 2 pairs", "20,000 vectors, 20-D, 4 pairs", "100,000 vectors, 20-D, 4 pairs"},
+    .options = {WORKLOAD_REJOIN_OPTION},
 };
 
 enum { DIMENSIONS = 20, NODES = DIMENSIONS + 1, MOST_PAIRS = 4 };
@@ -90,7 +91,7 @@ static CUdeviceptr upload_expanded(const struct workload *w, const struct proble
 }
 
 static void update(const struct workload *w, struct problem *p, double *result, struct workload_shape shape) {
-    int n = (int)p->n, nodes_per_vector = NODES;
+    int n = (int)p->n, nodes_per_vector = NODES, rejoins = workload_rejoins(w);
     CUdeviceptr nodes = workload_upload(w, p->nodes, p->n * NODES * sizeof *p->nodes);
     size_t row = p->n * sizeof *result;
     memcpy(result, p->gradient, row);
@@ -102,7 +103,7 @@ static void update(const struct workload *w, struct problem *p, double *result, 
         CUdeviceptr expanded = upload_expanded(w, p, pair);
         workload_launch(w, "add_kernel_rows", (struct workload_grid){shape.blocks, 1, shape.threads, 1, 0},
                         (void *[]){&nodes, &is_active, &gradient, &first_row, &second_row, &expanded, &pair->weight[0],
-                                   &pair->weight[1], &n, &nodes_per_vector});
+                                   &pair->weight[1], &n, &nodes_per_vector, &rejoins});
         workload_device_free(w, expanded);
     }
     workload_download(w, result, gradient, (1 + 2 * p->n_pairs) * row);
