@@ -99,6 +99,16 @@ static bool check_lines(const struct config_machine *machine, struct report repo
     return true;
 }
 
+/* Where tags have banks of their own, a request takes as many lines per cycle as these allow. */
+static bool check_bank_queues(const struct config_machine *machine, struct report report) {
+    if (machine->l1_has_bank_queues && machine->l1_tag_banks)
+        return FAIL(report,
+                    "l1.bank_queues is true, but the L1 has no banks of its own: l1.tag_banks is %" PRIu32
+                    " and must be 0",
+                    machine->l1_tag_banks);
+    return true;
+}
+
 /* MESI needs a directory in the L2 and an L1 that keeps what it writes. */
 static bool check_coherence(const struct config_machine *machine, struct report report) {
     if (machine->coherence != CONFIG_COHERENCE_MESI)
@@ -146,6 +156,6 @@ bool config_check(const struct config_machine *machine, char *error, size_t erro
     return check_sm(machine, report) && check_cache("icache", &machine->icache, 1, report) &&
            check_cache("texture", &machine->texture, 1, report) && check_cache("l1", &machine->l1, 1, report) &&
            check_cache("l2", &machine->l2, machine->l2.banks, report) && check_lines(machine, report) &&
-           check_coherence(machine, report) && check_dram(machine, report) &&
+           check_bank_queues(machine, report) && check_coherence(machine, report) && check_dram(machine, report) &&
            config_check_split(machine, error, error_bytes);
 }

@@ -72,6 +72,9 @@ static void caches_have_whole_sets(void **state) {
 static void lines_do_not_shrink_on_the_way_down(void **state) {
     (void)state;
     expect_valid("l1.line=64");
+    expect_valid("l1.bank_queues=true");
+    expect_invalid("l1.bank_queues=true l1.tag_banks=4",
+                   "l1.bank_queues is true, but the L1 has no banks of its own: l1.tag_banks is 4 and must be 0");
     expect_invalid("l2.line=64 icache.line=64", "l1.line is 128, but must not exceed l2.line, 64");
     expect_invalid("l2.line=64 l1.line=64", "icache.line is 128, but must not exceed l2.line, 64");
     expect_valid("l2.line=64 l2.present=false");

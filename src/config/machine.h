@@ -89,7 +89,8 @@ struct config_machine {
     struct config_cache icache, texture, l1, l2;
     char l1_split[128];    /* sizes of shared memory beside the L1; empty: they have nothing to do with each other */
     uint32_t l1_tag_banks; /* the L1 has the banks of shared memory, and so many for tags; 0: it has banks of its own */
-    bool l1_bypass;        /* loads with .cg and the like pass the L1 */
+    bool l1_has_bank_queues; /* a bank conflict delays the lines that conflict, not those after them */
+    bool l1_bypass;          /* loads with .cg and the like pass the L1 */
     struct config_writes l1_writes, l2_writes;
     double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: it does not count them */
     bool l2_is_warm;              /* the host's copies go into the L2 */

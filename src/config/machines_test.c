@@ -221,6 +221,7 @@ static void meng2010_is_its_table_3(void **state) {
         {"l1.line", "128"},
         {"l1.latency", "3"},
         {"l1.banks", "16"},
+        {"l1.bank_queues", "true"},
         {"l1.mshrs", "32"},
         {"l1.mshr_merges", "32"},
         {"l1.write", "back"},

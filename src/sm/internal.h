@@ -60,6 +60,7 @@ struct sm_request {
     uint32_t n_transactions, next;
     uint8_t lines_per_cycle, more_cycles; /* at most so many; for which the L1 is busy after the last. 0: no limit */
     uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
+    uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
     uint64_t ready;
     uint32_t slot, pc, tag;
     uint32_t next_free;
@@ -310,6 +311,10 @@ static inline __attribute__((always_inline)) void sm_warm_group(const struct sm 
     }
 }
 /* ldst.c */
+/* The L1 has answered for every line. */
+static inline bool sm_request_is_answered(const struct sm_request *request) {
+    return request->next == request->n_transactions && !request->conflicting;
+}
 /* An instruction may need a request for every lane (mimd). */
 static inline bool sm_ldst_has_room(const struct sm *sm) {
     return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;

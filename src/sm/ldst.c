@@ -131,6 +131,7 @@ static uint32_t take_request(struct sm *sm) {
     sm->n_free_requests--;
     sm->request[number].is_used = true;
     sm->request[number].is_copy = false;
+    sm->request[number].conflicting = 0;
     return number;
 }
 
@@ -287,7 +288,7 @@ static void finish(struct sm *sm, struct sm_request *request, uint64_t cycle) {
 
 uint32_t sm_ldst_missing(const struct sm_request *request) {
     uint32_t missing = 0;
-    for (uint64_t left = request->outstanding; left; left &= left - 1)
+    for (uint64_t left = request->outstanding | request->conflicting; left; left &= left - 1)
         missing |= request->transaction[__builtin_ctzll(left)].lanes;
     for (uint32_t i = request->next; i < request->n_transactions; i++)
         missing |= request->transaction[i].lanes;
@@ -313,7 +314,7 @@ static void tell_memory(struct sm *sm, const struct sm_request *request, uint64_
 }
 
 static bool is_over(const struct sm_request *request) {
-    return request->next == request->n_transactions && !request->outstanding;
+    return sm_request_is_answered(request) && !request->outstanding;
 }
 
 /* Atomics bypass the L1. */
@@ -330,6 +331,26 @@ static void count_misses(struct sm *sm, const struct sm_request *request) {
 
 void sm_memory_changed(struct sm *sm) { sm->ldst_is_refused = false; }
 
+/* Looks a line of the request up. Returns false if memory refuses it. */
+static bool look_up(struct sm *sm, uint32_t number, uint32_t line, uint64_t cycle) {
+    struct sm_request *request = &sm->request[number];
+    const struct mem_transaction *transaction = &request->transaction[line];
+    uint64_t ready;
+    enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line, transaction->bytes,
+                                        number | line << SM_TOKEN_SHIFT, &ready);
+    if (answer == MEM_REFUSED) {
+        sm->ldst_is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
+        return false;
+    }
+    if (answer == MEM_MISS) {
+        request->outstanding |= 1ull << line;
+        request->missed |= transaction->lanes;
+    } else if (ready > request->ready) {
+        request->ready = ready;
+    }
+    return true;
+}
+
 /* Submits the lines of a request that have not been. Returns false if memory refuses one, or takes more in the next
  * cycle. */
 static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
@@ -337,43 +358,74 @@ static bool submit(struct sm *sm, uint32_t number, uint64_t cycle) {
     if (cycle < sm->l1_free)
         return false;
     uint32_t last = request->lines_per_cycle ? request->next + request->lines_per_cycle : request->n_transactions;
-    while (request->next < request->n_transactions) {
-        if (request->next == last)
+    for (; request->next < request->n_transactions; request->next++)
+        if (request->next == last || !look_up(sm, number, request->next, cycle))
             return false;
-        const struct mem_transaction *transaction = &request->transaction[request->next];
-        uint64_t ready;
-        enum mem_answer answer = mem_access(sm->mem, sm->index, cycle, request->kind, transaction->line,
-                                            transaction->bytes, number | request->next << SM_TOKEN_SHIFT, &ready);
-        if (answer == MEM_REFUSED) {
-            sm->ldst_is_refused = ready == MEM_NEVER; /* until sm_memory_changed() */
-            return false;
-        }
-        if (answer == MEM_MISS) {
-            request->outstanding |= 1ull << request->next;
-            request->missed |= transaction->lanes;
-        } else if (ready > request->ready) {
-            request->ready = ready;
-        }
-        request->next++;
-    }
     if (request->lines_per_cycle)
         sm->l1_free = cycle + 1 + request->more_cycles;
     count_misses(sm, request);
     return true;
 }
 
-void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
+/* The same where each bank has a queue: a line whose bank is taken in this cycle lets the others pass (Meng 2010, 3.3:
+ * requests that conflict are serialised). Where memory has no room, all wait. */
+static bool submit_past_conflicts(struct sm *sm, uint32_t number, uint64_t cycle) {
+    struct sm_request *request = &sm->request[number];
+    for (uint64_t left = request->conflicting; left && !sm->ldst_is_refused; left &= left - 1) {
+        uint32_t line = (uint32_t)__builtin_ctzll(left);
+        if (look_up(sm, number, line, cycle))
+            request->conflicting &= ~(1ull << line);
+    }
+    for (; request->next < request->n_transactions && !sm->ldst_is_refused; request->next++)
+        if (!look_up(sm, number, request->next, cycle)) {
+            if (sm->ldst_is_refused)
+                return false;
+            request->conflicting |= 1ull << request->next;
+        }
+    if (!sm_request_is_answered(request))
+        return false;
+    count_misses(sm, request);
+    return true;
+}
+
+static void answer(struct sm *sm, uint32_t number, uint64_t cycle) {
+    struct sm_request *request = &sm->request[number];
+    tell_memory(sm, request, cycle);
+    if (is_over(request))
+        finish(sm, request, cycle);
+}
+
+static void tick_queue(struct sm *sm, uint64_t cycle) {
     while (sm->queue_length && !sm->ldst_is_refused) {
         uint32_t number = sm->queue[sm->queue_head];
-        struct sm_request *request = &sm->request[number];
         if (!submit(sm, number, cycle))
             return;
         sm->queue_head = (sm->queue_head + 1) % SM_LDST_RING;
         sm->queue_length--;
-        tell_memory(sm, request, cycle);
-        if (is_over(request))
-            finish(sm, request, cycle);
+        answer(sm, number, cycle);
     }
+}
+
+/* Accesses pass those that wait for a bank; the others keep their order. */
+static void tick_bank_queues(struct sm *sm, uint64_t cycle) {
+    uint32_t answered[SM_LDST_RING], n_answered = 0, n_kept = 0;
+    for (uint32_t i = 0; i < sm->queue_length; i++) {
+        uint32_t number = sm->queue[(sm->queue_head + i) % SM_LDST_RING];
+        if (!sm->ldst_is_refused && submit_past_conflicts(sm, number, cycle))
+            answered[n_answered++] = number;
+        else
+            sm->queue[(sm->queue_head + n_kept++) % SM_LDST_RING] = number;
+    }
+    sm->queue_length = n_kept;
+    for (uint32_t i = 0; i < n_answered; i++)
+        answer(sm, answered[i], cycle);
+}
+
+void sm_ldst_tick(struct sm *sm, uint64_t cycle) {
+    if (sm->machine->l1_has_bank_queues)
+        tick_bank_queues(sm, cycle);
+    else
+        tick_queue(sm, cycle);
     while (sm->n_bulk_copies && !sm->ldst_is_refused) {
         uint32_t number = sm_copies_first(sm);
         if (!submit(sm, number, cycle))

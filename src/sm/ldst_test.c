@@ -59,6 +59,41 @@ static void a_split_at_an_access_meets_those_that_have_finished_it(void **state)
     assert_int_equal(counters.merges, 1);
 }
 
+/* Eight lines of warp 0 lie in bank 0, 16 lines apart, and are looked up one after the other, from the cycle after
+ * their instruction issued on. The line of warp 1, which issues a cycle later, lies in bank 1: with one queue it is
+ * looked up together with the eighth, with a queue for each bank six cycles sooner. Warp 1 reads twice and ends last.
+ */
+static const char two_banks[] = "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 7;\n"
+                                "setp.ge.u32 %p1, %r1, 32;\nmul.wide.u32 %d2, %r2, 2048;\nadd.u64 %d3, %d1, %d2;\n"
+                                "@%p1 add.u64 %d3, %d1, 128;\nld.global.u64 %d4, [%d3];\n@!%p1 ret;\n"
+                                "add.u64 %d5, %d3, %d4;\nld.global.u64 %d6, [%d5+4096];\nadd.u64 %d7, %d6, 1;\nret;";
+
+static void a_bank_conflict_delays_the_conflicting_lines_only(void **state) {
+    (void)state;
+    static const char *const one_queue[] = {"memory.perfect=false", "l1.perfect=true", "l1.banks=16", NULL};
+    static const char *const bank_queues[] = {"memory.perfect=false", "l1.perfect=true", "l1.banks=16",
+                                              "l1.bank_queues=true", NULL};
+    uint64_t cycles = fixture_run(one_queue, two_banks, 1, 64).cycles;
+    assert_int_equal(fixture_run(bank_queues, two_banks, 1, 64).cycles, cycles - 6);
+}
+
+/* Lines of one access: those in bank 0 one after the other, the others at once. Threads that hit are known when the
+ * last has been looked up, as before. */
+static void the_lines_of_an_access_pass_one_that_waits_for_its_bank(void **state) {
+    (void)state;
+    static const char *const settings[] = {"memory.perfect=false", "l1.banks=16", "l1.bank_queues=true", "l1.mshrs=4",
+                                           NULL};
+    /* Lanes 0 to 31: lines 0, 16, 1, 17, 2, 18 ... With 4 MSHRs lines are refused too. */
+    static const char body[] =
+        "ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 1;\nshr.u32 %r3, %r1, 1;\n"
+        "mad.lo.u32 %r4, %r2, 16, %r3;\nmul.wide.u32 %d2, %r4, 128;\nadd.u64 %d3, %d1, %d2;\n"
+        "ld.global.u64 %d4, [%d3];\nadd.u64 %d5, %d4, 1;\nret;";
+    struct stats_counters counters = fixture_run(settings, body, 1, 32);
+    assert_int_equal(counters.l1_accesses, 32);
+    assert_int_equal(counters.l1_misses, 32);
+    assert_int_equal(counters.missing_memory_instructions, 1);
+}
+
 /* 32 words at 4 bytes are two lines of 64; read again, they are there. Without the cache they go through the L1, whose
  * lines have 128 bytes. */
 static void textures_have_their_own_cache(void **state) {
@@ -84,6 +119,8 @@ int main(void) {
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(a_store_that_a_warp_waits_for_subdivides_it),
         cmocka_unit_test(a_split_at_an_access_meets_those_that_have_finished_it),
+        cmocka_unit_test(a_bank_conflict_delays_the_conflicting_lines_only),
+        cmocka_unit_test(the_lines_of_an_access_pass_one_that_waits_for_its_bank),
         cmocka_unit_test(textures_have_their_own_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

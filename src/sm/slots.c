@@ -155,7 +155,7 @@ static uint32_t arrived(void *user, const struct divergence_group *group) {
 
 static uint32_t hit(void *user, const struct divergence_group *group) {
     const struct sm_request *request = only_access(user, group);
-    return request && request->next == request->n_transactions ? ~request->missed : 0;
+    return request && sm_request_is_answered(request) ? ~request->missed : 0;
 }
 
 static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
