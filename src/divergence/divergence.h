@@ -101,6 +101,9 @@ struct divergence_split_host {
      * masks), which gets a free slot and a copy of the scoreboard in which that access has ended. Returns false, and
      * does nothing, if no slot is free. */
     bool (*split)(void *sm, struct divergence_group *from, struct divergence_group *to, uint64_t cycle);
+    /* The cycle from which lanes that have their data of the group's only access may continue; 0: there is not exactly
+     * one. For lanes that leave the group without a slot of their own. */
+    uint64_t (*answered_from)(void *sm, const struct divergence_group *group);
     /* Lanes that do not wait for the group's only access in flight; 0 when there is no or more than one access. */
     uint32_t (*arrived)(void *sm, const struct divergence_group *group);
     /* The same, as it was when the L1 answered: lanes whose lines have arrived since are not in it. */

@@ -19,8 +19,8 @@
  * - BranchLimited (5.3.1): splits stop before every instruction that could push or pop the stack. Then warps are not
  *   subdivided at branches either. BranchBypass (5.3.2): they are, and stop only at the post-dominator on top of the
  *   stack.
- * - Waiting for a slot (5.6): seats.c. A split by memory needs a slot at once, for its scoreboard: without a free one
- * it is refused, and tried again at the next idle().
+ * - Waiting for a slot (5.6): seats.c. A split by memory that finds none waits like any other; if the threads that
+ *   missed have their data before it gets one, the two are one again.
  *
  * Stores subdivide as loads do where groups wait for them: 5.1 names scatter stores beside gather loads, and 3.3 has a
  * WPU switch warps at every access to the cache. With a scoreboard no group waits for a store, and none subdivides.
@@ -151,6 +151,7 @@ static void *new_model(const struct divergence_setup *setup) {
         .branch_length = dws->options.branch_length,
         .taken_first = dws->options.first == FIRST_TAKEN,
         .by_pc = dws->options.reconv == RECONV_PC,
+        .queues_ahead = true,
         .stops_at_branches = dws->options.branches == BRANCHES_LIMITED,
     };
     divergence_splits_init(&dws->splits, setup, &rules);
@@ -220,8 +221,7 @@ static void idle(void *model, uint64_t cycle) {
     struct dws *dws = model;
     const struct divergence_splits *splits = &dws->splits;
     uint32_t missing[EXEC_MAX_ROWS];
-    if (dws->options.mem != MEM_REVIVE || splits->n_used >= splits->rules.n_entries ||
-        !splits->setup.host->free_slots(splits->setup.sm))
+    if (dws->options.mem != MEM_REVIVE || splits->n_used >= splits->rules.n_entries)
         return;
     struct divergence_splits_hook hook;
     divergence_splits_enter(&hook, &dws->splits, NULL, cycle);

@@ -533,6 +533,30 @@ static void a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile(void **
     fixture_close(f);
 }
 
+/* Section 5.6: "extra warp-splits sit idle until a scheduling slot is available". */
+static void a_split_by_memory_without_a_slot_waits_for_one(void **state) {
+    (void)state;
+    const struct fixture_shape shape = {.block = 8, .warp_size = 8, .n_slots = 1};
+    struct fixture *f = fixture_open(&divergence_dws, "dws:aggress,branch_len=0,first=taken", figure_12, &shape);
+    fixture_parameter(f, 0, fixture_alloc(f, 32));
+    fixture_start(f);
+    f->outcome = splits_miss_above_4;
+    splits_step_to(f, 0, PC12_B);
+    splits_step(f, 0);
+    splits_expect_table(f, (struct entry[]){{PC12_B + 1, SPLITS_RUNS, 0xe0}, {PC12_B + 1, SPLITS_RUNS, 0x1c}}, 2);
+    const struct divergence_splits *splits = f->sm[0].model;
+    assert_non_null(splits->queue);
+    assert_int_equal(splits->queue->mask[0], 0x1c);
+    assert_int_equal(f->sm[0].counters.splits_refused, 0);
+    f->cycle += 1000; /* no slot was free until then: they are one again */
+    fixture_catch_up(f);
+    splits_expect_table(f, NULL, 0);
+    assert_null(splits->queue);
+    assert_int_equal(f->sm[0].slot[0].group->mask, 0xfc);
+    fixture_run(f);
+    fixture_close(f);
+}
+
 static void a_barrier_makes_the_splits_one(void **state) {
     (void)state;
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN "mov.u32 %r4, 1; setp.lt.u32 %p2, %r0, 4; @%p2 bra D;\n"
@@ -661,6 +685,7 @@ int main(void) {
         cmocka_unit_test(stores_and_whole_hits_divide_nothing),
         cmocka_unit_test(a_full_table_refuses_and_the_branch_is_serialised),
         cmocka_unit_test(a_split_without_a_slot_waits_for_one_and_may_merge_meanwhile),
+        cmocka_unit_test(a_split_by_memory_without_a_slot_waits_for_one),
         cmocka_unit_test(a_barrier_makes_the_splits_one),
         cmocka_unit_test(a_large_warp_is_divided_over_its_rows),
         cmocka_unit_test(the_table_costs_what_the_paper_says),

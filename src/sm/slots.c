@@ -158,6 +158,15 @@ static uint32_t hit(void *user, const struct divergence_group *group) {
     return request && sm_request_is_answered(request) ? ~request->missed : 0;
 }
 
+static uint64_t answered_from(void *user, const struct divergence_group *group) {
+    const struct sm *sm = user;
+    const struct sm_request *request = only_access(sm, group);
+    if (!request)
+        return 0;
+    const struct sm_slot *slot = &sm->slot[group->slot];
+    return sm->is_scoreboard && slot->result_ready > request->ready ? slot->result_ready : request->ready;
+}
+
 static bool split(void *user, struct divergence_group *from, struct divergence_group *to, uint64_t cycle) {
     struct sm *sm = user;
     const struct sm_request *request = only_access(sm, from);
@@ -223,8 +232,11 @@ const struct divergence_host sm_divergence_host = {
     .is_in_flight = is_in_flight,
     .free_slots = free_slots,
     .block_ended = block_ended,
-    .splits =
-        &(const struct divergence_split_host){
-            .split = split, .arrived = arrived, .hit = hit, .others_wait = others_wait, .activity = activity},
+    .splits = &(const struct divergence_split_host){.split = split,
+                                                    .answered_from = answered_from,
+                                                    .arrived = arrived,
+                                                    .hit = hit,
+                                                    .others_wait = others_wait,
+                                                    .activity = activity},
     .chip = &(const struct divergence_chip_host){.call_at = call_at, .pull_block = pull_block},
 };

@@ -68,6 +68,20 @@ static bool seat_ahead(struct divergence_splits_hook *hook, struct divergence_sp
     return from->was_idle && setup->host->place(setup->sm, &to->group, hook->cycle);
 }
 
+/* No slot is free: the split waits for one, as those that branches make do (Meng 2010, 5.6). */
+static bool queue_ahead(struct divergence_splits_hook *hook, struct divergence_split *from,
+                        struct divergence_split *to) {
+    const struct divergence_setup *setup = &hook->splits->setup;
+    if (!hook->splits->rules.queues_ahead || setup->host->free_slots(setup->sm) || !from->group.row)
+        return false;
+    to->group.ready_cycle = setup->host->splits->answered_from(setup->sm, &from->group);
+    if (!to->group.ready_cycle)
+        return false;
+    divergence_split_seat(hook, to);
+    setup->host->wake(setup->sm, &from->group, hook->cycle);
+    return true;
+}
+
 /* Whether both some and not all of the split's threads are in the mask. */
 static bool divides(const uint32_t *mask, const struct divergence_split *split) {
     uint32_t in = 0, out = 0;
@@ -95,7 +109,7 @@ struct divergence_split *divergence_splits_run_ahead(struct divergence_splits_ho
     share(from, to, missing);
     divergence_split_set_notify_pc(splits, from);
     divergence_split_set_notify_pc(splits, to);
-    if (!seat_ahead(hook, from, to)) {
+    if (!seat_ahead(hook, from, to) && !queue_ahead(hook, from, to)) {
         for (uint32_t i = 0; i < subdivision->warp->n_rows; i++)
             from->mask[i] |= to->mask[i];
         divergence_split_drop(hook, to);

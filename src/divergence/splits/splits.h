@@ -106,6 +106,7 @@ struct divergence_splits_rules {
     uint32_t branch_length; /* ... but undivided ones only where the post-dominator's block is not longer */
     bool taken_first;       /* the side that branches continues; otherwise the one that comes first in the program */
     bool by_pc;             /* splits that meet at one pc merge */
+    bool queues_ahead;      /* threads that run ahead and find no slot wait for one; otherwise they do not run ahead */
     bool stops_at_branches; /* splits must be one again at control instructions that may part or end paths */
     bool passes_back_edges; /* ... but for a loop's back-edge that is uniform and that all threads of the split take */
 };

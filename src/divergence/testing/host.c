@@ -86,6 +86,11 @@ static uint32_t fixture_arrived(void *handle, const struct divergence_group *gro
     return ~missing;
 }
 
+static uint64_t fixture_answered_from(void *handle, const struct divergence_group *group) {
+    const struct fixture_sm *sm = handle;
+    return fixture_slot_of(handle, group)->n_accesses == 1 ? sm->f->cycle + 1 : 0;
+}
+
 static uint32_t fixture_hit(void *handle, const struct divergence_group *group) {
     const struct fixture_slot *slot = fixture_slot_of(handle, group);
     return slot->n_accesses == 1 ? ~slot->access[0].missed : 0;
@@ -167,6 +172,7 @@ static const struct divergence_split_host splits = {
     .split = fixture_split,
     .arrived = fixture_arrived,
     .hit = fixture_hit,
+    .answered_from = fixture_answered_from,
     .others_wait = fixture_others_wait,
     .activity = fixture_activity,
 };
