@@ -38,6 +38,7 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "run sort --threads-per-block 256 --functional -- --small-buckets 256",
         "run histogram --blocks 4 --threads-per-block 256 -m narasiman2011 -- --bins private",
         "run svm_rows --functional -- --rejoin launch",
+        "run fft_rows --functional -- --pitch 100",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome outcome = heddle("%s", cases[i]);
@@ -55,6 +56,7 @@ static void other_forms_of_a_kernel_compute_the_same(void **state) {
         "histogram --functional -q -- --bins none",
         "saop --functional -q -- --numbers 3",
         "svm_rows --functional -q -- --rejoin never",
+        "fft_rows --functional -q -- --pitch 63",
         "sort --functional -q -- --small-buckets 100",
         "saop --functional -q --blocks 1 --threads-per-block 2 -- --numbers streams",
     };

@@ -8,11 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { PITCH_OPTION = 1 }; // after the option of all parallel loops
+
 static const struct workload_info info = {
     .name = "fft_rows",
     .summary = "Fourier transform in six steps: rows by radix 2 and transpositions, one row per thread",
     .sizes = {"4,096 complex points", "65,536 complex points", "65,536 complex points"},
-    .options = {WORKLOAD_REJOIN_OPTION},
+    .options = {WORKLOAD_REJOIN_OPTION,
+                {"--pitch", "POINTS", "points from one row to the next; default one more than a row has", 1, 1 << 16}},
 };
 
 static const double turn = 6.283185307179586476925;
@@ -21,7 +24,7 @@ struct point {
     double re, im;
 };
 
-// A square of side points a side; rows begin `pitch` points apart, one more: at every place of a line.
+// A square of side points a side; rows begin `pitch` points apart, by default one more: at every place of a line.
 struct square {
     size_t side, pitch;
     struct point *at;
@@ -92,7 +95,10 @@ int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
     size_t side = workload_pick(&w, 1 << 6, 1 << 8, 1 << 8), n = side * side;
-    struct square square = {side, side + 1, workload_array(&w, side * (side + 1), sizeof(struct point))};
+    size_t pitch = w.option[PITCH_OPTION].text ? w.option[PITCH_OPTION].number : side + 1;
+    if (pitch < side)
+        workload_usage_error(&w, "--pitch takes the %zu points of a row or more, not %zu", side, pitch);
+    struct square square = {side, pitch, workload_array(&w, side * pitch, sizeof(struct point))};
     for (size_t i = 0; i < side * square.pitch; i++)
         square.at[i] =
             (struct point){(double)workload_random(&w) * 0x1p-23 - 1, (double)workload_random(&w) * 0x1p-23 - 1};

@@ -11,7 +11,7 @@
 static const struct workload_info info = {
     .name = "lu_rows",
     .summary = "LU decomposition without pivoting, one row per thread, one launch per column",
-    .sizes = {"the first 2 columns of 256 x 256 doubles", "the first 64 columns of 256 x 256 doubles",
+    .sizes = {"the first 2 columns of 300 x 300 doubles", "the first 48 columns of 300 x 300 doubles",
               "300 x 300 doubles"},
     .options = {WORKLOAD_REJOIN_OPTION},
 };
@@ -59,7 +59,7 @@ static void decompose(const struct workload *w, const struct matrix *m, double *
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    struct matrix m = make_matrix(&w, workload_pick(&w, 256, 256, 300), workload_pick(&w, 2, 64, 299));
+    struct matrix m = make_matrix(&w, 300, workload_pick(&w, 2, 48, 299));
     size_t count = m.n * m.width;
     double *result = workload_array(&w, count, sizeof *result), *expected = workload_array(&w, count, sizeof *expected);
     struct workload_shape shape = workload_loop_shape(&w, m.n);
