@@ -75,10 +75,22 @@ CUresult cuProfilerStop(void) {
     return call.result;
 }
 
-/* The tables are NVIDIA's private interface between its own libraries. */
+/* In the preloaded library (cudart/preload): the object that contains an address has kernels, and a CUDA runtime that
+ * Heddle's could not replace. */
+extern bool heddle_is_closed(const void *address) __attribute__((weak));
+
+/* The tables are NVIDIA's private interface between its own libraries. Most do without; a CUDA runtime cannot, so this
+ * is where a closed library ends. The device starts first, because the refusal is part of its results. */
 CUresult cuGetExportTable(const void **table, const CUuuid *table_id) {
     if (!table || !table_id)
         return CUDA_ERROR_INVALID_VALUE;
+    const void *caller = __builtin_return_address(0);
     *table = NULL;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    if (!heddle_is_closed || !heddle_is_closed(caller))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    cuInit(0);
+    CUDA_CALL call = cuda_enter_any();
+    return cuda_refuse(&call, CUDA_ERROR_NOT_SUPPORTED,
+                       "%s is stripped and has a CUDA runtime inside that cannot be replaced: its kernels cannot run",
+                       cuda_object_file(caller));
 }

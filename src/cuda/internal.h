@@ -319,6 +319,8 @@ __attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
  * configuration. Returns result. */
 __attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result,
                                                            const char *format, ...);
+/* The file name, without its folder, of the program or library that contains an address. */
+const char *cuda_object_file(const void *address);
 /* Prints one line and exits if this process is out of memory. */
 void *cuda_allocate(size_t bytes);
 
@@ -355,6 +357,9 @@ struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction ha
  * cannot be linked. */
 CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name,
                               struct CUfunc_st **function);
+/* Rejects an image in the program's memory that has no PTX; the message begins with its user ("kernel 'x' of lib.so").
+ */
+CUresult cuda_module_check(struct cuda_call *call, const void *image, const char *user);
 /* Loads an image of `length` bytes (0: see image.h) or rejects it; options as for cuModuleLoadDataEx. */
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
                           size_t length, unsigned n_options, const CUjit_option *options, void **values);

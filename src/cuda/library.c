@@ -4,6 +4,8 @@
  * module, its variables exist once, and a CUkernel is the CUfunction of that module. */
 #include "cuda/internal.h"
 
+#include <stdio.h>
+
 static struct CUfunc_st *find_kernel(const struct cuda_call *call, CUkernel kernel) {
     return cuda_find_function(call, (CUfunction)(void *)kernel);
 }
@@ -25,6 +27,23 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
         return CUDA_ERROR_INVALID_VALUE;
     struct CUmod_st *module;
     CUresult result = cuda_module_load(&call, &module, NULL, image, 0, n_jit_options, jit_options, jit_values);
+    return result != CUDA_SUCCESS ? result : make(&call, library, module);
+}
+
+/* Not part of CUDA: Heddle's runtime library loads what an object of the program registered. Kind and name say what
+ * needs it, for the message about an image without PTX. */
+CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name);
+
+CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name) {
+    CUDA_CALL call = cuda_enter();
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    char user[512];
+    snprintf(user, sizeof(user), "%s '%s' of %s", kind, name, cuda_object_file(image));
+    struct CUmod_st *module;
+    CUresult result = cuda_module_check(&call, image, user);
+    if (result == CUDA_SUCCESS)
+        result = cuda_module_load(&call, &module, NULL, image, 0, 0, NULL, NULL);
     return result != CUDA_SUCCESS ? result : make(&call, library, module);
 }
 

@@ -59,6 +59,16 @@ static CUresult load_parts(struct cuda_call *call, const struct cuda_image *imag
     return result;
 }
 
+CUresult cuda_module_check(struct cuda_call *call, const void *image, const char *user) {
+    struct cuda_image opened;
+    const char *problem;
+    CUresult result = cuda_image_open(&opened, image, CUDA_FATBIN_UNKNOWN_LENGTH, &problem);
+    if (result != CUDA_SUCCESS)
+        return report_image(call->state, result, user, problem, &(struct cuda_log){0});
+    cuda_image_close(&opened);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuda_module_load(struct cuda_call *call, struct CUmod_st **module, const char *name, const void *image,
                           size_t length, unsigned n_options, const CUjit_option *options, void **values) {
     if (!image || (n_options && (!options || !values)))

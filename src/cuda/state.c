@@ -6,9 +6,11 @@
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* The one mutable global of the project: the API has no handle for the process. It is made by the first call and lives
@@ -56,6 +58,14 @@ CUresult cuda_refuse(const struct cuda_call *call, CUresult result, const char *
     if (result == CUDA_ERROR_NOT_SUPPORTED && !cuda_results_has_error(call->state, message))
         cuda_results_add_error(call->state, result, NULL, message);
     return result;
+}
+
+const char *cuda_object_file(const void *address) {
+    Dl_info object;
+    if (!dladdr(address, &object) || !object.dli_fname)
+        return "the program";
+    const char *slash = strrchr(object.dli_fname, '/');
+    return slash ? slash + 1 : object.dli_fname;
 }
 
 /* ---- Entering and leaving --------------------------------------------------------------------------------------- */

@@ -170,10 +170,13 @@ void __cudaRegisterSurface(void **binary, const struct surfaceReference *host, c
 /* ---- Loading ------------------------------------------------------------------------------------------------------
  */
 
-static CUresult load(struct binary *binary) {
-    if (binary->library || binary->failure != CUDA_SUCCESS)
-        return binary->failure;
-    binary->failure = cuLibraryLoadData(&binary->library, binary->image, NULL, NULL, 0, NULL, NULL, 0);
+/* Only in Heddle's libcuda.so.1: cuLibraryLoadData() whose message names what needs the image ("kernel", its name). */
+CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name);
+
+static CUresult load(const struct entity *entity, const char *kind) {
+    struct binary *binary = entity->binary;
+    if (!binary->library && binary->failure == CUDA_SUCCESS)
+        binary->failure = cuHeddleLoadRegistered(&binary->library, binary->image, kind, entity->name);
     return binary->failure;
 }
 
@@ -181,7 +184,7 @@ static cudaError_t load_kernel(struct entity *entity) {
     CUkernel kernel;
     if (entity->kernel)
         return cudaSuccess;
-    CUresult result = load(entity->binary);
+    CUresult result = load(entity, "kernel");
     if (result == CUDA_SUCCESS)
         result = cuLibraryGetKernel(&kernel, entity->binary->library, entity->name);
     if (result == CUDA_SUCCESS)
@@ -192,7 +195,7 @@ static cudaError_t load_kernel(struct entity *entity) {
 static cudaError_t load_variable(struct entity *entity) {
     if (entity->address)
         return cudaSuccess;
-    CUresult result = load(entity->binary);
+    CUresult result = load(entity, "variable");
     if (result == CUDA_SUCCESS)
         result = cuLibraryGetGlobal(&entity->address, &entity->bytes, entity->binary->library, entity->name);
     if (result == CUDA_SUCCESS && entity->managed)
@@ -204,7 +207,7 @@ static CUresult load_reference(struct entity *entity, bool is_texture) {
     CUmodule module;
     if (is_texture ? entity->texture.reference != NULL : entity->surface != NULL)
         return CUDA_SUCCESS;
-    CUresult result = load(entity->binary);
+    CUresult result = load(entity, is_texture ? "texture" : "surface");
     if (result == CUDA_SUCCESS)
         result = cuLibraryGetModule(&module, entity->binary->library);
     if (result != CUDA_SUCCESS)

@@ -3,8 +3,10 @@
  *
  * Such a program contains the CUDA runtime, so no loader path can replace it. But its symbol table names the runtime's
  * functions: before any code of the program runs, each of them gets a jump to the function of the same name in Heddle's
- * libcudart. The same is done for shared objects that contain the runtime or are one. A program without a symbol table,
- * and one that has code for a GPU but not this runtime, cannot run; it ends with one line.
+ * libcudart. The same is done for shared objects that contain the runtime or are one. A program that contains kernels
+ * and has no symbol table cannot run; it ends with one line. A shared object like that, as NVIDIA's libraries are,
+ * stays as it is: many programs link one and never call it. When the runtime inside it starts, the driver refuses it by
+ * name (cuGetExportTable).
  *
  * An object that the program opens later, by a path, has run its constructors before dlopen() returns, so the runtime
  * inside it has been told of the kernels, and does nothing about them yet. The functions that told it are called again,
@@ -86,6 +88,7 @@ struct object {
     char *copy;              /* of the name that the loader has */
     uintptr_t base;          /* added to the addresses in its file */
     uintptr_t begin, end;    /* of its mapping */
+    bool is_program;
     void *runtime;
     struct jump_table jumps;
     unsigned n_jumps;
@@ -124,6 +127,11 @@ static bool is_ours(const struct object *object) {
     return length && strncmp(object->path, folder, (size_t)length) == 0;
 }
 
+/* It has kernels, in this section, and nothing tells where the runtime is that they need. */
+static bool is_closed(const struct elf_file *file, const struct features *features, const char *section) {
+    return !features->has_register && elf_has_section(file, section) && !elf_imports(file, "__cudaRegisterFatBinary");
+}
+
 static void look_at(struct object *object) {
     struct elf_file file;
     if (is_ours(object) || !elf_open(&file, object->path))
@@ -131,9 +139,23 @@ static void look_at(struct object *object) {
     struct features features = features_of(&file);
     if (features.has_register)
         replace_runtime(object, &file, &features);
-    else if (elf_has_section(&file, ".nvFatBinSegment") && !elf_imports(&file, "__cudaRegisterFatBinary"))
+    else if (object->is_program && is_closed(&file, &features, ".nvFatBinSegment"))
         fail("%s has kernels and is stripped: link it with 'nvcc -cudart shared', or do not strip it", object->name);
     elf_close(&file);
+}
+
+/* For the driver. Some libraries load their kernels by themselves, and have no table of them. */
+__attribute__((visibility("default"))) bool heddle_is_closed(const void *address);
+
+bool heddle_is_closed(const void *address) {
+    Dl_info object;
+    struct elf_file file;
+    if (!dladdr(address, &object) || !elf_open(&file, object.dli_fname))
+        return false;
+    struct features features = features_of(&file);
+    bool result = is_closed(&file, &features, ".nv_fatbin");
+    elf_close(&file);
+    return result;
 }
 
 /* ---- Objects that are opened later --------------------------------------------------------------------------------
@@ -187,6 +209,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context) {
     if (!objects->count) { /* the program comes first, without a name */
         object.path = "/proc/self/exe";
         object.name = program_name();
+        object.is_program = true;
     }
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
