@@ -71,10 +71,11 @@ static CUresult add_image(struct CUlinkState_st *link, const char *name, const v
     return complain(link, result, line);
 }
 
-/* Objects and libraries of a host compiler, compiler IR and device binaries contain no PTX to link. */
+/* Objects and libraries of a host compiler and compiler IR contain no PTX to link. A cubin may: NVRTC's are PTX here
+ * (cudart/preload/nvrtc.c), and so are linked images. */
 static CUresult check_type(const struct CUlinkState_st *link, CUjitInputType type, const char *name) {
     char line[512];
-    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
+    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY || type == CU_JIT_INPUT_CUBIN)
         return CUDA_SUCCESS;
     if ((unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
         return CUDA_ERROR_INVALID_VALUE;

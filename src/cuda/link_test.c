@@ -168,6 +168,36 @@ static void the_linker_takes_ptx_and_fat_binaries(void **state) {
     assert_int_equal(cuLinkDestroy(link), CUDA_ERROR_INVALID_HANDLE);
 }
 
+static void a_cubin_is_linked_if_it_is_ptx(void **state) {
+    (void)state;
+    static char machine_code[] = "\177ELF\2\1\1";
+    size_t length, bytes;
+    unsigned char *ptx = read_file("tests/fatbins/scale.ptx", &length);
+    void *image = NULL, *linked = NULL;
+    char said[512];
+    CUlinkState link, again;
+    CUmodule module;
+    assert_cuda(cuLinkCreate(0, NULL, NULL, &link));
+    assert_cuda(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, ptx, length, "scale.cubin", 0, NULL, NULL));
+    struct capture capture = capture_stderr();
+    CUresult result =
+        cuLinkAddData(link, CU_JIT_INPUT_CUBIN, machine_code, sizeof machine_code, "code.cubin", 0, NULL, NULL);
+    read_stderr(&capture, said, sizeof(said));
+    assert_int_equal(result, CUDA_ERROR_NO_BINARY_FOR_GPU);
+    assert_non_null(strstr(said, "code.cubin holds machine code and no PTX"));
+    assert_cuda(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "tests/fatbins/scaled.ptx", 0, NULL, NULL));
+    assert_cuda(cuLinkComplete(link, &image, &bytes));
+    assert_cuda(cuLinkCreate(0, NULL, NULL, &again)); /* what was linked is a cubin to the program */
+    assert_cuda(cuLinkAddData(again, CU_JIT_INPUT_CUBIN, image, bytes, "linked.cubin", 0, NULL, NULL));
+    assert_cuda(cuLinkDestroy(link));
+    assert_cuda(cuLinkComplete(again, &linked, NULL));
+    assert_cuda(cuModuleLoadData(&module, linked));
+    assert_cuda(cuLinkDestroy(again));
+    check_scale(module);
+    assert_cuda(cuModuleUnload(module));
+    free(ptx);
+}
+
 static void a_linked_image_survives_in_a_file(void **state) {
     (void)state;
     size_t bytes = 0;
@@ -218,6 +248,7 @@ int main(void) {
         context_test(a_damaged_fat_binary_is_an_invalid_image),
         context_test(translation_units_of_one_wrapper_are_linked),
         context_test(the_linker_takes_ptx_and_fat_binaries),
+        context_test(a_cubin_is_linked_if_it_is_ptx),
         context_test(a_linked_image_survives_in_a_file),
         context_test(what_is_missing_is_told_when_the_link_is_completed),
     };
