@@ -4,15 +4,37 @@
  * Source: Liu et al. 2023, 2.1, on Do et al. 2020: a warp is guiding when its next instruction is a load and the
  * scoreboard says that it is not ready.
  *
- * Left open by the paper: a guiding warp cannot issue at that moment, so it stays guiding until that load has issued.
- * The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks whether
- * the next instruction still is a load. Each queue has its own turn. */
+ * Left open by the paper:
+ * - How long a warp guides. It cannot issue while the scoreboard stalls it. until=load, the default: it guides until
+ * that load has issued. until=signal: it guides while it is stalled, as the sentence reads word for word. No guiding
+ * warp ever issues then, and LLOS is loose round robin; the guiding queue would have no purpose.
+ * - The load may issue together with another warp's (dws:merge=dwf), without a call of issued(), so pick() checks
+ * whether the next instruction still is a load.
+ * - Each queue has its own turn. */
 #include "sched/internal.h"
 
+enum { UNTIL_LOAD, UNTIL_SIGNAL };
+
+struct options {
+    uint32_t until;
+};
+
+static const struct config_plugin_option option_table[] = {
+    {"until", CONFIG_PLUGIN_CHOICE, offsetof(struct options, until), UNTIL_LOAD, 0, 0, "load|signal",
+     "a warp guides until its load has issued, or while the scoreboard stalls it"},
+    {0},
+};
+
 struct llos {
+    struct options options;
     struct sched_set guiding;
     uint32_t turn_guiding, turn_filling; /* the slot after the last issued from each queue */
 };
+
+static void start(void *state, const void *given, uint32_t n_slots) {
+    (void)n_slots;
+    ((struct llos *)state)->options = *(const struct options *)given;
+}
 
 static void leave(void *state, const struct sched_view *view, uint32_t slot) {
     (void)view;
@@ -23,6 +45,13 @@ static void stall(void *state, const struct sched_view *view, uint32_t slot, boo
     (void)is_long;
     if (sched_has(view->next_load, slot) && !sched_has(view->pending, slot))
         sched_add(&((struct llos *)state)->guiding, slot);
+}
+
+static void wake(void *state, const struct sched_view *view, uint32_t slot) {
+    (void)view;
+    struct llos *llos = state;
+    if (llos->options.until == UNTIL_SIGNAL)
+        sched_remove(&llos->guiding, slot);
 }
 
 static int pick(void *state, const struct sched_view *view, const struct sched_set *candidates) {
@@ -47,12 +76,14 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
 const struct sched_ops sched_llos = {
     .name = "llos",
     .help = "warps that stalled before a load first, then the others, round robin each",
+    .option = option_table,
+    .options_bytes = sizeof(struct options),
     .state_bytes = sizeof(struct llos),
-    .start = sched_no_start,
+    .start = start,
     .arrive = sched_no_slot,
     .leave = leave,
     .stall = stall,
-    .wake = sched_no_slot,
+    .wake = wake,
     .pick = pick,
     .issued = issued,
 };

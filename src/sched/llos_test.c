@@ -59,12 +59,27 @@ static void a_load_that_issued_with_another_group_no_longer_guides(void **state)
     bench_end(&bench);
 }
 
+static void with_the_signal_a_warp_no_longer_guides_once_it_ends(void **state) {
+    (void)state;
+    struct bench bench;
+    bench_start_full(&bench, "llos:until=signal", 4);
+    bench.next_load = bench_set(0b1010);
+    bench_stall(&bench, 3, WAITS_LONG);
+    bench_stall(&bench, 1, WAITS_SHORT);
+    EXPECT_ISSUES(&bench, 0b0101, 0, 2);
+    bench_wake(&bench, 1);
+    bench_wake(&bench, 3);
+    EXPECT_ISSUES(&bench, 0b1111, 3, 0, 1, 2); /* one round robin for all */
+    bench_end(&bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_that_stalled_before_a_load_guide),
         cmocka_unit_test(other_stalls_do_not_guide),
         cmocka_unit_test(a_new_warp_in_a_slot_does_not_guide),
         cmocka_unit_test(a_load_that_issued_with_another_group_no_longer_guides),
+        cmocka_unit_test(with_the_signal_a_warp_no_longer_guides_once_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,12 @@
  * Source: Liu et al. 2023, 2.1, on Zhang et al. 2018. The ids by which it sorts are the order of arrival (2.1, on GTO).
  *
  * Left open by the paper:
- * - When the queue is made. queue=cycle, the default: in every cycle, and the first warp in it that can issue does. The
- *   authors ran all schedulers in GPGPU-Sim 3.2.2 (section 3), which sorts the warps anew in every cycle and takes the
- * first that can issue. Blocked warps have no turn then, and where they stand in the queue decides nothing. queue=pass:
- * the queue is traversed once, each warp issuing at most one instruction when it is reached; then it is made anew. A
- * warp that was blocked when the queue was made has its turn in the gap: the "interval execution" of 2.1.
+ * - When the queue is made. queue=pass, the default: the queue is traversed once, each warp issuing at most one
+ *   instruction when it is reached; then it is made anew. A warp that was blocked when the queue was made has its turn
+ * in the gap: the "interval execution between active and blocking warps" of 2.1 and 3.2. queue=cycle: in every cycle,
+ * and the first warp in it that can issue does, as GPGPU-Sim 3.2.2, which the authors used (section 3), sorts the warps
+ * of its own schedulers. Blocked warps cannot issue then, so their places decide nothing: what 2.1 describes has no
+ * effect.
  * - Blocked means pending or waiting for a long-latency result.
  * - A gap takes one blocked warp. Those without a gap near them go into the next free one, the rest to the end. A pass
  *   costs one step per warp, however many of them issue. */
@@ -17,15 +18,15 @@
 
 #include "sched/internal.h"
 
-enum { QUEUE_CYCLE, QUEUE_PASS };
+enum { QUEUE_PASS, QUEUE_CYCLE };
 
 struct options {
     uint32_t queue;
 };
 
 static const struct config_plugin_option option_table[] = {
-    {"queue", CONFIG_PLUGIN_CHOICE, offsetof(struct options, queue), QUEUE_CYCLE, 0, 0, "cycle|pass",
-     "the queue is made in every cycle, or when it has been traversed"},
+    {"queue", CONFIG_PLUGIN_CHOICE, offsetof(struct options, queue), QUEUE_PASS, 0, 0, "pass|cycle",
+     "the queue is made when it has been traversed, or in every cycle"},
     {0},
 };
 

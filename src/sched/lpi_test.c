@@ -4,7 +4,7 @@
 static void without_blocked_warps_a_pass_goes_by_age(void **state) {
     (void)state;
     struct bench bench;
-    bench_start(&bench, "lpi:queue=pass", 4);
+    bench_start(&bench, "lpi", 4);
     static const uint64_t age[] = {13, 10, 12, 11};
     for (uint32_t slot = 0; slot < 4; slot++) {
         bench.slot[slot].age = age[slot];
@@ -31,7 +31,7 @@ static void without_blocked_warps_a_pass_goes_by_age(void **state) {
 static void blocked_warps_are_spread_one_by_one_between_the_active_ones(void **state) {
     (void)state;
     struct bench bench;
-    bench_start_full(&bench, "lpi:queue=pass", 6);
+    bench_start_full(&bench, "lpi", 6);
     /* Each blocked warp has a gap at its own place: the order is that of arrival. */
     EXPECT_PASS(&bench, 0b010100, 0b101011, 0, 1, 2, 3, 4, 5);
     /* 1, 2, 3 are between 0 and 4. The gap there takes 1, the one between 4 and 5 takes 2, and 3 goes to the end. */
@@ -46,7 +46,7 @@ static void blocked_warps_are_spread_one_by_one_between_the_active_ones(void **s
 static void pending_warps_are_blocked_too(void **state) {
     (void)state;
     struct bench bench;
-    bench_start_full(&bench, "lpi:queue=pass", 3);
+    bench_start_full(&bench, "lpi", 3);
     bench_stall(&bench, 0, WAITS_PENDING);
     EXPECT_ISSUES(&bench, 0b110, 1);
     bench_wake(&bench, 0);
@@ -57,7 +57,7 @@ static void pending_warps_are_blocked_too(void **state) {
 static void a_warp_that_arrives_during_a_pass_is_in_the_next(void **state) {
     (void)state;
     struct bench bench;
-    bench_start_full(&bench, "lpi:queue=pass", 2);
+    bench_start_full(&bench, "lpi", 2);
     EXPECT_ISSUES(&bench, 0b11, 0);
     bench_arrive(&bench, 2);
     EXPECT_ISSUES(&bench, 0b111, 1, 0, 1, 2);
@@ -68,7 +68,7 @@ static void a_warp_that_arrives_during_a_pass_is_in_the_next(void **state) {
 static void made_in_every_cycle_the_queue_starts_with_the_oldest_active_warp(void **state) {
     (void)state;
     struct bench bench;
-    bench_start(&bench, "lpi", 4);
+    bench_start(&bench, "lpi:queue=cycle", 4);
     static const uint64_t age[] = {13, 10, 12, 11};
     for (uint32_t slot = 0; slot < 4; slot++) {
         bench.slot[slot].age = age[slot];

@@ -11,7 +11,8 @@ static const char *const variants[] = {
     "two-level:group=4,switch=stall,inner=gto,outer=gto",
     "two-level:group=1,timeout=5",
     "two-level:group=1,timeout=5,switch=stall,outer=gto",
-    "lpi:queue=pass",
+    "lpi:queue=cycle",
+    "llos:until=signal",
     "two-level-active:active=1",
     "two-level-active:active=2",
     "two-level-opt:active=3",
@@ -105,6 +106,12 @@ static void without_long_operations_their_priority_changes_nothing(void **state)
     }
 }
 
+static void while_only_stalled_warps_guide_llos_is_loose_round_robin(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        simulate("lrr", "llos:until=signal", true, 30, seed);
+}
+
 static void without_the_instruction_progress_is_the_policy_of_ties(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -146,9 +153,9 @@ static void no_warp_starves_under_a_fair_scheduler(void **state) {
     expect_no_starvation("two-level:group=24,switch=stall", N_SLOTS);
     expect_no_starvation("two-level-active:active=24", N_SLOTS);
     expect_no_starvation("llos", N_SLOTS);
-    expect_no_starvation("sticky-rr", N_SLOTS);          /* one block */
-    expect_no_starvation("progress", N_SLOTS);           /* none makes any */
-    expect_no_starvation("lpi:queue=pass", 2 * N_SLOTS); /* last in one pass, second in the next */
+    expect_no_starvation("sticky-rr", N_SLOTS); /* one block */
+    expect_no_starvation("progress", N_SLOTS);  /* none makes any */
+    expect_no_starvation("lpi", 2 * N_SLOTS);   /* last in one pass, second in the next */
 }
 
 int main(void) {
@@ -159,6 +166,7 @@ int main(void) {
         cmocka_unit_test(fetch_groups_as_large_as_blocks_are_sticky_round_robin),
         cmocka_unit_test(an_active_set_of_all_warps_is_loose_round_robin),
         cmocka_unit_test(without_long_operations_their_priority_changes_nothing),
+        cmocka_unit_test(while_only_stalled_warps_guide_llos_is_loose_round_robin),
         cmocka_unit_test(without_the_instruction_progress_is_the_policy_of_ties),
         cmocka_unit_test(adaptive_with_one_candidate_is_that_candidate),
         cmocka_unit_test(no_warp_starves_under_a_fair_scheduler),
