@@ -84,3 +84,16 @@ is_status 0 "$heddle" run /bin/true --functional -q
 kill -TERM "${alive[0]}"
 wait "${alive[0]}" || true
 [[ $(ls "$TMPDIR") == $'heddle-run-abcdef\nheddle-run-other\nother' ]] || fail "in TMPDIR there is: $(ls "$TMPDIR")"
+
+# A store travels: a stripped copy of the build in another place has run what this one then need not.
+build=$(dirname "$(dirname "$(readlink -f "$heddle")")")
+mkdir -p "$work/elsewhere"/{bin,lib/cuda,workloads}
+cp "$heddle" "$work/elsewhere/bin"
+cp -r "$build/machines" "$work/elsewhere"
+cp "$build"/lib/cuda/libcuda.so.1 "$work/elsewhere/lib/cuda"
+cp "$build"/workloads/vecadd "$work/elsewhere/workloads"
+strip "$work/elsewhere"/{bin/heddle,lib/cuda/libcuda.so.1,workloads/vecadd}
+! cmp -s "$build/lib/cuda/libcuda.so.1" "$work/elsewhere/lib/cuda/libcuda.so.1" || fail "nothing was stripped"
+is_status 0 "$work/elsewhere/bin/heddle" sweep "$work/mine.yaml" --store "$work/travels.db" -q
+is_status 0 "$heddle" sweep "$work/mine.yaml" --store "$work/travels.db" --slurm --status
+[[ $(<"$work/out") == "1 runs: 1 done, "* ]] || fail "a run of a stripped build: $(<"$work/out")"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/experiments/hash.h"
 #include "cli/program/program_options.h"
 #include "config/plugin.h"
 
@@ -86,6 +87,25 @@ static const char *version_of(const struct cli_trial *trial, const struct cli_pl
     return version;
 }
 
+/* A machine as the store keeps it: five times shorter without what explains its options. */
+static const char *without_comments(const char *yaml, struct base_arena *arena) {
+    char *text = base_arena_copy(arena, yaml, strlen(yaml)), *to = text;
+    while (*yaml) {
+        size_t end = strcspn(yaml, "\n"), n = 0;
+        for (bool is_quoted = false; n < end && (is_quoted || yaml[n] != '#'); n++)
+            is_quoted ^= yaml[n] == '"' && (n == 0 || yaml[n - 1] != '\\');
+        while (n > 0 && yaml[n - 1] == ' ')
+            n--;
+        memmove(to, yaml, n);
+        to += n;
+        yaml += end;
+        if (*yaml)
+            *to++ = *yaml++;
+    }
+    *to = '\0';
+    return text;
+}
+
 static int describe_input(struct cli_trial *trial, const struct cli_plan *plan) {
     struct base_arena *arena = plan->arena;
     const char *file = trial->program.kind == CLI_PROGRAM_PTX ? trial->program.name : trial->program.executable;
@@ -104,7 +124,7 @@ static int describe_input(struct cli_trial *trial, const struct cli_plan *plan) 
     trial->stored.machine = trial->target.machine.name;
     trial->stored.scheduler = trial->target.machine.scheduler;
     trial->stored.divergence = trial->target.machine.divergence;
-    trial->stored.configuration = trial->target.yaml;
+    trial->stored.configuration = without_comments(trial->target.yaml, arena);
     trial->stored.records = base_arena_printf(arena, "%llu%s", (unsigned long long)trial->settings.sample_cycles,
                                               trial->settings.records_threads ? " threads" : "");
     return CLI_DONE;

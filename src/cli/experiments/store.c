@@ -5,7 +5,6 @@
 #include "cli/experiments/store.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "cli/cli.h"
+#include "cli/experiments/hash.h"
 #include "stats/counters.h"
 
 enum { SCHEMA = 1, BUSY_MILLISECONDS = 60000 };
@@ -254,45 +254,13 @@ const char *cli_store_path(const char *given, struct base_arena *arena) {
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a of 64 bits (Fowler, Noll, Vo), twice with different starts: enough to tell builds and runs apart. */
-struct hash {
-    uint64_t a, b;
-};
-
-static struct hash hash_start(void) { return (struct hash){0xcbf29ce484222325u, 0x84222325cbf29ce4u}; }
-
-static void hash_add(struct hash *hash, const void *data, size_t n) {
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < n; i++) {
-        hash->a = (hash->a ^ byte[i]) * 0x100000001b3u;
-        hash->b = (hash->b ^ byte[i]) * 0x100000001b3u;
-    }
-}
-
-static char *hash_text(const struct hash *hash, struct base_arena *arena) {
-    return base_arena_printf(arena, "%016" PRIx64 "%016" PRIx64, hash->a, hash->b);
-}
-
-const char *cli_hash_file(const char *path, struct base_arena *arena) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    struct hash hash = hash_start();
-    static char buffer[1 << 16];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        hash_add(&hash, buffer, n);
-    bool is_read = !ferror(file);
-    fclose(file);
-    return is_read ? hash_text(&hash, arena) : NULL;
-}
-
 /* Includes the zero at the end of each text, so that different splits into texts differ. */
 const char *cli_store_key(const struct cli_stored_run *run, struct base_arena *arena) {
     const char *const part[] = {run->version, run->input, run->arguments, run->configuration, run->records};
-    struct hash hash = hash_start();
+    struct cli_hash hash = cli_hash_start();
     for (unsigned i = 0; i < sizeof part / sizeof part[0]; i++)
-        hash_add(&hash, part[i], strlen(part[i]) + 1);
-    return hash_text(&hash, arena);
+        cli_hash_add(&hash, part[i], strlen(part[i]) + 1);
+    return cli_hash_text(&hash, arena);
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ struct cli_stored_run {
     const char *program, *input; /* the name; a hash of the executable */
     const char *arguments, *size;
     const char *machine, *scheduler, *divergence;
-    const char *configuration; /* the whole machine as YAML */
+    const char *configuration; /* the whole machine as YAML, without comments */
     const char *records;       /* the time series and the like that it records, as text */
     double seconds;            /* of the host's processors */
     const char *statistics;    /* JSON */
@@ -53,6 +53,3 @@ const char *cli_store_claim(struct cli_store *store, const char *experiment, con
 
 /* --store, or $HEDDLE_STORE, or heddle/results.db in $XDG_DATA_HOME, which is ~/.local/share by default. */
 const char *cli_store_path(const char *given, struct base_arena *arena);
-
-/* A hash of a file's content as text; NULL if it cannot be read (errno). */
-const char *cli_hash_file(const char *path, struct base_arena *arena);
