@@ -35,7 +35,7 @@ const struct cli_command cli_paper_command = {
             "of the named experiments or of all, and says which still show it.\n"
             "\n"
             "A run is kept in a store of results the moment it ends and is not repeated, until the simulator or\n"
-            "the program changes. Ctrl-C shows what there is, and the next time goes on from there.\n"
+            "the program changes. Ctrl-C or --time-limit shows what there is, and the next time goes on from there.\n"
             "\n"
             "An experiment is a YAML file: docs/experiments.md explains it, 'heddle sweep' runs your own.\n",
     .examples = "  heddle paper\n"

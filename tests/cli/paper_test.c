@@ -295,6 +295,25 @@ static void arguments_for_size_medium_apply_there_alone(void **state) {
     outcome_free(&outcome);
 }
 
+/* A run that ends, then one that the limit stops. */
+static void a_time_limit_leaves_the_rest_for_the_next_time(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/limit.yaml", scratch());
+    write_file(path,
+               "title: mine\nrun: {machine: gtx480, size: small}\n"
+               "axes: [{axis: a, points: {short: {program: vecadd}, long: {program: /bin/sleep, arguments: 60}}}]\n"
+               "measures: {blocks: {of: blocks, places: 0}}\n");
+    struct outcome outcome = heddle("sweep %s -j 1 --time-limit 2 --store %s/l.db --csv -", path, scratch());
+    expect_status(&outcome, 4);
+    expect_line(&outcome, "stopped at the time limit of 2 s; 1 of 2 runs had ended");
+    expect_text(outcome.out, "limit,blocks,small,short,192,192,192,\nlimit,blocks,small,long,,,,\n");
+    outcome_free(&outcome);
+    outcome = heddle("sweep %s --store %s/l.db --slurm --status", path, scratch());
+    expect_text(outcome.out, "2 runs: 1 done, ");
+    outcome_free(&outcome);
+}
+
 static void a_store_that_cannot_grow_is_told_in_one_line(void **state) {
     (void)state;
     refused(1, "paper liu2023-fig1 --store /dev/full", "the store of results '/dev/full'");
@@ -322,6 +341,7 @@ int main(void) {
         cmocka_unit_test(a_reason_that_its_runs_do_not_show_fails),
         cmocka_unit_test(a_users_own_experiment_is_a_file_too),
         cmocka_unit_test(arguments_for_size_medium_apply_there_alone),
+        cmocka_unit_test(a_time_limit_leaves_the_rest_for_the_next_time),
         cmocka_unit_test(a_store_that_cannot_grow_is_told_in_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

@@ -53,8 +53,9 @@ const struct cli_trial *cli_grid_trial(const struct cli_grid *grid, const struct
 struct cli_plan_options {
     unsigned at_once; /* 0: one for each processor */
     bool is_quiet;
-    bool is_forced;     /* repeat runs that are in the store too */
-    const char *folder; /* results go there as files (run_file.h), and no store is used; NULL: into the store */
+    double time_limit_seconds; /* 0: none */
+    bool is_forced;            /* repeat runs that are in the store too */
+    const char *folder;        /* results go there as files (run_file.h), and no store is used; NULL: into the store */
 };
 /* Takes results from the store, unless is_forced, and computes the examples. */
 int cli_find_results(struct cli_plan *plan, struct cli_store *store, bool is_forced);

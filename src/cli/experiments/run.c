@@ -1,6 +1,7 @@
 /* Runs the runs of a plan that the store does not have. A run is stored the moment it ends, so that an interrupt, or
  * the end of this process, loses only the runs in progress. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,37 @@ int cli_find_results(struct cli_plan *plan, struct cli_store *store, bool is_for
     return CLI_DONE;
 }
 
+struct candidate {
+    struct cli_trial *trial;
+    double seconds; /* that it will probably take; INFINITY: not known */
+    unsigned number;
+};
+
+/* Longest first, so that at the end no processor waits for a long run; unknown ones may be long. */
+static int compare_candidates(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->seconds != b->seconds)
+        return a->seconds > b->seconds ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+static void make_jobs(struct cli_jobs *jobs, struct runner *runner) {
+    const struct cli_plan *plan = runner->plan;
+    struct candidate *candidate = BASE_ARENA_ARRAY(plan->arena, struct candidate, plan->n_trials);
+    for (unsigned i = 0; i < plan->n_trials; i++)
+        if (is_wanted(plan->trial[i])) {
+            double seconds = runner->store ? cli_store_seconds(runner->store, &plan->trial[i]->stored) : 0;
+            candidate[jobs->count] = (struct candidate){plan->trial[i], seconds > 0 ? seconds : INFINITY, i};
+            jobs->count++;
+        }
+    qsort(candidate, jobs->count, sizeof *candidate, compare_candidates);
+    for (unsigned i = 0; i < jobs->count; i++) {
+        runner->trial[i] = candidate[i].trial;
+        make_job(&jobs->job[i], candidate[i].trial, plan);
+        jobs->job[i].expected_seconds = isfinite(candidate[i].seconds) ? candidate[i].seconds : 0;
+    }
+}
+
 int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cli_plan_options *options) {
     int status = options->folder ? CLI_DONE : cli_find_results(plan, store, options->is_forced);
     if (status != CLI_DONE)
@@ -171,12 +203,9 @@ int cli_run_plan(struct cli_plan *plan, struct cli_store *store, const struct cl
                             .is_needed = options->is_forced || options->folder ? NULL : is_still_needed,
                             .ended = keep,
                             .keeper = &runner,
+                            .time_limit_seconds = options->time_limit_seconds,
                             .arena = plan->arena};
-    for (unsigned i = 0; i < plan->n_trials; i++)
-        if (is_wanted(plan->trial[i])) {
-            runner.trial[jobs.count] = plan->trial[i];
-            make_job(&jobs.job[jobs.count++], plan->trial[i], plan);
-        }
+    make_jobs(&jobs, &runner);
     if (jobs.count == 0)
         return CLI_DONE;
     status = cli_execute_with_progress(&jobs, options->is_quiet);

@@ -127,6 +127,7 @@ static void print_all(struct session *session) {
 
 static int run_plan(struct session *session) {
     struct cli_plan_options options = {.at_once = (unsigned)session->options->threads,
+                                       .time_limit_seconds = session->options->time_limit_seconds,
                                        .is_quiet = session->options->is_quiet,
                                        .is_forced = session->options->is_forced};
     unsigned n_merged;

@@ -8,6 +8,7 @@
 struct cli_session_options {
     unsigned size; /* or CLI_SIZE_NOT_GIVEN */
     uint64_t threads;
+    double time_limit_seconds; /* 0: none */
     bool is_quiet, is_forced, is_check, is_reasons, is_slurm, is_status;
     unsigned color;
     const char *json, *csv, *plot, *report, *html, *store, *sbatch, *slurm_task;
@@ -51,6 +52,14 @@ struct cli_session_options {
          "FILE",                                                                                                        \
          "where results are kept, default $HEDDLE_STORE or ~/.local/share/heddle/results.db",                           \
          CLI_SESSION_FIELD(at, store),                                                                                  \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--time-limit",                                                                                                \
+         0,                                                                                                             \
+         CLI_SECONDS,                                                                                                   \
+         "S",                                                                                                           \
+         "stop after S seconds and report what there is; the same command goes on from there",                          \
+         CLI_SESSION_FIELD(at, time_limit_seconds),                                                                     \
          0,                                                                                                             \
          0},                                                                                                            \
         {"--force", 0, CLI_FLAG, NULL, "repeat runs that the store has", CLI_SESSION_FIELD(at, is_forced), 0, 0},       \

@@ -93,6 +93,12 @@ static bool make_view(const struct cli_store *store) {
     return is_made;
 }
 
+/* For cli_store_seconds(), which is asked for thousands of runs. */
+static bool make_index(const struct cli_store *store) {
+    return execute(store, "CREATE INDEX IF NOT EXISTS runs_by_program ON runs "
+                          "(program, arguments, machine, scheduler, divergence, seconds)");
+}
+
 /* Waits if another process is also making the tables. */
 static int prepare(struct cli_store *store) {
     sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
@@ -105,7 +111,7 @@ static int prepare(struct cli_store *store) {
     bool is_made = version == SCHEMA ||
                    (execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE;") &&
                     execute(store, schema) && execute(store, "COMMIT"));
-    return is_made && make_view(store) ? CLI_DONE : fail_store(store);
+    return is_made && make_index(store) && make_view(store) ? CLI_DONE : fail_store(store);
 }
 
 static struct cli_store *new_store(const char *path) {
@@ -288,6 +294,24 @@ static const char *query_text(struct cli_store *store, const char *query, const 
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena) {
     const char *key = cli_store_key(run, arena);
     return query_text(store, "SELECT statistics FROM runs WHERE key = ?", &key, 1, arena);
+}
+
+double cli_store_seconds(struct cli_store *store, const struct cli_stored_run *run) {
+    static const char query[] =
+        "SELECT coalesce((SELECT avg(seconds) FROM runs WHERE program = ?1 AND arguments = ?2 AND machine = ?3 AND "
+        "scheduler = ?4 AND divergence = ?5), (SELECT avg(seconds) FROM runs WHERE program = ?1 AND arguments = ?2 AND "
+        "machine = ?3), (SELECT avg(seconds) FROM runs WHERE program = ?1 AND arguments = ?2), (SELECT avg(seconds) "
+        "FROM runs WHERE program = ?1), 0)";
+    const char *const text[] = {run->program, run->arguments, run->machine, run->scheduler, run->divergence};
+    sqlite3_stmt *statement;
+    double seconds = 0;
+    if (sqlite3_prepare_v2(store->database, query, -1, &statement, NULL) != SQLITE_OK)
+        return 0;
+    bind_texts(statement, text, sizeof text / sizeof text[0]);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        seconds = sqlite3_column_double(statement, 0);
+    sqlite3_finalize(statement);
+    return seconds;
 }
 
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run) {

@@ -36,6 +36,9 @@ void cli_store_close(struct cli_store *store); /* does nothing for NULL */
 const char *cli_store_key(const struct cli_stored_run *run, struct base_arena *arena);
 /* The statistics of that run; NULL: none. */
 const char *cli_store_find(struct cli_store *store, const struct cli_stored_run *run, struct base_arena *arena);
+/* Seconds that a run like this one took: with the same settings, or else the same arguments, or else only the same
+ * program; 0: not known. */
+double cli_store_seconds(struct cli_store *store, const struct cli_stored_run *run);
 /* Does nothing if the store is read-only. Returns false after one line: the disk is full, for example. */
 bool cli_store_add(struct cli_store *store, const struct cli_stored_run *run);
 

@@ -42,6 +42,26 @@ static void a_run_is_found_by_all_that_its_results_depend_on(void **state) {
     cli_store_close(store);
 }
 
+static void a_run_takes_as_long_as_those_most_like_it(void **state) {
+    (void)state;
+    struct cli_store *store;
+    struct cli_stored_run run = a_run("--a");
+    run.program = "mum";
+    assert_int_equal(cli_store_open(&store, path), 0);
+    assert_true(cli_store_seconds(store, &run) == 0);
+    run.seconds = 8;
+    assert_true(cli_store_add(store, &run));
+    run.arguments = "--b";
+    assert_true(cli_store_seconds(store, &run) == 8);
+    run.seconds = 2;
+    run.scheduler = run.configuration = "gto";
+    assert_true(cli_store_add(store, &run));
+    assert_true(cli_store_seconds(store, &run) == 2);
+    run.scheduler = "lrr";
+    assert_true(cli_store_seconds(store, &run) == 2); /* the same arguments */
+    cli_store_close(store);
+}
+
 static void the_last_verdict_on_a_claim_counts(void **state) {
     (void)state;
     struct cli_store *store;
@@ -132,6 +152,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_found_by_all_that_its_results_depend_on),
+        cmocka_unit_test(a_run_takes_as_long_as_those_most_like_it),
         cmocka_unit_test(the_last_verdict_on_a_claim_counts),
         cmocka_unit_test(what_was_added_survives_a_kill_of_several_writers),
         cmocka_unit_test(readers_do_without_a_file),

@@ -111,6 +111,7 @@ struct supervisor {
     unsigned n_running, next;
     int interrupt;          /* the first signal; 0: none yet */
     double interrupted_at;  /* when it came */
+    double deadline;        /* of the time limit; INFINITY: none */
     sigset_t taken, before; /* taken: signals that this process waits for; before: the mask that children get */
 };
 
@@ -216,6 +217,8 @@ static bool collect(struct supervisor *supervisor) {
 
 static int take_signal(const struct supervisor *supervisor, siginfo_t *info) {
     double now = cli_now_seconds(), until = supervisor->children->wait ? now + wait_seconds : INFINITY;
+    if (!supervisor->interrupt)
+        until = fmin(until, supervisor->deadline);
     for (unsigned i = 0; i < supervisor->children->at_once; i++)
         if (supervisor->running[i].pid)
             until = fmin(until, supervisor->running[i].deadline);
@@ -251,6 +254,13 @@ static void pass_on(struct supervisor *supervisor, const siginfo_t *info) {
         else if (is_first && (running->is_apart || info->si_code != SI_KERNEL))
             send_signal(running, info->si_signo);
     }
+}
+
+static void end_at_time_limit(struct supervisor *supervisor) {
+    if (supervisor->interrupt || cli_now_seconds() < supervisor->deadline)
+        return;
+    pass_on(supervisor, &(siginfo_t){.si_signo = SIGTERM, .si_code = SI_USER});
+    supervisor->interrupt = SIGALRM;
 }
 
 static void signal_programs_apart(const struct supervisor *supervisor, int number) {
@@ -294,13 +304,16 @@ static void handle_next_event(struct supervisor *supervisor) {
         pass_on(supervisor, &info);
     else if (taken < 0 && errno == EAGAIN)
         end_overdue_programs(supervisor);
+    end_at_time_limit(supervisor);
     if (supervisor->children->wait)
         supervisor->children->wait(supervisor->children->context);
 }
 
 int cli_children_run(const struct cli_children *children) {
     struct base_arena arena = {0};
-    struct supervisor supervisor = {.children = children, .taken = signals_to_take()};
+    struct supervisor supervisor = {.children = children, .taken = signals_to_take(), .deadline = INFINITY};
+    if (children->time_limit_seconds > 0)
+        supervisor.deadline = cli_now_seconds() + children->time_limit_seconds;
     supervisor.running = BASE_ARENA_ARRAY(&arena, struct running, children->at_once);
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &supervisor.taken, &supervisor.before);

@@ -41,11 +41,12 @@ struct cli_children {
     bool (*start)(void *context, unsigned i, struct cli_child *child);
     void (*end)(void *context, unsigned i, const struct cli_end *end);
     void (*wait)(void *context); /* called about five times a second; may be NULL */
+    double time_limit_seconds;   /* for all of them together; 0: none */
 };
 
 /* Starts the programs, waits for their ends, and passes SIGINT, SIGTERM and SIGHUP on to them; after one of these it
- * starts no other program, and kills those that have not ended five seconds later. They stop with this process at
- * SIGTSTP. Returns the signal, or 0. */
+ * starts no other program, and kills those that have not ended five seconds later. The end of the time limit is the
+ * same as SIGTERM, but is reported as SIGALRM. They stop with this process at SIGTSTP. Returns the signal, or 0. */
 int cli_children_run(const struct cli_children *children);
 
 /* Seconds of a monotonic clock. */

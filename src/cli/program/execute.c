@@ -402,6 +402,7 @@ int cli_execute_all(struct cli_jobs *jobs) {
         .start = start_job,
         .end = end_job,
         .wait = jobs->progress ? wait_for_jobs : NULL,
+        .time_limit_seconds = jobs->time_limit_seconds,
     };
     jobs->interrupt = cli_children_run(&children);
     cli_run_folder_remove(&folder, jobs->arena);
@@ -416,6 +417,9 @@ int cli_report_interrupt(const struct cli_jobs *jobs) {
     unsigned n_finished = 0;
     for (unsigned i = 0; i < jobs->count; i++)
         n_finished += cli_is_finished(&jobs->job[i]);
+    if (jobs->interrupt == SIGALRM)
+        return cli_fail(CLI_STOPPED, "stopped at the time limit of %g s; %u of %u runs had ended",
+                        jobs->time_limit_seconds, n_finished, jobs->count);
     return cli_fail(CLI_STOPPED, "stopped by SIG%s; %u of %u runs had ended", sigabbrev_np(jobs->interrupt), n_finished,
                     jobs->count);
 }

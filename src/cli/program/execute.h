@@ -76,6 +76,7 @@ struct cli_job {
     bool is_said;
     bool is_killed;          /* see child.h */
     bool is_explained;       /* run.error says it all: what the program printed adds nothing */
+    double expected_seconds; /* by the caller, from runs like this one; 0: not known */
     double started, seconds; /* times of cli_now_seconds(); started is 0 before the start */
     const char *folder;      /* private */
 };
@@ -90,10 +91,11 @@ struct cli_jobs {
     /* A run has ended and `job` is complete; false: start no other. NULL: go on. */
     bool (*ended)(void *keeper, struct cli_job *job);
     void *keeper;
-    bool is_cancelled; /* by `ended` */
+    double time_limit_seconds; /* for all of them together; 0: none */
+    bool is_cancelled;         /* by `ended` */
     struct base_arena *arena;
     unsigned n_ended;
-    int interrupt;      /* the signal that stopped them; 0: none */
+    int interrupt;      /* the signal that stopped them; SIGALRM: the time limit; 0: none */
     const char *folder; /* private */
 };
 
@@ -101,7 +103,7 @@ struct cli_jobs {
 int cli_execute_all(struct cli_jobs *jobs);
 /* It ran to its end, without an interrupt. */
 bool cli_is_finished(const struct cli_job *job);
-/* Prints one line about the signal and how many of the runs are finished. Returns CLI_STOPPED. */
+/* Prints one line about the signal or time limit and how many of the runs are finished. Returns CLI_STOPPED. */
 int cli_report_interrupt(const struct cli_jobs *jobs);
 
 /* A row of a table of options, for commands with several runs; `at` is the offset of a uint64_t in the command's

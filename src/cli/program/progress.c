@@ -2,6 +2,7 @@
  * wait for it. */
 #include "cli/program/progress.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,20 +10,43 @@
 
 #include "cli/options/output.h"
 
-double cli_seconds_left(const struct cli_jobs *jobs, double now) {
-    double ended = 0, work = 0;
-    for (unsigned i = 0; i < jobs->count; i++)
-        ended += jobs->job[i].has_ended ? jobs->job[i].seconds : 0;
-    if (!jobs->n_ended)
-        return -1;
-    double mean = ended / jobs->n_ended;
+/* What is known from the runs that have ended. */
+struct pace {
+    double mean;  /* seconds of a run; below 0: none has ended */
+    double scale; /* seconds for each expected one */
+};
+
+static struct pace find_pace(const struct cli_jobs *jobs) {
+    double seconds = 0, measured = 0, expected = 0;
     for (unsigned i = 0; i < jobs->count; i++) {
         const struct cli_job *job = &jobs->job[i];
         if (!job->has_ended)
-            work += job->started > 0 ? fmax(mean - (now - job->started), 0) : mean;
+            continue;
+        seconds += job->seconds;
+        if (job->expected_seconds > 0 && job->started > 0) {
+            measured += job->seconds;
+            expected += job->expected_seconds;
+        }
+    }
+    return (struct pace){jobs->n_ended ? seconds / jobs->n_ended : -1, expected > 0 ? measured / expected : 1};
+}
+
+double cli_seconds_left(const struct cli_jobs *jobs, double now) {
+    struct pace pace = find_pace(jobs);
+    double work = 0, longest = 0;
+    for (unsigned i = 0; i < jobs->count; i++) {
+        const struct cli_job *job = &jobs->job[i];
+        if (job->has_ended)
+            continue;
+        double takes = job->expected_seconds > 0 ? job->expected_seconds * pace.scale : pace.mean;
+        if (takes < 0)
+            return -1;
+        double left = job->started > 0 ? fmax(takes - (now - job->started), 0) : takes;
+        work += left;
+        longest = fmax(longest, left);
     }
     unsigned n_left = jobs->count - jobs->n_ended;
-    return n_left ? work / fmin(n_left, jobs->at_once) : 0;
+    return n_left ? fmax(work / fmin(n_left, jobs->at_once), longest) : 0;
 }
 
 static bool is_running(const struct cli_job *job) { return job->started > 0 && !job->has_ended; }
@@ -61,20 +85,35 @@ const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned 
     return line;
 }
 
+struct display {
+    bool is_terminal;
+    double next; /* when a file or a pipe gets its next line */
+    struct base_arena scratch;
+};
+
+static const double seconds_between_lines = 60;
+
 static void show(void *context, const struct cli_jobs *jobs) {
-    struct base_arena *scratch = context;
-    fprintf(stderr, "\r\033[K%s", cli_progress_line(jobs, cli_now_seconds(), cli_columns(stderr), scratch));
-    base_arena_reset(scratch);
+    struct display *display = context;
+    double now = cli_now_seconds();
+    if (!display->is_terminal && now < display->next)
+        return;
+    display->next = now + seconds_between_lines;
+    unsigned columns = display->is_terminal ? cli_columns(stderr) : UINT_MAX;
+    fprintf(stderr, display->is_terminal ? "\r\033[K%s" : "%s\n",
+            cli_progress_line(jobs, now, columns, &display->scratch));
+    base_arena_reset(&display->scratch);
 }
 
 int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet) {
-    if (is_quiet || !isatty(STDERR_FILENO))
+    if (is_quiet)
         return cli_execute_all(jobs);
-    struct base_arena scratch = {0};
+    struct display display = {.is_terminal = isatty(STDERR_FILENO), .next = cli_now_seconds() + seconds_between_lines};
     jobs->progress = show;
-    jobs->context = &scratch;
+    jobs->context = &display;
     int status = cli_execute_all(jobs);
-    fputs("\r\033[K", stderr);
-    base_arena_free(&scratch);
+    if (display.is_terminal)
+        fputs("\r\033[K", stderr);
+    base_arena_free(&display.scratch);
     return status;
 }

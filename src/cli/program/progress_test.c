@@ -79,6 +79,19 @@ static void a_run_above_the_mean_is_expected_to_end_at_once(void **state) {
     assert_string_equal(line_at(fixture, 210, 80), "heddle: 5 of 5 runs, about 0:00 left");
 }
 
+/* Runs that are known to take 40, 20, 20, 10 and 10 s; the first took twice as long: 120 s for two at a time. */
+static void what_runs_are_expected_to_take_counts(void **state) {
+    struct fixture *fixture = *state;
+    static const double expected[N_JOBS] = {40, 20, 20, 10, 10};
+    for (unsigned i = 0; i < N_JOBS; i++)
+        fixture->job[i].expected_seconds = expected[i];
+    assert_true(cli_seconds_left(&fixture->jobs, 100) == 50);
+    add_ended(fixture, 0, 100, 80);
+    assert_true(cli_seconds_left(&fixture->jobs, 180) == 60);
+    fixture->job[1].expected_seconds = 100; /* the others wait for it */
+    assert_true(cli_seconds_left(&fixture->jobs, 180) == 200);
+}
+
 static void a_narrow_terminal_gets_the_beginning(void **state) {
     struct fixture *fixture = *state;
     fixture->job[0].started = 100;
@@ -91,6 +104,7 @@ int main(void) {
         TEST(before_the_first_has_ended_nobody_knows_how_long_it_takes),
         TEST(the_time_left_is_that_of_several_at_a_time),
         TEST(a_run_above_the_mean_is_expected_to_end_at_once),
+        TEST(what_runs_are_expected_to_take_counts),
         TEST(a_narrow_terminal_gets_the_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
