@@ -43,7 +43,7 @@ const struct cli_command cli_paper_command = {
                 "  heddle paper narasiman2011-fig9 --size small --plot fig9.svg\n"
                 "  heddle paper narasiman2011-fig9 --html fig9.html\n"
                 "  heddle paper --reasons meng2010-fig13\n"
-                "  heddle paper --all --report results.md\n",
+                "  heddle paper --all --size paper --report results.md\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .main = cli_paper,

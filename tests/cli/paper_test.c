@@ -177,6 +177,61 @@ static void a_page_has_all_results(void **state) {
     says_of_paper("liu2023-fig1 --report -", "that the figure shows Shown by `cycles[lrr] = 37`.\n");
 }
 
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* At size medium one block; at size paper more, where the file does not forbid that size. */
+static const char sizes[] = "title: mine\nrun: {machine: gtx480, scheduler: lrr}\n%s"
+                            "programs: [{divergent: {medium_arguments: --blocks 1}}]\n"
+                            "measures: {blocks: {of: blocks, places: 0}}\n"
+                            "claims:\n"
+                            "  - {says: one block., check: 'blocks[divergent] = 1'}\n"
+                            "  - {says: some., check: 'blocks[divergent] > 0'}\n";
+
+static struct outcome page_of_sizes(const char *name, const char *largest, const char *options) {
+    char path[256], text[1024];
+    snprintf(path, sizeof path, "%s/%s.yaml", scratch(), name);
+    snprintf(text, sizeof text, sizes, largest);
+    write_file(path, text);
+    return heddle("sweep %s --store %s/sizes.db %s", path, scratch(), options);
+}
+
+static void a_page_at_size_paper_has_medium_beside_it_where_they_differ(void **state) {
+    (void)state;
+    struct outcome outcome = page_of_sizes("sizes", "", "--size paper --report -");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, " wrote this page from what it measured at size paper.");
+    expect_text(outcome.out, "At size medium, 0 of 2 claims are known and 0 have another verdict");
+    expect_text(outcome.out, "- **open**: one block.");
+    outcome_free(&outcome);
+    outcome = page_of_sizes("sizes", "", "--size medium -q");
+    outcome_free(&outcome);
+    outcome = page_of_sizes("sizes", "", "--size paper --report -");
+    expect_text(outcome.out, "At size medium, 2 of 2 claims are known and 1 have another verdict");
+    expect_text(outcome.out, "- **open** (size medium: holds): one block.");
+    expect_text(outcome.out, "- **holds**: some.");
+    expect_text(outcome.out, "| paper | claims | hold | hold mostly | explained | open |\n|---|---|---|---|---|---|\n"
+                             "| sizes | 2 | 1 | 0 | 0 | 1 |\n| all | 2 | 1 | 0 | 0 | 1 |\n");
+    outcome_free(&outcome);
+}
+
+static void a_size_that_cannot_be_run_is_named_with_its_reason(void **state) {
+    (void)state;
+    struct outcome outcome = page_of_sizes("largest", "largest: {size: medium, reason: No host has the memory.}\n",
+                                           "--size paper --report -");
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "mine. Measured at size medium: No host has the memory.\n");
+    expect_text(outcome.out, "- **holds**: one block.");
+    outcome_free(&outcome);
+    outcome = page_of_sizes("largest", "largest: {size: medium}\n", "--size paper --report -");
+    expect_status(&outcome, 1);
+    outcome_free(&outcome);
+}
+
 static void mistakes_are_named(void **state) {
     (void)state;
     refused(2, "paper liu2023-fig11", "no experiment 'liu2023-fig11'; did you mean 'liu2023-fig1'?");
@@ -192,13 +247,6 @@ static void mistakes_are_named(void **state) {
     refused(1, "paper liu2023-fig1 --json /nowhere/x.json", "cannot write '/nowhere/x.json'");
     refused(1, "paper liu2023-fig1 --store /proc/nowhere/x.db", "'/proc/nowhere/x.db' cannot be opened");
     refused(2, "list schedulers gto", "list schedulers takes no 'gto'");
-}
-
-static void write_file(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 /* Four warps of two long operations under two schedulers: claims that do not hold, with and without runs that show why.
@@ -336,6 +384,8 @@ int main(void) {
         cmocka_unit_test(results_are_csv_too),
         cmocka_unit_test(figures_are_svg),
         cmocka_unit_test(a_page_has_all_results),
+        cmocka_unit_test(a_page_at_size_paper_has_medium_beside_it_where_they_differ),
+        cmocka_unit_test(a_size_that_cannot_be_run_is_named_with_its_reason),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(runs_that_show_a_reason_are_repeated),
         cmocka_unit_test(a_reason_that_its_runs_do_not_show_fails),

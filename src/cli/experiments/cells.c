@@ -70,6 +70,17 @@ bool cli_is_mean(const struct cli_experiment *experiment, const struct cli_cell 
     return false;
 }
 
+const char *cli_size_at(const struct cli_experiment *experiment, const char *size) {
+    static const char *const order[] = {"small", "medium", "paper"};
+    for (unsigned i = 0; i < 3 && experiment->largest_size; i++) {
+        if (strcmp(order[i], size) == 0)
+            return size;
+        if (strcmp(order[i], experiment->largest_size) == 0)
+            return experiment->largest_size;
+    }
+    return experiment->common.size ? experiment->common.size : size;
+}
+
 /* A run has the last size given in its settings; without one, that of the command. */
 bool cli_has_sizes(const struct cli_experiment *experiment) {
     if (experiment->common.size || experiment->common.example)

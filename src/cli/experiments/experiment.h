@@ -134,7 +134,9 @@ struct cli_experiment {
     struct cli_claim *claim;
     unsigned n_claims;
     struct cli_figure figure;
-    bool may_refuse; /* a combination that a model refuses leaves its cell empty */
+    const char *largest_size; /* the largest that it runs at; NULL: any */
+    const char *largest_why;  /* why it runs at no larger one */
+    bool may_refuse;          /* a combination that a model refuses leaves its cell empty */
 };
 
 /* load.c: reads a file. Returns false with the error, its line and column in diag. */
@@ -162,6 +164,8 @@ unsigned cli_count_cells(const struct cli_experiment *experiment);
 struct cli_cell cli_cell_of_number(const struct cli_experiment *experiment, unsigned number);
 unsigned cli_number_of_cell(const struct cli_experiment *experiment, const struct cli_cell *cell);
 bool cli_is_mean(const struct cli_experiment *experiment, const struct cli_cell *cell);
+/* The size that it runs at where the command asks for `size`. */
+const char *cli_size_at(const struct cli_experiment *experiment, const char *size);
 /* Returns true if it runs a workload whose size can be chosen. */
 bool cli_has_sizes(const struct cli_experiment *experiment);
 

@@ -134,7 +134,7 @@ static json_t *results_json(const struct cli_grid *grid, bool has_runs) {
         json_object_set_new(object, "source", json_string(experiment->source));
     json_object_set_new(object, "title", json_string(experiment->title));
     if (cli_has_sizes(experiment))
-        json_object_set_new(object, "size", json_string(grid->plan->size));
+        json_object_set_new(object, "size", json_string(cli_size_at(experiment, grid->plan->size)));
     json_object_set_new(object, "ours", ours);
     json_object_set_new(object, "measures", measures_json(experiment));
     json_object_set_new(object, "figure", figure_json(experiment));
@@ -229,7 +229,7 @@ static const char *column_text(const struct cli_grid *grid, const struct cli_cel
     for (unsigned a = 0; a < experiment->n_axes; a++)
         if (strcmp(experiment->axis[a].name, column) == 0)
             return cli_point_name(&experiment->axis[a], cell->at[a]);
-    const char *size = cli_has_sizes(experiment) ? grid->plan->size : experiment->common.size;
+    const char *size = cli_has_sizes(experiment) ? cli_size_at(experiment, grid->plan->size) : experiment->common.size;
     return strcmp(column, size_column) == 0 && size ? size : "";
 }
 

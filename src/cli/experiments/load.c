@@ -503,6 +503,27 @@ static bool read_figure(void *context, struct cli_yaml *yaml, yaml_node_t *value
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
+static bool read_largest_size(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const char *const sizes[] = {"small", "medium"};
+    unsigned place = 0;
+    if (!cli_yaml_word(yaml, value, "size", sizes, 2, &place))
+        return false;
+    ((struct cli_experiment *)context)->largest_size = sizes[place];
+    return true;
+}
+
+static bool read_largest_reason(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    return (((struct cli_experiment *)context)->largest_why = cli_yaml_text(yaml, value, "reason"));
+}
+
+static bool read_largest(void *context, struct cli_yaml *yaml, yaml_node_t *value) {
+    static const struct cli_yaml_key keys[] = {
+        {"size", read_largest_size, true, "the largest size that it runs at: small or medium"},
+        {"reason", read_largest_reason, true, "why it runs at no larger one"},
+    };
+    return cli_yaml_read_map(yaml, value, "the largest size", keys, sizeof keys / sizeof keys[0], context);
+}
+
 static bool read_file(struct cli_experiment *experiment, struct cli_yaml *yaml, yaml_node_t *root) {
     static const struct cli_yaml_key keys[] = {
         {"source", read_source, false, "the paper, figure and section"},
@@ -510,6 +531,8 @@ static bool read_file(struct cli_experiment *experiment, struct cli_yaml *yaml, 
         {"result", read_result, false, "what the paper found, one line"},
         {"ours", read_ours, false, "a list: what the paper leaves open, and what was chosen"},
         {"may_refuse", read_may_refuse, false, "true: what a rule forbids leaves its cell empty"},
+        {"largest", read_largest, false,
+         "the largest size that it runs at, and why, such as {size: medium, reason: ...}"},
         {"run", read_run, false, "what all runs have in common, such as {machine: gtx480}"},
         {"programs", read_programs, false, "a list of programs"},
         {"axes", read_axes, false, "a list of what is varied"},

@@ -6,10 +6,43 @@
 #include "cli/experiments/matrix.h"
 #include "cli/experiments/show.h"
 
-static void count_states(const struct cli_grid *grid, unsigned count[4]) {
+struct counts {
+    unsigned n[CLI_N_STATES];
+};
+
+static struct counts count_states(const struct cli_grid *grid) {
+    struct counts counts = {{0}};
     for (unsigned i = 0; i < grid->experiment->n_claims; i++)
-        count[cli_judge(grid, &grid->experiment->claim[i]).state]++;
+        counts.n[cli_judge(grid, &grid->experiment->claim[i]).state]++;
+    return counts;
 }
+
+static void add_counts(struct counts *to, const struct counts *more) {
+    for (unsigned i = 0; i < CLI_N_STATES; i++)
+        to->n[i] += more->n[i];
+}
+
+/* The cells of a row. Claims that are not known have a column only if the page has some. */
+static void write_counts(FILE *file, const struct counts *counts, const struct counts *all) {
+    unsigned n_columns = all->n[CLI_UNKNOWN] ? CLI_N_STATES : CLI_UNKNOWN;
+    for (unsigned i = 0; i < n_columns; i++)
+        fprintf(file, " %u |", counts->n[i]);
+    fputc('\n', file);
+}
+
+static void write_heading(FILE *file, const char *first, const struct counts *all) {
+    static const char *const title[] = {"hold", "hold mostly", "explained", "open", "not measured"};
+    unsigned n_columns = all->n[CLI_UNKNOWN] ? CLI_N_STATES : CLI_UNKNOWN;
+    fputs(first, file);
+    for (unsigned i = 0; i < n_columns; i++)
+        fprintf(file, " %s |", title[i]);
+    fputs("\n|---|---|", file);
+    for (unsigned i = 0; i < n_columns; i++)
+        fputs("---|", file);
+    fputc('\n', file);
+}
+
+/* ---- The head ---------------------------------------------------------------------------------------------------- */
 
 /* How a heading is named in a link: without its dots. */
 static void write_link(FILE *file, const char *name) {
@@ -20,22 +53,94 @@ static void write_link(FILE *file, const char *name) {
     fputc(')', file);
 }
 
-static void write_summary(FILE *file, const struct cli_grid *grids, unsigned n) {
-    unsigned all[4] = {0};
-    fputs("| experiment | what it shows | claims that hold | explained | open |\n|---|---|---|---|---|\n", file);
-    for (unsigned i = 0; i < n; i++) {
-        const struct cli_experiment *experiment = grids[i].experiment;
-        unsigned count[4] = {0};
-        count_states(&grids[i], count);
-        fputs("| ", file);
-        write_link(file, experiment->name);
-        fprintf(file, " | %s | %u | %u | %u |\n", experiment->title, count[CLI_HOLDS], count[CLI_EXPLAINED],
-                count[CLI_OPEN] + count[CLI_UNKNOWN]);
-        for (unsigned k = 0; k < 4; k++)
-            all[k] += count[k];
-    }
-    fprintf(file, "| all | | %u | %u | %u |\n", all[CLI_HOLDS], all[CLI_EXPLAINED], all[CLI_OPEN] + all[CLI_UNKNOWN]);
+/* A paper's experiments have names that begin with the paper's, up to the hyphen. */
+static size_t paper_length(const struct cli_experiment *experiment) { return strcspn(experiment->name, "-"); }
+
+static bool is_of_paper(const struct cli_experiment *experiment, const struct cli_experiment *of) {
+    return paper_length(experiment) == paper_length(of) && strncmp(experiment->name, of->name, paper_length(of)) == 0;
 }
+
+static void write_papers(FILE *file, const struct cli_page *page, const struct counts *all) {
+    write_heading(file, "| paper | claims |", all);
+    for (unsigned i = 0; i < page->count; i++) {
+        const struct cli_experiment *first = page->grid[i].experiment;
+        struct counts counts = {{0}};
+        unsigned n_claims = 0;
+        if (i > 0 && is_of_paper(page->grid[i - 1].experiment, first))
+            continue;
+        for (unsigned k = i; k < page->count && is_of_paper(page->grid[k].experiment, first); k++) {
+            struct counts more = count_states(&page->grid[k]);
+            add_counts(&counts, &more);
+            n_claims += page->grid[k].experiment->n_claims;
+        }
+        fprintf(file, "| %.*s | %u |", (int)paper_length(first), first->name, n_claims);
+        write_counts(file, &counts, all);
+    }
+    unsigned n_claims = 0;
+    for (unsigned i = 0; i < CLI_N_STATES; i++)
+        n_claims += all->n[i];
+    fprintf(file, "| all | %u |", n_claims);
+    write_counts(file, all, all);
+    fputc('\n', file);
+}
+
+static void write_summary(FILE *file, const struct cli_page *page, const struct counts *all) {
+    write_heading(file, "| experiment | what it shows |", all);
+    for (unsigned i = 0; i < page->count; i++) {
+        struct counts counts = count_states(&page->grid[i]);
+        fputs("| ", file);
+        write_link(file, page->grid[i].experiment->name);
+        fprintf(file, " | %s |", page->grid[i].experiment->title);
+        write_counts(file, &counts, all);
+    }
+    fputs("| all | |", file);
+    write_counts(file, all, all);
+}
+
+/* The verdict at size medium if it is known and another one; CLI_UNKNOWN otherwise. */
+static enum cli_state other_verdict(const struct cli_page *page, unsigned i, const struct cli_claim *claim) {
+    if (!page->medium)
+        return CLI_UNKNOWN;
+    enum cli_state medium = cli_judge(&page->medium[i], claim).state;
+    return medium == cli_judge(&page->grid[i], claim).state ? CLI_UNKNOWN : medium;
+}
+
+static void write_about_medium(FILE *file, const struct cli_page *page) {
+    unsigned n_known = 0, n_claims = 0, n_differ = 0;
+    for (unsigned i = 0; i < page->count; i++)
+        for (unsigned k = 0; k < page->grid[i].experiment->n_claims; k++) {
+            const struct cli_claim *claim = &page->grid[i].experiment->claim[k];
+            n_claims++;
+            n_known += cli_judge(&page->medium[i], claim).state != CLI_UNKNOWN;
+            n_differ += other_verdict(page, i, claim) != CLI_UNKNOWN;
+        }
+    fprintf(file, "At size medium, %u of %u claims are known and %u have another verdict, which stands beside them.\n",
+            n_known, n_claims, n_differ);
+}
+
+static void write_head(FILE *file, const struct cli_page *page) {
+    fprintf(file,
+            "# The papers' results and ours\n\n"
+            "`heddle %s --report %s` wrote this page from what it measured at size %s. Nothing is tuned to meet a\n"
+            "paper's number. A claim holds if its check does in all variations of the runs, and mostly if in more than "
+            "half of them. A claim that\ndoes not hold is explained where the experiment's file names runs that show "
+            "the reason (`shown_by`), and open otherwise; `heddle paper\n--reasons` repeats these runs. "
+            "[experiments.md](experiments.md) explains the files of `experiments/` and how to write one.\n",
+            page->command, page->path, page->size);
+    if (page->medium)
+        write_about_medium(file, page);
+    struct counts all = {{0}};
+    for (unsigned i = 0; i < page->count; i++) {
+        struct counts more = count_states(&page->grid[i]);
+        add_counts(&all, &more);
+    }
+    fputc('\n', file);
+    write_papers(file, page, &all);
+    write_summary(file, page, &all);
+    fputc('\n', file);
+}
+
+/* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
 static void write_numbers(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
     const struct cli_experiment *experiment = grid->experiment;
@@ -67,23 +172,23 @@ static void write_reason(FILE *file, const struct cli_claim *claim, struct base_
     fputc('.', file);
 }
 
-static void write_claims(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
-    const struct cli_experiment *experiment = grid->experiment;
-    for (unsigned i = 0; i < experiment->n_claims; i++) {
-        const struct cli_claim *claim = &experiment->claim[i];
-        struct cli_verdict verdict = cli_judge(grid, claim);
-        fprintf(file, "- **%s**: %s `%s`", cli_state_names[verdict.state], claim->says, claim->text);
-        if (verdict.n_against)
-            fprintf(file, " The spread crosses: otherwise in %u of %u variations.", verdict.n_against,
-                    experiment->n_variations);
-        if (verdict.state == CLI_EXPLAINED)
-            write_reason(file, claim, arena);
-        else if (verdict.state == CLI_OPEN && claim->reason)
-            fprintf(file, " Supposed, but shown by no run: %s", claim->reason);
-        if (verdict.state == CLI_HOLDS && claim->test)
-            fprintf(file, " A test holds it at size %s.", claim->test);
-        fputc('\n', file);
-    }
+static void write_claim(FILE *file, const struct cli_page *page, unsigned i, const struct cli_claim *claim,
+                        struct base_arena *arena) {
+    const struct cli_grid *grid = &page->grid[i];
+    struct cli_verdict verdict = cli_judge(grid, claim);
+    enum cli_state medium = other_verdict(page, i, claim);
+    fprintf(file, "- **%s**", cli_state_names[verdict.state]);
+    if (medium != CLI_UNKNOWN)
+        fprintf(file, " (size medium: %s)", cli_state_names[medium]);
+    fprintf(file, ": %s `%s`", claim->says, claim->text);
+    if (verdict.n_against)
+        fprintf(file, " Otherwise in %u of %u variations.", verdict.n_against, grid->experiment->n_variations);
+    if (verdict.state == CLI_EXPLAINED)
+        write_reason(file, claim, arena);
+    else if (verdict.state == CLI_OPEN && claim->reason)
+        fprintf(file, " Supposed, but shown by no run: %s", claim->reason);
+    if (verdict.state == CLI_HOLDS && claim->test)
+        fprintf(file, " A test holds it at size %s.", claim->test);
     fputc('\n', file);
 }
 
@@ -106,7 +211,8 @@ static void write_matrix(FILE *file, const struct cli_matrix *matrix) {
     fputc('\n', file);
 }
 
-static void write_experiment(FILE *file, const struct cli_grid *grid, struct base_arena *arena) {
+static void write_experiment(FILE *file, const struct cli_page *page, unsigned i, struct base_arena *arena) {
+    const struct cli_grid *grid = &page->grid[i];
     const struct cli_experiment *experiment = grid->experiment;
     fprintf(file, "## %s\n\n%s.", experiment->name, experiment->title);
     if (experiment->source)
@@ -115,33 +221,27 @@ static void write_experiment(FILE *file, const struct cli_grid *grid, struct bas
         fprintf(file, " The paper: %s.", experiment->result);
     if (experiment->common.size)
         fprintf(file, " Always at size %s.", experiment->common.size);
+    else if (strcmp(cli_size_at(experiment, page->size), page->size) != 0)
+        fprintf(file, " Measured at size %s: %s", experiment->largest_size, experiment->largest_why);
     fputs("\n\n", file);
-    for (unsigned i = 0; i < experiment->n_ours; i++)
-        fprintf(file, "- Ours: %s\n", experiment->ours[i]);
+    for (unsigned k = 0; k < experiment->n_ours; k++)
+        fprintf(file, "- Ours: %s\n", experiment->ours[k]);
     if (experiment->n_ours)
         fputc('\n', file);
+    for (unsigned k = 0; k < experiment->n_claims; k++)
+        write_claim(file, page, i, &experiment->claim[k], arena);
     if (experiment->n_claims)
-        write_claims(file, grid, arena);
+        fputc('\n', file);
     if (experiment->n_numbers)
         write_numbers(file, grid, arena);
     unsigned n;
     const struct cli_matrix *matrix = cli_make_matrices(grid, &n, arena);
-    for (unsigned i = 0; i < n; i++)
-        write_matrix(file, &matrix[i]);
+    for (unsigned k = 0; k < n; k++)
+        write_matrix(file, &matrix[k]);
 }
 
-void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, const char *size,
-                    struct base_arena *arena) {
-    fprintf(file,
-            "# The papers' results and ours\n\n"
-            "`heddle paper --all --size %s --report docs/results.md` wrote this page from what it measured; nothing is "
-            "tuned to meet a\npaper's number. A claim holds when its check does, on the means where an experiment "
-            "has variations. A claim that does not hold is\nexplained where the experiment's file names runs that "
-            "show the reason, and open otherwise; `heddle paper --reasons` repeats them.\n"
-            "[experiments.md](experiments.md) says how to read the files of `experiments/` and how to write one.\n\n",
-            size);
-    write_summary(file, grids, count);
-    fputc('\n', file);
-    for (unsigned i = 0; i < count; i++)
-        write_experiment(file, &grids[i], arena);
+void cli_write_page(FILE *file, const struct cli_page *page, struct base_arena *arena) {
+    write_head(file, page);
+    for (unsigned i = 0; i < page->count; i++)
+        write_experiment(file, page, i, arena);
 }

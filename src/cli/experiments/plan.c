@@ -54,9 +54,9 @@ static const char *join(const struct cli_words *words, struct base_arena *arena)
     return text;
 }
 
-static int find_program(struct cli_trial *trial, const struct cli_plan *plan) {
+static int find_program(struct cli_trial *trial, const struct cli_plan *plan, const struct cli_experiment *experiment) {
     struct cli_program_options options = CLI_PROGRAM_DEFAULTS;
-    const char *size = trial->settings.size ? trial->settings.size : plan->size;
+    const char *size = trial->settings.size ? trial->settings.size : cli_size_at(experiment, plan->size);
     options.size = strcmp(size, "paper") == 0    ? CLI_SIZE_PAPER
                    : strcmp(size, "medium") == 0 ? CLI_SIZE_MEDIUM
                                                  : CLI_SIZE_SMALL;
@@ -144,7 +144,7 @@ static int make_trial(struct cli_trial *trial, const struct cli_plan *plan, cons
     if (status == CLI_DONE && trial->refusal && !experiment->may_refuse)
         status = cli_fail(CLI_ERROR, "%s: %s", experiment->name, trial->refusal);
     if (status == CLI_DONE)
-        status = find_program(trial, plan);
+        status = find_program(trial, plan, experiment);
     return status == CLI_DONE ? describe_input(trial, plan) : status;
 }
 

@@ -71,12 +71,39 @@ static bool write_plots(struct session *session) {
     return true;
 }
 
+/* What the store has at size medium, beside the results at size paper. */
+static int find_medium(struct session *session, struct cli_plan *plan, struct cli_grid *grid) {
+    int status = cli_plan_start(plan, "medium", session->arena);
+    for (unsigned i = 0; i < session->count && status == CLI_DONE; i++)
+        status = cli_plan_experiment(plan, &grid[i], session->experiment[i], NULL);
+    return status == CLI_DONE ? cli_find_results(plan, session->store, false) : status;
+}
+
+static const char *join_words(const struct cli_words *words, struct base_arena *arena) {
+    const char *text = "";
+    for (unsigned i = 0; i < words->count; i++)
+        text = base_arena_printf(arena, "%s%s%s", text, i ? " " : "", words->item[i]);
+    return text;
+}
+
 static bool write_page(struct session *session) {
     FILE *file;
+    struct cli_plan medium = {0};
+    struct cli_page page = {.grid = session->grid,
+                            .count = session->count,
+                            .size = session->size,
+                            .command = join_words(&session->options->again, session->arena),
+                            .path = session->options->report};
     const char *path = session->options->report;
     if (!cli_open_output(path, &file))
         return false;
-    cli_write_page(file, session->grid, session->count, session->size, session->arena);
+    if (strcmp(session->size, "paper") == 0) {
+        struct cli_grid *grid = BASE_ARENA_ARRAY(session->arena, struct cli_grid, session->count);
+        if (find_medium(session, &medium, grid) == CLI_DONE)
+            page.medium = grid;
+    }
+    cli_write_page(file, &page, session->arena);
+    cli_plan_end(&medium);
     return cli_close_output(path, file, fflush(file) == 0 && !ferror(file));
 }
 
@@ -231,7 +258,7 @@ static int judge_checks(const struct session *session) {
             if (!session->options->is_quiet)
                 printf("%s, size %s: %s: %s\n", session->experiment[i]->name, session->size, cli_state_names[state],
                        claim->says);
-            if (state != CLI_HOLDS)
+            if (state != CLI_HOLDS && state != CLI_HOLDS_MOSTLY)
                 status = cli_fail(CLI_CHECK_FAILED, "%s: at size %s this does not hold any more: %s",
                                   session->experiment[i]->name, session->size, claim->says);
         }

@@ -18,8 +18,13 @@ json_t *cli_results_document(const struct cli_grid *grids, unsigned count);
 void cli_write_csv(FILE *file, const struct cli_grid *grids, unsigned count, struct base_arena *arena);
 
 /* page.c: all of them as a Markdown page. */
-void cli_write_page(FILE *file, const struct cli_grid *grids, unsigned count, const char *size,
-                    struct base_arena *arena);
+struct cli_page {
+    const struct cli_grid *grid;   /* of each experiment */
+    const struct cli_grid *medium; /* the same at size medium, as far as there are results; NULL: this is that size */
+    unsigned count;
+    const char *size, *command, *path; /* how it was measured: the words after `heddle`, and the page's file */
+};
+void cli_write_page(FILE *file, const struct cli_page *page, struct base_arena *arena);
 
 /* plot.c: the figure as SVG. Returns false if the file cannot be written (errno). */
 bool cli_write_plot(FILE *file, const struct cli_grid *grid, struct base_arena *arena);

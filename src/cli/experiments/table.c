@@ -102,7 +102,7 @@ static void print_numbers(FILE *file, const struct cli_grid *grid, bool is_color
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
 static void print_claims(FILE *file, const struct cli_grid *grid, bool is_colored) {
-    static const char *const color[] = {"\033[32m", "\033[33m", "\033[31m", ""};
+    static const char *const color[] = {"\033[32m", "\033[32m", "\033[33m", "\033[31m", ""};
     for (unsigned i = 0; i < grid->experiment->n_claims; i++) {
         const struct cli_claim *claim = &grid->experiment->claim[i];
         struct cli_verdict verdict = cli_judge(grid, claim);
@@ -111,7 +111,7 @@ static void print_claims(FILE *file, const struct cli_grid *grid, bool is_colore
         if (verdict.n_against)
             fprintf(file, " (otherwise in %u of %u variations)", verdict.n_against, grid->experiment->n_variations);
         fputc('\n', file);
-        if (claim->reason && verdict.state != CLI_HOLDS)
+        if (claim->reason && verdict.state != CLI_HOLDS && verdict.state != CLI_HOLDS_MOSTLY)
             fprintf(file, "             %s%s\n",
                     claim->n_shown ? "" : "supposed, but shown by no run: ", claim->reason);
     }
@@ -128,8 +128,7 @@ void cli_print_results(FILE *file, const struct cli_grid *grid, bool is_colored,
     fprintf(file, "%s: %s", experiment->name, experiment->title);
     fprintf(file, experiment->source ? " (%s)\n" : "\n", experiment->source);
     if (machine)
-        fprintf(file, "size %s, first on %s\n", experiment->common.size ? experiment->common.size : grid->plan->size,
-                machine);
+        fprintf(file, "size %s, first on %s\n", cli_size_at(experiment, grid->plan->size), machine);
     for (unsigned i = 0; i < experiment->n_ours; i++)
         fprintf(file, "ours: %s\n", experiment->ours[i]);
     fputc('\n', file);

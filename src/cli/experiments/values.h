@@ -19,11 +19,12 @@ double cli_check_in(const struct cli_grid *grid, const struct cli_expression *ch
 /* Marks the cells that a check needs: the points of means, and the runs compared with. */
 void cli_mark_needed(const struct cli_experiment *experiment, const struct cli_expression *check, bool *is_needed);
 
-enum cli_state { CLI_HOLDS, CLI_EXPLAINED, CLI_OPEN, CLI_UNKNOWN };
-extern const char *const cli_state_names[4]; /* "holds", "explained", "open", "not known" */
+/* A claim holds if its check does in every variation, mostly if it does in more than half of them. */
+enum cli_state { CLI_HOLDS, CLI_HOLDS_MOSTLY, CLI_EXPLAINED, CLI_OPEN, CLI_UNKNOWN, CLI_N_STATES };
+extern const char *const cli_state_names[CLI_N_STATES]; /* "holds", "holds mostly", "explained", "open", "not known" */
 struct cli_verdict {
     enum cli_state state;
-    unsigned n_against; /* variations in which the result differs from that on the mean */
+    unsigned n_against; /* variations that disagree: in which a claim that holds does not, or the other way round */
 };
 /* claims.c */
 struct cli_verdict cli_judge(const struct cli_grid *grid, const struct cli_claim *claim);

@@ -13,11 +13,11 @@
 
 #include "cli/experiments/values.h"
 
-/* Two programs under two systems, in two variations: cycles in this order, the variation fastest. */
+/* Two programs under two systems, in three variations: cycles in this order, the variation fastest. */
 static const char text[] = "title: t\n"
                            "programs: [bfs, mum]\n"
                            "axes: [{axis: s, points: {a: {}, b: {}}}]\n"
-                           "variations: [{}, {arguments: --seed 1}]\n"
+                           "variations: [{}, {arguments: --seed 1}, {arguments: --seed 2}]\n"
                            "measures:\n"
                            "  cycles: cycles\n"
                            "  speed: {of: base.cycles / cycles, base: {s: a}}\n"
@@ -31,15 +31,17 @@ static const char text[] = "title: t\n"
                            "  - {says: 3, check: 'speed[mum, a] < speed[mum, b] < speed[bfs, b]'}\n"
                            "  - {says: 4, check: 'falling(cycles[mum|bfs, a]) and not rising(cycles[mum|bfs, a])'}\n"
                            "  - {says: 5, check: 'min(cycles[*, *]) = 40 and max(cycles[*, *]) = 300'}\n"
-                           "  - {says: 6, check: 'abs(1 - speed[mum, b]) < 1 / 3 + 0.01', reason: supposed}\n";
-static const double cycles[] = {100, 100, 50, 40, 300, 300, 200, 250};
+                           "  - {says: 6, check: 'abs(1 - speed[mum, b]) > 1 / 3 + 0.01', reason: supposed}\n";
+static const double cycles[] = {100, 100, 100, 50, 40, 40, 300, 300, 300, 200, 250, 250};
+
+enum { N_RUNS = sizeof cycles / sizeof cycles[0] };
 
 struct fixture {
     struct base_arena arena;
     struct cli_experiment experiment;
     struct cli_plan plan;
-    struct cli_trial trial[8], *pointer[8];
-    int index[8];
+    struct cli_trial trial[N_RUNS], *pointer[N_RUNS];
+    int index[N_RUNS];
     struct cli_grid grid;
 };
 
@@ -56,7 +58,7 @@ static int set_up(void **state) {
     unlink(path);
     if (!is_good)
         return -1;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < N_RUNS; i++) {
         fixture.trial[i].result =
             json_pack("{s:{s:f}, s:[i,i,i,i]}", "total", "cycles", cycles[i], "active_lanes", 1, 2, 3, 4);
         fixture.pointer[i] = &fixture.trial[i];
@@ -70,7 +72,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < N_RUNS; i++)
         json_decref(fixture->trial[i].result);
     base_arena_free(&fixture->arena);
     return 0;
@@ -84,7 +86,7 @@ static void expect_near(double value, double expected) {
 static void measures_are_means_over_variations_with_their_spread(void **state) {
     struct fixture *fixture = *state;
     struct cli_value value = cli_value_of(&fixture->grid, 1, &(struct cli_cell){{0, 1}});
-    expect_near(value.mean, (100 / 50.0 + 100 / 40.0) / 2);
+    expect_near(value.mean, (100 / 50.0 + 2 * 100 / 40.0) / 3);
     expect_near(value.low, 2);
     expect_near(value.high, 2.5);
     expect_near(cli_value_of(&fixture->grid, 2, &(struct cli_cell){{0, 0}}).mean, 0.5);
@@ -97,16 +99,14 @@ static void means_are_of_their_kind(void **state) {
     expect_near(cli_value_in(&fixture->grid, 1, &(struct cli_cell){{4, 1}}, 0), (2 + 1.5) / 2);
 }
 
-static void claims_are_judged_on_means_and_count_who_disagrees(void **state) {
+static void a_claim_holds_in_all_variations_or_in_most_or_not(void **state) {
     struct fixture *fixture = *state;
     static const struct cli_verdict expected[] = {
-        {CLI_HOLDS, 0}, {CLI_HOLDS, 1}, {CLI_EXPLAINED, 0}, {CLI_HOLDS, 0},
-        {CLI_HOLDS, 0}, {CLI_OPEN, 0},  {CLI_OPEN, 1},
+        {CLI_HOLDS, 0}, {CLI_HOLDS_MOSTLY, 1}, {CLI_EXPLAINED, 0}, {CLI_HOLDS, 0},
+        {CLI_HOLDS, 0}, {CLI_HOLDS_MOSTLY, 1}, {CLI_OPEN, 1},
     };
     for (unsigned i = 0; i < fixture->experiment.n_claims; i++) {
         struct cli_verdict verdict = cli_judge(&fixture->grid, &fixture->experiment.claim[i]);
-        if (i == 5)
-            continue; /* below */
         assert_int_equal(verdict.state, expected[i].state);
         assert_int_equal(verdict.n_against, expected[i].n_against);
     }
@@ -116,11 +116,11 @@ static void claims_are_judged_on_means_and_count_who_disagrees(void **state) {
 
 static void a_run_that_is_missing_leaves_a_claim_unknown(void **state) {
     struct fixture *fixture = *state;
-    fixture->index[7] = -1;
+    fixture->index[N_RUNS - 1] = -1;
     assert_true(isnan(cli_value_of(&fixture->grid, 1, &(struct cli_cell){{1, 1}}).mean));
     assert_int_equal(cli_judge(&fixture->grid, &fixture->experiment.claim[3]).state, CLI_UNKNOWN);
-    assert_int_equal(cli_judge(&fixture->grid, &fixture->experiment.claim[1]).state, CLI_HOLDS);
-    fixture->index[7] = 7;
+    assert_int_equal(cli_judge(&fixture->grid, &fixture->experiment.claim[1]).state, CLI_HOLDS_MOSTLY);
+    fixture->index[N_RUNS - 1] = N_RUNS - 1;
 }
 
 static void a_check_names_the_runs_that_it_needs(void **state) {
@@ -135,7 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_are_means_over_variations_with_their_spread),
         cmocka_unit_test(means_are_of_their_kind),
-        cmocka_unit_test(claims_are_judged_on_means_and_count_who_disagrees),
+        cmocka_unit_test(a_claim_holds_in_all_variations_or_in_most_or_not),
         cmocka_unit_test(a_run_that_is_missing_leaves_a_claim_unknown),
         cmocka_unit_test(a_check_names_the_runs_that_it_needs),
     };
