@@ -7,9 +7,22 @@
 #include "base/memory.h"
 #include "divergence/compact/compact.h"
 
+enum { MEET_MAY_DIVERGE, MEET_EVERY };
+
+struct options {
+    uint32_t meet;
+};
+
+static const struct config_plugin_option option_table[] = {
+    {"meet", CONFIG_PLUGIN_CHOICE, offsetof(struct options, meet), MEET_MAY_DIVERGE, 0, 0, "may-diverge|every",
+     "the conditional branches at which a block's warps wait for each other: those that may diverge, or every one"},
+    {.name = NULL},
+};
+
 static void *new_model(const struct divergence_setup *setup) {
     struct divergence_compact *compact = base_allocate(1, sizeof *compact);
     divergence_compact_start(compact, setup);
+    compact->meets_if_uniform = ((const struct options *)setup->options)->meet == MEET_EVERY;
     return compact;
 }
 
@@ -73,6 +86,8 @@ static void visit(const void *user, const struct divergence_block *place,
 const struct divergence_ops divergence_tbc = {
     .name = "tbc",
     .help = "one stack for a block, whose warps meet at branches and are compacted when they diverge",
+    .option = option_table,
+    .options_bytes = sizeof(struct options),
     .splits_rows = true,
     .refuses = refuses,
     .remarks = remarks,

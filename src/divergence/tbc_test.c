@@ -158,6 +158,25 @@ static void a_uniform_branch_waits_for_nobody(void **state) {
     fixture_close(f);
 }
 
+/* meet=every: at the end of its first trip a warp waits for the others. */
+static void with_meet_every_warps_meet_at_uniform_branches(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
+        "mov.u32 %r4, 0; mov.u32 %r5, 5; LOOP: add.u32 %r4, %r4, %r0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
+        "@%p1 bra LOOP;\n" PROGRAM_END;
+    struct fixture *f = fixture_open(&divergence_tbc, "tbc:meet=every", text, &three_by_four);
+    fixture_parameter(f, 0, fixture_alloc(f, 4096));
+    fixture_start(f);
+    while (group_in(f, 1)->status == DIVERGENCE_RUNS)
+        fixture_step(&f->sm[0], 1);
+    assert_int_equal(f->program->code[group_in(f, 1)->pc].opcode, PTX_OP_BRA);
+    assert_int_equal(group_in(f, 0)->pc, f->program->function[0].first_pc);
+    fixture_run(f);
+    for (uint32_t i = 0; i < 12; i++)
+        assert_int_equal(fixture_u32(f, f->parameter[0])[i], 5 * i);
+    fixture_close(f);
+}
+
 /* The other warps of the block continue when the last branch has left the pipeline. */
 static void the_outcome_is_known_when_the_last_branch_is(void **state) {
     (void)state;
@@ -299,6 +318,7 @@ int main(void) {
         cmocka_unit_test(a_divergent_branch_is_compacted_path_by_path),
         cmocka_unit_test(a_branch_that_does_not_diverge_leaves_the_warps_alone),
         cmocka_unit_test(a_uniform_branch_waits_for_nobody),
+        cmocka_unit_test(with_meet_every_warps_meet_at_uniform_branches),
         cmocka_unit_test(the_outcome_is_known_when_the_last_branch_is),
         cmocka_unit_test(both_sides_of_a_branch_may_wait_for_each_other),
         cmocka_unit_test(threads_that_spin_for_others_let_them_go_on),

@@ -7,7 +7,8 @@
  * Meeting places are branches that may diverge, calls, returns, and the reconvergence pc of the entry. All warps of an
  * entry come to the same ones in the same order. They do not meet at jumps, nor at branches that the analysis calls
  * uniform (ptx/uniformity.c: the whole block goes the same way, whenever each warp gets there; loads do not count as
- * uniform, so that no other warp can change the outcome in between).
+ * uniform, so that no other warp can change the outcome in between). With meets_if_uniform they do meet there:
+ * Narasiman 2014, 5.2, has the warps of a block synchronise "at every branch instruction".
  *
  * Threads that leave the block for the pool (odgs) are gone from its stack like those that end. They leave only when no
  * thread of the block can still come to a barrier or a warp-wide instruction, so no thread ever waits for them. After
@@ -305,7 +306,8 @@ static void exit_threads(struct divergence_compact *compact, struct divergence_c
 static void branch(const struct divergence_compact *compact, struct divergence_compact_block *block,
                    struct divergence_compact_warp *warp, uint32_t pc, uint32_t mask) {
     const struct exec_insn *insn = &compact->setup.cx->grid->program->code[pc];
-    bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || insn->flags & EXEC_FLAG_UNIFORM);
+    bool is_free = insn->flags & EXEC_FLAG_UNIFORM && !compact->meets_if_uniform;
+    bool is_jump = insn->kind == EXEC_KIND_BRANCH && (!insn->guard.offset || is_free);
     bool is_divergent = !is_jump && divergence_compacted_diverges(&warp->compacted, compact->setup.cx, pc, mask);
     divergence_count_branch(&compact->setup, pc, is_divergent);
     if (is_jump) {

@@ -10,6 +10,7 @@ struct divergence_compact_block;
 struct divergence_compact {
     struct divergence_setup setup;
     uint32_t branch_cycles; /* until the outcome of a branch is known */
+    bool meets_if_uniform;  /* warps meet at uniform branches too */
     /* Departures (odgs): when warps are formed anew, and no thread of the block can still come to a pc where
      * may_leave[pc] is 0, lanes are free and the threads that do not fill a warp leave the block's stack for good.
      * NULL: no thread leaves. */
