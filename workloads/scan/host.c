@@ -19,7 +19,8 @@ static const struct workload_info info = {
     .sizes = {"32,768 rows", "1,048,576 rows", "4,194,304 rows"},
     .options =
         {
-            {"--code", "WHICH", "ballot (today's GPUs, the default) or cond_acc (Heddle's own instruction)", 0, 0},
+            {"--code", "WHICH",
+             "ballot (today's GPUs, the default), cond_acc (Heddle's own), or ballot_skip, cond_acc_skip", 0, 0},
             {"--where", "WHICH", "condition on each column: lt (default), gt, eq or between", 0, 0},
             {"--selectivity", "N", "one row in N meets the condition on a column (default 2)", 1, 1048576},
             {"--columns", "N", "columns that must meet their condition (default 1)", 1, MOST_COLUMNS},
@@ -137,10 +138,11 @@ static uint32_t run(const struct workload *w, const struct table *table, const c
 }
 
 int main(int argc, char **argv) {
-    static const char *const codes[] = {"ballot", "cond_acc"};
+    static const char *const codes[] = {"ballot", "cond_acc", "ballot_skip", "cond_acc_skip"};
+    static const char *const kernels[] = {"scan", "scan_cond_acc", "scan_skip", "scan_cond_acc_skip"};
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    bool has_cond_acc = choice(&w, OPTION_CODE, codes, 2, 0) == 1;
+    int code = choice(&w, OPTION_CODE, codes, 4, 0);
     struct table table = {.where = (enum where)choice(&w, OPTION_WHERE, where_names, N_WHERES, WHERE_LT),
                           .selectivity = number(&w, OPTION_SELECTIVITY, 2),
                           .n_columns = number(&w, OPTION_COLUMNS, 1),
@@ -152,7 +154,7 @@ int main(int argc, char **argv) {
         fill_column(&w, &table, c);
 
     char kernel[32];
-    snprintf(kernel, sizeof kernel, "scan%s_%u", has_cond_acc ? "_cond_acc" : "", table.n_columns);
+    snprintf(kernel, sizeof kernel, "%s_%u", kernels[code], table.n_columns);
     uint32_t *out = workload_array(&w, table.n_rows, sizeof *out);
     struct workload_grid grid = {blocks, 1, threads, 1, threads / WARP * BUFFER_BYTES};
     uint32_t n_out = run(&w, &table, kernel, grid, out);
@@ -171,6 +173,6 @@ int main(int argc, char **argv) {
     for (unsigned c = 0; c < table.n_columns; c++)
         free(table.column[c]);
     return workload_finish(&w, w.check ? &diff : NULL, "%u of %u rows, %u column%s, %s, %u x %u threads", n_out,
-                           table.n_rows, table.n_columns, table.n_columns == 1 ? "" : "s", codes[has_cond_acc], blocks,
+                           table.n_rows, table.n_columns, table.n_columns == 1 ? "" : "s", codes[code], blocks,
                            threads);
 }

@@ -4,7 +4,8 @@
 // full buffer is moved in whole lines to the common output of all warps, where one atomic addition reserves their
 // place. The output has room for all rows: n_out[0] results at its beginning, and n_out[1], the warps' remainders, at
 // its end. The algorithm is that of Narasiman 2014, section 6.2.2. Its middle step has two versions: that of today's
-// GPUs, collect_by_ballot(), and one instruction (7.1).
+// GPUs, collect_by_ballot(), and one instruction (7.1). The `skip` kernels leave it out where no row of a warp passes
+// (8.2.1).
 //
 // A condition is a range of unsigned numbers, low to low + span: value - low <= span. So one comparison covers =, <, >
 // and BETWEEN. Warps have 32 threads; n_rows is a multiple of 32.
@@ -60,7 +61,7 @@ __device__ __forceinline__ void flush_rest(const unsigned *buffer, unsigned n, u
         out[place + i] = buffer[i];
 }
 
-template <int COLUMNS, bool HAS_COND_ACC>
+template <int COLUMNS, bool HAS_COND_ACC, bool SKIPS>
 __device__ __forceinline__ void scan(const query &q, unsigned *out, unsigned *n_out) {
     extern __shared__ unsigned buffers[];
     unsigned lane = threadIdx.x % LINE, warp = threadIdx.x / LINE;
@@ -82,6 +83,8 @@ __device__ __forceinline__ void scan(const query &q, unsigned *out, unsigned *n_
 #pragma unroll
         for (int c = 1; c < COLUMNS; c++)
             others &= column[c][row] - low[c] <= span[c];
+        if (SKIPS && !__any_sync(ALL_LANES, others & (value - low[0] <= span[0])))
+            continue;
         if (!HAS_COND_ACC)
             n += collect_by_ballot(buffer, n, others & (value - low[0] <= span[0]), value, (1u << lane) - 1);
         else if (COLUMNS == 1)
@@ -94,14 +97,16 @@ __device__ __forceinline__ void scan(const query &q, unsigned *out, unsigned *n_
     flush_rest(buffer, n, out, n_out + 1, n_rows, lane);
 }
 
-#define SCAN(columns)                                                                                                  \
-    extern "C" __global__ void scan_##columns(query q, unsigned *out, unsigned *n_out) {                               \
-        scan<columns, false>(q, out, n_out);                                                                           \
-    }                                                                                                                  \
-    extern "C" __global__ void scan_cond_acc_##columns(query q, unsigned *out, unsigned *n_out) {                      \
-        scan<columns, true>(q, out, n_out);                                                                            \
+#define SCAN(name, columns, has_cond_acc, skips)                                                                       \
+    extern "C" __global__ void name##_##columns(query q, unsigned *out, unsigned *n_out) {                             \
+        scan<columns, has_cond_acc, skips>(q, out, n_out);                                                             \
     }
-SCAN(1)
-SCAN(2)
-SCAN(3)
-SCAN(4)
+#define SCANS(columns)                                                                                                 \
+    SCAN(scan, columns, false, false)                                                                                  \
+    SCAN(scan_cond_acc, columns, true, false)                                                                          \
+    SCAN(scan_skip, columns, false, true)                                                                              \
+    SCAN(scan_cond_acc_skip, columns, true, true)
+SCANS(1)
+SCANS(2)
+SCANS(3)
+SCANS(4)
