@@ -96,6 +96,7 @@ static const struct {
     {"diverged", false, 1},         /* how often groups diverged at the n-th branch of the text, from 1 */
     {"part", true, 2},              /* mean of a time series over part of the time, from and to, 0 to 1 */
     {"within", true, 2},            /* share of a time series' values between from and to */
+    {"spread", true, 0},            /* mean distance of the largest value of a sample from the smallest */
     {"threads_diverged", false, 0}, /* share of the threads that ever diverged */
     {"threads_alike", false, 0},    /* correlation of the threads' path lengths and divergences */
     {"threads_spread", true, 0},    /* standard deviation of a count of the threads, divided by its mean */

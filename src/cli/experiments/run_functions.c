@@ -83,6 +83,26 @@ static double within(const json_t *result, const char *series, double from, doub
     return all > 0 ? some / all : NAN;
 }
 
+/* spread(series): how far the largest value of a sample is from the smallest, the mean over all samples. */
+static double spread(const json_t *result, const char *series) {
+    const json_t *launches = json_object_get(result, "samples");
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *launch = json_array_get(launches, i), *samples = json_object_get(launch, series);
+        double every = json_number_value(json_object_get(launch, "every_cycles"));
+        for (size_t k = 0; k < json_array_size(samples); k++, n++) {
+            const json_t *sample = json_array_get(samples, k);
+            double least = number_at(sample, 0), most = least;
+            for (size_t c = 1; c < json_array_size(sample); c++) {
+                least = fmin(least, number_at(sample, c));
+                most = fmax(most, number_at(sample, c));
+            }
+            sum += (most - least) / per_cycle(series, every);
+        }
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 struct sums {
@@ -125,6 +145,8 @@ double cli_run_function(const json_t *result, const char *name, const char *seri
         return part(result, series, number[0], number[1]);
     if (strcmp(name, "within") == 0)
         return within(result, series, number[0], number[1]);
+    if (strcmp(name, "spread") == 0)
+        return spread(result, series);
     struct sums sums = sum_threads(result, series ? series : "path", "split");
     if (sums.n == 0)
         return NAN;

@@ -131,8 +131,19 @@ static void a_check_names_the_runs_that_it_needs(void **state) {
     assert_false(is_needed[2] || is_needed[3]);
 }
 
+/* Two channels in two samples of ten cycles: 3 and 5 of ten, then 1 and 7. */
+static void the_spread_of_a_series_is_that_of_its_samples(void **state) {
+    (void)state;
+    json_t *result =
+        json_pack("{s:[{s:i, s:[[i,i],[i,i]]}]}", "samples", "every_cycles", 10, "channel_busy_cycles", 3, 5, 1, 7);
+    double mean = cli_run_function(result, "spread", "channel_busy_cycles", NULL);
+    assert_true(fabs(mean - 0.4) < 1e-9);
+    json_decref(result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_spread_of_a_series_is_that_of_its_samples),
         cmocka_unit_test(measures_are_means_over_variations_with_their_spread),
         cmocka_unit_test(means_are_of_their_kind),
         cmocka_unit_test(a_claim_holds_in_all_variations_or_in_most_or_not),
