@@ -20,7 +20,12 @@ static const struct workload_info info = {
     .name = "mum",
     .summary = "longest matches of short queries in a genome's suffix tree, one query per thread",
     .sizes = {"1,152 queries, 4,000 letters", "12,800 queries, 20,000 letters", "50,000 queries, 20,000 letters"},
+    .options = {{"--letters", "N", "letters of the genome", 1000, 10000000},
+                {"--exact", "PERCENT", "queries that are pieces of the genome as it is; the others are foreign", 0,
+                 100}},
 };
+
+enum { OPTION_LETTERS, OPTION_EXACT };
 
 // ---- Input --------------------------------------------------------------------------------------------------------
 
@@ -39,15 +44,17 @@ static uint8_t *make_genome(struct workload *w, unsigned n) {
     return genome;
 }
 
-// Three of four queries are pieces of the genome with one letter in 32 misread, the others are foreign. Each ends with
-// QUERY_END.
+// Three of four queries are pieces of the genome with one letter in 32 misread, the others are foreign; with --exact
+// the given share, without a misread letter. Each ends with QUERY_END.
 static uint8_t *make_queries(struct workload *w, const uint8_t *genome, unsigned n, unsigned n_queries) {
     uint8_t *queries = workload_array(w, (size_t)n_queries * QUERY_STRIDE, 1), *query = queries;
+    const struct workload_value *exact = &w->option[OPTION_EXACT];
     for (unsigned i = 0; i < n_queries; i++) {
-        bool is_foreign = below(w, 4) == 0;
+        bool is_foreign = exact->text ? below(w, 100) >= exact->number : below(w, 4) == 0;
         unsigned from = below(w, n - QUERY_LENGTH);
         for (unsigned k = 0; k < QUERY_LENGTH; k++)
-            *query++ = is_foreign || below(w, 32) == 0 ? (uint8_t)below(w, LETTERS) : genome[from + k];
+            *query++ =
+                is_foreign || (!exact->text && below(w, 32) == 0) ? (uint8_t)below(w, LETTERS) : genome[from + k];
         *query++ = QUERY_END;
     }
     return queries;
@@ -289,7 +296,8 @@ static struct workload_diff compare(const struct workload *w, const uint8_t *gen
 int main(int argc, char **argv) {
     struct workload w;
     workload_start(&w, &info, argc, argv);
-    unsigned n = workload_pick(&w, 4000, 20000, 20000), n_queries = workload_pick(&w, 1152, 12800, 50000);
+    unsigned letters = w.option[OPTION_LETTERS].number, n = letters ? letters : workload_pick(&w, 4000, 20000, 20000);
+    unsigned n_queries = workload_pick(&w, 1152, 12800, 50000);
     uint8_t *genome = make_genome(&w, n), *queries = make_queries(&w, genome, n, n_queries);
     struct match *matches = workload_array(&w, (size_t)n_queries * N_BEGINS, sizeof *matches);
     int n_nodes, n_found = 0;
