@@ -12,6 +12,8 @@ static const struct workload_info info = {
     .summary = "matrix product with 16 x 16 tiles in shared memory",
     .sizes = {"64 x 64 floats", "256 x 256 floats", "256 x 256 ints"},
     .threads_fixed = "a block is one tile of 16 x 16 threads",
+    .options = {{"--code", "tiles|plain", "tiles in shared memory, or no shared memory, as Narasiman's machines", 0,
+                 0}},
 };
 
 // Returns the four-byte encoding of a small whole number in the size's element type.
@@ -31,13 +33,24 @@ static void multiply_reference(const uint32_t *a, const uint32_t *b, uint32_t *c
                 c[i * n + j] += a[i * n + k] * b[k * n + j];
 }
 
+static bool is_plain(const struct workload *w) {
+    const char *code = w->option[0].text;
+    if (code && strcmp(code, "tiles") != 0 && strcmp(code, "plain") != 0)
+        workload_usage_error(w, "--code takes tiles or plain, not '%s'", code);
+    return code && strcmp(code, "plain") == 0;
+}
+
 static const char *launch(const struct workload *w, int n, bool is_int, void **arguments) {
     unsigned side = (unsigned)n / TILE;
-    bool covers = !w->blocks || w->blocks >= side * side;
-    struct workload_grid grid = {covers ? side : w->blocks, covers ? side : 1, TILE, TILE, 0};
+    bool has_tiles = !is_plain(w), covers = has_tiles && (!w->blocks || w->blocks >= side * side);
+    unsigned blocks = w->blocks ? w->blocks : side * side;
+    struct workload_grid grid = {covers ? side : blocks, covers ? side : 1, TILE, TILE, 0};
     const char *whole = is_int ? "matmul_int" : "matmul", *part = is_int ? "matmul_int_strided" : "matmul_strided";
-    workload_launch(w, covers ? whole : part, grid, arguments);
-    return covers ? whole : part;
+    const char *plain = is_int ? "matmul_int_plain" : "matmul_plain", *kernel = covers ? whole : part;
+    if (!has_tiles)
+        kernel = plain;
+    workload_launch(w, kernel, grid, arguments);
+    return kernel;
 }
 
 int main(int argc, char **argv) {

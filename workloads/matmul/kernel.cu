@@ -1,5 +1,6 @@
 // C = A B for square matrices whose side is a multiple of 16: each block computes a 16 x 16 tile of C from tiles of A
-// and B held in shared memory. The `_strided` kernels let a one-dimensional grid of any length walk over the tiles.
+// and B held in shared memory. The `_strided` kernels let a one-dimensional grid of any length walk over the tiles. The
+// `_plain` ones walk over the same tiles of C and read A and B from global memory, element by element.
 #include <heddle/device.h>
 
 enum { TILE = 16 };
@@ -29,6 +30,20 @@ static __device__ __forceinline__ void multiply_strided(const element *a, const 
         multiply_tile(a, b, c, n, tile % side, tile / side);
 }
 
+// The loop stays one, as the compiler of a CPU leaves it that has memory operands.
+template <class element>
+static __device__ __forceinline__ void multiply_plain(const element *a, const element *b, element *c, int n) {
+    int side = n / TILE;
+    for (int tile = blockIdx.x; tile < side * side; tile += gridDim.x) {
+        int col = tile % side * TILE + threadIdx.x, row = tile / side * TILE + threadIdx.y;
+        element sum = 0;
+#pragma unroll 1
+        for (int k = 0; k < n; k++)
+            sum += a[row * n + k] * b[k * n + col];
+        c[row * n + col] = sum;
+    }
+}
+
 extern "C" __global__ void matmul(const float *a, const float *b, float *c, int n) {
     multiply_tile(a, b, c, n, blockIdx.x, blockIdx.y);
 }
@@ -44,3 +59,7 @@ extern "C" __global__ void matmul_strided(const float *a, const float *b, float 
 extern "C" __global__ void matmul_int_strided(const int *a, const int *b, int *c, int n) {
     multiply_strided(a, b, c, n);
 }
+
+extern "C" __global__ void matmul_plain(const float *a, const float *b, float *c, int n) { multiply_plain(a, b, c, n); }
+
+extern "C" __global__ void matmul_int_plain(const int *a, const int *b, int *c, int n) { multiply_plain(a, b, c, n); }
