@@ -212,13 +212,14 @@ enum cudaMemoryType {
 enum cudaLimit { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 };
 
 /* The values of these are those of the driver's enumeration named beside them. */
-typedef int cudaDeviceAttr;      /* CUdevice_attribute */
-typedef int cudaDeviceP2PAttr;   /* CUdevice_P2PAttribute */
-typedef int cudaFuncAttribute;   /* CUfunction_attribute */
-typedef int cudaFuncCache;       /* CUfunc_cache */
-typedef int cudaSharedMemConfig; /* CUsharedconfig */
-typedef int cudaMemPoolAttr;     /* CUmemPool_attribute */
-typedef int cudaMemoryAdvise;    /* CUmem_advise */
+typedef int cudaDeviceAttr;        /* CUdevice_attribute */
+typedef int cudaDeviceP2PAttr;     /* CUdevice_P2PAttribute */
+typedef int cudaFuncAttribute;     /* CUfunction_attribute */
+typedef int cudaFuncCache;         /* CUfunc_cache */
+typedef int cudaSharedMemConfig;   /* CUsharedconfig */
+typedef int cudaMemPoolAttr;       /* CUmemPool_attribute */
+typedef int cudaMemoryAdvise;      /* CUmem_advise */
+typedef int cudaMemRangeAttribute; /* CUmem_range_attribute */
 typedef int cudaStreamCaptureMode;
 typedef int cudaStreamCaptureStatus;
 
@@ -618,6 +619,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream);
 cudaError_t cudaMemAdvise(const void *memory, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location);
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_bytes, cudaMemRangeAttribute attribute, const void *memory,
+                                     size_t bytes);
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_bytes, cudaMemRangeAttribute *attributes, size_t n,
+                                      const void *memory, size_t bytes);
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);

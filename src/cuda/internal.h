@@ -201,6 +201,7 @@ struct cuda_allocation {
     unsigned char *host; /* the same memory as the program's pointer, for CUDA_MEMORY_HOST and _MANAGED */
     unsigned flags;
     uint64_t id;
+    struct cuda_advice *advice; /* of each page of managed memory (advice.c); NULL: none was given */
     struct CUctx_st *context;
     struct CUmemPoolHandle_st *pool; /* NULL: not from a pool */
     struct cuda_graph_block *block;  /* of a graph; NULL: not allocated by one */

@@ -37,6 +37,7 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
         cuda_graph_block_freed(state, allocation->block);
     else
         gpu_release(state->gpu, allocation->address);
+    free(allocation->advice);
     free(allocation);
 }
 
@@ -277,58 +278,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
-/* Advice and prefetches must name managed memory and change nothing: it is always in one place. */
-static CUresult check_managed(const struct cuda_call *call, CUdeviceptr address, size_t bytes) {
-    const struct cuda_allocation *allocation = cuda_find_allocation(call, address);
-    if (!bytes || !allocation || allocation->kind != CUDA_MEMORY_MANAGED)
-        return CUDA_ERROR_INVALID_VALUE;
-    return bytes <= allocation->bytes - (address - allocation->address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
+/* ---- Symbols of per-thread streams ---------------------------------------------------------------------------------
+ */
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
-                            CUstream stream) {
-    CUDA_CALL call = cuda_enter_stream(stream);
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    if (flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE && location.id != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
-    return check_managed(&call, address, bytes);
-}
-
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location) {
-    CUDA_CALL call = cuda_enter_context();
-    if (call.result != CUDA_SUCCESS)
-        return call.result;
-    (void)location;
-    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return CUDA_ERROR_INVALID_VALUE;
-    return check_managed(&call, address, bytes);
-}
-
-/* ---- Symbols of earlier versions and of per-thread streams ------------------------------------------------------ */
-
-#undef cuMemAdvise
-#undef cuMemPrefetchAsync
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device);
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
-
-static CUmemLocation location_of(CUdevice device) {
-    return device == CU_DEVICE_CPU ? (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0}
-                                   : (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device};
-}
-
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
-    return cuMemAdvise_v2(address, bytes, advice, location_of(device));
-}
-
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
-    return cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream);
-}
-
-CUDA_ALIAS(cuMemPrefetchAsync_ptsz, cuMemPrefetchAsync);
-CUDA_ALIAS(cuMemPrefetchAsync_v2_ptsz, cuMemPrefetchAsync_v2);
 CUDA_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);
 CUDA_ALIAS(cuMemAllocFromPoolAsync_ptsz, cuMemAllocFromPoolAsync);
 CUDA_ALIAS(cuMemFreeAsync_ptsz, cuMemFreeAsync);
