@@ -1,9 +1,7 @@
-/*
- * A bump allocator over a list of chunks that double in size.
+/* A bump allocator over a list of chunks that double in size.
  *
- * Single allocations cannot be released, and there is no thread safety: an arena belongs to one lifetime (a run, a
- * launch, a scratch step) and one thread. Out of memory ends the process with one line.
- */
+ * An arena belongs to one lifetime (a run, a launch, a scratch step) and one thread. Single allocations cannot be
+ * released, and nothing is locked. Out of memory ends the process with one line. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -15,7 +13,7 @@
 
 struct base_arena_chunk {
     struct base_arena_chunk *older;
-    size_t bytes; /* of data */
+    size_t bytes; /* of data, without this header */
     char data[];
 };
 
@@ -77,7 +75,7 @@ void *base_arena_alloc(struct base_arena *arena, size_t bytes, size_t alignment)
     }
     char *result = arena->next + padding;
     arena->next = result + bytes;
-    /* A large chunk comes from the system as zeros, in pages that are not there until someone writes to them. */
+    /* The system provides a large chunk as zero pages, which it does not allocate until someone writes to them. */
     if (result < arena->fresh)
         memset(result, 0, arena->next < arena->fresh ? bytes : (size_t)(arena->fresh - result));
     if (arena->fresh < arena->next)

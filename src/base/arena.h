@@ -1,10 +1,10 @@
-/* Memory by lifetime: many allocations, one release. See arena.c for what it leaves out. */
+/* Memory by lifetime: many allocations, one release. arena.c lists the limits. */
 #pragma once
 
 #include <stddef.h>
 
-/* An arena that is all zero bytes is empty and ready. Copying one by value moves it: use only one of the copies from
- * then on. */
+/* An arena whose bytes are all zero is empty and ready. Copying an arena moves it: use only one of the copies
+ * afterwards. */
 struct base_arena {
     struct base_arena_chunk *chunks; /* newest first */
     char *next;                      /* first free byte of the newest chunk */
@@ -16,7 +16,7 @@ struct base_arena {
  * process. */
 void *base_arena_alloc(struct base_arena *arena, size_t bytes, size_t alignment);
 
-/* Returns `count * bytes` zeroed bytes. A product that overflows size_t ends the process, like out of memory. */
+/* Returns `count * bytes` zeroed bytes. If the product overflows size_t, the process ends as for out of memory. */
 void *base_arena_alloc_array(struct base_arena *arena, size_t count, size_t bytes, size_t alignment);
 
 #define BASE_ARENA_NEW(arena, type) ((type *)base_arena_alloc((arena), sizeof(type), _Alignof(type)))
@@ -32,5 +32,5 @@ __attribute__((format(printf, 2, 3))) char *base_arena_printf(struct base_arena 
 /* Forgets every allocation and keeps the newest (largest) chunk for the next ones. */
 void base_arena_reset(struct base_arena *arena);
 
-/* Releases everything; the arena is empty and ready again. The arena itself may live in its own memory. */
+/* Releases everything. The arena is then empty and ready again. It may live in its own memory. */
 void base_arena_free(struct base_arena *arena);

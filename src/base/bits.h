@@ -1,4 +1,4 @@
-/* Counts bits without a call: baseline x86-64 has no instruction for it, and libgcc's function costs 3 % of a timed
+/* Counts bits without a call. Baseline x86-64 has no instruction for it, and libgcc's function costs 3 % of a timed
  * run. */
 #pragma once
 

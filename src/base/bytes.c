@@ -1,4 +1,4 @@
-/* Bytes that are collected before they are written to a file, and read back from one. */
+/* Collects bytes before they are written to a file, and reads them back. */
 #include "base/bytes.h"
 
 #include <stdio.h>

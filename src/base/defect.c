@@ -1,10 +1,10 @@
-/* What a failed assertion does. The linker takes this __assert_fail() for the assertions of Heddle's own objects, in
- * the command and in its libraries. It is hidden: the assertions of a program or a plug-in in the same process still
- * call the C library's.
+/* Handles failed assertions. The linker resolves the assertions of Heddle's own objects, in the command and in its
+ * libraries, to this __assert_fail(). The function is hidden, so the assertions of a program or a plug-in in the same
+ * process still call the C library's.
  *
- * A program that `heddle` started leaves the failure in a file (base/defect.h) and `heddle`, which knows the machine
- * and the command, writes the line. Any other process writes it itself. Both end by abort(): a debugger or a core dump
- * shows the place. Nothing here allocates memory or takes a lock, as either may be what is broken. */
+ * A program that `heddle` started writes the failure to a file (base/defect.h). `heddle`, which knows the machine and
+ * the command, prints the message. Any other process prints it itself. Both end with abort(), so that a debugger or a
+ * core dump shows the place. Nothing here allocates memory or takes a lock, because either may be broken. */
 #include "base/defect.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void add(char *text, size_t size, const char *more) {
     snprintf(text + length, size - length, "%s", more);
 }
 
-/* A word of a command line as a shell takes it. */
+/* Adds a word of a command line, quoted for a shell. */
 static void add_word(char *text, size_t size, const char *word) {
     bool is_plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                                 "-_=./:,+%@")];
@@ -34,7 +34,7 @@ static void add_word(char *text, size_t size, const char *word) {
     add(text, size, "'");
 }
 
-/* The command of this process, its name without the folder. */
+/* Adds the command of this process, whose name loses its folder. */
 static void add_command(char *text, size_t size) {
     char words[1024] = "";
     int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -62,7 +62,7 @@ void base_defect_line(char *line, size_t size, const char *failure, const char *
     }
 }
 
-/* Returns true if the command that started this process will tell the user. */
+/* Writes the failure to the file. Returns true if the command that started this process will tell the user. */
 static bool leave(const char *failure) {
     const char *results = getenv("HEDDLE_RESULTS");
     char path[4096];
@@ -76,18 +76,18 @@ static bool leave(const char *failure) {
     return close(file) == 0 && is_left;
 }
 
-/* As the C library declares it, which has no header for it where assertions are off. */
+/* The C library's declaration, which no header contains when assertions are off. */
 _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
 
 __attribute__((visibility("hidden"))) void __assert_fail(const char *assertion, const char *file, unsigned line,
                                                          const char *function) {
-    static atomic_flag has_failed = ATOMIC_FLAG_INIT; /* the one that is first speaks, and ends the others */
+    static atomic_flag has_failed = ATOMIC_FLAG_INIT; /* only the first failure is reported */
     char failure[1024], text[BASE_DEFECT_BYTES];
     if (atomic_flag_test_and_set(&has_failed)) {
         sleep(1);
         abort();
     }
-    const char *place = strstr(file, "/src/"); /* what the compiler was given starts with the checkout's folder */
+    const char *place = strstr(file, "/src/"); /* the compiler's path starts with the checkout's folder */
     snprintf(failure, sizeof failure, "%s:%u: %s: Assertion '%s' failed", place ? place + 1 : file, line, function,
              assertion);
     if (!leave(failure)) {

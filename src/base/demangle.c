@@ -1,5 +1,5 @@
-/* Asks the host's C++ library, where there is one: programs with mangled names come with it. It is not linked, so that
- * nothing here needs it. */
+/* Asks the host's C++ library, if there is one: programs with mangled names come with it. The library is opened at run
+ * time, so Heddle does not depend on it. */
 #include "base/demangle.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *bytes, int *status);
 
-/* Where the list of parameters begins: the last parenthesis that is open at no other's depth. */
+/* Returns the length of the name without its list of parameters, which starts at the last outermost parenthesis. */
 static size_t name_length(const char *text) {
     size_t length = strlen(text), at = length;
     int depth = 0;
@@ -35,7 +35,8 @@ const char *base_demangle(const char *name, struct base_arena *arena) {
     char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
     const char *found = name;
     if (text && status == 0) {
-        const char *start = strncmp(text, "void ", 5) == 0 ? text + 5 : text; /* templates name their result */
+        const char *start = strncmp(text, "void ", 5) == 0 ? text + 5 : text; /* the name of a template starts with its
+                                                                               * result type */
         found = base_arena_copy(arena, start, name_length(start));
     }
     free(text);

@@ -1,8 +1,8 @@
-/* Names of C++ functions as people write them. */
+/* Readable names of C++ functions. */
 #pragma once
 
 struct base_arena;
 
-/* `_ZN3geo5scaleIfEEvPT_` is `geo::scale<float>`: without a result type and parameters. The name itself where it is no
- * mangled one, or the host has no C++ library to ask. */
+/* Returns `geo::scale<float>` for `_ZN3geo5scaleIfEEvPT_`, without result type and parameters. Returns the name itself
+ * if it is not mangled or the host has no C++ library. */
 const char *base_demangle(const char *name, struct base_arena *arena);

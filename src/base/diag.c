@@ -1,13 +1,11 @@
-/*
- * Diagnostics in the form compilers use, so that editors can jump to them:
+/* Diagnostics in the form compilers use, so that editors can jump to them:
  *
  *     saxpy.ptx:12:5: error: unknown instruction 'ad.f32'; did you mean 'add'?
  *         ad.f32 %f1, %f2, %f3;
  *         ^
  *
  * Nothing here prints or exits: the same text goes to a terminal, a log file or a CUDA error log buffer. There are no
- * warnings: whatever Heddle cannot honour is an error.
- */
+ * warnings. Anything that Heddle cannot honour is an error. */
 #include "base/diag.h"
 
 #include <assert.h>
@@ -18,7 +16,7 @@
 
 enum { EXCERPT_COLUMNS = 110, EXCERPT_BEFORE_CARET = 80 };
 
-/* Writes into the fixed text of a diagnostic and drops what does not fit. */
+/* Writes into the fixed text of a diagnostic and drops anything that does not fit. */
 struct writer {
     char *next;
     char *end; /* the last byte, kept for the NUL */
@@ -48,7 +46,7 @@ static struct writer write_to(struct base_diag *diag) {
     return (struct writer){.next = diag->text, .end = diag->text + sizeof(diag->text) - 1};
 }
 
-/* Replaces control characters, so that a message stays one line whatever user text it quotes. */
+/* Replaces control characters, so that a message stays on one line whatever user text it quotes. */
 static void put_message(struct writer *writer, const char *format, va_list arguments) {
     char *start = writer->next;
     put_format(writer, format, arguments);
@@ -58,7 +56,8 @@ static void put_message(struct writer *writer, const char *format, va_list argum
     put_char(writer, '\n');
 }
 
-/* Bytes above ASCII stay only as part of text: a terminal would take others for commands. */
+/* Returns whether the line is printable text. Bytes above ASCII must be valid characters, because a terminal could take
+ * others for commands. */
 static bool is_text(const char *line, size_t length) {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)line[i];
@@ -144,7 +143,7 @@ struct base_position base_source_position(const struct base_source *source, size
     return position;
 }
 
-/* Reads to the end rather than trusting a size: the file may be a pipe. */
+/* Reads to the end and does not ask for a size, because the file may be a pipe. */
 static char *read_all(FILE *file, struct base_arena *arena, size_t *length) {
     size_t room = 64 * 1024;
     char *text = base_arena_alloc(arena, room, 1);

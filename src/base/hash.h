@@ -1,17 +1,17 @@
-/* A hash of bytes, to tell equal contents from different ones: 64 bits, 8 bytes at a time. Not for secrets. */
+/* A 64-bit hash of bytes, 8 at a time, to tell equal contents from different ones. Not for secrets. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The two halves of the product, which depend on every bit of both factors. */
+/* Combines the two halves of the product, which depend on every bit of both factors. */
 static inline uint64_t base_hash_mix(uint64_t a, uint64_t b) {
     unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* seed: the hash of what comes before, or 0. */
+/* seed: the hash of the preceding bytes, or 0. */
 static inline uint64_t base_hash(const void *data, size_t n_bytes, uint64_t seed) {
     const unsigned char *at = data;
     uint64_t hash = seed ^ (n_bytes * UINT64_C(0x9E3779B97F4A7C15)), word;

@@ -21,7 +21,7 @@ static inline void *base_allocate_aligned(size_t bytes) {
     return memset(memory, 0, whole);
 }
 
-/* Returns the memory with room for `count` things; what is new is not zeroed. */
+/* Returns the memory with room for `count` elements. New elements are not zeroed. */
 static inline void *base_grow(void *memory, size_t count, size_t bytes) {
     void *larger = realloc(memory, count ? count * bytes : 1);
     if (!larger)

@@ -17,7 +17,7 @@ unsigned base_edit_distance(const char *a, const char *b) {
     if (a_length > LONGEST_NAME || b_length > LONGEST_NAME)
         return strcmp(a, b) == 0 ? 0 : LONGEST_NAME + 1;
 
-    /* Row i holds the distances of the first i letters of a to every prefix of b; three rows are live. */
+    /* Row i holds the distances from the first i letters of a to every prefix of b. Three rows are live at a time. */
     unsigned rows[3][LONGEST_NAME + 1];
     unsigned *before = rows[0], *above = rows[1], *row = rows[2];
     for (unsigned j = 0; j <= b_length; j++)
@@ -39,8 +39,8 @@ unsigned base_edit_distance(const char *a, const char *b) {
 }
 
 struct base_nearest base_nearest_to(const char *wanted) {
-    /* Up to a third of the letters may be wrong, and one in names of two to five: 'bsf' finds 'bfs', 'x' does not find
-     * 'y'. */
+    /* Up to a third of the letters may be wrong, or one in names of two to five letters: 'bsf' finds 'bfs', but 'x'
+     * does not find 'y'. */
     unsigned length = min_unsigned((unsigned)strlen(wanted), LONGEST_NAME);
     unsigned allowed = length < 2 ? 0 : length < 6 ? 1 : length / 3;
     return (struct base_nearest){.wanted = wanted, .best_distance = allowed + 1};
