@@ -1,4 +1,4 @@
-/* Checks the rules between the options of a machine. Every message names the key, its value, and what would be
+/* Checks the rules between the options of a machine. Every message names the key, its value, and a value that would be
  * right. */
 #include "config/config.h"
 
@@ -6,7 +6,7 @@
 
 #include "config/internal.h"
 
-/* Where the message goes. */
+/* The destination of the message. */
 struct report {
     char *text;
     size_t bytes;
@@ -109,7 +109,7 @@ static bool check_bank_queues(const struct config_machine *machine, struct repor
     return true;
 }
 
-/* MESI needs a directory in the L2 and an L1 that keeps what it writes. */
+/* MESI needs a directory in the L2 and an L1 that keeps written lines. */
 static bool check_coherence(const struct config_machine *machine, struct report report) {
     if (machine->coherence != CONFIG_COHERENCE_MESI)
         return true;

@@ -40,7 +40,7 @@ const struct config_option *config_find_option(const char *name); /* NULL if the
 /* Writes the value as a user would: 16K, 0.7, fr-fcfs. */
 void config_format(const struct config_option *option, const struct config_machine *machine,
                    char text[CONFIG_VALUE_BYTES]);
-/* Describes what an option takes: "a whole number from 1 to 32". */
+/* Describes the values of an option: "a whole number from 1 to 32". */
 void config_describe(const struct config_option *option, char text[CONFIG_VALUE_BYTES]);
 /* Write Markdown tables: the options, and their values on `count` machines. */
 void config_write_options(FILE *file);
@@ -57,7 +57,7 @@ bool config_load(struct config_machine *machine, const char *name_or_path, const
                  size_t error_bytes);
 /* True if the text names a file, not a machine of the folder. */
 bool config_is_path(const char *name_or_path);
-/* The same as config_load() for the text of a file; messages show `name`. It may extend machines of `folder`. */
+/* Like config_load(), for the text of a file. Messages show `name`. The text may extend machines of `folder`. */
 bool config_load_text(struct config_machine *machine, const char *text, const char *name, const char *folder,
                       char *error, size_t error_bytes);
 /* Applies "key=value". */
@@ -65,9 +65,9 @@ bool config_set(struct config_machine *machine, const char *assignment, char *er
 /* Checks the rules between options; call it once everything is set. */
 bool config_check(const struct config_machine *machine, char *error, size_t error_bytes);
 
-/* Returns the size of the L1 in a launch whose blocks need so much shared memory of an SM: l1.split. */
+/* Returns the size of the L1 in a launch whose blocks need this much shared memory on an SM: l1.split. */
 uint32_t config_l1_bytes(const struct config_machine *machine, uint64_t shared_bytes);
-/* Writes every option as YAML; loading that restores the same machine. */
+/* Writes every option as YAML, which loads as the same machine. */
 void config_dump(const struct config_machine *machine, FILE *file);
 
 /* Returns the names of the machines in a folder, sorted; NULL, with the reason in `error`, when it cannot be read. */

@@ -19,7 +19,7 @@ void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]);
 /* Writes one formatted line to `error`. Always returns false. */
 __attribute__((format(printf, 3, 4))) bool config_error(char *error, size_t error_bytes, const char *format, ...);
 
-/* split.c: the sizes of l1.split are in order, and leave something of the L1. */
+/* split.c: checks that the sizes of l1.split are in order and smaller than the L1. */
 bool config_check_split(const struct config_machine *machine, char *error, size_t error_bytes);
 
 /* The state of reading a machine file and the files that it extends. */
@@ -27,7 +27,7 @@ struct config_reading {
     struct config_machine *machine;
     struct base_arena *arena;
     struct base_diag *diag;
-    const char *folder; /* where machines named without a path are */
+    const char *folder; /* contains the machines that are named without a path */
     unsigned depth;     /* how many files extend this one, directly or not */
     bool has_name;      /* the file sets the machine's name */
 };

@@ -113,7 +113,7 @@ bool config_extend(struct config_reading *reading, const struct base_source *sou
     if (!read_source(&base, &base_source))
         return false;
     memset(reading->machine->description, 0,
-           sizeof reading->machine->description); /* it describes the machine that is extended */
+           sizeof reading->machine->description); /* it describes the machine that was extended */
     return true;
 }
 

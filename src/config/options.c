@@ -62,7 +62,7 @@ bool config_is_group(const char *word) {
     return false;
 }
 
-/* A key without its group is the commonest mistake: 'line' is not near any name, but it is the end of 'l1.line'. */
+/* The commonest mistake is a key without its group: 'line' is not near any name, but 'l1.line' ends in it. */
 static const char *nearest_key(const char *key) {
     struct base_nearest nearest = base_nearest_to(key);
     for (unsigned i = 0; i < config_n_options; i++)
@@ -257,7 +257,7 @@ void config_format_bytes(uint32_t value, char text[CONFIG_VALUE_BYTES]) {
     snprintf(text, CONFIG_VALUE_BYTES, "%" PRIu32 "%s", value, suffixes[suffix]);
 }
 
-/* The shortest decimal that reads back as the same number. */
+/* Writes the shortest decimal that reads back as the same number. */
 static void format_double(double value, char text[CONFIG_VALUE_BYTES]) {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, CONFIG_VALUE_BYTES, "%.*g", digits, value);
@@ -312,7 +312,7 @@ void config_format(const struct config_option *option, const struct config_machi
     }
 }
 
-/* "through or back", "barrel, scoreboard or switch-on-access". */
+/* Writes "through or back", "barrel, scoreboard or switch-on-access". */
 static void describe_choice(const char *allowed, char text[CONFIG_VALUE_BYTES]) {
     size_t used = 0;
     const char *word;

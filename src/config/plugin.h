@@ -15,12 +15,12 @@ struct config_plugin {
     size_t options_bytes;
 };
 
-/* Parses "name" or "name:word,...". Stores the index in the list and a malloc'ed options struct (NULL when the policy
- * has none). On a mistake it returns false and writes one line to `error`: what is wrong and what would be right
- * (nearest name, allowed values). `kind` names what the list holds in messages: "scheduler". */
+/* Parses "name" or "name:word,...". Stores the index in the list and a malloc'ed options struct (NULL if the policy has
+ * none). On a mistake it returns false and writes one line to `error` that says what is wrong and what would be right
+ * (nearest name, allowed values). `kind` is the word for a policy of the list in messages: "scheduler". */
 bool config_plugin_parse(const char *kind, const struct config_plugin *list, size_t count, const char *text,
                          size_t *which, void **options, char *error, size_t error_size);
-/* The same, with a preset named `rules`, where the policy has one, in the place of its defaults; NULL: none. */
+/* The same, but the policy's preset named `rules`, if it has one, replaces its defaults. NULL: none. */
 bool config_plugin_parse_by(const char *rules, const char *kind, const struct config_plugin *list, size_t count,
                             const char *text, size_t *which, void **options, char *error, size_t error_size);
 /* Writes a value of an option as a user would: `8`, `lazy`, `this+that`. */
@@ -30,18 +30,18 @@ void config_plugin_describe(const struct config_plugin *plugin, const void *opti
 
 /* ---- Policies in shared objects (plugin_file.c) ------------------------------------------------------------------ */
 
-/* `mine.so`, `./mine.so:key=value`: the length of the file's name at the start of the text, or 0 if it names a policy
- * of the list. */
+/* Returns the length of the file name at the start of the text (`mine.so`, `./mine.so:key=value`), or 0 if the text
+ * names a policy of the list. */
 size_t config_plugin_file_length(const char *text);
-/* Loads the file at the start of the text and returns its policy's table; *rest is the text after the name of the file
- * ("" or ":key=value"). NULL after one line in `error`: no such file, not a plug-in, of another kind, or built for
- * another version of Heddle. */
+/* Loads the file at the start of the text and returns its policy's table. *rest is the text after the file name ("" or
+ * ":key=value"). Returns NULL after one line in `error` if there is no such file, or it is not a plug-in, is of another
+ * kind, or was built for another version of Heddle. */
 const void *config_plugin_load(const char *text, enum heddle_plugin_kind kind, uint64_t layout, const char **rest,
                                char *error, size_t error_size);
-/* Parses what follows the name of the file, as config_plugin_parse_by() does. */
+/* Parses the text after the file name, as config_plugin_parse_by() does. */
 bool config_plugin_parse_file(const char *rules, const char *kind, const struct config_plugin *plugin, const char *rest,
                               void **options, char *error, size_t error_size);
-/* A policy has done what its contract forbids: prints one line and ends the process with exit status 1. */
+/* Reports that a policy has broken its contract: prints one line and ends the process with exit status 1. */
 _Noreturn void config_plugin_broken(const char *kind, const char *name, const char *what);
-/* Looks into a file without knowing its kind; NULL as above. */
+/* Opens a file without knowing its kind. Returns NULL as above. */
 const struct heddle_plugin *config_plugin_open(const char *path, char *error, size_t error_size);

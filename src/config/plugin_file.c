@@ -1,7 +1,7 @@
 /* Policies in shared objects: `--scheduler ./mine.so`.
  *
- * An object is loaded once and stays until the process ends. It may call functions of Heddle, which a divergence model
- * needs, so the object that holds this code must be visible to it even if the program opened it for itself alone. */
+ * An object is loaded once and stays until the process ends. Divergence models call functions of Heddle, so the object
+ * that contains this code must be visible to them even if the program loaded it with RTLD_LOCAL. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>

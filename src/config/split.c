@@ -1,9 +1,9 @@
-/* Memory of an SM that is shared memory or L1, as the launch needs it: l1.split has the sizes of the former. */
+/* Divides an SM's memory into shared memory and L1 for a launch. l1.split lists the possible sizes of shared memory. */
 #include <string.h>
 
 #include "config/internal.h"
 
-/* Reads the size at `*text` and moves on to the next. Returns 0 at the end, and after what is not a size. */
+/* Reads the size at `*text` and moves on to the next. Returns 0 at the end and for text that is not a size. */
 static uint64_t next_size(const char **text) {
     char word[16];
     size_t length = strcspn(*text, ",");

@@ -1,5 +1,5 @@
 /* Reads a machine file: one YAML map from option names to values. Groups may be nested (l1: {size: 16K}) or dotted
- * (l1.size: 16K). libyaml parses the text; this file checks keys and values and reports where a mistake is. A flat
+ * (l1.size: 16K). libyaml parses the text. This file checks keys and values and reports the place of a mistake. A flat
  * table of options needs no lists, anchors, aliases, tags or second document, so they are refused or ignored. */
 #include "config/internal.h"
 
@@ -127,7 +127,7 @@ static bool read_entry(struct reader *reader, const char *group, const yaml_even
     return is_good;
 }
 
-/* Reads entries up to the map's end, after its start. Groups do not nest, so this recurses at most once. */
+/* Reads the entries of a map up to its end, after its start. Groups do not nest, so this recurses at most once. */
 static bool read_map(struct reader *reader, const char *group) {
     for (;;) {
         yaml_event_t event;
