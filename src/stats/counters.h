@@ -1,6 +1,5 @@
-/* The counters of a launch, or of several, and those that each part of the GPU bumps for itself: plain numbers,
- * declared in counters.def and nowhere else. Each struct has its counters by name and, in the order of the list, as
- * value[]. */
+/* The counters of one or more launches, and those that each part of the GPU increments: plain numbers, declared only in
+ * counters.def. Each struct contains its counters by name and, in the order of the list, as value[]. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,14 +11,14 @@ enum {
     STATS_N_COUNTERS
 };
 
-/* Places in struct stats_sm, for counters that are chosen by a number: stalls, kinds of work. */
+/* Indices into struct stats_sm, for counters that are chosen by a number: stalls, kinds of work. */
 enum {
 #define STATS_SM(name, when, meaning) STATS_SM_AT_##name,
 #include "stats/counters.def"
     STATS_N_SM
 };
 
-/* All of them, summed over the parts. */
+/* All counters, summed over the parts. */
 struct stats_counters {
     union {
         struct {
@@ -30,7 +29,7 @@ struct stats_counters {
     };
 };
 
-/* A multiprocessor's. */
+/* The counters of a multiprocessor. */
 struct stats_sm {
     union {
         struct {
@@ -41,13 +40,13 @@ struct stats_sm {
     };
 };
 
-/* Those of an SM's divergence model. */
+/* The counters of an SM's divergence model. */
 struct stats_divergence {
 #define STATS_DIVERGENCE(name, when, meaning) uint64_t name;
 #include "stats/counters.def"
 };
 
-/* Those of the memory system: of an SM's caches, or of what all SMs share. */
+/* The counters of the memory system: of an SM's caches, or of the parts common to all SMs. */
 struct stats_mem {
 #define STATS_MEM(name, when, meaning) uint64_t name;
 #include "stats/counters.def"
@@ -70,12 +69,12 @@ struct stats_counter {
 };
 extern const struct stats_counter stats_list[STATS_N_COUNTERS];
 
-/* Whether tables have a column for the counter. */
+/* Returns whether tables have a column for the counter. */
 static inline bool stats_is_shown(const struct stats_counter *counter, bool is_timed) {
     return counter->when == STATS_ALWAYS || is_timed;
 }
 
-/* Whether it has a value in a run. */
+/* Returns whether the counter has a value in a run. */
 static inline bool stats_exists(const struct stats_counter *counter, bool is_timed,
                                 const struct stats_counters *counters) {
     return stats_is_shown(counter, is_timed) && (counter->when != STATS_ENERGY || counters->energy_nj);

@@ -1,4 +1,4 @@
-/* The counters of one line of a kernel, declared in lines.def and nowhere else. */
+/* The counters of one line of a kernel, declared only in lines.def. */
 #pragma once
 
 #include "stats/counters.h"

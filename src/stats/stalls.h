@@ -1,4 +1,5 @@
-/* What keeps an SM, or a group at a line of its kernel, from issuing: the words of stalls.def with their counters. */
+/* The reasons that keep an SM, or a group at a line of its kernel, from issuing: the words of stalls.def with their
+ * counters. */
 #pragma once
 
 #include "stats/counters.h"
@@ -19,7 +20,7 @@ enum {
 struct stats_stall {
     const char *word;
     const char *heading; /* above a narrow column */
-    unsigned at;         /* its counter: value[at] of struct stats_counters or struct stats_line */
+    unsigned at;         /* index of its counter: value[at] of struct stats_counters or struct stats_line */
 };
 extern const struct stats_stall stats_sm_stalls[STATS_N_SM_STALLS];
 extern const struct stats_stall stats_line_stalls[STATS_N_LINE_STALLS];

@@ -1,5 +1,5 @@
-/* See trace.h. Phases of the format: X a span, b and e the ends of an overlapping one, s and f those of an arrow, C a
- * counter, M a name. */
+/* See trace.h. Phases of the format: X is a span, b and e are the ends of an overlapping span, s and f those of an
+ * arrow, C is a counter, M a name. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* What follows the last event; the next event overwrites it. */
+/* The text after the last event. The next event overwrites it. */
 static const char ending[] = "\n]}\n";
 
 enum { MOST_EVENT_BYTES = 1024, MOST_NAME_BYTES = 200 };
@@ -82,7 +82,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct event *event, const
     event->length += (size_t)n;
 }
 
-/* Adds a JSON string; a long name is cut, and what is not printable ASCII becomes '?'. */
+/* Adds a JSON string. Long names are cut, and characters other than printable ASCII become '?'. */
 static void add_string(struct event *event, const char *text) {
     char quoted[2 * MOST_NAME_BYTES + 1];
     size_t n = 0;
@@ -170,7 +170,8 @@ void stats_trace_overlapping_span(struct stats_trace *trace, uint32_t process, u
     write_events(trace, event, 2);
 }
 
-/* In the middle of a cycle, so that it is inside its spans in whatever order they are read. */
+/* The arrow begins and ends in the middle of a cycle, so that it is inside its spans in whatever order they are
+ * read. */
 void stats_trace_arrow(struct stats_trace *trace, uint64_t number, const char *name, struct stats_track from,
                        struct stats_track to, uint64_t cycle) {
     struct event event[2] = {begin('s', from.process, name), begin('f', to.process, name)};

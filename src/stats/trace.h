@@ -1,6 +1,7 @@
 /* Writes a timeline as JSON in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open. One
- * microsecond of the file is one cycle. Events are written as they come, in any order of time, and nothing is kept; the
- * file is complete after each stats_trace_flush(). At its limit of bytes it takes no more events. */
+ * microsecond of the file is one cycle. Events are written as they come, in any order of time. None is kept in memory.
+ * The file is complete after each stats_trace_flush(). When it reaches its limit of bytes, further events are
+ * dropped. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 struct stats_trace;
 
-/* Where an event belongs: a process and a thread of the format. */
+/* The place of an event: a process and a thread of the format. */
 struct stats_track {
     uint32_t process, thread;
 };
@@ -18,7 +19,7 @@ struct stats_trace *stats_trace_open(const char *path, uint64_t most_bytes);
 /* Completes the file as far as it was written. Returns false if writing failed (errno). */
 bool stats_trace_flush(struct stats_trace *trace);
 bool stats_trace_close(struct stats_trace *trace); /* does nothing for NULL */
-/* An event was left out at the limit of bytes. */
+/* Returns whether an event was dropped at the limit of bytes. */
 bool stats_trace_is_full(const struct stats_trace *trace);
 
 void stats_trace_name_process(struct stats_trace *trace, uint32_t process, const char *name);
@@ -33,11 +34,11 @@ struct stats_argument {
 /* Spans of one track must not overlap, unless one contains the other. */
 void stats_trace_span(struct stats_trace *trace, struct stats_track track, const char *name, uint64_t first_cycle,
                       uint64_t n_cycles, const struct stats_argument *arguments);
-/* A span that may overlap others: `number` tells it from all others of its process. */
+/* A span that may overlap others. `number` distinguishes it from all others of its process. */
 void stats_trace_overlapping_span(struct stats_trace *trace, uint32_t process, uint64_t number, const char *category,
                                   const char *name, uint64_t first_cycle, uint64_t n_cycles,
                                   const struct stats_argument *arguments);
-/* An arrow from the span on one track to that on another in a cycle. */
+/* An arrow from a span on one track to a span on another, in one cycle. */
 void stats_trace_arrow(struct stats_trace *trace, uint64_t number, const char *name, struct stats_track from,
                        struct stats_track to, uint64_t cycle);
 void stats_trace_counter(struct stats_trace *trace, uint32_t process, const char *name, uint64_t cycle, double value);
