@@ -1,5 +1,5 @@
-/* For analysis_random_test.c: what an analysis finds out about the instructions of a random function, by slow and
- * obvious ways: flow, accesses to registers, and liveness. */
+/* For analysis_random_test.c: finds the flow, register accesses and liveness of a random function's instructions, by
+ * slow and obvious methods. */
 #pragma once
 
 #include <string.h>
@@ -43,7 +43,7 @@ static inline void note_flow(struct reference *ref, uint32_t i) {
             ref->next[i][(*n_next)++] = instruction->target[t];
         break;
     case PTX_OP_RET:
-    case PTX_OP_EXIT: /* in a called function, the end of a thread is not that of the function */
+    case PTX_OP_EXIT: /* in a called function, exit ends the thread, but the function does not return */
         ref->aborts[i] = instruction->opcode == PTX_OP_EXIT && !ref->builder->function.is_entry &&
                          !(falls_through && i + 1 == ref->n);
         ref->next[i][(*n_next)++] = ref->n;

@@ -1,8 +1,8 @@
 /* Checks that instructions are well formed: types, modifiers, and the number, kind and type of operands, by the table
- * in check_rules.c and the type-checking chapter of the PTX ISA manual. It also resolves what PTX leaves implicit: a
- * floating-point constant gets the width of its operand, an access without a state space to a named variable gets the
- * variable's, and a negated predicate remains only where the instruction supports it. Branch targets and names are
- * resolved before. */
+ * in check_rules.c and the type-checking chapter of the PTX ISA manual. It also resolves details that PTX leaves
+ * implicit: a floating-point constant gets the width of its operand, an access without a state space to a named
+ * variable gets the variable's, and a negated predicate remains only where the instruction supports it. Branch targets
+ * and names are already resolved. */
 #include "ptx/check.h"
 
 #include "ptx/check_rules.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "add.s32" of the current instruction, for messages. */
+/* Returns "add.s32" for the current instruction, for messages. */
 static const char *name_of(struct ptx_check *check) {
     return ptx_instruction_name(check->instruction, check->name, sizeof check->name);
 }
@@ -109,7 +109,7 @@ static bool check_types(struct ptx_check *check, const struct ptx_rule *rule) {
 
 /* ---- Operands ---- */
 
-/* "1, 2 or 4" from the lengths of the alternatives. */
+/* Reports the number of operands: "1, 2 or 4", from the lengths of the alternatives. */
 static bool wrong_count(struct ptx_check *check, const char *alternatives) {
     char text[64];
     size_t n = 0;

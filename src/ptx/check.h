@@ -14,7 +14,7 @@ struct ptx_check {
 bool ptx_check_operand(struct ptx_check *check, struct ptx_operand *operand, char letter, unsigned k);
 /* Checks an argument or result of a call against its parameter. */
 bool ptx_check_argument(struct ptx_check *check, struct ptx_operand *operand, const struct ptx_variable *parameter);
-/* Checks a fragment or the like: n registers of a type in braces; one may be without. */
+/* Checks a fragment or another group of n registers of a type in braces. A single register may be without them. */
 bool ptx_check_registers(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type, unsigned n,
                          bool is_destination);
 /* check_matrix.c: checks the current instruction, a matrix instruction. */

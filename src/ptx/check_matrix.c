@@ -1,5 +1,5 @@
-/* Checks matrix instructions: which shapes, elements and layouts exist (multiplications.def), and the registers of
- * their fragments. */
+/* Checks matrix instructions: whether the combination of shape, elements and layouts exists (multiplications.def), and
+ * the registers of the fragments. */
 #include "ptx/check.h"
 
 #include <stdio.h>
@@ -84,8 +84,8 @@ static bool check_suffixes(struct ptx_check *check, const struct multiplication 
     return true;
 }
 
-/* How many values the selector of a sparse multiplication has: the metadata come from one lane of four, two or all of
- * them. */
+/* Returns the number of values of a sparse multiplication's selector: the metadata come from one lane of four, two or
+ * all of them. */
 static unsigned selectors(const struct ptx_matrix *matrix) {
     unsigned bits = ptx_element_bits(matrix->element[1]), bytes_of_row = matrix->k * bits / 8;
     return bits >= 16 ? (bytes_of_row == 32 ? 4 : 2) : bits == 8 ? (matrix->k == 32 ? 2 : 1) : matrix->k == 64 ? 2 : 1;

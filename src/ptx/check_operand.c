@@ -69,7 +69,7 @@ static bool wrong_kind(struct ptx_check *check, const struct ptx_operand *operan
     return ptx_fail(check->parser, operand->at, "%s needs %s here, got %s", name_of(check), wanted, kind_name(operand));
 }
 
-/* Signs, selectors and pairs are allowed only where the instruction supports them. */
+/* Rejects signs, selectors and pairs where the instruction does not support them. */
 static bool check_decoration(struct ptx_check *check, const struct ptx_operand *operand, bool may_negate,
                              bool may_select) {
     if (operand->is_negated && !may_negate)
@@ -223,7 +223,7 @@ static bool check_pair(struct ptx_check *check, const struct ptx_operand *operan
     return check_register(check, operand, operand->pair_id, PTX_PRED, EXACT);
 }
 
-/* tex and suld write four registers, or as many as .v2 .v4 say; a single one may be in braces. */
+/* tex and suld write four registers, or as many as .v2 or .v4 says. A single register may be in braces. */
 static bool check_texels(struct ptx_check *check, struct ptx_operand *operand, enum ptx_type type) {
     bool is_destination = check->instruction->opcode != PTX_OP_SUST;
     if (operand->kind != PTX_OPERAND_VECTOR)

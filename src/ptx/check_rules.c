@@ -191,7 +191,7 @@ static const struct ptx_rule rules[PTX_N_OPCODES] = {
     RULE(PROGRESS, TYPES(T(U32)), "u"),
 };
 
-/* Opcodes whose operands depend on a modifier, or on two. The first row whose modifiers are there applies; a row
+/* Opcodes whose operands depend on one modifier or on two. The first row whose modifiers are all present applies; a row
  * without any comes last. */
 #define NO_MODIFIER PTX_N_MODIFIERS
 #define VARIANT(op, first, second, type_sets, letters, ...)                                                            \
@@ -212,7 +212,7 @@ static const struct {
        .modifiers = ORDER " noftz L2::cache_hint"),
     IF(ST, ASYNC, TYPES(I3264 | B3264 | FLOAT), "mSa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async weak"),
-    IF(ST, BULK, TYPES(NONE), "msi", .needs = "bulk", .modifiers = "weak"), /* known, and not supported */
+    IF(ST, BULK, TYPES(NONE), "msi", .needs = "bulk", .modifiers = "weak"), /* valid PTX, but not supported */
     IF(RED, ASYNC, TYPES(T(U32) | T(S32) | T(U64) | T(B32)), "msa", .needs = "mbarrier::complete_tx::bytes",
        .modifiers = "async and or xor add inc dec min max relaxed cluster"),
     VARIANT(TEX, PTX_MOD_LEVEL, NO_MODIFIER, TYPES(TEXELS, T(S32) | T(F32)), "Vxs|Vxso|Vxsos", .needs = GEOMETRY,

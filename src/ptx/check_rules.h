@@ -1,4 +1,4 @@
-/* What each opcode takes: types, modifiers, operands. One row per opcode; check.c applies them. */
+/* The types, modifiers and operands of each opcode: one row per opcode, applied by check.c. */
 #pragma once
 
 #include "ptx/ptx.h"

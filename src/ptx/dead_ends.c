@@ -2,18 +2,18 @@
  *
  * The remaining lanes reconverge where they would if the ended threads had never existed, as on hardware: an exit
  * removes its lanes from every mask that a reconvergence point waits for, and compilers place these points without
- * regard to paths that end. So where a branch has dead ends and other paths, the dead ends are ignored
- * (reconvergence.c). An edge is a dead end when it ends the thread, by a guarded exit or a jump to a block that only
- * returns, or when every block reachable from it is reachable only through it, so that all paths from there end without
- * a join. Where all edges of a branch are dead ends, nothing after it reconverges, and they are kept.
+ * regard to paths that end. So if a branch has both dead ends and other paths, the dead ends are ignored
+ * (reconvergence.c). An edge is a dead end if it ends the thread, by a guarded exit or a jump to a block that only
+ * returns, or if every block reachable from it is reachable only through it, so that all paths from there end without a
+ * join. If all edges of a branch are dead ends, nothing after it reconverges, and they are kept.
  *
- * A dead end in which threads may wait at a barrier or a warp-wide instruction is not ignored, since they may wait for
- * threads at the reconvergence point. Then the other dead ends of its branch must be ignored: threads with nothing left
- * to do would otherwise wait at the function's end for the others, and the others at the barrier for them. This applies
- * to branches that are not uniform.
+ * A dead end in which threads may wait at a barrier or a warp-wide instruction is not ignored, because they may wait
+ * for threads at the reconvergence point. Then the other dead ends of its branch must be ignored. Otherwise threads
+ * with nothing left to do would wait at the function's end for the others, and the others at the barrier for them. This
+ * applies to branches that are not uniform.
  *
- * In a function that is called, a return is no end: the thread continues in the caller, where all reconverge. An exit
- * in it is like a trap (cfg.c). */
+ * In a called function a return is not an end: the thread continues in the caller, where all reconverge. An exit in it
+ * is like a trap (cfg.c). */
 #include "ptx/passes.h"
 
 bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
@@ -24,7 +24,7 @@ bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block) {
     return (only->opcode == PTX_OP_RET || only->opcode == PTX_OP_EXIT) && only->guard == PTX_NO_INDEX;
 }
 
-/* Other threads of the block or, in models in which lanes run apart, of the warp. */
+/* Returns whether threads wait here for others of the block or, in models in which lanes run apart, of the warp. */
 static bool waits_for_others(const struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_BAR:

@@ -1,5 +1,5 @@
-/* For analysis_random_test.c: finds the dead ends of a function that are ignored, slowly, by removing an edge and
- * testing what remains reachable. See dead_ends.c and reconvergence.c for the rule. */
+/* For analysis_random_test.c: finds a function's ignored dead ends slowly, by removing an edge and testing which blocks
+ * remain reachable. See dead_ends.c and reconvergence.c for the rule. */
 #pragma once
 
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The parser reads the text once. Names that may be defined later (labels, functions, module variables) leave a pending
  * reference, resolved when the scope or the module ends. Then check.c checks every instruction. Functions that return
- * bool return false after recording an error; the statement is dropped and parsing continues after it. */
+ * bool return false after recording an error. The parser then drops the statement and continues after it. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,7 +17,7 @@ enum {
     PTX_SINK_ID = PTX_NO_INDEX - 1
 };
 #define PTX_MAX_VARIABLE_BYTES (UINT64_C(1) << 32)
-#define PTX_MAX_INITIALISED_BYTES (UINT64_C(1) << 28) /* of one module: they are held in memory */
+#define PTX_MAX_INITIALISED_BYTES (UINT64_C(1) << 28) /* of one module; they are kept in memory */
 #define PTX_MAX_REGISTER_RANGE (UINT64_C(1) << 20)
 #define PTX_MAX_TEXT_BYTES (UINT64_C(1) << 30)
 
@@ -141,7 +141,8 @@ struct ptx_pending {
     struct ptx_call *call;
     struct ptx_operand *operand;
     struct ptx_function **function;
-    uint32_t function_serial; /* of the function it is in, so that an undefined name is reported once per function */
+    uint32_t function_serial; /* of the function that contains it, so that an undefined name is reported once per
+                               * function */
 };
 
 struct ptx_scope {
@@ -261,7 +262,7 @@ bool ptx_bind_range(struct ptx_parser *parser, struct ptx_name *prefix, struct p
                     uint32_t width, uint32_t count);
 bool ptx_bind_label(struct ptx_parser *parser, const struct ptx_label *label);
 struct ptx_binding *ptx_lookup(struct ptx_parser *parser, struct ptx_name *name);
-/* Searching for the nearest name takes time, and a file may be full of errors: limits the number of searches. */
+/* Limits the number of searches for the nearest name, because they take time and a file may be full of errors. */
 bool ptx_may_search(struct ptx_parser *parser);
 /* Returns whether a declared range has the name's prefix, even if not its number. */
 bool ptx_is_near_range(struct ptx_parser *parser, struct ptx_name *name);

@@ -1,10 +1,10 @@
 /* Links separately compiled modules (nvcc -rdc=true) into one.
  *
- * A name that a part exports (.visible, .weak, .common) means the same in every part that declares it. Of several
- * definitions a .visible one wins over .weak ones, those over .common ones, and the first over its equals; of .common
- * ones the largest wins. Names without a linkage directive belong to their part. Names without a definition keep their
- * declaration: built-in functions, shared memory whose size the launch sets, and mistakes, which the loader reports.
- * The parts stay alive: functions and variables move to the new module's lists and still point to their own text. */
+ * A name that a part exports (.visible, .weak, .common) means the same in every part that declares it. Among several
+ * definitions, .visible wins over .weak, .weak over .common, the larger of two .common ones, and otherwise the first.
+ * Names without a linkage directive belong to their part. Names without a definition keep their declaration: built-in
+ * functions, shared memory whose size the launch sets, and mistakes, which the loader reports. The parts stay alive:
+ * functions and variables move to the new module's lists and still point to their own text. */
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -198,7 +198,8 @@ static void move_function(const struct linking *linking, struct ptx_function *fu
         function->alias_of = linking->function[function->alias_of->index];
 }
 
-/* Redirects everything in a part to its resolution, and moves what is kept to the new module's lists. */
+/* Redirects everything in a part to its resolution, and moves the functions and variables that are kept to the new
+ * module's lists. */
 static void move_part(struct linking *linking, struct ptx_module *part) {
     struct ptx_module *module = linking->module;
     linking->function = BASE_ARENA_ARRAY(module->arena, struct ptx_function *, part->n_functions);
@@ -279,7 +280,7 @@ struct ptx_module *ptx_link(const char *path, struct ptx_module **part, uint32_t
     learn_names(&linking);
     for (uint32_t p = 0; p < n_parts; p++)
         move_part(&linking, part[p]);
-    /* The indices in the parts' lists were needed until here. */
+    /* The indices in the parts' lists are no longer needed. */
     for (uint32_t i = 0; i < module->n_functions; i++)
         module->function[i]->index = i;
     for (uint32_t i = 0; i < module->n_variables; i++)

@@ -1,11 +1,11 @@
 /* Finds the registers that are live at the start of each block.
  *
- * The usual backward data flow over blocks, with bits only for registers that some block reads before it writes them:
- * most registers of compiled PTX live inside one block.
+ * This is the usual backward data flow over blocks. It uses bits only for registers that some block reads before it
+ * writes them, because most registers of compiled PTX live inside one block.
  *
- * A thread whose guard is false keeps its register, so a guarded write does not kill the old value, unless there is no
- * old value: the first write of a register, as in `@p mov r,1; @!p mov r,2`. A thread only sees its own registers, so
- * the liveness of one thread is exact for all and divergence does not matter. */
+ * A thread whose guard is false keeps its register. So a guarded write does not kill the old value, unless there is no
+ * old value: the first write of a register, as in `@p mov r,1; @!p mov r,2`. A thread sees only its own registers, so
+ * the liveness of one thread is exact for all of them, and divergence does not matter. */
 #include "ptx/passes.h"
 
 #include <string.h>

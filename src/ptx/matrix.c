@@ -1,4 +1,4 @@
-/* The fragments of matrix instructions: how many registers they have, from the tables of the PTX ISA manual. */
+/* The number of registers of each fragment of a matrix instruction, from the tables of the PTX ISA manual. */
 #include "ptx/matrix.h"
 
 static const struct {
@@ -14,7 +14,7 @@ static const struct {
 const char *ptx_element_name(enum ptx_element element) { return elements[element].text; }
 unsigned ptx_element_bits(enum ptx_element element) { return elements[element].bits; }
 
-/* wmma of f16 has the types of D and C alone. */
+/* wmma of f16 names only the types of D and C. */
 static enum ptx_element element_of(const struct ptx_matrix *matrix, enum ptx_matrix_role role) {
     if (matrix->n_elements == 1)
         return matrix->element[0];

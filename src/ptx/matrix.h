@@ -1,8 +1,8 @@
-/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Shape, layouts and element types are suffixes that no
- * other instruction has; this is what they say.
+/* Matrix instructions: wmma, mma, ldmatrix, stmatrix, movmatrix. Their shapes, layouts and element types are suffixes
+ * that no other instruction has. The structures here hold these suffixes in decoded form.
  *
- * A fragment is a matrix in the registers of a warp. The order of a multiplication's operands is D, A, B, C, and for a
- * sparse A the metadata, which say where its elements are. */
+ * A fragment is a matrix in the registers of a warp. The operands of a multiplication are D, A, B, C and, for a sparse
+ * A, the metadata, which say where its elements are. */
 #pragma once
 
 #include "ptx/ptx.h"
@@ -45,7 +45,7 @@ struct ptx_fragment {
 const char *ptx_element_name(enum ptx_element element);
 unsigned ptx_element_bits(enum ptx_element element);
 
-/* Returns the fragment of a multiplication, or of an access, whose role is then its own. */
+/* Returns the fragment of a multiplication. An access has only one fragment, whose role it names itself. */
 struct ptx_fragment ptx_matrix_fragment(const struct ptx_instruction *instruction, enum ptx_matrix_role role);
 /* Returns the type of the registers of a fragment. */
 enum ptx_type ptx_fragment_type(const struct ptx_fragment *fragment);

@@ -1,7 +1,7 @@
 /* PTX from before 2.0, as compilers wrote it for the first CUDA devices (.target sm_1x). The PTX ISA says under each
- * instruction what its suffixes meant when they were left out: .approx for single precision up to 1.3, .rn for double
- * precision, and subnormal numbers of single precision are 0 on sm_1x. mad.f32 of sm_1x, which truncated its product,
- * rounds as it does on every later device. map_f64_to_f32 is ignored: double precision stays what it is. */
+ * instruction which suffix an omitted one stands for: .approx for single precision up to 1.3, .rn for double precision.
+ * Subnormal numbers of single precision are 0 on sm_1x. mad.f32 of sm_1x truncated its product; here it rounds as on
+ * every later device. map_f64_to_f32 is ignored: double precision stays double precision. */
 #include "ptx/internal.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool has_rounding(const struct ptx_instruction *instruction) {
            ptx_has(instruction, PTX_MOD_FULL);
 }
 
-/* Instructions that have .ftz. */
+/* Returns whether the instruction has .ftz. */
 static bool can_flush(enum ptx_opcode opcode) {
     switch (opcode) {
     case PTX_OP_ADD:
@@ -67,8 +67,8 @@ static void add_rounding(struct ptx_instruction *instruction, bool is_single) {
     }
 }
 
-/* mov.u16 %h, %ctaid.x; cvt.u32.u16 %r, %tid.x: special registers had 16 bits, and can still be read so. Here they are
- * read with 32; the lower half is the same, and indices of that time were smaller. */
+/* mov.u16 %h, %ctaid.x; cvt.u32.u16 %r, %tid.x: special registers once had 16 bits and can still be read that way. Here
+ * they are read with 32 bits. The lower half is the same, and indices of that time were smaller. */
 void ptx_widen_special(struct ptx_instruction *instruction) {
     bool is_read = instruction->opcode == PTX_OP_MOV || instruction->opcode == PTX_OP_CVT;
     if (!is_read || instruction->n_operands != 2 || instruction->operand[1].kind != PTX_OPERAND_SPECIAL ||

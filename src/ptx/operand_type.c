@@ -1,5 +1,6 @@
-/* The type of each operand of an instruction, where the text leaves it implicit: shift amounts are .u32 whatever is
- * shifted, the sum of a .wide product is twice as wide. From the operand descriptions of the PTX ISA manual. */
+/* The type of each operand of an instruction, where the text leaves it implicit. Shift amounts are .u32 whatever the
+ * type of the value, and the sum of a .wide product is twice as wide. From the operand descriptions of the PTX ISA
+ * manual. */
 #include "ptx/matrix.h"
 
 static enum ptx_type double_width(enum ptx_type type) {
@@ -146,7 +147,7 @@ static enum ptx_type texture_type(const struct ptx_instruction *insn, unsigned k
     return insn->type[is_level ? insn->n_types - 1 : 0];
 }
 
-/* D, A, B, C, metadata; an access has a fragment, an address and a stride, which are 32 bits wide. */
+/* D, A, B, C, metadata. An access has a fragment, an address and a stride, which are 32 bits wide. */
 static enum ptx_type matrix_type(const struct ptx_instruction *insn, unsigned k) {
     const struct ptx_matrix *matrix = insn->matrix;
     bool is_multiplication = matrix->action == PTX_MATRIX_MULTIPLY;

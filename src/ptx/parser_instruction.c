@@ -74,7 +74,7 @@ static void mark_unsupported(struct ptx_parser *parser, struct ptx_instruction *
         instruction->unsupported = base_arena_printf(parser->arena, ".%s", parser->token.name->text);
 }
 
-/* A register of 128 bits is a vector of two halves: these instructions take .b128 as .v2.b64. */
+/* Returns whether the instruction takes .b128 as .v2.b64: a register of 128 bits is a vector of two halves. */
 static bool divides(enum ptx_opcode opcode) {
     return opcode == PTX_OP_MOV || opcode == PTX_OP_LD || opcode == PTX_OP_ST || opcode == PTX_OP_ATOM;
 }
@@ -165,8 +165,8 @@ static bool parse_indexed_branch(struct ptx_parser *parser, struct ptx_instructi
     return true;
 }
 
-/* Rejects what cannot start an operand, for a better message than that of a bad constant. An opcode that starts a line
- * is the next instruction. */
+/* Rejects tokens that cannot start an operand, because the message about a bad constant would be worse. An opcode that
+ * starts a line is the next instruction. */
 static bool starts_operand(const struct ptx_token *token) {
     if (token->kind == TOKEN_PUNCTUATION)
         return token->punctuation < 256 && strchr("{[!-+~(", token->punctuation);

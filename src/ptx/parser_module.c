@@ -238,7 +238,8 @@ static void check_preamble(struct ptx_parser *parser) {
     else if (!module->target)
         ptx_fail(parser, start, "expected '.target' after '.version'");
     else if (module->address_size == 0 && module->version_major < 3)
-        module->address_size = 64; /* the directive came with 2.3; registers of 32 bits are no addresses here */
+        module->address_size = 64; /* the directive came with 2.3; Heddle does not treat 32-bit registers as
+                                    * addresses */
     else if (module->address_size == 0)
         ptx_fail(parser, start,
                  "expected '.address_size 64': without it addresses have 32 bits, which is not supported");

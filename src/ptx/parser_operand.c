@@ -144,8 +144,8 @@ static bool parse_pair(struct ptx_parser *parser, struct ptx_operand *operand) {
 
 /* ---- Names ---- */
 
-/* A name with a % is a register, and so is one with the prefix of a range: no function or variable of that name
- * follows. */
+/* A name with a % is a register, and so is one with the prefix of a range. No function or variable of that name can
+ * follow. */
 static bool is_register_name(struct ptx_parser *parser, struct ptx_name *name) {
     return name->text[0] == '%' || ptx_is_near_range(parser, name);
 }

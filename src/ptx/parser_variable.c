@@ -18,7 +18,7 @@ struct declaration {
 struct shape {
     uint64_t dimension[PTX_MAX_DIMENSIONS + 1]; /* the elements of a vector are one more dimension */
     unsigned n_dimensions;
-    bool is_open; /* first dimension []: as many as the initialiser has */
+    bool is_open; /* first dimension []: the initialiser determines it */
 };
 
 static bool parse_alignment(struct ptx_parser *parser, uint32_t *alignment) {
@@ -49,7 +49,8 @@ bool ptx_skip_attribute(struct ptx_parser *parser, bool *is_managed) {
     return true;
 }
 
-/* .ptr .global .align 8: what a pointer parameter points to. A hint for optimisers, checked and dropped. */
+/* .ptr .global .align 8 describes the target of a pointer parameter. It is a hint for optimisers, checked and
+ * dropped. */
 static bool skip_pointee(struct ptx_parser *parser) {
     const struct ptx_name *name = parser->token.kind == TOKEN_DOT ? parser->token.name : NULL;
     if (name && name->suffix_kind == SUFFIX_SPACE)

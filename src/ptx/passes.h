@@ -22,7 +22,7 @@ struct ptx_passes {
     uint32_t *first_edge;  /* per block: the number of its first edge; its edges are numbered like its successors */
     bool *is_ignored;      /* per edge: a dead end that post-dominators ignore */
     bool needs_uniformity; /* reconvergence points depend on which branches are uniform */
-    uint32_t *reconvergence_block; /* per block: where its paths reconverge; the exit when nowhere earlier */
+    uint32_t *reconvergence_block; /* per block: where its paths reconverge, at the latest the exit */
 };
 
 /* A directed graph in compressed rows: node i's successors are successor[start[i] .. start[i + 1]). */
@@ -55,15 +55,16 @@ void ptx_set_dominators(struct ptx_passes *passes);
 void ptx_find_dead_ends(struct ptx_passes *passes, const bool *returns);
 /* Returns whether the block is the exit or only a return. */
 bool ptx_ends_threads(const struct ptx_passes *passes, uint32_t block);
-/* Returns whether threads may wait for others in the block: it has a barrier, or calls a function that may have one. */
+/* Returns whether threads may wait for others in the block: it contains a barrier, or calls a function that may contain
+ * one. */
 bool ptx_may_wait(const struct ptx_passes *passes, uint32_t block);
-/* Returns whether the branch at the block's end may diverge. Returns false before uniformity is known; the pass that
- * asked runs again when it is. */
+/* Returns whether the branch at the block's end may diverge. Returns false before uniformity is known; then the calling
+ * pass runs again later. */
 bool ptx_is_divergent(struct ptx_passes *passes, uint32_t block);
 void ptx_set_reconvergence(struct ptx_passes *passes);
 void ptx_find_loops(struct ptx_passes *passes);
 void ptx_compute_liveness(struct ptx_passes *passes);
-/* Writes live_words words: the registers live at the end of a block. */
+/* Writes live_words words: the registers that are live at the end of a block. */
 void ptx_find_live_out(const struct ptx_analysis *analysis, uint32_t block, uint64_t *live);
 void ptx_assign_slots(struct ptx_passes *passes);
 void ptx_find_uniform(struct ptx_passes *passes);

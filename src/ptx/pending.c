@@ -1,7 +1,7 @@
 /* Resolves references to names that are defined later.
  *
- * A label belongs to the { } around it: compilers paste inline assembly with the same labels many times, each copy in
- * braces. So label references are resolved against a scope's labels when it ends, and the rest moves outwards.
+ * A label belongs to the { } around it, because compilers paste inline assembly with the same labels many times, each
+ * copy in braces. So when a scope ends, label references are resolved against its labels, and the rest move outwards.
  * Functions and module variables are resolved at the end of the module. */
 #include "ptx/internal.h"
 
@@ -164,7 +164,8 @@ static void redirect_aliases(struct ptx_parser *parser) {
     }
 }
 
-/* Points the addresses in initialisers to what they name; undefined names are already reported. */
+/* Points the addresses in initialisers to the functions and variables that they name. Undefined names are already
+ * reported. */
 static void resolve_relocations(struct ptx_parser *parser, struct ptx_variable **variable, uint32_t count) {
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = 0; i < variable[v]->n_relocations; i++) {

@@ -1,9 +1,9 @@
-/* The PTX front end: turns text into a checked and resolved module. It knows the language, but neither what
- * instructions compute nor time.
+/* The PTX front end: turns text into a checked and resolved module. It knows the language, but not what instructions
+ * compute, nor their timing.
  *
  * ptx_parse() returns a module whose names are all resolved: operands hold register numbers, symbol pointers and
- * instruction indices. The structures are open: readers walk them directly. Everything lives in the module's arena and
- * is freed with it. The language is that of the PTX ISA manual, versions 1.0 to 9.0. */
+ * instruction indices. The structures are open, and readers walk them directly. Everything lives in the module's arena
+ * and is freed with it. The language is that of the PTX ISA manual, versions 1.0 to 9.0. */
 #pragma once
 
 #include <stdbool.h>
@@ -98,7 +98,7 @@ struct ptx_relocation {
     const char *symbol; /* a variable or a function of the module */
     int64_t addend;
     bool generic;
-    struct ptx_variable *variable; /* what symbol names: one of the two */
+    struct ptx_variable *variable; /* the meaning of symbol: one of the two */
     struct ptx_function *function;
     uint32_t mask_shift; /* 0xFF00(symbol)-style byte selection: shift right by this many bits; 0 normally */
 };
@@ -185,12 +185,12 @@ struct ptx_instruction {
     struct ptx_location at;
     struct ptx_source_line source;
     enum ptx_opcode opcode;
-    enum ptx_space space;        /* of ld, st, atom, cvta, isspacep, prefetch, ...; of cp, where it copies to */
-    enum ptx_space source_space; /* of cp: where it copies from */
+    enum ptx_space space;        /* of ld, st, atom, cvta, isspacep, prefetch, ...; of cp, its destination's */
+    enum ptx_space source_space; /* of cp: its source's */
     uint8_t vector;              /* 1, 2, 4 or 8 */
     uint8_t n_types, n_operands;
     bool guard_negated;
-    bool has_nounroll;                 /* .pragma "nounroll" stands before it: its loop stays as it is written */
+    bool has_nounroll;                 /* .pragma "nounroll" stands before it: its loop is not unrolled */
     uint32_t guard;                    /* predicate register of @p, or PTX_NO_INDEX */
     enum ptx_type type[PTX_MAX_TYPES]; /* in the order written: cvt.f32.s32 is {F32, S32} */
     uint64_t modifiers[PTX_MODIFIER_WORDS];

@@ -1,18 +1,18 @@
 /* Post-dominators, and from them the reconvergence point of each branch.
  *
  * Paths that end early do not delay the others. There are three kinds:
- * - dead ends, where threads end without rejoining others (dead_ends.c): a block with other successors considers only
+ * - Dead ends, where threads end without rejoining others (dead_ends.c). A block with other successors considers only
  *   those, so that lanes reconverge after an if in which some of them ended. A loop that is left only by dead ends
- *   keeps those on every iteration, or all of them when there are none: they are the way out of the loop, and lanes
- *   that leave it wait there for the others, unless these wait for them;
- * - traps, calls that never return, and exits in a called function: a block that can reach a return considers only
- *   successors that can;
- * - endless loops, in the same search.
+ *   keeps those on every iteration, or all of them if there are none: they are the way out of the loop, and lanes that
+ *   leave it wait there for the others, unless these wait for them.
+ * - Traps, calls that never return, and exits in a called function. A block that can reach a return considers only
+ *   successors that can.
+ * - Endless loops, found by the same search.
  * Such a path never reaches a reconvergence point of the code around it, so the paths that do are properly nested.
  *
  * Blocks that do not reach a return in this sense get an edge to the exit: from the trap, or, for a group of blocks
  * that is never left, from a stand-in before the group's first block. So branches inside an endless loop reconverge
- * inside it, at the latest where the next iteration begins. The stand-in is no block, so `post_dominator` names the
+ * inside it, at the latest where the next iteration begins. The stand-in is not a block, so `post_dominator` names the
  * exit instead and stays a tree. */
 #include "ptx/passes.h"
 
@@ -67,7 +67,7 @@ static uint32_t successor_number(const struct ptx_block *block, uint32_t to) {
     return s;
 }
 
-/* Marks the exit and all blocks that lead to it along such edges. */
+/* Marks the exit and all blocks that lead to it along edges that is_followed() accepts. */
 static bool *mark_leading_out(const struct exit_search *search, ptx_edge_fn *is_followed) {
     const struct ptx_analysis *analysis = search->analysis;
     bool *is_marked = BASE_ARENA_ARRAY(search->passes->scratch, bool, analysis->n_blocks);

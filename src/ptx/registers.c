@@ -1,5 +1,5 @@
-/* The registers that an instruction reads and writes, from the operand order of the PTX ISA manual: the destination
- * comes first where there is one. The carry flag CC.CF is not a register here. */
+/* The registers that an instruction reads and writes, from the operand order of the PTX ISA manual: if there is a
+ * destination, it comes first. The carry flag CC.CF does not count as a register. */
 #include "ptx/passes.h"
 
 #include <assert.h>
@@ -94,7 +94,7 @@ void ptx_for_each_register(const struct ptx_instruction *instruction, visit_func
 
     if (is_register(instruction->guard))
         visit(user, instruction->guard, false);
-    /* wgmma adds to its destination; an address in first place is only read. */
+    /* wgmma adds to its destination. An address as the first operand is only read. */
     if (instruction->n_operands > 0 &&
         (!writes_first || first->kind == PTX_OPERAND_ADDRESS || instruction->opcode == PTX_OP_WGMMA))
         visit_reads(first, visit, user);

@@ -1,7 +1,7 @@
-/* Names and scopes: what a name means at a point of the text.
+/* Names and scopes: the meaning of a name at a point of the text.
  *
  * Every distinct identifier is one struct ptx_name with a stack of bindings to registers, variables and functions,
- * innermost first: a lookup follows one pointer, and leaving a scope pops its bindings. */
+ * innermost first. A lookup follows one pointer, and leaving a scope pops its bindings. */
 #include "ptx/internal.h"
 
 #include "base/text.h"
