@@ -1,4 +1,4 @@
-/* Tag arrays with LRU replacement. The papers state LRU or nothing, so there is no other policy. */
+/* Tag arrays with LRU replacement. The papers name LRU or no policy, so there is no other. */
 #include "mem/cache.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* A tag array: sets, ways, least recently used replacement, one state byte per line. L1s, instruction caches and L2
- * banks use it and define what the states mean. */
+ * banks use it and define the meaning of the states. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct mem_cache {
     uint8_t *is_pinned;
     uint64_t stamp;
     uint32_t sets, ways;
-    uint32_t most_sets, most_ways; /* that there is room for: mem_cache_resize() */
+    uint32_t most_sets, most_ways; /* the allocated size: mem_cache_resize() */
     uint32_t
         stride;     /* number of banks that lines are interleaved over: this one holds every stride-th chunk of lines */
     uint32_t chunk; /* lines of a chunk */
@@ -36,7 +36,7 @@ static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t lin
     return (uint32_t)(cache->set_mask ? place & cache->set_mask : place % cache->sets);
 }
 
-/* The slot that holds the line, or MEM_NONE. */
+/* Returns the slot that holds the line, or MEM_NONE. */
 static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line) {
     uint32_t first = mem_cache_set(cache, line) * cache->ways;
     for (uint32_t slot = first; slot < first + cache->ways; slot++)
@@ -51,7 +51,7 @@ static inline void mem_cache_touch(struct mem_cache *cache, uint32_t slot) { cac
  * pinned, otherwise MEM_NONE. */
 uint32_t mem_cache_victim(const struct mem_cache *cache, uint64_t line);
 void mem_cache_put(struct mem_cache *cache, uint32_t slot, uint64_t line, enum mem_state state);
-/* Makes an empty cache as small as this, but for what does not fill a way: fewer ways, and half the sets where less
+/* Shrinks an empty cache to this many lines, rounded down to whole ways: it gets fewer ways, and half the sets if less
  * than half of the ways would be left. */
 void mem_cache_resize(struct mem_cache *cache, uint32_t n_lines);
 void mem_cache_drop(struct mem_cache *cache, uint32_t slot);

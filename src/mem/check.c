@@ -1,4 +1,4 @@
-/* The invariants of the memory system, for tests, and a description of what is in flight, for the watchdog. */
+/* Checks the invariants of the memory system, for tests, and describes everything in flight, for the watchdog. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

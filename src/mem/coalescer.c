@@ -1,11 +1,11 @@
 /* Turns the addresses of a warp's lanes into the lines it requests, and into the cycles a shared-memory access takes.
  *
  * Global memory: one transaction per line that any lane touches, as in devices since compute capability 2.0 with L1
- * lines of 128 bytes; a lane whose bytes cross a line boundary requests both lines. Shared memory: banks of 4-byte
- * words; a bank delivers one word per cycle, to all lanes that request it.
+ * lines of 128 bytes. A lane whose bytes cross a line boundary requests both lines. Shared memory: banks of 4-byte
+ * words. A bank delivers one word per cycle, to all lanes that request it.
  *
  * This runs once per memory instruction of a warp. It recognises runs of neighbouring addresses and single lines first
- * (20 ns); other patterns go through a small hash table instead of comparing all pairs (100 ns). */
+ * (20 ns). Other patterns go through a small hash table instead of comparing all pairs (100 ns). */
 #include "mem/mem.h"
 
 #include <assert.h>
@@ -45,7 +45,7 @@ struct cover {
     uint64_t bits[COVER_WORDS];
 };
 
-/* Most lines have two words, for which a call of memset() would cost more than the rest of the work. */
+/* Most lines have two words. For these a call of memset() would cost more than the rest of the work. */
 static void cover_nothing(struct cover *cover, uint32_t line_bytes) {
     cover->bits[0] = cover->bits[1] = 0;
     if (line_bytes > 128)
@@ -83,7 +83,7 @@ static bool is_unit_stride(const uint64_t address[32], uint32_t bytes) {
     return difference == 0;
 }
 
-/* The lines of 32 contiguous elements from `start` on. */
+/* Finds the lines of 32 contiguous elements that begin at `start`. */
 static unsigned coalesce_run(uint64_t start, uint32_t bytes, uint32_t line_bytes, struct mem_transaction *out) {
     uint64_t end = start + 32 * (uint64_t)bytes;
     uint32_t bytes_shift = (uint32_t)__builtin_ctz(bytes);
@@ -152,8 +152,8 @@ static bool are_aligned(const uint64_t address[32], uint32_t mask, uint32_t byte
     return (all & (bytes - 1)) == 0;
 }
 
-/* As coalesce_any(), for elements of 1 << bytes_shift bytes that do not cross lines, at most 64 to a line: one bit per
- * element records which are touched, and the bytes of a line are counted once. */
+/* Like coalesce_any(), for elements of 1 << bytes_shift bytes that do not cross lines, at most 64 to a line. One bit
+ * per element records whether it is touched, and the bytes of a line are counted once. */
 static unsigned coalesce_elements(const uint64_t address[32], uint32_t mask, uint32_t bytes_shift, uint32_t line_bytes,
                                   struct mem_transaction *out) {
     uint64_t touched[32], here = 0, line = 0;
@@ -230,8 +230,8 @@ unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned tim
     return sum;
 }
 
-/* Returns whether all lanes touch words of as many neighbours as there are banks: no two of these share a bank.
- * Addresses count from that of lane 0, so that 32 bits are enough to compare them. */
+/* Returns whether the words that the lanes touch are no further apart than the number of banks, so that no two share a
+ * bank. Addresses are relative to lane 0's, so that 32 bits are enough to compare them. */
 static bool are_in_one_round(const uint64_t address[32], uint32_t bytes, uint32_t banks) {
     int32_t least = 0, most = 0;
     uint64_t high = 0;
@@ -280,15 +280,16 @@ unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t 
     return most;
 }
 
-/* The bank of a line's tag on an H200, the only two sums of address bits that explain how long lanes with lines at any
- * distance take (tags_l1, shifted_rows_l1). */
+/* The bank of a line's tag on an H200. Only these two sums of address bits explain the measured times of lanes whose
+ * lines are any distance apart (tags_l1, shifted_rows_l1). */
 static unsigned tag_bank(uint64_t line, unsigned banks) {
     enum { FIRST = 0x26f, SECOND = 0x1da };
     unsigned number = (unsigned)(__builtin_parityll(line & FIRST) | __builtin_parityll(line & SECOND) << 1);
     return number % banks;
 }
 
-/* Returns the most lines of 128 bytes, or what all banks together deliver in a cycle, whose tags are in one bank. */
+/* Returns the most lines whose tags are in one bank. A line here is 128 bytes, or as many as all banks deliver in a
+ * cycle. */
 static unsigned tag_conflicts(const struct mem_transaction *transaction, unsigned n, unsigned tag_banks,
                               uint32_t banks) {
     uint64_t lines[MEM_MAX_L1_BANKS][MEM_MAX_TRANSACTIONS];
@@ -310,7 +311,8 @@ static unsigned tag_conflicts(const struct mem_transaction *transaction, unsigne
 
 unsigned mem_l1_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes,
                        const struct mem_transaction *transaction, unsigned n, unsigned tag_banks, uint32_t banks) {
-    unsigned least = (bytes + WORD_BYTES - 1) / WORD_BYTES; /* wide accesses: so many parts of a warp, one by one */
+    unsigned least = (bytes + WORD_BYTES - 1) / WORD_BYTES; /* wide accesses process a warp in this many parts, one by
+                                                             * one */
     if (n <= 1)
         return least;
     unsigned words = mem_bank_conflicts(address, mask, bytes, banks);

@@ -1,11 +1,11 @@
-/* What the memory system keeps when nothing is in flight: the tags of its caches, the directory, DRAM's open rows, and
- * until when its links and buses are taken. */
+/* Saves and restores the state that the memory system keeps when nothing is in flight: the tags of its caches, the
+ * directory, DRAM's open rows, and the time until which its links and buses are reserved. */
 #include <assert.h>
 #include <string.h>
 
 #include "mem/internal.h"
 
-/* Walks over all of it: one call for each piece of memory. */
+/* Called once for each piece of that memory. */
 typedef void visit_fn(void *user, void *at, size_t bytes);
 
 static void walk_cache(struct mem_cache *cache, visit_fn *visit, void *user) {

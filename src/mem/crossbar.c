@@ -3,7 +3,7 @@
  *
  * A packet is a header and its data. Routing is cut-through: the head crosses while the tail still leaves, so an empty
  * crossbar takes latency + packet bytes / bandwidth. A packet occupies the sender's link and then the receiver's for
- * its length; packets queue in order at both. Links are reserved in integer ticks of 2^-20 cycle, so that several
+ * its length. Packets queue in order at both. Links are reserved in integer ticks of 2^-20 cycle, so that several
  * headers fit into a cycle and every host computes the same result. A packet that arrives within a cycle is seen in the
  * next cycle.
  *
@@ -21,7 +21,7 @@ uint64_t mem_ticks_per_byte(double bytes_per_cycle) {
 
 static uint64_t ticks(uint64_t cycle) { return cycle << MEM_TICK_BITS; }
 
-/* Reserves the link for a packet, not before `start`. Returns when the packet starts. */
+/* Reserves the link for a packet, no earlier than `start`. Returns the time at which the packet starts. */
 static uint64_t pass(struct mem_link *link, uint64_t start, uint32_t bytes) {
     if (start < link->free_ticks)
         start = link->free_ticks;
@@ -88,8 +88,8 @@ void mem_crossbar_to_sm(struct mem *mem, struct mem_message *message, uint64_t c
     send_to_sm(mem, bank, depart(mem, &bank->out, message, cycle), MEM_EVENT_SM_ARRIVE, message);
 }
 
-/* Head and tail arrive in the same cycle only when links are unlimited, and then always. So packets keep their order.
- */
+/* Packets keep their order: head and tail arrive in the same cycle only if links are unlimited, and then for every
+ * packet. */
 void mem_crossbar_at_sm(struct mem *mem, const struct mem_message *message, uint64_t cycle) {
     struct mem_sm *sm = &mem->sms[message->sm];
     uint64_t tail = arrive(&sm->in, message, cycle);

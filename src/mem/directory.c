@@ -1,5 +1,5 @@
 /* The directory of a MESI protocol between write-back L1s and an inclusive L2 (Meng 2010, table 3: "directory-based").
- * The paper names the protocol and leaves out its messages; these are ours.
+ * The paper names the protocol but not its messages; these are ours.
  *
  * Each L2 line knows its owner (the one L1 that may write it, exclusive or modified) or its sharers. All data goes
  * through the L2; L1s do not send to each other.
@@ -10,18 +10,19 @@
  *     ATOMIC     any, the asker's too     INVALIDATE all, wait     done
  *     (evicted)  any                      INVALIDATE all, wait     written back if modified
  *
- * One request at a time per line: while acknowledgements are missing, the line has an entry, and requests for it wait
- * there in order. So the entry has the only transient states, and these races remain:
- *  - The owner gives the line back before DOWNGRADE or INVALIDATE reaches it: its PUT arrives before its
+ * Each line serves one request at a time. While acknowledgements are missing, the line has an entry, and requests for
+ * it wait there in order. So only the entry has transient states, and these races remain:
+ *  - The owner gives the line back before DOWNGRADE or INVALIDATE reaches it. Its PUT arrives before its
  *    acknowledgement, which then says that it has no copy.
- *  - An L1 asks for an upgrade and loses its copy before the request is served: it is no longer a sharer, so it gets
- * the data.
- *  - An L1 drops its shared copy silently and asks again: the directory still lists it, the request says that it has no
+ *  - An L1 asks for an upgrade and loses its copy before the request is served. It is no longer a sharer, so it gets
+ *    the data.
+ *  - An L1 drops its shared copy silently and asks again. The directory still lists it; the request says that it has no
  *    copy.
- *  - The line is evicted while an answer is in flight: lookups take the same time for all messages and a link keeps
- * their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once; all earlier messages of
- * the line have left by then, because the acknowledgement or the fill arrives at least a lookup later. Instruction
- * fetches read the L2's copy and are not tracked: code does not change while it runs. */
+ *  - The line is evicted while an answer is in flight. Lookups take the same time for all messages and a link keeps
+ *    their order, so INVALIDATE arrives after the data. Answers that follow a wait leave at once. All earlier messages
+ *    of the line have left by then, because the acknowledgement or the fill arrives at least a lookup later.
+ *
+ * Instruction fetches read the L2's copy and are not tracked: code does not change while it runs. */
 #include <assert.h>
 
 #include "mem/internal.h"
@@ -32,7 +33,7 @@ uint64_t mem_directory_copies(const struct mem_bank *bank, uint32_t slot) {
     return bank->sharers[slot] | (bank->owner[slot] == MEM_NO_OWNER ? 0 : bit(bank->owner[slot]));
 }
 
-/* The SMs that have to answer before this request can be served. */
+/* Returns the SMs that must answer before this request can be served. */
 static uint64_t targets_of(const struct mem_bank *bank, uint32_t slot, const struct mem_message *message) {
     uint64_t copies = mem_directory_copies(bank, slot);
     switch ((enum mem_message_type)message->type) {
@@ -145,7 +146,7 @@ void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot,
     ask(mem, bank, entry, mem_directory_copies(bank, slot), MEM_MSG_INVALIDATE, cycle);
 }
 
-/* An L1 has returned or dropped its copy: updates the line in the L2, or the entry of a line that leaves. */
+/* Updates the line in the L2, or the entry of a line that leaves, after an L1 has returned or dropped its copy. */
 static void take_copy_back(struct mem *mem, struct mem_bank *bank, uint32_t entry, const struct mem_message *message,
                            bool has_data) {
     if (has_data)

@@ -1,31 +1,31 @@
 /* DRAM: channels with banks, open rows, a bounded queue and one data bus each.
  *
- * Address mapping: channel = line number mod channels, unless dram.interleave says otherwise; of the quotient, the
- * lowest part is the column, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row,
+ * Address mapping: channel = line number mod channels, unless dram.interleave says otherwise. The lowest part of the
+ * quotient is the column, the next the bank, the highest the row. Neighbouring lines of a channel lie in one row,
  * neighbouring rows in different banks. With dram.bank_hash=fold the higher digits of a row's number, to the base of
- * the banks, are added to the bank, so that rows at a distance of a power of the banks lie in different banks too.
+ * the banks, are added to the bank, so that rows whose distance is a power of the banks lie in different banks too.
  *
- * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles, any other access, the
- * first to a bank included (the papers have no third case), after row_conflict_cycles. Row hits can be pipelined with
- * other accesses to the same row, row conflicts cannot (Narasiman 2014, 7.2): a conflict opens its row during the
- * difference of the two latencies, then accesses to the row can start; a row is closed only when all its accesses have
- * completed. Then the data crosses the bus for bytes / bandwidth, in the order in which it is ready. So a single access
- * takes its latency plus the transfer. When both latencies are equal (Meng 2010: 100 cycles, pipelined), rows do not
- * matter and every access counts as a row hit.
+ * Two latencies, from the papers: an access to the open row has its data after row_hit_cycles. Any other access,
+ * including the first to a bank (the papers have no third case), has it after row_conflict_cycles. Row hits can be
+ * pipelined with other accesses to the same row, row conflicts cannot (Narasiman 2014, 7.2). A conflict opens its row
+ * during the difference of the two latencies, then accesses to the row can start. A row is closed only when all its
+ * accesses have completed. Then the data crosses the bus for bytes / bandwidth, in the order in which it is ready. So a
+ * single access takes its latency plus the transfer. If both latencies are equal (Meng 2010: 100 cycles, pipelined),
+ * rows do not matter and every access counts as a row hit.
  *
- * A bank's latency is not always its own: where the latencies include the way through the controller, dram.row_cycle
- * says how long a row occupies its bank, as data sheets do (tRC). Another row can then be opened that long after this
- * one was, and not before the last access to this one has started.
+ * A latency may include the path through the controller. Then dram.row_cycle says how long a row occupies its bank, as
+ * data sheets do (tRC). Another row can be opened that long after this one was, but not before the last access to this
+ * one has started.
  *
  * Accesses start no faster than the bus can carry them, at most one per cycle. They transfer the bytes of the request,
- * a line of the L2 or less, in bursts of 32 bytes (our choice). Reads and writes use the same queue; requests that find
+ * a line of the L2 or less, in bursts of 32 bytes (our choice). Reads and writes use the same queue. Requests that find
  * it full wait in order.
  *
  * Row hold (Narasiman 2014, 7.2): a load may carry a hint that another access to its row follows soon. If the policy
  * follows hints, it holds the row: from the cycle in which another row could be opened, conflicts wait until a hit has
  * started or dram.row_hold cycles have passed. The default is the dissertation's break-even point, the conflict's
- * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint;
- * the dissertation does not say what two hints mean.
+ * latency minus the hit's: waiting any longer costs more than the hit saves. A bank holds its row for the last hint.
+ * The dissertation does not say what two hints mean.
  *
  * Left out: refresh, bus turnaround, activation windows. */
 #include <assert.h>
@@ -108,9 +108,9 @@ static uint16_t bank_of(const struct config_dram *dram, uint64_t row) {
     return (uint16_t)(bank % dram->banks);
 }
 
-/* Returns the channel of a bank's line, and finds the line's number there. With dram.interleave, so many bytes of the
- * bank's lie in one of the partition's channels, and the next in another one; the partition's banks take turns in each.
- */
+/* Returns the channel of a bank's line, and the line's number in it. With dram.interleave, each run of that many bytes
+ * of the bank lies in one of the partition's channels, and the next run in another. The partition's banks take turns in
+ * each. */
 static uint32_t find_channel(const struct mem *mem, const struct mem_bank *bank, uint64_t line, uint64_t *in_channel) {
     uint64_t place = mem_place_of(mem, line), n = mem->machine->dram.interleave_bytes / mem->line_bytes;
     if (!n) {
@@ -145,7 +145,7 @@ void mem_dram_add(struct mem *mem, const struct mem_bank *bank, uint32_t entry, 
     wake(channel, next_issue > cycle ? next_issue : cycle);
 }
 
-/* Moves requests into the queue while it has room. A write that has a place there no longer needs its L2 entry. */
+/* Moves requests into the queue while it has room. A write in the queue no longer needs its L2 entry. */
 static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cycle) {
     while (channel->n_backlog > 0 && channel->n_queue < mem->machine->dram.queue_entries) {
         struct dram_request *request = &channel->queue[channel->n_queue++];
@@ -159,7 +159,8 @@ static void fill_queue(struct mem *mem, struct mem_channel *channel, uint64_t cy
     }
 }
 
-/* Returns the cycle from which another row can be opened, after an access to this one; ready: before that access. */
+/* Returns the cycle from which another row can be opened after an access to this one. `ready` is that cycle without the
+ * access. */
 static uint64_t after_hit(const struct config_dram *dram, uint64_t ready, uint64_t cycle) {
     if (dram->row_hit_cycles == dram->row_conflict_cycles)
         return cycle;
@@ -184,7 +185,7 @@ static uint64_t open_and_access(const struct config_dram *dram, struct stats_mem
     return cycle + dram->row_conflict_cycles;
 }
 
-/* The hold ends with the access that starts now. */
+/* Ends the hold with the access that starts now. */
 static void end_hold(struct stats_mem *counters, struct dram_bank *bank, uint64_t row, uint64_t cycle) {
     uint64_t end = cycle < bank->hold_until ? cycle : bank->hold_until;
     counters->row_hold_cycles += end > bank->ready_switch ? end - bank->ready_switch : 0;
@@ -219,8 +220,8 @@ static void start(struct mem *mem, struct mem_channel *channel, uint32_t place, 
                                   .bytes = (uint16_t)request.bytes,
                                   .type = request.is_write ? MEM_MSG_WRITE : MEM_MSG_READ};
     mem_events_add(&channel->partition->events, data, MEM_PHASE_OWN, MEM_EVENT_DRAM_DATA, &message);
-    /* At full load accesses start exactly at the bus's rate: a start that was rounded up to a whole cycle is made up
-     * for by the next. */
+    /* At full load, accesses start exactly at the bus's rate: if a start was rounded up to a whole cycle, the next one
+     * makes up for it. */
     uint64_t latest_debt = ticks(cycle) >= ticks(1) ? ticks(cycle) - ticks(1) + 1 : 0;
     if (channel->issue_ticks < latest_debt)
         channel->issue_ticks = latest_debt;

@@ -1,6 +1,6 @@
-/* First come, first served at each bank: picks the oldest request that can start now; a request whose bank is busy
- * delays only later ones to the same bank. The other reading of "FCFS" in Narasiman 2011, table 1 (dram_fcfs.c has the
- * strict one). */
+/* First come, first served at each bank: picks the oldest request that can start now. A request whose bank is busy
+ * delays only later ones to the same bank. This is the other reading of "FCFS" in Narasiman 2011, table 1; dram_fcfs.c
+ * is the strict one. */
 #include "mem/dram_policy.h"
 
 static uint32_t pick(const struct dram_view *view) {

@@ -1,10 +1,10 @@
-/* First ready, first come, first served: of the requests that can start now, picks the oldest that hits an open row,
+/* First ready, first come, first served: among the requests that can start now, picks the oldest that hits an open row,
  * otherwise the oldest. Rixner et al. 2000, as cited and used in Narasiman 2014 (7.2) and by Liu 2023.
  *
- * With row hold (Narasiman 2014, 7.2) conflicts wait a while, after an access with a hint, for the hit that the hint
- * promises; dram_start() has the rule.
+ * With row hold (Narasiman 2014, 7.2), conflicts after an access with a hint wait for the hit that the hint promises;
+ * dram_start() contains the rule.
  *
- * Row hits could delay a conflict for ever; the papers do not say what prevents that. Our rule: a request that has
+ * Row hits could delay a conflict for ever, and the papers do not say what prevents that. Our rule: a request that has
  * waited longer than a full queue takes in the worst case goes first, and no other starts before it. */
 #include "mem/dram_policy.h"
 

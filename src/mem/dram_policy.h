@@ -1,4 +1,4 @@
-/* DRAM policies: one file each, one line in dram_policies.def. What a policy is, is in heddle/dram_policy.h. */
+/* DRAM policies: one file each, one line in dram_policies.def. heddle/dram_policy.h defines their interface. */
 #pragma once
 
 #include "heddle/dram_policy.h"
@@ -7,5 +7,5 @@
 #include "mem/dram_policies.def"
 #undef DRAM_POLICY
 
-/* dram.c: the policy in a shared object; NULL after one line in `error`. */
+/* dram.c: returns the policy in a shared object, or NULL after one line in `error`. */
 const struct dram_policy *mem_load_dram_policy(const char *path, char *error, size_t error_size);

@@ -1,5 +1,5 @@
-/* A random channel for DRAM policies; dram_trial.h says what for. Its times are those of a channel in dram.c, without
- * the data bus: a bank serves one access after the other, and opening another row takes longer. */
+/* A random channel for DRAM policies; see dram_trial.h. Its times are those of a channel in dram.c, without the data
+ * bus: a bank serves one access after the other, and opening another row takes longer. */
 #include "mem/dram_trial.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static uint32_t random_below(struct channel *channel, uint32_t limit) {
     return (uint32_t)(channel->seed >> 33) % limit;
 }
 
-/* Bursts to one bank and row, as coalesced accesses make them. */
+/* Adds bursts to one bank and row, as coalesced accesses do. */
 static void add_requests(struct channel *channel, uint64_t cycle) {
     uint32_t burst = random_below(channel, 6) == 0 ? 1 + random_below(channel, 8) : 0;
     uint16_t bank = (uint16_t)random_below(channel, N_BANKS);

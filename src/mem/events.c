@@ -1,8 +1,8 @@
 /* The event queue: a wheel of one slot per cycle for the near future, a binary heap for later events. The order of
  * events is (cycle, phase, sender in the second phase, order of addition), the same on every host.
  *
- * Nearly all delays (lookups, links, DRAM) are shorter than the wheel, so adding and taking cost a few nanoseconds;
- * the heap serves links with long backlogs. */
+ * Nearly all delays (lookups, links, DRAM) are shorter than the wheel, so adding and taking an event cost a few
+ * nanoseconds. The heap serves links with long backlogs. */
 #include "mem/events.h"
 
 #include <assert.h>

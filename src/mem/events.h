@@ -35,8 +35,8 @@ enum mem_message_flags {
     MEM_FLAG_EXCLUSIVE = 16, /* DATA: no other copy exists; the line may be written */
     MEM_FLAG_HOLDS_ROW = 32, /* READ: DRAM should keep the row open */
     MEM_FLAG_TEXTURE = 64,   /* from or to the texture cache */
-    MEM_FLAG_COMBINED = 128, /* DATA: leaves the bank in the packet of another SM's */
-    MEM_FLAG_READ_ONLY = MEM_FLAG_CODE | MEM_FLAG_TEXTURE /* caches that no directory knows of */
+    MEM_FLAG_COMBINED = 128, /* DATA: leaves the bank in another SM's packet */
+    MEM_FLAG_READ_ONLY = MEM_FLAG_CODE | MEM_FLAG_TEXTURE /* caches that the directory does not track */
 };
 
 struct mem_message {
@@ -72,7 +72,7 @@ _Static_assert(sizeof(struct mem_event) == 32, "two events fill a cache line");
  * sent, ordered by (sender, order added). So the order in which the host runs the senders does not matter. */
 enum mem_event_phase { MEM_PHASE_OWN, MEM_PHASE_PACKETS };
 enum { MEM_EVENT_PHASES = 2 };
-/* Who sends packets to this queue: SMs (to a partition) or banks (to an SM). */
+/* The senders of a queue's packets: SMs (to a partition) or banks (to an SM). */
 enum mem_sender { MEM_SENT_BY_SMS, MEM_SENT_BY_BANKS };
 
 struct mem_event_list {
@@ -100,12 +100,12 @@ struct mem_events {
 };
 
 void mem_events_init(struct mem_events *events, struct base_arena *arena, uint32_t n_slots, enum mem_sender sender);
-/* Frees what does not belong to the arena. */
+/* Frees the memory that does not belong to the arena. */
 void mem_events_free(struct mem_events *events);
 /* Adds an event at `cycle`, not before base. */
 void mem_events_add(struct mem_events *events, uint64_t cycle, enum mem_event_phase phase, enum mem_event_kind kind,
                     const struct mem_message *message);
-/* Moves what comes onto the wheel by moving it to `cycle` there. For mem_events_move(). */
+/* Puts the events on the wheel that it covers from `cycle` on. For mem_events_move(). */
 void mem_events_refill(struct mem_events *events, uint64_t cycle);
 /* Moves the wheel to `cycle`. No event may be earlier. */
 static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
@@ -116,11 +116,11 @@ static inline void mem_events_move(struct mem_events *events, uint64_t cycle) {
     if (events->n_heap > 0)
         mem_events_refill(events, cycle);
 }
-/* Returns the next cycle after `cycle`, which is on the wheel, with an event on the wheel, or MEM_NEVER. */
+/* Returns the cycle of the next event on the wheel after `cycle`, which is on the wheel, or MEM_NEVER. */
 uint64_t mem_events_after(const struct mem_events *events, uint64_t cycle);
 /* Removes the next event of the cycle `base`, which has one. */
 void mem_events_remove(struct mem_events *events, struct mem_event *event);
-/* The same; returns false when none is left. */
+/* The same. Returns false if no event is left. */
 static inline bool mem_events_take(struct mem_events *events, struct mem_event *event) {
     if (events->next != events->base)
         return false;

@@ -2,10 +2,10 @@
  *
  *     SM: L1, I-cache, texture cache -> crossbar -> L2 bank (with its part of the directory) -> DRAM channel
  *
- * Without an L2 the banks have no tags: one per channel, they only pass requests on. Banks and channels form
- * partitions: a line's bank and channel are always in the same one. Only an SM's own accesses and the packets that
- * reach it touch that SM's state; only packets that reach a partition touch the partition's. They communicate through
- * packets alone, so host threads may run all of them at once, for as long as a packet needs to cross.
+ * Without an L2 the banks have no tags: there is one per channel, which only passes requests on. Banks and channels
+ * form partitions: a line's bank and channel are always in the same one. Only an SM's own accesses and the packets that
+ * reach it touch that SM's state. Only packets that reach a partition touch the partition's state. They communicate
+ * through packets alone, so host threads may run all of them at once, for as long as a packet needs to cross.
  *
  * Flow control: the misses (MSHRs), write-backs (twice the MSHRs), and stores, atomics and uncached reads
  * (crossbar.credits) that an SM may have in flight are limited. Each bank's input has room for everything that can
@@ -44,7 +44,7 @@ struct mem_l1 {
     struct mem_cache cache;
     struct mem_mshrs mshrs;
     uint64_t port_cycle, ports_used; /* banks used in port_cycle, one bit each */
-    uint32_t banks, bank_mask;       /* bank_mask: where banks is a power of two */
+    uint32_t banks, bank_mask;       /* bank_mask: if banks is a power of two */
     uint32_t latency_cycles, line_bytes, line_shift;
     uint32_t n_writebacks; /* in flight */
     /* SMs repeat a refused access every cycle. While n_changes stays the same, so does the answer. */
@@ -56,7 +56,7 @@ struct mem_l1 {
     } refusal;
     uint8_t flag; /* MEM_FLAG_CODE or MEM_FLAG_TEXTURE in its messages; 0: the data cache */
     bool is_present, is_perfect, is_write_back, allocates_on_write;
-    bool has_ports; /* otherwise the SM knows how many accesses it can make in a cycle: l1.tag_banks */
+    bool has_ports; /* otherwise the SM limits its accesses per cycle itself: l1.tag_banks */
 };
 
 struct mem_sm {
@@ -87,9 +87,9 @@ enum mem_entry_state {
     MEM_ENTRY_PASS       /* no L2: waits for the line from DRAM, for one request */
 };
 
-/* Where a chip has two halves, what is known of a line in the L2. */
+/* What is known of a line in the L2 of a chip with two halves. */
 enum mem_halves {
-    MEM_HALVES_COPY = 1, /* the half that it is not at home in has a copy */
+    MEM_HALVES_COPY = 1, /* the half that is not its home has a copy */
     MEM_HALVES_HOST = 2  /* the host has written it, and no SM has read it since */
 };
 
@@ -109,7 +109,7 @@ struct mem_waiting {
 struct mem_input {
     struct mem_message message;
     uint64_t ready;   /* the cycle in which its tail has arrived */
-    bool is_answered; /* with one before it: l2.combine */
+    bool is_answered; /* together with an earlier one: l2.combine */
 };
 
 struct mem_ring {
@@ -122,18 +122,19 @@ struct mem_bank {
     struct mem_partition *partition;
     uint64_t *sharers; /* per slot: SMs with a copy, except the owner (MESI) */
     uint8_t *owner;    /* per slot: the SM that may write, or MEM_NO_OWNER */
-    uint8_t *halves;   /* per slot: enum mem_halves; NULL: the chip has no halves */
+    uint8_t *halves;   /* per slot: enum mem_halves; NULL: the chip is not divided */
     struct mem_lines lines;
     struct mem_entry *entry;
     struct mem_waiting *waiting;
-    uint32_t free_waiting;                 /* list of those that were in use */
-    uint32_t n_waiting, n_touched_waiting; /* the others have not been used yet: the host has no memory for them */
+    uint32_t free_waiting;                 /* list of those that were used before */
+    uint32_t n_waiting, n_touched_waiting; /* the rest have not been used yet, so the host has not allocated their
+                                            * memory */
     struct mem_ring requests, responses;
-    struct mem_ring stores; /* l2.store_port: those of `requests` that are stores */
+    struct mem_ring stores; /* l2.store_port: the stores among `requests` */
     struct mem_link out, in;
     uint64_t free_cycle; /* the next cycle with a free lookup port */
     uint64_t store_free_cycle;
-    double atomic_rest; /* part of a cycle that atomics have used and free_cycle has not */
+    double atomic_rest; /* fraction of a cycle that atomics have used but free_cycle does not include */
     uint32_t id, n_fetches, max_fetches, n_fills_waiting;
     bool is_blocked, are_stores_blocked, has_serve_event, has_retry_event;
 };
@@ -151,7 +152,7 @@ struct mem_channel {
     uint64_t busy_ticks;  /* fraction of a cycle not yet in busy_cycles */
 };
 
-/* Moves of a line's contents, which traffic_test.c follows. */
+/* Moves of a line's contents. traffic_test.c follows them. */
 enum mem_probe_kind {
     MEM_PROBE_L1_READ,    /* a load reads the SM's copy */
     MEM_PROBE_L1_WRITE,   /* a store changes the SM's copy */
@@ -160,8 +161,8 @@ enum mem_probe_kind {
     MEM_PROBE_L2_RECEIVE, /* the L2 receives it */
     MEM_PROBE_L2_SEND,    /* the L2 sends its copy to the SM */
     MEM_PROBE_L2_ATOMIC,  /* an atomic of the SM changes the L2's copy */
-    MEM_PROBE_L2_FILL,    /* the L2 takes memory's copy */
-    MEM_PROBE_L2_WRITE    /* memory takes the L2's copy */
+    MEM_PROBE_L2_FILL,    /* the L2 reads the line from DRAM */
+    MEM_PROBE_L2_WRITE    /* the L2 writes its copy to DRAM */
 };
 typedef void mem_probe_fn(void *user, enum mem_probe_kind kind, uint32_t sm, uint64_t line);
 
@@ -190,7 +191,7 @@ struct mem {
     struct stats_mem *sum;
     bool has_outboxes;
     bool has_mail; /* packets go through the outboxes now */
-    uint32_t side; /* of the outboxes: the one that is being filled */
+    uint32_t side; /* of the outboxes: the side being filled */
 };
 
 static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, uint32_t sm, uint64_t line) {
@@ -198,11 +199,11 @@ static inline void mem_probe(const struct mem *mem, enum mem_probe_kind kind, ui
         mem->probe(mem->probe_user, kind, sm, line);
 }
 
-/* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest one
- * above it. */
+/* machine.c: the line size by which banks and channels are interleaved: the L2's or, without an L2, the longest of the
+ * caches above. */
 uint32_t mem_line_bytes(const struct config_machine *machine);
-/* The bank that holds a line. With l2.interleave, each round over all banks begins at another one, so that addresses at
- * a distance of a power of two do not meet in few banks. */
+/* Returns the bank of a line. With l2.interleave, each round over all banks begins at another one, so that addresses
+ * whose distance is a power of two do not meet in few banks. */
 static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
     if (mem->bank_lines == 1)
         return (uint32_t)(line % mem->n_banks);
@@ -210,8 +211,8 @@ static inline uint32_t mem_bank_of(const struct mem *mem, uint64_t line) {
     uint32_t first = (uint32_t)(round * 0x9e3779b1u) >> 16;
     return (uint32_t)((chunk + first) % mem->n_banks);
 }
-/* The line's number among those of its bank, times the banks, plus the bank: what DRAM's addresses are made of, so that
- * a bank's lines are in channels of its partition. Without l2.interleave the line's own number. */
+/* Returns the number from which DRAM's addresses are made: the line's number within its bank, times the banks, plus the
+ * bank. So a bank's lines are in channels of its partition. Without l2.interleave it is the line's own number. */
 static inline uint64_t mem_place_of(const struct mem *mem, uint64_t line) {
     if (mem->bank_lines == 1)
         return line;
@@ -258,15 +259,15 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
                      uint64_t when, uint64_t cycle);
 
 /* directory.c: MESI */
-/* A request for a line that is in the L2 and has no work in progress. False: no entry is free. */
+/* Handles a request for a line that is in the L2 and has no work in progress. Returns false if no entry is free. */
 bool mem_directory_request(struct mem *mem, struct mem_bank *bank, uint32_t slot, const struct mem_message *message,
                            uint64_t cycle);
 /* Serves the entry's waiters until one needs acknowledgements or none is left. The line is in the L2. */
 void mem_directory_continue(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle);
 void mem_directory_response(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle);
-/* SMs with a copy of the line in this slot. */
+/* Returns the SMs with a copy of the line in this slot. */
 uint64_t mem_directory_copies(const struct mem_bank *bank, uint32_t slot);
-/* The line in this slot leaves the L2: recalls its copies into the entry. */
+/* Recalls the copies of the line in this slot, which leaves the L2, into the entry. */
 void mem_directory_recall(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint32_t entry, uint64_t cycle);
 
 /* dram.c */

@@ -1,14 +1,16 @@
 /* An SM's caches: the L1 data cache, and the instruction and texture caches, which are the same unit without stores.
  *
  * A lookup takes a port: one access per bank and cycle, bank = line number mod banks (Meng 2010: a conflict costs its
- * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR; the line takes a way
- * when it arrives. Write-through: a store goes to the L2 and updates the line if the L1 has it; with allocation, a
- * store of a whole line puts it there. A load that passes the cache drops the line, whose next load comes from the L2
- * again. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on a
- * machine without coherence. Atomics execute in the L2; without coherence they first drop the SM's own copy.
+ * access one cycle). A miss leaves the cache latency_cycles after the access and waits in an MSHR. The line takes a way
+ * when it arrives.
  *
- * MESI: an exclusive copy may be written at once; a shared one needs an upgrade, and is not evicted until the answer
- * arrives. Shared copies are dropped silently; owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner
+ * Write-through: a store goes to the L2 and updates the line if the L1 has it. With allocation, a store of a whole line
+ * puts it there. Write-back: a store needs the line (fetched, or owned under MESI), unless it writes the whole line on
+ * a machine without coherence. A load that bypasses the cache drops the line, so that its next load reads the L2 again.
+ * Atomics execute in the L2; without coherence they first drop the SM's own copy.
+ *
+ * MESI: an exclusive copy may be written at once. A shared one needs an upgrade, and is not evicted until the answer
+ * arrives. Shared copies are dropped silently. Owned ones are reported (PUT, PUT_CLEAN), so that the directory's owner
  * is correct once all messages have arrived. The directory's messages reach the SM in the order they were sent, and it
  * answers them at once, with or without a copy. */
 #include <assert.h>
@@ -27,7 +29,7 @@ static void take_port(struct mem_l1 *l1, uint64_t cycle, uint32_t bank) {
     l1->ports_used |= UINT64_C(1) << bank;
 }
 
-/* Refuses an access because something is full; only an answer from below can change that. */
+/* Refuses an access because something is full. Only an answer from the next level can change that. */
 static enum mem_answer refuse(const struct mem *mem, struct mem_sm *sm, uint64_t *counter, uint64_t cycle,
                               uint64_t *ready) {
     ++*counter;
@@ -69,7 +71,8 @@ static void send(struct mem *mem, struct mem_sm *sm, struct mem_message message,
     mem_crossbar_to_bank(mem, sm, &message, cycle);
 }
 
-/* The memory line that holds the cache's line. Caches above the L2 may have shorter lines, except under MESI. */
+/* Returns the memory line that contains the cache's line. Caches above the L2 may have shorter lines, except under
+ * MESI. */
 static uint64_t memory_line(const struct mem *mem, const struct mem_l1 *l1, uint64_t line) {
     return line << l1->line_shift >> mem->line_shift;
 }
@@ -116,7 +119,7 @@ static void evict(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_
         put_line(mem, sm, l1, line, state == MEM_MODIFIED, cycle);
 }
 
-/* Puts the line into a way and returns the slot. When all ways wait for upgrades, the line leaves again at once and the
+/* Puts the line into a way and returns the slot. If all ways wait for upgrades, the line leaves again at once and the
  * result is MEM_NONE. */
 static uint32_t install(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_state state,
                         uint64_t cycle) {
@@ -202,8 +205,8 @@ static void count(struct mem_sm *sm, const struct mem_l1 *l1, enum mem_kind kind
     }
 }
 
-/* Makes the access wait for a line, and requests the line unless it is in flight already. A row hint travels with the
- * request; a hint that comes after the request is lost. */
+/* Makes the access wait for a line, and requests the line unless it is already in flight. A row hint travels with the
+ * request. A hint that comes after the request is lost. */
 static bool wait_for_line(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint64_t line, enum mem_kind kind,
                           uint32_t shared_slot, uint32_t token, uint64_t cycle) {
     bool is_write = kind == MEM_WRITE;
@@ -275,7 +278,7 @@ static enum mem_answer access_store(struct mem *mem, struct mem_sm *sm, struct m
     return MEM_MISS;
 }
 
-/* With the parameters of mem_access(), so that its call is a jump: eight in all, of which two are on the stack. */
+/* Has the parameters of mem_access(), so that the call is a jump: eight in all, two of them on the stack. */
 enum mem_answer mem_l1_access(struct mem *mem, uint32_t number, uint64_t cycle, enum mem_kind kind, uint64_t address,
                               uint32_t bytes, uint32_t token, uint64_t *ready) {
     struct mem_sm *sm = &mem->sms[number];
@@ -339,7 +342,8 @@ static enum mem_state answer_waiters(struct mem *mem, struct mem_sm *sm, struct 
     return state;
 }
 
-/* A line has arrived. If it is shared and stores wait for it, the same MSHR goes on to ask for ownership. */
+/* Handles a line that has arrived. If it is shared and stores wait for it, the same MSHR goes on to ask for
+ * ownership. */
 static void fill(struct mem *mem, struct mem_sm *sm, struct mem_l1 *l1, uint32_t id, enum mem_state state,
                  uint64_t cycle) {
     uint64_t line = l1->mshrs.lines.line[id];
@@ -435,7 +439,8 @@ void mem_l1_credit(struct mem *mem, struct mem_sm *sm, bool is_writeback, uint64
     report_change(mem, sm, cycle);
 }
 
-/* Drops the lines from flush_slot on while there are buffers for the dirty ones; each returning credit continues it. */
+/* Drops the lines from flush_slot on while there are buffers for the dirty ones. Each returning credit continues the
+ * flush. */
 void mem_l1_flush(struct mem *mem, struct mem_sm *sm, uint64_t cycle) {
     struct mem_l1 *l1 = &sm->data;
     uint32_t slots = mem_cache_slots(&l1->cache);

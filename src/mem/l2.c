@@ -1,24 +1,25 @@
 /* The L2 banks, and their substitute on machines without an L2.
  *
- * Lines, or l2.interleave bytes of them, are interleaved over the banks: bank = line number mod banks. A bank takes one
- * access per cycle; its lookup takes latency_cycles, then the answer leaves or the miss goes to DRAM. Write-back; a
- * store to a missing line fetches it, unless it carries the whole line. The L2's MSHRs are divided among the banks. A
- * bank has twice as many entries as MSHRs: an entry holds a line that is fetched (at most as many as MSHRs), waits for
- * acknowledgements, or leaves (until its copies are back and DRAM's queue has taken it). Requests for a line with an
- * entry wait there, in order. A request for a line that leaves, or one that finds no free entry, blocks the bank's
- * requests until that changes. Responses are never blocked.
+ * Lines, or chunks of l2.interleave bytes, are interleaved over the banks: bank = line number mod banks. A bank takes
+ * one access per cycle. Its lookup takes latency_cycles, then the answer leaves or the miss goes to DRAM. The L2 writes
+ * back; a store to a missing line fetches it, unless it carries the whole line.
  *
- * With l2.store_port a bank takes a store of a whole line beside another access; one of a part of a line reads the
- * rest.
+ * The L2's MSHRs are divided among the banks. A bank has twice as many entries as MSHRs. An entry holds a line that is
+ * being fetched (at most as many as MSHRs), waits for acknowledgements, or leaves (until its copies are back and DRAM's
+ * queue has taken it). Requests for a line with an entry wait there, in order. A request for a line that leaves, or one
+ * that finds no free entry, blocks the bank's requests until that changes. Responses are never blocked.
  *
- * With l2.atomic_cycles, atomics on one address come one by one (the SM sends them so), and each keeps the bank busy.
+ * With l2.store_port a bank takes a store of a whole line in addition to another access. A store of part of a line
+ * reads the rest.
  *
- * With l2.far_cycles the chip has two halves. A line is at home in one of them; an SM of the other half reads it from
- * there once, later from a copy in its own half, until an SM of the first half writes the line. Copies take no room.
- * Atomics go to the line's home. What the host has copied is in part somewhere else, until it is read.
+ * With l2.atomic_cycles the SM sends atomics on one address one by one, and each keeps the bank busy.
  *
- * Without an L2 there is one bank per channel. It has no tags and no latency; each request is an entry of its own until
- * DRAM has served it. An atomic is a read and, when its answer leaves, a write. */
+ * With l2.far_cycles the chip has two halves. Each line has its home in one of them. An SM of the other half reads it
+ * from there once, and later from a copy in its own half, until an SM of the home half writes the line. Copies take no
+ * room. Atomics go to the line's home. Some of the data that the host copied is elsewhere until it is read.
+ *
+ * Without an L2 there is one bank per channel. It has no tags and no latency. Each request has its own entry until DRAM
+ * has served it. An atomic is a read and, when its answer leaves, a write. */
 #include <assert.h>
 
 #include "mem/internal.h"
@@ -34,7 +35,7 @@ static void ring_add(struct mem_ring *ring, const struct mem_message *message, u
 static void ring_remove(struct mem_ring *ring) {
     ring->first = ring->first + 1 < ring->capacity ? ring->first + 1 : 0;
     if (--ring->n == 0)
-        ring->first = 0; /* where the host's cache has it */
+        ring->first = 0; /* which is in the host's cache */
 }
 
 /* Schedules the next lookup if a packet waits and no lookup is scheduled. Packets arrive one after the other, so a
@@ -143,21 +144,22 @@ void mem_bank_answer(struct mem *mem, const struct mem_message *request, enum me
     mem_bank_send(mem, &answer, when, cycle);
 }
 
-/* Pages of 4 KB take turns between the halves, by the parity of their number; SMs by their own. */
+/* The parity of the bits of its number decides to which half a page of 4 KB belongs; an SM's lowest bit decides for
+ * it. */
 static bool is_far(const struct mem *mem, const struct mem_message *message) {
     enum { PAGE_BITS = 12 };
     uint64_t page = message->line << mem->line_shift >> PAGE_BITS;
     return (__builtin_parityll(page) ^ message->sm) & 1;
 }
 
-/* Half of the lines that the host has written, by a hash of their 128 bytes, are not at home yet. */
+/* Half of the lines that the host has written, chosen by a hash of their 128 bytes, are not at home yet. */
 static bool is_astray(const struct mem *mem, const struct mem_message *message) {
     enum { GROUP_BITS = 7 };
     return (message->line << mem->line_shift >> GROUP_BITS) * UINT64_C(0x9E3779B97F4A7C15) >> 63;
 }
 
-/* The cycles that a request takes longer because its line is at home in the other half, or still where the host left
- * it. The half of the SM that reads or writes a line has it from then on. */
+/* Returns the additional cycles of a request whose line is at home in the other half, or is still where the host left
+ * it. From then on, the half of the SM that reads or writes a line has it. */
 static uint64_t far_cycles(const struct mem *mem, const struct mem_bank *bank, uint32_t slot,
                            const struct mem_message *message) {
     const struct config_machine *machine = mem->machine;
@@ -202,7 +204,8 @@ void mem_bank_write_back(struct mem *mem, struct mem_bank *bank, uint32_t entry,
     mem_dram_add(mem, bank, entry, MEM_MSG_WRITE, 0, bytes, cycle);
 }
 
-/* Empties a way for the line. Returns MEM_NONE when all are pinned or the victim needs an entry and none is free. */
+/* Empties a way for the line. Returns MEM_NONE if all ways are pinned, or the victim needs an entry and none is
+ * free. */
 static uint32_t make_room(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     uint32_t slot = mem_cache_victim(&bank->cache, line);
     if (slot == MEM_NONE || bank->cache.lines[slot] == MEM_NO_LINE)
@@ -234,7 +237,8 @@ static void install(struct mem *mem, struct mem_bank *bank, uint32_t slot, uint6
     }
 }
 
-/* The other lines of what DRAM transfers at once, as far as they are not there or on their way and there is room. */
+/* Fetches the other lines that DRAM transfers with this one, unless they are present or in flight, while there is
+ * room. */
 static void fetch_neighbours(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     uint64_t n = mem->machine->dram.access_bytes / mem->line_bytes, first = line / n * n;
     for (uint64_t i = first; i < first + n; i++) {
@@ -287,8 +291,8 @@ static bool miss(struct mem *mem, struct mem_bank *bank, const struct mem_messag
     return true;
 }
 
-/* No L2. There are entries for everything that SMs can send, but an atomic's write may still hold one after its answer.
- */
+/* Without an L2: there are entries for everything that SMs can send, but an atomic's write may still hold one after its
+ * answer. */
 static bool pass_to_dram(struct mem *mem, struct mem_bank *bank, const struct mem_message *message, uint64_t cycle) {
     if (message->type == MEM_MSG_WRITE || message->type == MEM_MSG_PUT)
         return write_around(mem, bank, message, cycle);
@@ -333,8 +337,8 @@ static bool accept(struct mem *mem, struct mem_bank *bank, const struct mem_mess
     return true;
 }
 
-/* The lookup port is free after a cycle, when an atomic has been computed, or when a part of a line has been written.
- */
+/* Returns how long the lookup port stays busy: a cycle, or until an atomic has been computed or a part of a line
+ * written. */
 static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const struct mem_message *message) {
     bool is_partial = message->type == MEM_MSG_WRITE && message->bytes < mem->line_bytes;
     double cycles = message->type == MEM_MSG_ATOMIC ? mem->machine->l2_atomic_cycles
@@ -348,8 +352,8 @@ static uint64_t busy_cycles(const struct mem *mem, struct mem_bank *bank, const 
     return whole;
 }
 
-/* SMs that have asked for the same line get it by one lookup, up to l2.combine of them. How far the bank looks among
- * what waits is ours. */
+/* Answers SMs that have asked for the same line with one lookup, up to l2.combine of them. How far the bank looks among
+ * the waiting requests is our choice. */
 static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint64_t cycle) {
     enum { WINDOW = 32 };
     struct mem_ring *ring = &bank->requests;
@@ -373,7 +377,7 @@ static void combine(struct mem *mem, struct mem_bank *bank, uint64_t line, uint6
         ring_remove(ring);
 }
 
-/* Stores that have a port of their own. */
+/* Serves stores that have their own port. */
 static void serve_store(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     if (bank->stores.n == 0 || bank->are_stores_blocked || bank->store_free_cycle > cycle ||
         ring_first(&bank->stores)->ready > cycle)
@@ -418,7 +422,7 @@ void mem_bank_serve(struct mem *mem, struct mem_bank *bank, uint64_t cycle) {
     schedule_lookup(bank, cycle);
 }
 
-/* The line has arrived: puts it into a way and serves its waiters. Returns false when no way is free. */
+/* Puts a line that has arrived into a way and serves its waiters. Returns false if no way is free. */
 static bool fill(struct mem *mem, struct mem_bank *bank, uint32_t entry, uint64_t cycle) {
     uint32_t slot = make_room(mem, bank, bank->lines.line[entry], cycle);
     if (slot == MEM_NONE)

@@ -1,7 +1,7 @@
 /* Packets between units of the memory system that different host threads run.
  *
- * A sender has an outbox with a box for each receiver, on two sides: in one round it fills one side while the receivers
- * empty the other; in the next round they change sides. */
+ * A sender has an outbox with two sides, each with a box for every receiver. In one round it fills one side while the
+ * receivers empty the other. In the next round they change sides. */
 #pragma once
 
 #include "mem/events.h"
@@ -21,7 +21,7 @@ struct mem_outbox {
     uint32_t n_boxes;
     uint64_t earliest[2]; /* cycle of the earliest packet of a side, MEM_NEVER without one */
     struct mem_box *box[2];
-    uint64_t *filled[2]; /* a bit per box that has got packets */
+    uint64_t *filled[2]; /* a bit per box that contains packets */
 };
 
 void mem_outbox_init(struct mem_outbox *outbox, uint32_t n_boxes);

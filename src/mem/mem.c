@@ -6,7 +6,7 @@
 
 #include "mem/internal.h"
 
-/* Write-backs that an SM may have in flight: one per miss, and an MSHR whose store finds a shared line misses twice. */
+/* Write-backs that an SM may have in flight: one per miss. An MSHR whose store finds a shared line misses twice. */
 enum { PUTS_PER_MSHR = 4 };
 
 /* Cycles on the wheels of events. */
@@ -75,7 +75,7 @@ static void init_sms(struct mem *mem) {
     }
 }
 
-/* A line's bank and channel are its number modulo theirs, so modulo a common divisor they agree. */
+/* A line's bank and channel are its number modulo their counts, so modulo a common divisor of the counts they agree. */
 static uint32_t greatest_divisor(uint32_t a, uint32_t b) { return b == 0 ? a : greatest_divisor(b, a % b); }
 
 static void init_partitions(struct mem *mem) {
@@ -105,7 +105,7 @@ static void init_banks(struct mem *mem, const struct limits *limits) {
     const struct config_machine *machine = mem->machine;
     uint32_t n_requests = mem->n_sms * (limits->requests + limits->puts);
     uint32_t n_responses = mem->is_coherent ? mem->n_sms * (limits->puts + limits->entries) : 0;
-    /* Without coherence, requests wait in entries only, and each has room for so many. */
+    /* Without coherence, requests wait only in entries, and each entry has room for this many. */
     uint64_t most_waiting = (uint64_t)limits->entries * mem->l2_merges;
     bool is_bounded = mem->has_l2 && !mem->is_l2_perfect && !mem->is_coherent && most_waiting < n_requests;
     uint32_t n_waiting = is_bounded ? (uint32_t)most_waiting : n_requests;
@@ -341,7 +341,7 @@ void mem_end_mail(struct mem *mem) {
     if (!mem->has_mail)
         return;
     mem->has_mail = false;
-    for (uint32_t side = 0; side < 2; side++) { /* what was not collected, then what was not exchanged */
+    for (uint32_t side = 0; side < 2; side++) { /* first the packets not yet collected, then those not yet exchanged */
         for (uint32_t i = 0; i < mem->n_sms; i++)
             for (uint32_t j = 0; j < mem->n_partitions; j++) {
                 mem_outbox_empty(&mem->partitions[j].outbox, !mem->side, i, &mem->sms[i].events);
@@ -363,8 +363,8 @@ uint64_t mem_next_event(const struct mem *mem) {
     return next;
 }
 
-/* Each cycle first in the partitions, then in the SMs; without latency, what SMs send there may belong to the same
- * cycle. */
+/* Advances each cycle first in the partitions, then in the SMs. Without latency, packets that SMs send may belong to
+ * the same cycle. */
 void mem_advance(struct mem *mem, uint64_t cycle) {
     uint32_t n_sms = mem->n_partitions ? mem->n_sms : 0;
     assert(!mem->has_mail);

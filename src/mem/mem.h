@@ -1,10 +1,10 @@
 /* The memory system: from a warp's addresses to the cycle in which its data arrives.
  *
- * One object per chip. SMs submit line accesses; each is answered at once (hit: the cycle its data is ready), later
- * through done() (miss), or refused (a port, MSHR or queue is full: ask again in a later cycle). The simulation is
- * event-driven: mem_next_event() returns the cycle of the next event, mem_advance() handles all events up to a cycle in
- * the order (cycle, unit, sequence). The result does not depend on the order in which SMs call within a cycle. This
- * module models time only: values are read and written when the instruction issues.
+ * There is one object per chip. SMs submit line accesses. Each is answered at once (hit: the cycle its data is ready),
+ * later through done() (miss), or refused (a port, MSHR or queue is full: ask again in a later cycle). The simulation
+ * is event-driven: mem_next_event() returns the cycle of the next event, and mem_advance() handles all events up to a
+ * cycle in the order (cycle, unit, sequence). The result does not depend on the order in which SMs call within a cycle.
+ * This module models only time: values are read and written when the instruction issues.
  *
  * The caller's clock never goes back: mem_advance(c) comes before the accesses of cycle c, and no access of a later
  * cycle may skip over a cycle with an event. */
@@ -27,9 +27,9 @@ enum mem_kind {
     MEM_WRITE,
     MEM_ATOMIC,
     MEM_FETCH,     /* instructions, through the I-cache */
-    MEM_READ_HOLD, /* a load with the row-buffer hint: if it reaches DRAM, its row is held open for the next access */
+    MEM_READ_HOLD, /* a load with the row hint: if it reaches DRAM, its row is held open for the next access */
     MEM_TEXTURE,   /* a texture access, through the texture cache; only on machines that have one */
-    MEM_READ_PAST  /* a load that does not look into the L1, nor puts its line there; MESI: a load like any other */
+    MEM_READ_PAST  /* a load that bypasses the L1; MESI: a load like any other */
 };
 
 /* One line that a warp instruction touches. */
@@ -43,9 +43,9 @@ struct mem_transaction {
  * first lane. Returns their number. line_bytes is a power of two. */
 unsigned mem_coalesce(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t line_bytes,
                       struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
-/* Atomics on one address are computed one after the other: repeats each of the `n` transactions for as many lanes as
- * share one of its addresses, `times` for each. Returns the new number of transactions, at most MEM_MAX_TRANSACTIONS.
- */
+/* Atomics on one address are computed one after the other. This repeats each of the `n` transactions for as many lanes
+ * as have one of its addresses in common, `times` for each. Returns the new number of transactions, at most
+ * MEM_MAX_TRANSACTIONS. */
 unsigned mem_repeat_atomics(const uint64_t address[32], unsigned n, unsigned times,
                             struct mem_transaction out[MEM_MAX_TRANSACTIONS]);
 /* Returns the most lanes of the mask that have one address. */
@@ -53,14 +53,14 @@ unsigned mem_most_lanes_of_address(const uint64_t address[32], uint32_t mask);
 /* Returns the cycles that a shared-memory access takes: the most distinct words requested from one bank (a word is
  * broadcast to all lanes that request it). */
 unsigned mem_bank_conflicts(const uint64_t address[32], uint32_t mask, uint32_t bytes, uint32_t banks);
-/* Returns whether accesses of `bytes` at addresses from low to high touch words of as many neighbours as there are
- * banks, at most: no two of these words share a bank. */
+/* Returns whether accesses of `bytes` at addresses from low to high touch no more neighbouring words than there are
+ * banks, so that no two of these words are in one bank. */
 static inline bool mem_is_one_round(uint64_t low, uint64_t high, uint32_t bytes, uint32_t banks) {
     return (high + bytes - 1) / 4 - low / 4 < banks;
 }
 
-/* Returns the cycles that an L1 takes for an access if it is the memory that shared memory is in: for its `n` lines, as
- * mem_coalesce() has found them, in `tag_banks` banks, and for its words in `banks`. */
+/* Returns the cycles that an access takes in an L1 that is in the same memory as shared memory: for its `n` lines, as
+ * mem_coalesce() found them, in `tag_banks` banks, and for its words in `banks`. */
 unsigned mem_l1_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes,
                        const struct mem_transaction *transaction, unsigned n, unsigned tag_banks, uint32_t banks);
 
@@ -76,41 +76,41 @@ bool mem_can_build(const struct config_machine *machine, char *text, uint32_t si
  * this interface. The machine must pass mem_can_build() and outlive the memory. */
 struct mem *mem_new(const struct config_machine *machine, mem_done_fn *done, void *user);
 void mem_free(struct mem *mem);
-/* From now on a refusal because something is full (not a port conflict) sets *ready = MEM_NEVER, and changed() is
+/* From now on a refusal because something is full (not a port conflict) sets *ready = MEM_NEVER. changed() is then
  * called once, in the first cycle in which asking again may succeed. */
 void mem_report_changes(struct mem *mem, mem_changed_fn *changed);
 
-/* Submits one line access of an SM in this cycle; `line` is a multiple of the cache's line_bytes.
- * MEM_HIT: *ready is the cycle in which the data arrives; a store that needs no answer has *ready = cycle + 1.
- * MEM_MISS: done(token) follows, once. A store misses when a write-back L1 has to fetch or own the line; the SM decides
- * whether its warp waits. MEM_REFUSED: nothing has changed except a counter; *ready is the first cycle in which asking
- * again can succeed. */
+/* Submits one line access of an SM in this cycle. `line` is a multiple of the cache's line_bytes.
+ * - MEM_HIT: *ready is the cycle in which the data arrives. A store that needs no answer has *ready = cycle + 1.
+ * - MEM_MISS: done(token) follows, once. A store misses if a write-back L1 has to fetch or own the line. The SM decides
+ *   whether its warp waits.
+ * - MEM_REFUSED: nothing has changed except a counter. *ready is the first cycle in which asking again can succeed. */
 enum mem_answer mem_access(struct mem *mem, uint32_t sm, uint64_t cycle, enum mem_kind kind, uint64_t line,
                            uint32_t bytes, uint32_t token, uint64_t *ready);
 
 uint64_t mem_next_event(const struct mem *mem);    /* MEM_NEVER when nothing is in flight */
 void mem_advance(struct mem *mem, uint64_t cycle); /* handles all events at or before cycle */
 
-/* An SM's part of the memory system and the partitions of the rest can also be advanced one by one: they do not notice
- * each other for mem_quantum() cycles, the time that a packet takes to cross. The clock of an SM and
- * mem_partition_next() say the cycle of the next event, the advance functions handle all events at or before a cycle.
- */
+/* Each SM's part of the memory system and each partition of the rest can also be advanced separately. They cannot
+ * observe each other for mem_quantum() cycles, the time that a packet takes to cross. The clock of an SM and
+ * mem_partition_next() report the cycle of the next event. The advance functions handle all events at or before a
+ * cycle. */
 uint32_t mem_quantum(const struct mem *mem);
 uint32_t mem_partitions(const struct mem *mem);                   /* 0: memory is perfect */
-const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* is kept up to date */
+const uint64_t *mem_sm_clock(const struct mem *mem, uint32_t sm); /* stays up to date */
 void mem_sm_advance(struct mem *mem, uint32_t sm, uint64_t cycle);
 uint64_t mem_partition_next(const struct mem *mem, uint32_t partition);
 void mem_partition_advance(struct mem *mem, uint32_t partition, uint64_t cycle);
-/* Bring what the packets up to a cycle, or an access, will use into the host's cache. */
+/* Prefetch the data that the packets up to a cycle, or an access, will use into the host's cache. */
 void mem_warm_sm(const struct mem *mem, uint32_t sm, uint64_t last);
 void mem_warm_partition(const struct mem *mem, uint32_t partition, uint64_t last);
 void mem_warm_access(const struct mem *mem, uint32_t sm, uint64_t address);
 
-/* Several host threads may do so at once, and make the accesses of their SMs, after mem_use_mail(): packets then wait
- * as mail. One thread calls mem_exchange() between two rounds. In a round, collect() comes first for each that is
- * advanced. What it has then sent, the mail functions say: they add the receivers to a set, a bit for each, and return
- * the cycle of the earliest packet. All receivers must collect in the next round. mem_end_mail() delivers what is left,
- * and ends it. */
+/* After mem_use_mail() several host threads may advance parts and make the accesses of their SMs at once. Packets then
+ * wait as mail. One thread calls mem_exchange() between two rounds. In a round, call collect() first for each part that
+ * is advanced. The mail functions report which receivers a part has sent to: they add the receivers to a set, a bit for
+ * each, and return the cycle of the earliest packet. All receivers must collect in the next round. mem_end_mail()
+ * delivers the remaining packets and ends the use of mail. */
 void mem_use_mail(struct mem *mem);
 void mem_exchange(struct mem *mem);
 void mem_sm_collect(struct mem *mem, uint32_t sm);
@@ -122,19 +122,19 @@ void mem_end_mail(struct mem *mem);
 /* Between kernels: empties the texture caches and the L1s that are not coherent, and writes dirty lines back. The
  * write-backs are still in flight when this returns. Coherent L1s keep their lines. */
 void mem_flush_l1(struct mem *mem, uint64_t cycle);
-/* Before a kernel, if machine.l1_split says so: its L1s have only so many bytes, until mem_flush_l1(). */
+/* Before a kernel, if machine.l1_split requires it: limits the L1s to this many bytes until mem_flush_l1(). */
 void mem_resize_l1(struct mem *mem, uint32_t bytes);
-/* Puts these bytes into the L2, without time or traffic: the host has accessed them. The last ones win where not all
- * fit. Without an L2 with tags, or with coherent caches, nothing happens. */
+/* Puts these bytes into the L2, without time or traffic, because the host has accessed them. If not all of them fit,
+ * the last ones win. Does nothing without an L2 with tags, or with coherent caches. */
 void mem_warm(struct mem *mem, uint64_t address, uint64_t bytes);
-/* Appends what the memory system keeps when nothing is in flight, as after mem_advance(mem, MEM_NEVER): tags, open
- * rows, until when links are taken, but no counters. load() reads it into a new memory of the same machine; contents
+/* Appends the state that the memory system keeps when nothing is in flight, as after mem_advance(mem, MEM_NEVER): tags,
+ * open rows, reservations of links, but no counters. load() reads it into a new memory of the same machine. Contents
  * that are too short set is_short. */
 void mem_save_contents(struct mem *mem, struct base_bytes *contents);
 void mem_load_contents(struct mem *mem, struct base_bytes *contents);
-/* The counters of the whole chip; each call sums them again. */
+/* Returns the counters of the whole chip. Each call sums them again. */
 const struct stats_mem *mem_counters(const struct mem *mem);
-/* The counters of one SM (those of its L1 and I-cache; the others are zero). */
+/* Returns the counters of one SM: those of its L1 and I-cache. The others are zero. */
 const struct stats_mem *mem_sm_counters(const struct mem *mem, uint32_t sm);
 /* Points *busy_cycles at the busy cycles of each DRAM channel's bus since the start. Returns the number of channels. */
 uint32_t mem_channel_busy(const struct mem *mem, const uint64_t **busy_cycles);

@@ -21,7 +21,7 @@ void mem_lines_init(struct mem_lines *lines, struct base_arena *arena, uint32_t 
     }
 }
 
-/* More than an SM has accesses in flight, each with a line for every lane. */
+/* More than the accesses that an SM has in flight, each with a line for every lane. */
 enum { MOST_WAITERS = 1 << 16 };
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges) {

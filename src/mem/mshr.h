@@ -24,7 +24,7 @@ static inline uint32_t *mem_lines_bucket(const struct mem_lines *lines, uint64_t
     return &lines->bucket[line * UINT64_C(0x9E3779B97F4A7C15) >> lines->hash_shift];
 }
 
-/* MEM_NONE: the line has no entry. */
+/* Returns MEM_NONE if the line has no entry. */
 static inline uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t line) {
     uint32_t entry = *mem_lines_bucket(lines, line);
     while (entry != MEM_NONE && lines->line[entry] != line)
@@ -32,7 +32,7 @@ static inline uint32_t mem_lines_find(const struct mem_lines *lines, uint64_t li
     return entry;
 }
 
-/* MEM_NONE: all entries are in use. */
+/* Returns MEM_NONE if all entries are in use. */
 static inline uint32_t mem_lines_take(struct mem_lines *lines, uint64_t line) {
     uint32_t entry = lines->free;
     if (entry == MEM_NONE)
@@ -74,8 +74,8 @@ struct mem_mshrs {
     struct mem_mshr *mshr;
     struct mem_waiter *waiters;
     uint32_t merges, most_waiters; /* of a line, and of all of them */
-    uint32_t free_waiter;          /* list of those that were in use */
-    uint32_t n_touched; /* the waiters from here on have not been used yet: the host has no memory for them */
+    uint32_t free_waiter;          /* list of those that were used before */
+    uint32_t n_touched; /* later waiters have not been used yet, so the host has not allocated their memory */
 };
 
 void mem_mshrs_init(struct mem_mshrs *mshrs, struct base_arena *arena, uint32_t n, uint32_t merges);
@@ -87,7 +87,7 @@ static inline uint32_t mem_mshrs_take(struct mem_mshrs *mshrs, uint64_t line) {
     return id;
 }
 
-/* Adds a waiter; returns false when the MSHR is full, or when all waiters are in use. */
+/* Adds a waiter. Returns false if the MSHR is full or all waiters are in use. */
 static inline bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t token, bool is_write) {
     struct mem_mshr *mshr = &mshrs->mshr[id];
     if (mshr->n_waiters == mshrs->merges)
@@ -109,7 +109,7 @@ static inline bool mem_mshrs_wait(struct mem_mshrs *mshrs, uint32_t id, uint32_t
     return true;
 }
 
-/* Removes the oldest waiter; returns false when none is left. */
+/* Removes the oldest waiter. Returns false if none is left. */
 static inline bool mem_mshrs_next(struct mem_mshrs *mshrs, uint32_t id, struct mem_waiter *waiter) {
     struct mem_mshr *mshr = &mshrs->mshr[id];
     uint32_t first = mshr->first;

@@ -1,17 +1,18 @@
-/* Brings what the next packets of an SM or a partition will use into the host's cache, many at once: while the others
- * run, the cache loses it, and one line of memory after the other takes longer. Changes nothing. */
+/* Prefetches the data that the next packets of an SM or a partition will use into the host's cache, many lines at once.
+ * While the other units run, the cache loses it, and fetching one line after the other takes longer. Changes no
+ * state. */
 #include "mem/internal.h"
 
 enum { LINE = 64 };
 
-/* Bytes from `from` on. Always inline: compilers drop calls of functions that only prefetch. */
+/* Prefetches bytes from `from` on. Always inline, because compilers drop calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void touch(const void *from, size_t bytes) {
     for (size_t at = 0; at < bytes; at += LINE)
         __builtin_prefetch((const char *)from + at);
     __builtin_prefetch((const char *)from + bytes - 1);
 }
 
-/* The set of a line. */
+/* Prefetches the set of a line. */
 static inline __attribute__((always_inline)) void touch_set(const struct mem_cache *cache, uint64_t line,
                                                             bool is_filled) {
     uint32_t first = mem_cache_set(cache, line) * cache->ways;
