@@ -1,7 +1,7 @@
 /* Greedy then oldest: the warp that issued last as long as it can issue, then the one that arrived on the SM first.
  *
- * Source: Rogers et al. 2012 as described by Liu et al. 2023, 2.1. A new group in a finished one's slot inherits no
- * greed. */
+ * Source: Rogers et al. 2012 as described by Liu et al. 2023, 2.1. When a group finishes, its successor in the slot
+ * does not inherit the priority. */
 #include "sched/internal.h"
 
 struct gto {

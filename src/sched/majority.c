@@ -1,12 +1,13 @@
-/* Majority: picks the program counter of the most threads; all warps there issue before the next one is chosen, so that
- * many threads stay together and can merge.
+/* Majority: chooses the program counter of the most threads. All warps there issue before the next one is chosen, so
+ * that many threads stay together and can merge.
  *
  * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1: "the most common PC among all warps in the warp
  * pool". Their simulator, GPGPU-Sim, which Malits 2012 uses too, counts the threads at each pc (dwf.cc, the heap of its
- * majority policy); count=warps counts warps, the other reading of the words. Ours: only warps that can issue count
- * (others are not in the pool). When none at the chosen pc can issue, another is chosen: of equally
- * common ones the lowest. Of the warps at it the oldest goes first. Warps on rare paths starve, as the paper says: a
- * warp that spins on one of them spins until the others have finished. */
+ * majority policy). count=warps counts warps, the other reading of the words.
+ *
+ * Our choices: only warps that can issue count (others are not in the pool). When no warp at the chosen pc can issue,
+ * another pc is chosen: the lowest of equally common ones. The oldest warp at the pc goes first. Warps on rare paths
+ * starve, as the paper says: a warp that spins on one of them spins until the others have finished. */
 #include "sched/internal.h"
 
 enum { COUNT_THREADS, COUNT_WARPS };

@@ -1,7 +1,7 @@
 /* Lowest pc first: warps further back in the code catch up with the others, so that threads merge where paths join.
  *
- * Source: Fung et al. 2007, one of the policies for dynamic warp formation. Ours: of equal ones the oldest. A warp that
- * spins at a low pc, waiting for a write of a warp ahead, starves that warp. */
+ * Source: Fung et al. 2007, one of the policies for dynamic warp formation. Our choice: among warps at the same pc, the
+ * oldest goes first. A warp that spins at a low pc, waiting for a write of a warp ahead, starves that warp. */
 #include "sched/internal.h"
 
 static uint32_t pc_of(const struct sched_slot *slot) { return slot->pc; }

@@ -1,8 +1,8 @@
 /* Post-dominator priority: the warp that has passed the fewest control-flow merge points first, so that those ahead
  * wait for the others.
  *
- * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1. Ours: of equal ones the oldest; the SM counts a merge
- * point each time a warp executes the instruction there, in every iteration of a loop. */
+ * Source: Fung et al. 2007 as described in Narasiman 2014, 3.2.1. Our choices: among equal warps the oldest goes first,
+ * and the SM counts a merge point each time a warp executes the instruction there, in every iteration of a loop. */
 #include "sched/internal.h"
 
 static uint32_t passed_by(const struct sched_slot *slot) { return slot->passed; }

@@ -12,7 +12,7 @@
  * - Registers are compared across the SM (among=all), or only within the oldest block that can issue (among=block):
  *   warps of different blocks never wait for each other at a barrier, and blocks that run at the same pace reach their
  *   barriers at the same time.
- * - Barriers need nothing else: warps that wait at one are no candidates.
+ * - Barriers need nothing else: warps that wait at one are not candidates.
  *
  * The order is kept as sets that change only with the instruction, so that a pick takes a few ANDs. */
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void leave(void *state, const struct sched_view *view, uint32_t slot) {
         progress->last = SCHED_NONE;
 }
 
-/* Returns the members of the set with the least progress; each step moves to one with less. */
+/* Returns the members of the set with the least progress. Each step moves to one with less. */
 static struct sched_set least_of(const struct progress *progress, const struct sched_set *set) {
     uint32_t least = (uint32_t)sched_first(set);
     for (;;) {
@@ -115,7 +115,7 @@ static void issued(void *state, const struct sched_view *view, uint32_t slot) {
         set_value(progress, slot, view->slot[slot].progress);
 }
 
-/* The dissertation has the register but no width; ours is that of the instruction's operand. */
+/* The dissertation gives no width for the register. Ours is the width of the instruction's operand. */
 static uint64_t cost_bits(const void *options, const struct config_machine *machine, char *formula, size_t size) {
     (void)options;
     uint32_t warps = machine->threads_per_sm / machine->warp_size;

@@ -1,4 +1,4 @@
-/* The list of schedulers, and parsing of the text that selects one: NAME[:KEY=VALUE,...], or a file in the place of the
+/* The list of schedulers, and parsing of the text that selects one: NAME[:KEY=VALUE,...], or a file instead of the
  * name. */
 #include <stdio.h>
 #include <string.h>

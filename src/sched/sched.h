@@ -1,5 +1,5 @@
 /* Warp schedulers: which warp issues next. One file per policy, ending in its operations table; schedulers.def lists
- * them. What a scheduler is, and what it may look at, is in heddle/scheduler.h, which plug-ins include too. */
+ * them. heddle/scheduler.h, which plug-ins include too, defines their interface and what they may look at. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,17 +13,17 @@
 /* registry.c */
 const struct sched_ops *const *sched_list(size_t *count);
 const struct sched_ops *sched_find(const char *name);
-/* Parses "name" or "name:key=value,...". Stores ops and a malloc'ed options struct (NULL when the policy has none). On
- * a mistake it returns false and writes one line to `error`: what is wrong and what would be right (nearest name,
- * allowed values). */
+/* Parses "name" or "name:key=value,...". Stores ops and a malloc'ed options struct (NULL if the policy has none). On a
+ * mistake it returns false and writes one line to `error` that says what is wrong and what would be right (nearest
+ * name, allowed values). */
 bool sched_parse(const char *text, const struct sched_ops **ops, void **options, char *error, size_t error_size);
-/* The same on a machine with these rules (config_machine.rules): a preset of that name stands in for the defaults. */
+/* The same on a machine with these rules (config_machine.rules): a preset of that name replaces the defaults. */
 bool sched_parse_by(const char *rules, const char *text, const struct sched_ops **ops, void **options, char *error,
                     size_t error_size);
-/* Returns the table with hooks that do nothing where it has none, as those of shared objects may; whoever calls hooks
- * calls these. */
+/* Returns the table with missing hooks, which shared objects may leave out, replaced by ones that do nothing. Call
+ * hooks only through such a table. */
 struct sched_ops sched_complete(const struct sched_ops *table);
-/* Of a complete table. Returns whether stall() and wake() do anything: most policies use the view's sets instead. */
+/* For a complete table: returns whether stall() and wake() do anything. Most policies use the view's sets instead. */
 bool sched_sees_waits(const struct sched_ops *ops);
 /* Writes the text that sched_parse() reads as these options, with every option named:
  * `two-level:group=8,switch=empty,...`. */

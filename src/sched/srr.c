@@ -1,7 +1,7 @@
 /* Strict round robin: the next warp in order issues, and while it cannot, none does.
  *
  * Source: Liu et al. 2023, 2.1. Their example has no barriers. With barriers a strict order would deadlock: a warp at a
- * barrier keeps the turn, and the warps that it waits for never get it. So the turn skips pending warps. */
+ * barrier would keep the turn, and the warps that it waits for would never get it. So the turn skips pending warps. */
 #include "sched/internal.h"
 
 struct srr {

@@ -1,4 +1,4 @@
-/* A random machine for schedulers; trial.h says what for. */
+/* A random machine for schedulers; see trial.h. */
 #include "sched/trial.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ struct machine {
     uint64_t wakes_at[SCHED_TRIAL_SLOTS];
     struct sched_set at_barrier;
     uint64_t picks;
-    const char *volatile *hook; /* the name of the hook that runs, for whoever asked for it */
+    const char *volatile *hook; /* the name of the running hook, for the caller */
     const char *volatile unseen;
 };
 

@@ -1,16 +1,18 @@
 /* Two-level round robin: warps form fetch groups, and one group has priority, so that the groups reach their
  * long-latency instructions at different times and one computes while another waits.
  *
- * Sources: Narasiman et al. 2011, 3.2 (switch=empty: the next group takes over once no warp of the prioritised one can
- * be scheduled); Narasiman 2014, 4.3 (switch=stall: the groups keep a priority order, and the top becomes the lowest
- * once all its warps wait for long-latency results; until then lower groups fill the cycles it leaves), 4.4 (the
- * timeout), 3.3 and 9.2.2 (greedy then oldest at either level).
+ * Sources:
+ * - Narasiman et al. 2011, 3.2: switch=empty. The next group takes over once no warp of the prioritised one can be
+ *   scheduled.
+ * - Narasiman 2014, 4.3: switch=stall. The groups keep a priority order, and the top becomes the lowest once all its
+ *   warps wait for long-latency results. Until then lower groups fill the cycles it leaves.
+ * - Narasiman 2014, 4.4: the timeout; 3.3 and 9.2.2: greedy then oldest at either level.
  *
  * Left open by the papers:
  * - A warp's group is id / size. Each group keeps its own turn and continues where it stopped.
  * - Round robin between groups keeps the order of their numbers, so that the priority order is one number, the top.
  * - When all groups wait, the first with a warp that wakes becomes the top.
- * - Of groups, the oldest is the one with the oldest warp.
+ * - The oldest group is the one with the oldest warp.
  * - The timeout counts the instructions of the prioritised group and applies to all groups of one warp: a scheduler
  *   does not know whether that warp is a large one. */
 #include <stdio.h>

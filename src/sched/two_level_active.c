@@ -7,7 +7,7 @@
  * Left open by the papers:
  * - Pending warps (for example at a barrier) leave the active set too: the warps they wait for may be outside it.
  * - A free place goes, round robin, to the next warp after the one that entered last.
- * - Warps outside the set never issue, even when only they are ready: that is what makes the set cheap. */
+ * - Warps outside the set never issue, even if only they are ready: this makes the set cheap. */
 #include "sched/internal.h"
 
 struct options {
