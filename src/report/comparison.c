@@ -35,7 +35,7 @@ double report_mean_speedup(const struct report_comparison *comparison, unsigned 
 
 /* ---- The columns ------------------------------------------------------------------------------------------------- */
 
-/* The comparison, and which columns its table needs. */
+/* The comparison, and the columns that its table needs. */
 struct view {
     const struct report_comparison *comparison;
     struct report_style style;
@@ -117,7 +117,7 @@ static const char *bar(const struct view *view, double value) {
                              *color ? "\033[0m" : "");
 }
 
-/* Adds the speed-up and its bar; without a speed-up, the outcome. */
+/* Adds the speed-up and its bar or, without a speed-up, the outcome. */
 static void add_speedup(const struct view *view, struct report_table *table, double speedup, const char *outcome) {
     if (isnan(speedup)) {
         report_table_cell(table, "-");
@@ -182,7 +182,7 @@ static void add_means(const struct view *view, struct report_table *table) {
     }
 }
 
-/* Prints what all rows have in common. */
+/* Prints the properties that all rows have in common. */
 static void print_title(FILE *file, const struct view *view) {
     const struct report_run *run = view->comparison->entry[0].run;
     const char *before = "";

@@ -1,4 +1,4 @@
-/* Statistics derived from the counters. One row each: the JSON, the CSV and `heddle list stats` walk them. */
+/* Statistics derived from the counters, one row each. The JSON, the CSV and `heddle list stats` walk them. */
 #include <math.h>
 
 #include "report/report.h"
@@ -70,7 +70,7 @@ void report_shares(const struct stats_counters *counters, unsigned share[REPORT_
         rest[i] = exact - share[i];
         left -= share[i];
     }
-    for (; left; left--) { /* rounds up those that lost the most by rounding down */
+    for (; left; left--) { /* rounds up the shares that lost the most by rounding down */
         unsigned most = 0;
         for (unsigned i = 1; i < REPORT_N_SHARES; i++)
             if (rest[i] > rest[most])

@@ -1,10 +1,10 @@
-/* An estimate of all launches of a run from those that were timed.
+/* Estimates the cycles of all launches of a run from those that were timed.
  *
- * A launch that ran functionally has its thread instructions, which no machine changes. For each kernel the cycles of
- * the timed launches are related to their thread instructions: by a straight line from FEWEST_FOR_LINE launches on,
- * otherwise by one ratio; the line or ratio gives the cycles of the others. What the timed launches differ by from it
- * is the error of each of those, and makes the error of their sum (see any book on sampling: ratio and regression
- * estimators). */
+ * A launch that ran functionally has its thread instructions, which do not depend on the machine. For each kernel, the
+ * cycles of the timed launches are fitted to their thread instructions: by a straight line if there are at least
+ * FEWEST_FOR_LINE launches, otherwise by one ratio. The line or ratio predicts the cycles of the others. The residuals
+ * of the timed launches estimate the error of each prediction, and with it the error of the sum (see any book on
+ * sampling: ratio and regression estimators). */
 #include <math.h>
 #include <string.h>
 
@@ -15,13 +15,13 @@ enum { FEWEST_FOR_LINE = 4 };
 /* Launches of one kernel: instructions x, cycles y of the timed ones. */
 struct sample {
     double n, sum_x, sum_y, sum_xx, sum_xy;
-    double others, others_x; /* launches without time */
+    double others, others_x; /* launches that were not timed */
 };
 
 /* cycles = first + each * instructions */
 struct line {
     double first, each;
-    double used; /* numbers that were taken from the sample */
+    double used; /* parameters estimated from the sample */
 };
 
 static bool is_kernel(const struct report_kernel *launch, const char *name) { return strcmp(launch->name, name) == 0; }
@@ -62,7 +62,7 @@ static struct line fit(const struct sample *sample) {
     return line;
 }
 
-/* The variance of the sum of the cycles of the launches without time; NaN if the sample is too small to say. */
+/* Returns the variance of the sum of the cycles of the launches that were not timed; NaN if the sample is too small. */
 static double variance(const struct report_run *run, const char *name, const struct sample *sample, struct line line) {
     double squares = 0;
     if (sample->n <= line.used)
@@ -74,7 +74,7 @@ static double variance(const struct report_run *run, const char *name, const str
         double rest = (double)launch->counters.cycles - line.first - line.each * (double)launch->thread_instructions;
         squares += rest * rest;
     }
-    /* Each of the others differs by as much as a timed one, and all of them by the error of the mean. */
+    /* Each of the others deviates as much as a timed one, and all of them by the error of the mean. */
     return squares / (sample->n - line.used) * sample->others * (1 + sample->others / sample->n);
 }
 

@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-/* run_json.c: a run as --json has it, and several. has_host: with the host's times. is_page: with all that was
+/* run_json.c: one run, or several, as --json writes them. has_host: with the host's times. is_page: with everything
  * recorded, for a page. */
 json_t *report_run_json(const struct report_run *run, bool has_host, bool is_page);
 json_t *report_comparison_json(const struct report_comparison *comparison, bool is_page);
@@ -20,7 +20,7 @@ bool report_read_profiles(struct report_run *run, const json_t *array, const cha
 void report_read_listings(struct report_run *run, const json_t *array, struct base_arena *arena);
 json_t *report_listings_json(const struct report_run *run);
 
-/* source.c: the lines of a text file without the blanks around them; none if it cannot be read. */
+/* source.c: the lines of a text file without the blanks around them; none if the file cannot be read. */
 struct report_source {
     const char **line;
     unsigned n_lines;

@@ -1,4 +1,4 @@
-/* The annotated listing of a run: reading it, printing it line by line, and as JSON. */
+/* The annotated listing of a run: reads it, prints it line by line, and writes it as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ static void add_heading(struct report_table *table, const char *line, bool is_ti
     report_table_cell(table, "text");
 }
 
-/* The stall that most of the line's stall cycles were. */
+/* Returns the stall that caused most of the line's stall cycles. */
 static const char *main_stall(const struct stats_line *line) {
     const struct stats_stall *most = &stats_line_stalls[0];
     for (unsigned i = 1; i < STATS_N_LINE_STALLS; i++)
@@ -137,7 +137,7 @@ static int compare_sources(const void *a, const void *b) {
     return files ? files : left->line < right->line ? -1 : left->line > right->line;
 }
 
-/* Sums the lines of a listing by their line in the CUDA source. Returns them in its order; *count of them. */
+/* Sums the lines of a listing by their line in the CUDA source. Returns *count lines in the order of the source. */
 static struct source_line *sum_sources(const struct report_listing *listing, struct base_arena *arena,
                                        unsigned *count) {
     struct source_line *source = BASE_ARENA_ARRAY(arena, struct source_line, listing->n_lines);

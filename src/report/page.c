@@ -1,4 +1,4 @@
-/* See page.h. The data is JSON in a script element that no browser executes; '<' is escaped in it, so that nothing in
+/* See page.h. The data is JSON in a script element that no browser executes. '<' is escaped in it, so that nothing in
  * the data can end the element. */
 #include "report/page.h"
 
@@ -65,7 +65,7 @@ static const struct report_source *source_of(struct files *files, const char *pa
     return &file->source;
 }
 
-/* Adds the text of a line of a source file: {path: {line: text}}. Nothing for a line that is not there. */
+/* Adds the text of a line of a source file: {path: {line: text}}. Adds nothing for a line that does not exist. */
 static void add_source_line(json_t *sources, struct files *files, const char *path, json_int_t number) {
     char key[24];
     const struct report_source *source = source_of(files, path);
@@ -79,7 +79,7 @@ static void add_source_line(json_t *sources, struct files *files, const char *pa
         json_object_set_new(json_object_get(sources, path), key, text);
 }
 
-/* The lines of source files that the listings of a run name. */
+/* Adds the lines of source files that the listings of a run name. */
 static void add_sources(json_t *run, struct files *files) {
     json_t *sources = json_object();
     const json_t *listing, *line;
@@ -142,7 +142,7 @@ static json_t *meanings(void) {
     return object;
 }
 
-/* The words for stalls, of SMs and of lines. */
+/* Returns the words for stalls, of SMs and of lines. */
 static json_t *stalls(void) {
     json_t *sm = json_array(), *line = json_array();
     for (unsigned i = 0; i < STATS_N_SM_STALLS; i++)

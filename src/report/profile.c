@@ -1,4 +1,4 @@
-/* Reads what a run recorded of its threads and branches, and prints the table of branches. */
+/* Reads a run's record of its threads and branches, and prints the table of branches. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void read_branches(struct report_profile *profile, const json_t *array, s
     }
 }
 
-/* Reads three numbers per thread; the file has one profile after the other. */
+/* Reads three numbers per thread. The file contains one profile after the other. */
 static bool read_threads(struct report_profile *profile, FILE *file, struct base_arena *arena) {
     size_t n = (size_t)profile->n_threads;
     profile->path = BASE_ARENA_ARRAY(arena, uint32_t, n);

@@ -17,9 +17,9 @@ struct report_kernel {
     unsigned n_launches;
     struct stats_counters counters;
     const char *active_lanes, *samples; /* JSON texts of a launch: the histogram, the time series; NULL when absent */
-    unsigned n_untimed; /* of the launches: run functionally on a machine with time; their counters are not kept */
+    unsigned n_untimed;           /* launches that ran functionally on a timed machine; their counters are not kept */
     uint64_t thread_instructions; /* of a launch, timed or not */
-    bool has_grids, has_blocks;   /* launches have different ones */
+    bool has_grids, has_blocks;   /* launches differ in them */
 };
 
 /* One error of the driver, in order of occurrence. */
@@ -27,7 +27,7 @@ struct report_error {
     const char *result; /* CUDA_ERROR_... */
     const char *limit;  /* "timeout", "max-instructions", "max-cycles", "interrupt", or NULL */
     const char *message;
-    bool is_unsupported; /* Heddle lacks something; a GPU gives the other errors too */
+    bool is_unsupported; /* Heddle lacks a feature; the other errors occur on a GPU too */
 };
 
 /* The machine, scheduler and divergence model of a timed run. */
@@ -72,8 +72,8 @@ struct report_run {
     const struct report_target *target; /* NULL without timing */
     bool is_checked;                    /* the result agrees with a CPU reference */
     bool is_wrong;                      /* the result differs from it */
-    const char *stopped;                /* what ended the run early: a limit or "interrupt", or NULL */
-    const char *error;                  /* why the run failed, one line, or NULL */
+    const char *stopped;                /* the limit that ended the run early, or "interrupt", or NULL */
+    const char *error;                  /* the reason that the run failed, one line, or NULL */
     struct report_kernel *launch;
     unsigned n_launches;
     struct report_kernel total;
@@ -87,28 +87,28 @@ struct report_run {
     unsigned n_profiles;
     struct report_listing *listing;
     unsigned n_listings;
-    /* Recorded for the page alone: report_write_json() and report_write_comparison_json() leave it out. */
+    /* Recorded only for the page: report_write_json() and report_write_comparison_json() leave it out. */
     struct {
         bool samples, branches, lines;
     } is_for_page;
     bool has_results;  /* the program reached Heddle's driver */
-    bool shows_shapes; /* the table has grids, blocks and shares of time */
+    bool shows_shapes; /* the table shows grids, blocks and shares of time */
 };
 
 /* Reads the files that the driver writes (HEDDLE_RESULTS) into the run's launches, errors, profiles and total. A
- * missing or empty file is a run without results; any other problem returns false, with the reason in `diag`. */
+ * missing or empty file is a run without results. For any other problem it returns false, with the reason in `diag`. */
 bool report_read(struct report_run *run, const char *path, struct base_arena *arena, struct base_diag *diag);
 
-/* Sums the launches of each kernel name, in the order of their first launch; *count results. */
+/* Sums the launches of each kernel name, in the order of their first launch. Returns *count results. */
 struct report_kernel *report_by_name(const struct report_run *run, struct base_arena *arena, unsigned *count);
 
-/* The cycles of all launches, from those that were timed. */
+/* The cycles of all launches, estimated from those that were timed. */
 struct report_estimate {
     double cycles;
     double error; /* two standard errors: in 19 of 20 cases the cycles differ by less; NaN if unknown */
     unsigned n_timed, n_launches;
 };
-/* Returns false if all launches were timed, or none of some kernel. */
+/* Returns false if all launches were timed, or if no launch of some kernel was. */
 bool report_estimate(const struct report_run *run, struct report_estimate *estimate);
 
 /* ---- Statistics from counters ------------------------------------------------------------------------------------ */
@@ -131,12 +131,12 @@ double report_simd_efficiency(const struct stats_counters *counters, const struc
 /* Returns thread instructions per cycle; NaN without cycles. */
 double report_ipc(const struct stats_counters *counters, const struct report_target *target);
 
-/* Where the SM cycles went: an instruction issued, or a stall of stats/stalls.def. */
+/* The shares of the SM cycles: an instruction issued, or a stall of stats/stalls.def. */
 enum { REPORT_N_SHARES = 1 + STATS_N_SM_STALLS };
-/* Returns "active" or the word of a stall; a heading is the same for a narrow column. */
+/* Returns "active" or the word of a stall. A heading is the same for a narrow column. */
 const char *report_share_word(unsigned share);
 const char *report_share_heading(unsigned share);
-/* In tenths of a percent, rounded so that they add up to 1000; all 0 without cycles. */
+/* Writes the shares in tenths of a percent, rounded so that they add up to 1000; all 0 without cycles. */
 void report_shares(const struct stats_counters *counters, unsigned share[REPORT_N_SHARES]);
 
 /* Returns 0 if no time passed. */
@@ -148,7 +148,7 @@ void report_print_run(FILE *file, const struct report_run *run, bool is_colored,
 /* Prints the executed branches, and how often their groups diverged. */
 void report_print_branches(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
 
-/* Prints the executed lines of each kernel with their counters, first as PTX and then, where .loc tells, as CUDA. */
+/* Prints the executed lines of each kernel with their counters, first as PTX and then, if .loc names it, as CUDA. */
 void report_print_lines(FILE *file, const struct report_run *run, bool is_colored, struct base_arena *arena);
 
 /* A grey picture, top line first. */
@@ -157,7 +157,7 @@ struct report_image {
     uint8_t *pixel;
 };
 /* Returns a picture with one pixel per thread, from black for 0 to white for the maximum, *most. Two-dimensional grids
- * keep their layout, with layers below each other; one-dimensional ones are cut into rows. */
+ * keep their layout, with layers below each other. One-dimensional ones are cut into rows. */
 struct report_image report_thread_image(const struct report_profile *profile, const uint32_t *value, uint32_t *most,
                                         struct base_arena *arena);
 /* Returns false when writing fails (see errno). */
@@ -186,7 +186,7 @@ struct report_comparison {
     bool is_verbose; /* with host times */
 };
 
-/* Returns "done", "check failed", "error", or what stopped the run. */
+/* Returns "done", "check failed", "error", or the limit that stopped the run. */
 const char *report_outcome(const struct report_run *run);
 /* Returns the baseline's cycles / this run's; NaN unless both succeeded. */
 double report_speedup(const struct report_entry *entry);
@@ -216,7 +216,7 @@ struct report_table {
 };
 
 struct report_table report_table_new(struct base_arena *arena, unsigned n_columns);
-/* Adds the next cell from left to right; after a full row a new one begins. */
+/* Adds the next cell from left to right. After a full row a new one begins. */
 __attribute__((format(printf, 2, 3))) void report_table_cell(struct report_table *table, const char *format, ...);
 /* Adds a number with a comma before every three digits. */
 void report_table_count(struct report_table *table, uint64_t count);

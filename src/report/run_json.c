@@ -1,5 +1,5 @@
-/* Writes one run, or several, as a JSON object. Everything but "host" is the same from run to run. A statistic without
- * a value, such as a rate without a denominator, is null. */
+/* Writes one run, or several, as a JSON object. Everything but "host" is the same in every repetition. A statistic
+ * without a value, such as a rate without a denominator, is null. */
 #include <math.h>
 
 #include <jansson.h>

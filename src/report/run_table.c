@@ -1,4 +1,4 @@
-/* Prints the table after a run: a line per kernel, a total, where the cycles went, and the speed of the host. */
+/* Prints the table after a run: a line per kernel, a total, the shares of the cycles, and the speed of the host. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ enum { LONGEST_NAME = 40 };
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
-/* The function's own name, after its namespaces, where that leaves something to cut. */
+/* Returns the function's own name, after its namespaces, if that makes it shorter. */
 static const char *without_namespaces(const char *name) {
     const char *own = name;
     for (const char *c = name; *c && *c != '<' && *c != '('; c++)
@@ -93,7 +93,7 @@ static void add_timed_kernel(struct report_table *table, const struct report_ker
     add_share(table, counters->row_hits, counters->row_hits + counters->row_conflicts);
 }
 
-/* Of a program that its user wrote: what it launched stands before what that met. */
+/* The table of a user's program: the columns that describe its launches come first. */
 static const char *const program_headings[] = {"kernel", "launches", "grid",        "block",        "cycles",
                                                "time",   "IPC",      "warp instr.", "active lanes", "SIMD eff."};
 

@@ -1,4 +1,4 @@
-/* Source files that a program's line information names, for listings. A file that is not there has no lines. */
+/* Reads the source files that a program's line information names, for listings. A missing file has no lines. */
 #include <stdio.h>
 #include <string.h>
 

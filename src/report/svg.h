@@ -1,4 +1,4 @@
-/* Figures as SVG 1.1: shapes, and the kinds of charts in the papers. Needs no library and no fonts; any browser shows
+/* Figures as SVG 1.1: shapes, and the kinds of charts in the papers. Needs no library and no fonts. Any browser shows
  * them. */
 #pragma once
 
@@ -26,7 +26,7 @@ void report_svg_image(struct report_svg *svg, double x, double y, double width, 
 
 enum report_chart_kind { REPORT_BARS, REPORT_LINES, REPORT_STACKED };
 
-/* Values by place along the chart and by group; a group has a colour. */
+/* Values by place along the chart and by group. Each group has a colour. */
 struct report_chart {
     enum report_chart_kind kind;
     const char *title, *x_title, *y_title;
