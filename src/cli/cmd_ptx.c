@@ -20,7 +20,7 @@ struct ptx_options {
 static const struct cli_option options[] = {
     {"--kernel", 0, CLI_TEXT, "NAME", "show this kernel or function only", FIELD(kernel), 0, 0},
     {"--verbose", 'v', CLI_FLAG, NULL, "basic blocks, branches and loops too", FIELD(is_verbose), 0, 0},
-    {"--isa", 0, CLI_TEXT, "TARGET", "machine instructions that each line becomes on sm_80, sm_89 or sm_90 instead",
+    {"--isa", 0, CLI_TEXT, "TARGET", "machine instructions that each line becomes on a target, such as sm_90, instead",
      FIELD(isa), 0, 0},
     {"--json", 0, CLI_TEXT, "FILE|-", "write all of it as one JSON object", FIELD(json), 0, 0},
     {"--dot", 0, CLI_TEXT, "FILE|-", "write the flow graphs for Graphviz", FIELD(dot), 0, 0},

@@ -15,11 +15,7 @@
 #include "config/machine.h"
 #include "ptx/analysis.h"
 
-enum {
-    ISA_PARTS = 16,       /* a machine instruction has this many parts */
-    ISA_NO_JUMP = 0x8000, /* for records that keep is_predicated beside the parts */
-    ISA_COST = 0x7fff,    /* the parts in such a record */
-};
+enum { ISA_PARTS = 16 }; /* a machine instruction has this many parts */
 
 /* What executes an instruction. A machine may lack the units for MULTIPLY and ARRIVE; others then do their work. */
 enum isa_unit {

@@ -45,11 +45,11 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
  * jump costs no more. */
 static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                               const struct sm_timing *timing, uint64_t cycle) {
-    uint32_t parts = slot->parts + (uint32_t)(timing->parts & ISA_COST), n = parts / ISA_PARTS;
+    uint32_t parts = slot->parts + timing->parts, n = parts / ISA_PARTS;
     slot->parts = (uint8_t)(parts % ISA_PARTS);
     sm->has_issued_nothing = n == 0;
     sm->counters.machine_instructions += n;
-    if (n == 0 || timing->parts & ISA_NO_JUMP)
+    if (n == 0 || timing->is_predicated)
         slot->fetch_ready = cycle + 1;
     if (timing->is_fence == 2 && slot->fetch_ready < cycle + sm->machine->fence_cycles)
         slot->fetch_ready = cycle + sm->machine->fence_cycles;
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
         if (insn->kind >= sm->first_model_kind) {
             uint32_t before = group->mask;
             call_control(sm, group, &bundle, cycle);
-            if (sm->has_machine_instructions && timing->is_branch && !(timing->parts & ISA_NO_JUMP))
+            if (sm->has_machine_instructions && timing->is_branch && !timing->is_predicated)
                 part(sm, slot, before);
             return lanes;
         }
@@ -238,7 +238,7 @@ static void issue_folded(struct sm *sm, uint32_t s) {
         const struct exec_insn *insn = &sm->program->exec->code[group->pc];
         const struct sm_timing *timing = &sm->program->timing[group->pc];
         uint64_t ready = 0;
-        if (insn->kind != EXEC_KIND_LANES || slot->parts + (timing->parts & ISA_COST) >= ISA_PARTS)
+        if (insn->kind != EXEC_KIND_LANES || slot->parts + timing->parts >= ISA_PARTS)
             return;
         for (unsigned i = 0; i < timing->n_registers; i++)
             ready = slot->register_ready[timing->reg[i]] > ready ? slot->register_ready[timing->reg[i]] : ready;
@@ -249,7 +249,7 @@ static void issue_folded(struct sm *sm, uint32_t s) {
             sm_watch_bundle(sm, s, &(struct divergence_bundle){.pc = group->pc, .mask = mask, .row = group->row});
         sm->lanes_at[group->pc] += sm_lanes_in(mask);
         sm_count_issue(sm, sm_lanes_in(mask));
-        slot->parts = (uint8_t)(slot->parts + (timing->parts & ISA_COST));
+        slot->parts = (uint8_t)(slot->parts + timing->parts);
         if (mask)
             execute(&sm->cx, group->row, insn, mask);
         for (unsigned i = 0; i < timing->n_destinations; i++)
@@ -261,8 +261,8 @@ static void issue_folded(struct sm *sm, uint32_t s) {
 
 /* Most next instructions cost an issue of their own. */
 static inline bool may_fold(const struct sm *sm, const struct divergence_group *group) {
-    return sm->folds && group->status == DIVERGENCE_RUNS &&
-           (sm->program->timing[group->pc].parts & ISA_COST) < ISA_PARTS && divergence_is_in_row(group);
+    return sm->folds && group->status == DIVERGENCE_RUNS && sm->program->timing[group->pc].parts < ISA_PARTS &&
+           divergence_is_in_row(group);
 }
 
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t s, uint64_t cycle) {

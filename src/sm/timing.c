@@ -230,7 +230,8 @@ static uint16_t bank_conflicts(const struct config_machine *machine, const struc
 
 static void cost(const struct config_machine *machine, const struct exec_insn *insn,
                  const struct ptx_instruction *source, const struct isa_insn *lowered, struct sm_timing *timing) {
-    timing->parts = (uint16_t)(lowered->parts | (lowered->is_predicated ? ISA_NO_JUMP : 0));
+    timing->parts = lowered->parts;
+    timing->is_predicated = lowered->is_predicated;
     timing->is_control = insn->kind > EXEC_KIND_WARP && insn->kind != EXEC_KIND_NOTHING;
     timing->is_branch = insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_BRANCH_INDEXED;
     timing->is_jump = !insn->guard.offset && (insn->kind == EXEC_KIND_BRANCH || insn->kind == EXEC_KIND_CALL);

@@ -55,6 +55,7 @@ struct sm_timing {
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
     bool passes_l1 : 1;        /* a load that the L1 has no part in: MEM_READ_PAST */
     bool has_slow_path : 1;    /* a square root, which takes longer for numbers that are not positive and normal */
+    bool is_predicated : 1;    /* a branch that becomes predicates: no thread jumps */
     bool is_long;              /* a long operation: accesses global, local or texture space */
     bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
@@ -65,7 +66,7 @@ struct sm_timing {
     bool needs_turn : 1;       /* changes what other SMs see, and not by a plain store */
     bool reads_memory : 1;     /* and not by a plain load: it does not see stores that the SM keeps (exec/stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
-    uint16_t parts;            /* machine instructions in parts of ISA_PARTS, ISA_NO_JUMP; ISA_PARTS for PTX */
+    uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
 };
 _Static_assert(sizeof(struct sm_timing) == 64, "a record is a cache line");
 
