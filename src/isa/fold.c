@@ -1,5 +1,5 @@
-/* Instructions that become a part of another one: products into sums, additions into three-input additions and into the
- * offsets of addresses, logic into three-input logic, signs into operands, predicates into comparisons. */
+/* Instructions that become a part of another one: products of sums, additions of three-input additions and of the
+ * offsets of addresses, logic of three-input logic, signs of operands, predicates of comparisons. */
 #include "isa/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* Loops. A loop whose counter moves by a constant up to a bound that does not change is unrolled: four times if the
- * number of iterations is known only at run time, more often or completely if it is a constant. unroll.c writes such a
- * loop's body that often; of a loop that it leaves as it is, the counters, the comparison and the branch are paid for
- * once in so many iterations. */
+/* Loops. A compiler unrolls a loop whose counter moves by a constant up to a bound that does not change: a few times if
+ * the number of iterations is known only at run time, more often or completely if it is a constant. unroll.c writes the
+ * bodies. A loop that it leaves as it is pays for its counters, its comparison and its branch once in so many
+ * iterations.
+ */
 #include "isa/internal.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Short branches over loads become predicates. A compiler that predicates a few instructions has one basic block more
- * of them, and loads of several such pieces wait together: the borders of a tile, each under a condition of its own.
- * Here the branch disappears and the instructions after it get its guard, negated. Every thread executes the same
+/* Short branches over loads become predicates. Predication merges the instructions into the surrounding block, so that
+ * the loads of several such branches overlap: the borders of a tile, for example, each under a condition of its own.
+ * The branch disappears and the instructions after it get its guard, negated. Every thread executes the same
  * instructions as before. */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Words of shared memory that are loaded twice. PTX has such loads around inline assembler, which LLVM moves no load
- * across; machine code has them once. Here the second load of a basic block becomes a move of what the first one
- * brought, where nothing between them may change the word. */
+/* Words of shared memory that a basic block loads twice. PTX repeats such loads around inline assembler, because LLVM
+ * moves no load across it; machine code loads once. The second load becomes a move of the first one's result, unless
+ * something between them may change the word. */
 #include <string.h>
 
 #include "isa/internal.h"

@@ -1,12 +1,11 @@
-/* The order of instructions. A compiler moves loads up, so that those of a basic block wait together and not one after
- * the other, and puts other instructions between one and the next that needs its result. Here each block of a function
- * is put in order again by list scheduling: loads and what computes their addresses first, as far as registers and
- * memory allow, with them what decides over the branch at the end; of the rest always the first whose operands are
- * there. Every thread computes the same as before: an instruction stays after those whose results it reads, whose
- * operands or results it overwrites, and whose accesses it must not overtake.
+/* The order of instructions. A compiler moves loads up, so that the loads of a basic block wait together, and it puts
+ * other instructions between one and the next that needs its result. This pass reorders each block by list scheduling:
+ * first the loads, the instructions that compute their addresses, and the branch condition, as far as registers and
+ * memory allow; then the earliest ready instruction. Every thread computes the same as before: an instruction stays
+ * after those whose results it reads, whose operands or results it overwrites, and whose accesses it must not overtake.
  *
  * Registers are limited. ptxas keeps a function to 32 registers, with which an SM of sm_90 is full of threads, wherever
- * the function can do with so many (of 159 kernels, 27 have exactly 32, and eleven more); loads then wait until
+ * the function can do with so many (of 159 kernels, 27 have exactly 32, and eleven more). Loads then wait until
  * registers are free.
  *
  * What it leaves out: nothing crosses a block. */
