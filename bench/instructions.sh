@@ -13,7 +13,7 @@ file=bench/instructions.csv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 command -v valgrind >/dev/null || { echo "instructions: needs the package valgrind" >&2 && exit 1; }
-export HEDDLE_ISA=v3 # valgrind knows no more
+export HEDDLE_HOST_LEVEL=v3 # valgrind knows no more
 
 # What memory-bound, computing and divergent programs cost, in time under each kind of model, and without time.
 cases=(

@@ -399,9 +399,9 @@ struct exec_context {
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
 
-/* Returns the lane functions for the host's best instruction set; the environment variable HEDDLE_ISA (base, v3, v4)
- * overrides the choice for tests. */
-const struct exec_lanes_table *exec_isa_table(void);
+/* Returns the lane functions for the best level of the host's instruction set; the environment variable
+ * HEDDLE_HOST_LEVEL (base, v3, v4) overrides the choice for tests. */
+const struct exec_lanes_table *exec_level_table(void);
 
 /* Returns the host rounding mode under which the lane function of a form must run: NEAREST for functions that round by
  * themselves. */

@@ -65,7 +65,7 @@ static inline void fixture_open(struct fixture *f) {
     f->cx.grid = &f->grid;
     f->cx.row = &f->row;
     f->cx.insn = &f->insn;
-    f->cx.lanes = exec_isa_table();
+    f->cx.lanes = exec_level_table();
     f->o.mask = ~0u;
 }
 

@@ -250,7 +250,7 @@ static bool form_of(const struct ptx_function *function, const struct ptx_instru
 
 /* Asks one selector after the other: several files implement opcodes such as add, for different types. */
 static exec_lanes_fn *select_lanes(const struct exec_form *form) {
-    const struct exec_lanes_table *table = exec_isa_table();
+    const struct exec_lanes_table *table = exec_level_table();
     exec_lanes_fn *(*const order[])(const struct exec_form *) = {
         table->integer, table->bits,    table->compare, table->move,   table->video,
         table->single,  table->double_, table->half,    table->approx, table->convert,

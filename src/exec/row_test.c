@@ -106,7 +106,7 @@ static void machine_open(struct machine *m, struct exec_program *program) {
             row->tid[0][lane] = r * EXEC_LANES + lane;
     }
     m->cx.grid = &m->grid;
-    m->cx.lanes = exec_isa_table();
+    m->cx.lanes = exec_level_table();
 }
 
 static void machine_close(struct machine *m) {

@@ -338,7 +338,7 @@ bool gpu_run_functional(struct gpu *gpu, const struct exec_grid *grid, struct st
     engine->counters = counters;
     engine->error = error;
     engine->cx.grid = grid;
-    engine->cx.lanes = exec_isa_table();
+    engine->cx.lanes = exec_level_table();
     engine->cx.time = gpu->totals.warp_instructions;
     engine->n_rows = (n_threads + EXEC_LANES - 1) / EXEC_LANES;
     engine->n_blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];

@@ -70,7 +70,7 @@ struct sm *sm_new(const struct sm_setup *setup) {
         .n_slots = sm->n_slots,
     };
     sm->n_words = (sm->n_slots + 63) / 64;
-    sm->cx.lanes = exec_isa_table();
+    sm->cx.lanes = exec_level_table();
     sm->done = SM_NO_REQUEST;
     sm->fetch_cycle = SM_NEVER;
     sm->model_wake = SM_NEVER;

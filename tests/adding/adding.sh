@@ -16,7 +16,7 @@ for readme in workloads/*/README.md; do
 done
 cp -r "$lent/workloads" "$copy/build"
 cd "$copy"
-unset HEDDLE_CONFIG HEDDLE_RESULTS HEDDLE_ISA CMAKE_C_COMPILER_LAUNCHER
+unset HEDDLE_CONFIG HEDDLE_RESULTS HEDDLE_HOST_LEVEL CMAKE_C_COMPILER_LAUNCHER
 
 # The commands of the documentation, without installing, and building no more than they need.
 cat >heddle <<'SCRIPT'

@@ -7,7 +7,7 @@
  *     conformance --list                 names the forms
  *     conformance --form NAME [FILE]     one form, case by case: inputs, recorded, computed
  *     conformance --ptx NAME             the module that runs the forms whose text begins with NAME
- *     options: --jobs N (processes at a time), --isa base|v3|v4
+ *     options: --jobs N (processes at a time), --level base|v3|v4
  *
  * This is an ordinary program over the CUDA driver API. The build links it with Heddle's libcuda; record.sh builds it
  * for a real GPU. FILE may be compressed with zstd. */
@@ -18,8 +18,8 @@
 
 #include "check.h"
 #include "device.h"
-#include "isa.h"
 #include "kernel.h"
+#include "level.h"
 
 enum mode { MODE_NONE, MODE_RECORD, MODE_CHECK, MODE_TABLE, MODE_ERRORS, MODE_LIST, MODE_FORM, MODE_PTX };
 enum { EXIT_SKIPPED = 77 };
@@ -31,7 +31,7 @@ struct options {
 };
 
 static int usage(void) {
-    fprintf(stderr, "usage: conformance [--jobs N] [--isa base|v3|v4] --record FILE | --check FILE | --table FILE |\n"
+    fprintf(stderr, "usage: conformance [--jobs N] [--level base|v3|v4] --record FILE | --check FILE | --table FILE |\n"
                     "                   --errors FILE | --list | --form NAME [FILE] | --ptx NAME\n");
     return 2;
 }
@@ -51,8 +51,8 @@ static bool read_options(int argc, char **argv, struct options *options) {
                 options->mode = modes[k].mode;
         if (strcmp(argv[i], "--jobs") == 0 && has_value)
             options->n_jobs = (unsigned)strtoul(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--isa") == 0 && has_value && isa_is_known(argv[i + 1]))
-            setenv("HEDDLE_ISA", argv[++i], 1);
+        else if (strcmp(argv[i], "--level") == 0 && has_value && level_is_known(argv[i + 1]))
+            setenv("HEDDLE_HOST_LEVEL", argv[++i], 1);
         else if ((strcmp(argv[i], "--form") == 0 || strcmp(argv[i], "--ptx") == 0) && has_value)
             options->form = argv[++i];
         else if (argv[i][0] != '-' && !options->file)
@@ -141,9 +141,9 @@ int main(int argc, char **argv) {
     struct options options;
     if (!read_options(argc, argv, &options))
         return usage();
-    const char *isa = getenv("HEDDLE_ISA");
-    if (isa && isa_is_known(isa) && !isa_is_available(isa)) {
-        printf("skipped: this host has no x86-64-%s\n", isa);
+    const char *level = getenv("HEDDLE_HOST_LEVEL");
+    if (level && level_is_known(level) && !level_is_available(level)) {
+        printf("skipped: this host has no x86-64-%s\n", level);
         return EXIT_SKIPPED;
     }
     struct form_list list = form_list_all();

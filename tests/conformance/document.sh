@@ -9,7 +9,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 status=0
 for part in ptx:--table validation:--errors; do
     page=docs/${part%%:*}.md
-    table=$("$program" --isa base "${part#*:}" tests/conformance/answers.zst)
+    table=$("$program" --level base "${part#*:}" tests/conformance/answers.zst)
     new=$(TABLE=$table awk '/^<!-- conformance -->$/ { print; print ENVIRON["TABLE"]; skips = 1 }
         /^<!-- end -->$/ { skips = 0 }
         !skips' "$page")

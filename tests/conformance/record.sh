@@ -8,7 +8,7 @@ trap 'rm -r "$(dirname "$program")"' EXIT
 libcuda=$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64/ && !n++ {print $NF}')
 gcc -std=gnu17 -O2 -Isrc -Iinclude/cuda -Itests -Itests/runner \
     tests/conformance/{conformance,form,inputs,kernel,device,answers,approx,check}.c tests/differential/edge.c \
-    tests/runner/{forms,values,text,driver,isa}.c "${libcuda:--lcuda}" -lm -o "$program"
+    tests/runner/{forms,values,text,driver,level}.c "${libcuda:--lcuda}" -lm -o "$program"
 "$program" --record "$file"
 if command -v zstd >/dev/null; then
     zstd -19 -q -f --rm "$file" -o "$file.zst"

@@ -1,17 +1,17 @@
 /* Runs kernel tests (kernel_test.h) through the CUDA driver API.
  *
- *     kernel_runner [--isa base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] FILE.ptx...
+ *     kernel_runner [--level base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] FILE.ptx...
  *
  * Every test runs in a separate process, so that a kernel that faults, prints or hangs does not affect other tests; its
- * standard output and error are collected and compared with the test's expectations. --isa sets HEDDLE_ISA and ends
- * with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine, which
- * gets a matrix unit, with that model, except those that a rule of the model refuses, on N host threads; --real-gpu
- * skips the tests that do not apply to hardware, and the texts of errors; --check only reads the files.
+ * standard output and error are collected and compared with the test's expectations. --level sets HEDDLE_HOST_LEVEL and
+ * ends with status 77 when the host lacks that instruction set; --divergence times the tests on the default machine,
+ * which gets a matrix unit, with that model, except those that a rule of the model refuses, on N host threads;
+ * --real-gpu skips the tests that do not apply to hardware, and the texts of errors; --check only reads the files.
  *
  * With a GPU and its driver:
  *
  *     cd tests/runner
- *     gcc -I/usr/local/cuda/include kernel*.c value_list.c values.c text.c driver.c isa.c -lcuda -lm -o kernel_runner
+ *     gcc -I/usr/local/cuda/include kernel*.c value_list.c values.c text.c driver.c level.c -lcuda -lm -o kernel_runner
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #include "driver.h"
-#include "isa.h"
 #include "kernel_memory.h"
 #include "kernel_test.h"
+#include "level.h"
 #include "text.h"
 
 /* The options of a run. */
@@ -232,8 +232,9 @@ static bool run_file(const char *path, const struct mode *mode) {
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: kernel_runner [--isa base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] "
-                    "FILE.ptx...\n");
+    fprintf(stderr,
+            "usage: kernel_runner [--level base|v3|v4] [--divergence MODEL [--threads N]] [--real-gpu] [--check] "
+            "FILE.ptx...\n");
     return 2;
 }
 
@@ -258,12 +259,12 @@ int main(int argc, char **argv) {
             mode.may_refuse = true;
         } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
             n_threads = argv[++i];
-        } else if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc && isa_is_known(argv[i + 1])) {
-            if (!isa_is_available(argv[++i])) {
+        } else if (strcmp(argv[i], "--level") == 0 && i + 1 < argc && level_is_known(argv[i + 1])) {
+            if (!level_is_available(argv[++i])) {
                 printf("skipped: this host has no x86-64-%s\n", argv[i]);
                 return EXIT_SKIPPED;
             }
-            setenv("HEDDLE_ISA", argv[i], 1);
+            setenv("HEDDLE_HOST_LEVEL", argv[i], 1);
         } else {
             return usage();
         }

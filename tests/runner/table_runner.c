@@ -1,18 +1,18 @@
 /* Runs value tables of instructions (table.h) through the CUDA driver API.
  *
- *     table_runner [--isa base|v3|v4] [--all] [--dump DIR] [--check] TABLE...
+ *     table_runner [--level base|v3|v4] [--all] [--dump DIR] [--check] TABLE...
  *
  * Every op runs in the variants of table_module.h: all lanes active, with a guard, with the destination in a source
  * register, with immediates. All cases of an op are the threads of one launch; cases repeat to fill whole warps. Prints
- * twenty failures of a table, with --all all of them. --isa sets HEDDLE_ISA and ends with status 77 when the host lacks
- * that instruction set; --dump writes the PTX of each table into a folder; --check only reads the tables.
+ * twenty failures of a table, with --all all of them. --level sets HEDDLE_HOST_LEVEL and ends with status 77 when the
+ * host lacks that instruction set; --dump writes the PTX of each table into a folder; --check only reads the tables.
  *
  * With a GPU and its driver, the same tables check the same expectations on hardware. (With driver 580, guarded set,
  * testp and vadd4.add write inactive lanes, which no PTX instruction may; and it computes some values differently, in
  * the tables whose heads say so.)
  *
  *     cd tests/runner
- *     gcc -I/usr/local/cuda/include table*.c values.c text.c driver.c isa.c -lcuda -lm -o table_runner
+ *     gcc -I/usr/local/cuda/include table*.c values.c text.c driver.c level.c -lcuda -lm -o table_runner
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "driver.h"
-#include "isa.h"
+#include "level.h"
 #include "table.h"
 #include "table_module.h"
 #include "text.h"
@@ -241,7 +241,7 @@ static bool run_table(const char *path, enum mode mode, const char *folder, unsi
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: table_runner [--isa base|v3|v4] [--all] [--dump DIR] [--check] TABLE...\n");
+    fprintf(stderr, "usage: table_runner [--level base|v3|v4] [--all] [--dump DIR] [--check] TABLE...\n");
     return 2;
 }
 
@@ -258,12 +258,12 @@ int main(int argc, char **argv) {
         } else if (strcmp(argv[i], "--dump") == 0 && i + 1 < argc) {
             mode = MODE_DUMP;
             folder = argv[++i];
-        } else if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc && isa_is_known(argv[i + 1])) {
-            if (!isa_is_available(argv[++i])) {
+        } else if (strcmp(argv[i], "--level") == 0 && i + 1 < argc && level_is_known(argv[i + 1])) {
+            if (!level_is_available(argv[++i])) {
                 printf("skipped: this host has no x86-64-%s\n", argv[i]);
                 return EXIT_SKIPPED;
             }
-            setenv("HEDDLE_ISA", argv[i], 1);
+            setenv("HEDDLE_HOST_LEVEL", argv[i], 1);
         } else {
             return usage();
         }

@@ -126,7 +126,7 @@ static void fixture_start_sm(struct fixture *f, uint32_t index) {
     for (uint32_t s = 0; s < FIXTURE_SLOTS; s++)
         sm->slot[s].access = sm->access[s];
     sm->cx.grid = &f->grid;
-    sm->cx.lanes = exec_isa_table();
+    sm->cx.lanes = exec_level_table();
     struct divergence_setup setup = {.machine = &f->machine,
                                      .options = f->options,
                                      .chip = f->chip,

@@ -1,8 +1,9 @@
 /* Pure lane functions: what an instruction computes on 32 threads at once, without memory, other lanes or masks.
  *
- * Every file in this folder is compiled once per instruction set of the host (EXEC_ISA = base, v3, v4), so that plain
- * loops become the best vector code the host can run. A file has selectors, which map a PTX form to its function for
- * that instruction set, or to NULL when the form is not supported. exec_isa_table() (exec/isa.c) chooses the set.
+ * Every file in this folder is compiled once per level of the host's instruction set (EXEC_LEVEL = base, v3, v4), so
+ * that plain loops become the best vector code the host can run. A file has selectors, which map a PTX form to its
+ * function for that level, or to NULL when the form is not supported. exec_level_table() (exec/level.c) chooses the
+ * level.
  *
  * Contract of a lane function
  * - It computes all EXEC_LANES lanes; callers blend. So it has no side effects and is safe for any input bits (division
@@ -76,12 +77,12 @@ struct exec_lanes_table {
     void (*span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *address, struct exec_span *span);
 };
 
-#ifdef EXEC_ISA
+#ifdef EXEC_LEVEL
 #define EXEC_JOIN_(a, b) a##_##b
 #define EXEC_JOIN(a, b) EXEC_JOIN_(a, b)
 /* The name of an exported function of this folder for the instruction set being compiled:
  * EXEC_NAME(exec_select_integer). */
-#define EXEC_NAME(name) EXEC_JOIN(name, EXEC_ISA)
+#define EXEC_NAME(name) EXEC_JOIN(name, EXEC_LEVEL)
 #else
 #define EXEC_NAME(name) name##_base
 #endif

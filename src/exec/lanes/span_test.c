@@ -36,13 +36,13 @@ static void check(uint64_t first, uint64_t step, unsigned other, uint64_t elsewh
         expected[i] = wide[i] + offset;
     EXEC_NAME(exec_span_64)(wide, offset, bytes, address, &span);
     assert_span(&span, address, expected, bytes);
-    exec_isa_table()->span_64(wide, offset, bytes, address, &span);
+    exec_level_table()->span_64(wide, offset, bytes, address, &span);
     assert_span(&span, address, expected, bytes);
     for (unsigned i = 0; i < EXEC_LANES; i++)
         expected[i] = (narrow[i] = (uint32_t)wide[i] % 0x40000000) + offset;
     EXEC_NAME(exec_span_32)(narrow, offset, bytes, address, &span);
     assert_span(&span, address, expected, bytes);
-    exec_isa_table()->span_32(narrow, offset, bytes, address, &span);
+    exec_level_table()->span_32(narrow, offset, bytes, address, &span);
     assert_span(&span, address, expected, bytes);
 }
 

@@ -21,7 +21,7 @@ static struct exec_matrix matrix_of(unsigned k, enum ptx_element factors, enum p
     struct exec_matrix matrix = {.insn = &instruction, .m = 16, .n = 8, .k = (uint16_t)k};
     matrix.element[PTX_MATRIX_A] = matrix.element[PTX_MATRIX_B] = factors;
     matrix.element[PTX_MATRIX_C] = matrix.element[PTX_MATRIX_D] = sums;
-    matrix.sum_products = exec_isa_table()->sum_products;
+    matrix.sum_products = exec_level_table()->sum_products;
     return matrix;
 }
 

@@ -104,7 +104,7 @@ void exec_link_matrix(struct exec_linker *linker, uint32_t function_number, cons
         matrix->n_matrices = (uint16_t)ptx_matrix_fragment(insn, PTX_MATRIX_A).n_matrices;
         matrix->multiply =
             matrix->n_matrices == 4 ? exec_multiply_quads : select_multiplication(matrix->element[PTX_MATRIX_A]);
-        matrix->sum_products = exec_isa_table()->sum_products;
+        matrix->sum_products = exec_level_table()->sum_products;
         if (!program->first_multiplication)
             program->first_multiplication = insn;
     } else {

@@ -1,13 +1,13 @@
-/* Host instruction sets by the names of HEDDLE_ISA: the levels of the x86-64 ABI. */
-#include "isa.h"
+/* Levels of the host's instruction set by the names of HEDDLE_HOST_LEVEL: those of the x86-64 ABI. */
+#include "level.h"
 
 #include <string.h>
 
-bool isa_is_known(const char *level) {
+bool level_is_known(const char *level) {
     return strcmp(level, "base") == 0 || strcmp(level, "v3") == 0 || strcmp(level, "v4") == 0;
 }
 
-bool isa_is_available(const char *level) {
+bool level_is_available(const char *level) {
     if (strcmp(level, "base") == 0)
         return true;
 #ifdef __x86_64__
