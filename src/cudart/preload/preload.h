@@ -23,6 +23,8 @@ struct elf_function {
 
 /* Returns false if it cannot be read or is not an ELF file for this machine. */
 bool elf_open(struct elf_file *file, const char *path);
+/* The same for a file of any kind. */
+bool file_open(struct elf_file *file, const char *path);
 void elf_close(struct elf_file *file);
 bool elf_has_section(const struct elf_file *file, const char *name);
 /* Calls `found` for each function that the file defines and whose name begins with `prefix`. */
@@ -30,6 +32,25 @@ void elf_each_function(const struct elf_file *file, const char *prefix,
                        void (*found)(void *context, const struct elf_function *function), void *context);
 /* Returns true if the file imports a function of this name. */
 bool elf_imports(const struct elf_file *file, const char *name);
+
+/* ---- Libraries of the toolkit (replaced.c, nvrtc.c, nvjitlink.c) ----------------------------------------------------
+ */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Finds functions of a loaded library whose file name contains `library`. Returns false unless all are there. */
+bool find_functions(const char *library, const char *const *names, size_t n, void **functions);
+
+/* In place of theirs; a program and a link are handles. */
+EXPORTED int nvrtcGetCUBINSize(void *program, size_t *bytes);
+EXPORTED int nvrtcGetCUBIN(void *program, char *cubin);
+EXPORTED int nvJitLinkCreate(void **handle, uint32_t n_options, const char **options);
+EXPORTED int nvJitLinkDestroy(void **handle);
+EXPORTED int nvJitLinkAddData(void *handle, int type, const void *data, size_t bytes, const char *name);
+EXPORTED int nvJitLinkAddFile(void *handle, int type, const char *path);
+EXPORTED int nvJitLinkComplete(void *handle);
+EXPORTED int nvJitLinkGetLinkedCubinSize(void *handle, size_t *bytes);
+EXPORTED int nvJitLinkGetLinkedCubin(void *handle, void *cubin);
 
 /* ---- Jumps (jumps.c) -----------------------------------------------------------------------------------------------
  */

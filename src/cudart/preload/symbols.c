@@ -8,21 +8,27 @@
 
 #include "cudart/preload/preload.h"
 
-bool elf_open(struct elf_file *file, const char *path) {
+bool file_open(struct elf_file *file, const char *path) {
     struct stat about;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
     void *bytes = MAP_FAILED;
-    if (fstat(descriptor, &about) == 0 && about.st_size >= (off_t)sizeof(Elf64_Ehdr))
+    if (fstat(descriptor, &about) == 0 && about.st_size > 0)
         bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     close(descriptor);
     if (bytes == MAP_FAILED)
         return false;
     *file = (struct elf_file){bytes, (size_t)about.st_size};
-    const Elf64_Ehdr *head = bytes;
-    if (memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64 &&
-        head->e_machine == EM_X86_64)
+    return true;
+}
+
+bool elf_open(struct elf_file *file, const char *path) {
+    if (!file_open(file, path))
+        return false;
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)file->bytes;
+    if (file->size >= sizeof(*head) && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+        head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_machine == EM_X86_64)
         return true;
     elf_close(file);
     return false;
