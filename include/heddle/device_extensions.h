@@ -1,4 +1,4 @@
-// Heddle's own instructions (docs/isa.md) as CUDA C functions, for clang (through device.h) and nvcc.
+// Heddle's own instructions (docs/extensions.md) as CUDA C functions, for clang (through device.h) and nvcc.
 //
 // No GPU has them. With HEDDLE_STANDARD_PTX defined the functions use instructions that every GPU has: a program then
 // runs on a real GPU, with the same results but without the gain.

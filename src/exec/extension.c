@@ -1,5 +1,5 @@
-/* Heddle's own instructions, which no GPU has; Narasiman 2014 proposes them. docs/isa.md has their syntax and explains
- * how to add one.
+/* Heddle's own instructions, which no GPU has; Narasiman 2014 proposes them. docs/extensions.md has their syntax and
+ * explains how to add one.
  *
  *     cond_acc        7.1: the lanes with a true predicate write to consecutive places; returns their number
  *     tree_traverse   7.2.1: a base plus the number of true predicates, times the size of a node

@@ -351,7 +351,7 @@ static bool check_copy(struct ptx_check *check) {
     return true;
 }
 
-/* Heddle's own instructions: docs/isa.md. */
+/* Heddle's own instructions: docs/extensions.md. */
 static bool check_extension(struct ptx_check *check) {
     const struct ptx_instruction *instruction = check->instruction;
     bool is_accumulate = instruction->opcode == PTX_OP_COND_ACC,

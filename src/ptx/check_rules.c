@@ -1,5 +1,5 @@
 /* The table of check.c, from the instruction descriptions of the PTX ISA manual; Heddle's own instructions from
- * docs/isa.md. */
+ * docs/extensions.md. */
 #include "ptx/check_rules.h"
 
 #include <stddef.h>

@@ -49,7 +49,7 @@ enum ptx_family {
     PTX_FAMILY_MATRIX,
     PTX_FAMILY_CONTROL,
     PTX_FAMILY_VIDEO,
-    PTX_FAMILY_EXTENSION /* Heddle's own instructions: docs/isa.md */
+    PTX_FAMILY_EXTENSION /* Heddle's own instructions: docs/extensions.md */
 };
 
 enum ptx_opcode {

@@ -5,8 +5,8 @@
  * that the programmer puts into the kernel, and priority for warps with less progress.
  *
  * Left open by the paper:
- * - The instruction sets the register (docs/isa.md) instead of incrementing it: a kernel whose warps have unequal work
- *   can state how much is left rather than how much is done. A warp's register is 0 until it executes one.
+ * - The instruction sets the register (docs/extensions.md) instead of incrementing it: a kernel whose warps have
+ * unequal work can state how much is left rather than how much is done. A warp's register is 0 until it executes one.
  * - Among equal warps, which are all warps of a kernel without the instruction: the next after the last issued
  *   (ties=rr, as in the dissertation), or greedy then oldest (ties=gto).
  * - Registers are compared across the SM (among=all), or only within the oldest block that can issue (among=block):
