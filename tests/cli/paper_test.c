@@ -343,6 +343,41 @@ static void arguments_for_size_medium_apply_there_alone(void **state) {
     outcome_free(&outcome);
 }
 
+/* vecadd with perfect memory takes as long with any seed, longer with a slower L1, and mostly less with a faster one.
+ */
+static void noise_tells_claims_from_luck(void **state) {
+    (void)state;
+    char path[256], text[1024];
+    struct outcome outcome = heddle("run vecadd -m gtx480 --set memory.perfect=true --json - -q");
+    json_t *run = json_output(&outcome);
+    int cycles = (int)json_integer_value(json_object_get(json_object_get(run, "total"), "cycles"));
+    json_decref(run);
+    outcome_free(&outcome);
+    snprintf(path, sizeof path, "%s/noise.yaml", scratch());
+    snprintf(text, sizeof text,
+             "title: mine\nrun: {machine: gtx480, set: {memory.perfect: true}}\nprograms: [vecadd]\n"
+             "measures: {c: {of: cycles, places: 0}}\n"
+             "claims:\n  - {says: always., check: 'c[vecadd] > 1'}\n"
+             "  - {says: by luck., check: 'c[vecadd] <= %d'}\n"
+             "  - {says: exactly., check: 'c[vecadd] < %d'}\n  - {says: never., check: 'c[vecadd] < 1'}\n",
+             cycles, cycles);
+    write_file(path, text);
+    outcome = heddle("sweep %s --size small --noise --store %s/n.db", path, scratch());
+    expect_status(&outcome, 0);
+    expect_text(outcome.out, "  holds      always. (in 7 of 7 neighbours at size small: c[vecadd] ");
+    expect_text(outcome.out, "  holds mostly  by luck. (in ");
+    expect_text(outcome.out, "  open       exactly. (in ");
+    expect_text(outcome.out, "  open       never. (in 0 of 7 neighbours");
+    outcome_free(&outcome);
+    outcome = heddle("sweep %s --size small --noise --store %s/n.db --report -", path, scratch());
+    expect_text(outcome.out, "4 claims were also judged in neighbours (`--noise`)");
+    expect_text(outcome.out, "| noise | 4 | 1 | 1 | 0 | 2 |\n");
+    expect_text(outcome.out, "- **holds mostly**: by luck. `c[vecadd] <= ");
+    expect_text(outcome.out, "\n  - Noise: in 7 of 7 neighbours at size small: c[vecadd] ");
+    outcome_free(&outcome);
+    refused(2, "paper liu2023-fig4 --noise --check", "--noise judges claims in neighbours: it takes no --check");
+}
+
 /* A run that ends, then one that the limit stops. */
 static void a_time_limit_leaves_the_rest_for_the_next_time(void **state) {
     (void)state;
@@ -391,6 +426,7 @@ int main(void) {
         cmocka_unit_test(a_reason_that_its_runs_do_not_show_fails),
         cmocka_unit_test(a_users_own_experiment_is_a_file_too),
         cmocka_unit_test(arguments_for_size_medium_apply_there_alone),
+        cmocka_unit_test(noise_tells_claims_from_luck),
         cmocka_unit_test(a_time_limit_leaves_the_rest_for_the_next_time),
         cmocka_unit_test(a_store_that_cannot_grow_is_told_in_one_line),
     };

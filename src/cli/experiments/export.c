@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/experiments/noise.h"
 #include "cli/experiments/show.h"
 
 static json_t *number_json(double value) { return isnan(value) ? json_null() : json_real(value); }
@@ -90,6 +91,9 @@ static json_t *claims_json(const struct cli_grid *grid) {
         struct cli_verdict verdict = cli_judge(grid, claim);
         json_t *object = json_pack("{s:s, s:s, s:s, s:i}", "says", claim->says, "check", claim->text, "state",
                                    cli_state_names[verdict.state], "variations_against", (int)verdict.n_against);
+        const char *noise = cli_noise_text(grid, claim, grid->plan->arena);
+        if (*noise)
+            json_object_set_new(object, "noise", json_string(noise));
         if (claim->reason)
             json_object_set_new(object, "reason", json_string(claim->reason));
         if (claim->n_shown)

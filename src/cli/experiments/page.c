@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/experiments/matrix.h"
+#include "cli/experiments/noise.h"
 #include "cli/experiments/show.h"
 
 struct counts {
@@ -101,8 +102,20 @@ static void write_summary(FILE *file, const struct cli_page *page, const struct 
 static enum cli_state other_verdict(const struct cli_page *page, unsigned i, const struct cli_claim *claim) {
     if (!page->medium)
         return CLI_UNKNOWN;
-    enum cli_state medium = cli_judge(&page->medium[i], claim).state;
-    return medium == cli_judge(&page->grid[i], claim).state ? CLI_UNKNOWN : medium;
+    enum cli_state medium = cli_judge_alone(&page->medium[i], claim).state;
+    return medium == cli_judge_alone(&page->grid[i], claim).state ? CLI_UNKNOWN : medium;
+}
+
+static void write_about_noise(FILE *file, const struct cli_page *page) {
+    unsigned n_known = 0;
+    for (unsigned i = 0; i < page->count; i++)
+        for (unsigned k = 0; k < page->grid[i].experiment->n_claims && page->grid[i].noise; k++)
+            n_known += cli_judge_alone(page->grid[i].noise, &page->grid[i].experiment->claim[k]).state != CLI_UNKNOWN;
+    if (n_known)
+        fprintf(file,
+                "%u claims were also judged in neighbours (`--noise`), other latencies of the L1 and other seeds, "
+                "which give the spread of their values.\n",
+                n_known);
 }
 
 static void write_about_medium(FILE *file, const struct cli_page *page) {
@@ -129,6 +142,7 @@ static void write_head(FILE *file, const struct cli_page *page) {
             page->command, page->path, page->size);
     if (page->medium)
         write_about_medium(file, page);
+    write_about_noise(file, page);
     struct counts all = {{0}};
     for (unsigned i = 0; i < page->count; i++) {
         struct counts more = count_states(&page->grid[i]);
@@ -181,15 +195,16 @@ static void write_claim(FILE *file, const struct cli_page *page, unsigned i, con
     if (medium != CLI_UNKNOWN)
         fprintf(file, " (size medium: %s)", cli_state_names[medium]);
     fprintf(file, ": %s `%s`", claim->says, claim->text);
-    if (verdict.n_against)
-        fprintf(file, " Otherwise in %u of %u variations.", verdict.n_against, grid->experiment->n_variations);
+    const char *noise = cli_noise_text(grid, claim, arena);
+    if (!*noise && verdict.n_against)
+        fprintf(file, " Otherwise in %u of %u variations.", verdict.n_against, verdict.n);
     if (verdict.state == CLI_EXPLAINED)
         write_reason(file, claim, arena);
     else if (verdict.state == CLI_OPEN && claim->reason)
         fprintf(file, " Supposed, but shown by no run: %s", claim->reason);
     if (verdict.state == CLI_HOLDS && claim->test)
         fprintf(file, " A test holds it at size %s.", claim->test);
-    fputc('\n', file);
+    fprintf(file, *noise ? "\n  - Noise: in %s.\n" : "\n", noise);
 }
 
 static void write_matrix(FILE *file, const struct cli_matrix *matrix) {

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/experiments/hash.h"
+#include "cli/experiments/noise.h"
 #include "cli/program/program_options.h"
 #include "config/plugin.h"
 
@@ -66,6 +67,8 @@ static int find_program(struct cli_trial *trial, const struct cli_plan *plan, co
     const char *arguments = trial->settings.arguments;
     if (options.size == CLI_SIZE_MEDIUM)
         cli_append_words(&arguments, trial->settings.medium_arguments, plan->arena);
+    if (trial->settings.seed && trial->program.kind == CLI_PROGRAM_WORKLOAD)
+        cli_append_words(&arguments, base_arena_printf(plan->arena, "--seed %u", trial->settings.seed), plan->arena);
     struct cli_words own = split(arguments ? arguments : "", plan->arena);
     trial->arguments = cli_program_arguments(&trial->program, &options, &own, plan->arena);
     const char *shown = cli_program_size(&trial->program, &options);
@@ -141,6 +144,13 @@ static int make_trial(struct cli_trial *trial, const struct cli_plan *plan, cons
     struct cli_machine_options machine = {.machine = settings->machine, .set = settings->set};
     int status = cli_try_target(&trial->target, &machine, settings->scheduler, settings->divergence, &trial->refusal,
                                 plan->arena);
+    if (status == CLI_DONE && settings->neighbour) {
+        const char *change = cli_neighbour_change(&trial->target.machine, settings->neighbour, plan->arena);
+        cli_add_settings(settings, &(struct cli_settings){.set = {.item = &change, .count = 1}}, plan->arena);
+        machine.set = settings->set;
+        status = cli_try_target(&trial->target, &machine, settings->scheduler, settings->divergence, &trial->refusal,
+                                plan->arena);
+    }
     if (status == CLI_DONE && trial->refusal && !experiment->may_refuse)
         status = cli_fail(CLI_ERROR, "%s: %s", experiment->name, trial->refusal);
     if (status == CLI_DONE)

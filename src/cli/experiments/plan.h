@@ -37,8 +37,9 @@ struct cli_plan {
 struct cli_grid {
     const struct cli_experiment *experiment;
     struct cli_plan *plan;
-    unsigned most_best_of; /* alternatives of a cell */
-    int *trial;            /* [cell][variation][alternative]; -1: not needed */
+    unsigned most_best_of;        /* alternatives of a cell */
+    const struct cli_grid *noise; /* its neighbours, for claims; NULL: none */
+    int *trial;                   /* [cell][variation][alternative]; -1: not needed */
 };
 
 /* Returns CLI_DONE, or the exit status after one line. */

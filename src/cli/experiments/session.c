@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/experiments/noise.h"
 #include "cli/experiments/reasons.h"
 #include "cli/experiments/run_file.h"
 #include "cli/experiments/show.h"
@@ -71,11 +72,14 @@ static bool write_plots(struct session *session) {
     return true;
 }
 
-/* What the store has at size medium, beside the results at size paper. */
+/* What the store has at size medium, beside the results at size paper: verdicts and, unless this session has measured
+ * it, noise. */
 static int find_medium(struct session *session, struct cli_plan *plan, struct cli_grid *grid) {
     int status = cli_plan_start(plan, "medium", session->arena);
     for (unsigned i = 0; i < session->count && status == CLI_DONE; i++)
         status = cli_plan_experiment(plan, &grid[i], session->experiment[i], NULL);
+    for (unsigned i = 0; i < session->count && status == CLI_DONE && !session->options->is_noise; i++)
+        status = cli_plan_noise(plan, &session->grid[i]);
     return status == CLI_DONE ? cli_find_results(plan, session->store, false) : status;
 }
 
@@ -103,6 +107,8 @@ static bool write_page(struct session *session) {
             page.medium = grid;
     }
     cli_write_page(file, &page, session->arena);
+    for (unsigned i = 0; i < session->count && !session->options->is_noise; i++)
+        session->grid[i].noise = NULL;
     cli_plan_end(&medium);
     return cli_close_output(path, file, fflush(file) == 0 && !ferror(file));
 }
@@ -177,6 +183,8 @@ static int plan_all(struct session *session) {
 
 static int run_all(struct session *session) {
     int status = plan_all(session);
+    for (unsigned i = 0; i < session->count && status == CLI_DONE && session->options->is_noise; i++)
+        status = cli_plan_noise(&session->plan, &session->grid[i]);
     if (status == CLI_DONE)
         status = cli_open_outputs(session->options->json, &session->json, session->options->csv, &session->csv);
     if (status == CLI_DONE)
@@ -326,6 +334,9 @@ static int check_options(const struct cli_session_options *options, const struct
                                 options->plot || options->report || options->html))
         return cli_fail(CLI_USAGE, "--reasons repeats the runs that show reasons: it takes no --check, no --slurm and "
                                    "writes no file");
+    if (options->is_noise && (options->is_check || options->is_reasons || options->is_slurm))
+        return cli_fail(CLI_USAGE, "--noise judges claims in neighbours: it takes no --check, no --reasons and no "
+                                   "--slurm");
     if ((options->is_status || options->sbatch) && !options->is_slurm)
         return cli_fail(CLI_USAGE, "--%s belongs to --slurm", options->is_status ? "status" : "sbatch");
     if (options->is_slurm && (options->is_check || options->is_forced))

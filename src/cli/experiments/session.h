@@ -9,7 +9,7 @@ struct cli_session_options {
     unsigned size; /* or CLI_SIZE_NOT_GIVEN */
     uint64_t threads;
     double time_limit_seconds; /* 0: none */
-    bool is_quiet, is_forced, is_check, is_reasons, is_slurm, is_status;
+    bool is_quiet, is_forced, is_check, is_reasons, is_noise, is_slurm, is_status;
     unsigned color;
     const char *json, *csv, *plot, *report, *html, *store, *sbatch, *slurm_task;
     struct cli_words again; /* the words after `heddle` that choose the same experiments */
@@ -77,6 +77,14 @@ struct cli_session_options {
          NULL,                                                                                                          \
          "repeat the runs that show why claims do not hold, and say which still do",                                    \
          CLI_SESSION_FIELD(at, is_reasons),                                                                             \
+         0,                                                                                                             \
+         0},                                                                                                            \
+        {"--noise",                                                                                                     \
+         0,                                                                                                             \
+         CLI_FLAG,                                                                                                      \
+         NULL,                                                                                                          \
+         "judge claims in neighbours too: other latencies of the L1, other seeds",                                      \
+         CLI_SESSION_FIELD(at, is_noise),                                                                               \
          0,                                                                                                             \
          0},                                                                                                            \
         {"--slurm",                                                                                                     \

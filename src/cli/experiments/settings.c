@@ -249,6 +249,10 @@ void cli_add_settings(struct cli_settings *to, const struct cli_settings *more, 
     if (more->sample_cycles)
         to->sample_cycles = more->sample_cycles;
     to->records_threads |= more->records_threads;
+    if (more->neighbour)
+        to->neighbour = more->neighbour;
+    if (more->seed)
+        to->seed = more->seed;
     if (more->example)
         to->example = more->example;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/experiments/matrix.h"
+#include "cli/experiments/noise.h"
 #include "cli/experiments/show.h"
 #include "report/report.h"
 
@@ -101,15 +102,18 @@ static void print_numbers(FILE *file, const struct cli_grid *grid, bool is_color
 
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
-static void print_claims(FILE *file, const struct cli_grid *grid, bool is_colored) {
+static void print_claims(FILE *file, const struct cli_grid *grid, bool is_colored, struct base_arena *arena) {
     static const char *const color[] = {"\033[32m", "\033[32m", "\033[33m", "\033[31m", ""};
     for (unsigned i = 0; i < grid->experiment->n_claims; i++) {
         const struct cli_claim *claim = &grid->experiment->claim[i];
         struct cli_verdict verdict = cli_judge(grid, claim);
         fprintf(file, "  %s%-9s%s  %s", is_colored ? color[verdict.state] : "", cli_state_names[verdict.state],
                 is_colored && *color[verdict.state] ? "\033[0m" : "", claim->says);
-        if (verdict.n_against)
-            fprintf(file, " (otherwise in %u of %u variations)", verdict.n_against, grid->experiment->n_variations);
+        const char *noise = cli_noise_text(grid, claim, arena);
+        if (*noise)
+            fprintf(file, " (in %s)", noise);
+        else if (verdict.n_against)
+            fprintf(file, " (otherwise in %u of %u variations)", verdict.n_against, verdict.n);
         fputc('\n', file);
         if (claim->reason && verdict.state != CLI_HOLDS && verdict.state != CLI_HOLDS_MOSTLY)
             fprintf(file, "             %s%s\n",
@@ -138,5 +142,5 @@ void cli_print_results(FILE *file, const struct cli_grid *grid, bool is_colored,
         print_matrix(file, &matrix[i], is_colored, arena);
     if (experiment->n_numbers)
         print_numbers(file, grid, is_colored, arena);
-    print_claims(file, grid, is_colored);
+    print_claims(file, grid, is_colored, arena);
 }

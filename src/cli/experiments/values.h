@@ -24,9 +24,11 @@ enum cli_state { CLI_HOLDS, CLI_HOLDS_MOSTLY, CLI_EXPLAINED, CLI_OPEN, CLI_UNKNO
 extern const char *const cli_state_names[CLI_N_STATES]; /* "holds", "holds mostly", "explained", "open", "not known" */
 struct cli_verdict {
     enum cli_state state;
+    unsigned n;         /* variations that it was judged in */
     unsigned n_against; /* variations that disagree: in which a claim that holds does not, or the other way round */
 };
-/* claims.c */
+/* claims.c: of the experiment's own variations alone, and of its noise too, where that is known. */
+struct cli_verdict cli_judge_alone(const struct cli_grid *grid, const struct cli_claim *claim);
 struct cli_verdict cli_judge(const struct cli_grid *grid, const struct cli_claim *claim);
 
 /* run_functions.c: functions of a run beyond its statistics; see expression.c. */
