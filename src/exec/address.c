@@ -1,9 +1,9 @@
 /* Resolves the addresses of a memory instruction: state spaces, generic windows, bounds and alignment.
  *
  * One pass over all 32 addresses (lanes/span.c) finds the two common patterns, consecutive elements and one address for
- * all, and where the addresses begin and end. Then a single bounds check against one segment (the last allocation
- * accessed, the block's shared memory, the parameters) serves the whole row. Only when that fails is each lane looked
- * up separately, which also finds the lowest lane at fault.
+ * all, and the lowest and highest address. Then a single bounds check against one segment (the last allocation
+ * accessed, the block's shared memory, the parameters) serves the whole row. Only if that fails is each lane looked up
+ * separately, which also finds the lowest lane at fault.
  *
  * Spaces, alignment and generic windows follow the PTX ISA manual ("State Spaces", "Generic Addressing"). Accesses must
  * be aligned to their full size, vectors included. Left out: write protection of constant variables, which are in
@@ -145,7 +145,7 @@ unsigned char *exec_range_at(struct exec_context *cx, unsigned lane, enum ptx_sp
     }
 }
 
-/* Fills cx->address; the values of inactive lanes are not used. If all are active, also cx->span. */
+/* Fills cx->address. The values of inactive lanes are not used. If all lanes are active, also fills cx->span. */
 static void compute_addresses(struct exec_context *cx, const struct exec_operands *o, unsigned width, unsigned bytes) {
     const uint32_t *narrow = o->src[0];
     const uint64_t *wide = o->src[0];

@@ -1,6 +1,6 @@
 /* cvta and isspacep: conversion between generic addresses and those of one state space.
  *
- * A global address is its own generic address. Constants are in global memory, in known address ranges; shared, local
+ * A global address is its own generic address. Constants are in known address ranges of global memory. Shared, local
  * and kernel-parameter addresses lie in fixed windows (exec.h). Left out: constants of other modules and of functions,
  * and 32-bit generic addresses, which have no room for the windows. */
 #include "exec/internal.h"

@@ -1,9 +1,9 @@
 /* atom and red: read, combine and write one place per lane, lanes in ascending order, so that results repeat exactly.
  *
- * From the PTX ISA manual. Floating-point addition rounds to nearest even; f32 addition in global memory flushes
- * subnormal inputs and results to zero, in shared memory it does not. A NaN result is the canonical one (0x7fffffff,
- * 0x7fff); f64 addition keeps an operand's NaN, as recorded on an H200 (add_double). Memory order and scope change no
- * value here. .b128 and vectors are in atomic_wide.c, red.async in atomic_async.c. Left out: multimem. */
+ * From the PTX ISA manual. Floating-point addition rounds to nearest even. f32 addition flushes subnormal inputs and
+ * results to zero in global memory, but not in shared memory. A NaN result is the canonical one (0x7fffffff, 0x7fff);
+ * f64 addition keeps an operand's NaN, as recorded on an H200 (add_double). Memory order and scope change no value
+ * here. .b128 and vectors are in atomic_wide.c, red.async in atomic_async.c. Left out: multimem. */
 #include "exec/mbarrier.h"
 
 #include "exec/float_bits.h"

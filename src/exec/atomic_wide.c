@@ -1,6 +1,6 @@
 /* atom and red of more than one register: .b128, which is two halves, and vectors of f32 and half precision in global
- * memory. Every element of a vector is an operation of its own; lanes follow each other in ascending order. From the
- * PTX ISA manual. */
+ * memory. Each element of a vector is a separate operation. Lanes follow each other in ascending order. From the PTX
+ * ISA manual. */
 #include "exec/combine.h"
 #include "exec/internal.h"
 
@@ -14,7 +14,7 @@ static struct halves halves_of(const struct exec_operands *o, unsigned k, unsign
 
 static bool are_equal(struct halves a, struct halves b) { return a.low == b.low && a.high == b.high; }
 
-/* Sources: the address, the value to compare with where is_swap, the new value. */
+/* Sources: the address, the value to compare with (if is_swap), the new value. */
 EXEC_INLINE void exchange(struct exec_context *cx, const struct exec_operands *o, bool is_swap) {
     struct exec_view view;
     if (!exec_view_lanes(cx, o, sizeof(struct halves), true, &view))
@@ -35,8 +35,8 @@ EXEC_INLINE void exchange(struct exec_context *cx, const struct exec_operands *o
 static void exchange_128(struct exec_context *cx, const struct exec_operands *o) { exchange(cx, o, false); }
 static void swap_128(struct exec_context *cx, const struct exec_operands *o) { exchange(cx, o, true); }
 
-/* The extra operands are the registers of the result where there is one, then those of the value. A register has one
- * element or a pair. */
+/* The extra operands are the registers of the result, if any, then those of the value. A register has one element or a
+ * pair. */
 static void reduce_vector(struct exec_context *cx, const struct exec_operands *o) {
     const unsigned bytes = cx->insn->access.bytes, n = cx->insn->access.n;
     const unsigned element_bytes = exec_combined_bytes(cx->insn->combination);

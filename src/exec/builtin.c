@@ -1,8 +1,9 @@
 /* Functions that the CUDA runtime on the device provides and PTX calls by name: vprintf, malloc, free, __assertfail.
  *
  * Their prototypes are those that nvcc and clang declare. vprintf's second argument points to the values, laid out one
- * after the other with natural alignment after C's promotions; it returns how many it used, or -1 without a format. A
- * failed assertion ends the kernel. Lanes call in ascending order, so output comes in the order of the threads. */
+ * after the other with natural alignment after C's promotions. vprintf returns how many it used, or -1 without a
+ * format. A failed assertion ends the kernel. Lanes call in ascending order, so output comes in the order of the
+ * threads. */
 #include "exec/internal.h"
 
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static void call_free(struct exec_context *cx, const struct exec_operands *o) {
     }
 }
 
-/* Reads one of the assertion's strings; it stays empty when it cannot be read. */
+/* Reads one of the assertion's strings. It stays empty if it cannot be read. */
 static void read_text(struct exec_context *cx, unsigned lane, uint64_t address, struct exec_text *text) {
     struct print_lane print = {cx, lane, 0};
     exec_text_add(text, "", 0);

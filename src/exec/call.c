@@ -1,5 +1,5 @@
-/* The arguments and results of a call: each is a copy between the two frames or register ranges. A formal parameter's
- * place depends only on the prototype, so one call site serves every target of an indirect call. */
+/* The arguments and results of a call: each is a copy between the two frames or register ranges. The location of a
+ * formal parameter depends only on the prototype, so one call site serves every target of an indirect call. */
 #include "base/arena.h"
 #include "exec/link.h"
 

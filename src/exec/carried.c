@@ -20,7 +20,7 @@ void exec_threads_carry(struct exec_threads *threads, const struct exec_program 
 
 /* --- moving --- */
 
-enum { FEW = 3 }; /* so many lanes or fewer move one by one */
+enum { FEW = 3 }; /* this many lanes or fewer move one by one */
 
 /* The lanes to move. */
 struct route {

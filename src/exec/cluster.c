@@ -1,6 +1,6 @@
 /* mapa, getctarank and createpolicy. A block is a cluster of one: an address of its shared memory is the same for the
- * cluster, and its rank is 0. A cache policy is a hint, its bits are the hardware's own: here it is 0, or the property
- * that it was made from. From the PTX ISA manual. */
+ * cluster, and its rank is 0. A cache policy is a hint whose bits only the hardware defines. Here it is 0, or the
+ * property that it was made from. From the PTX ISA manual. */
 #include "exec/internal.h"
 
 static void copy_32(const struct exec_operands *o) { memmove(o->dst[0], o->src[0], EXEC_LANES * sizeof(uint32_t)); }

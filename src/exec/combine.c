@@ -1,6 +1,6 @@
-/* Reductions of single elements in global memory. See combine.h. As recorded on an H200: f32 addition flushes
- * subnormal inputs and results to zero, except in bulk reductions; f64 addition keeps the operand's NaN before the one
- * in memory. */
+/* Reductions of single elements in global memory. See combine.h. As recorded on an H200: f32 addition flushes subnormal
+ * inputs and results to zero, except in bulk reductions, and f64 addition prefers the operand's NaN to the one in
+ * memory. */
 #include "exec/combine.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static uint64_t add_bfloat(uint64_t a, uint64_t b) {
     return exec_float_to_bfloat(exec_bfloat_to_float((uint16_t)a) + exec_bfloat_to_float((uint16_t)b));
 }
 
-/* Numbers by size: the bits of both formats have the order of their values, those of negative ones reversed. */
+/* Maps bits to integers in the order of the values. In both formats bits have the order of their values; for negative
+ * values the order is reversed. */
 static int32_t order_of(uint16_t bits) { return bits & 0x8000 ? -(bits & 0x7fff) - 1 : bits; }
 
 static uint64_t choose(uint64_t x, uint64_t y, uint16_t infinity, bool is_max) {

@@ -1,10 +1,10 @@
-/* What a reduction in memory makes of the value there and an operand: one function for each operation and type, for
- * instructions that reduce many elements at once. atomic.c has loops of its own for single ones. */
+/* Combines a value in memory with an operand: one function for each operation and type, for instructions that reduce
+ * many elements at once. atomic.c has its own loops for single elements. */
 #pragma once
 
 #include "ptx/ptx.h"
 
-/* Both values in the low bits, and so is the result. */
+/* Both values and the result are in the low bits. */
 typedef uint64_t exec_combine_fn(uint64_t old, uint64_t operand);
 
 /* Combinations are numbered, so that an instruction's imm can hold one. */

@@ -12,10 +12,10 @@ struct exec_cta {
     unsigned char *registers, *local, *shared;
     void *owner; /* the engine's own data */
     uint64_t
-        first_row; /* number of its first row among all with local memory: gives timed runs their local addresses */
+        first_row; /* number of its first row among all with local memory; determines local addresses in timed runs */
 };
 
-/* Allocates one block of the grid; ends the program when the host has no memory left. */
+/* Allocates one block of the grid. Ends the program if the host is out of memory. */
 struct exec_cta *exec_cta_new(const struct exec_grid *grid);
 void exec_cta_free(struct exec_cta *cta);
 /* Starts block number `index` on SM `sm`: registers and memory are zero, all threads live. */

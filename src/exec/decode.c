@@ -5,8 +5,8 @@
 
 #include "exec/link.h"
 
-/* What the memory system takes of each lane. Of 32 bytes, which are aligned, the second half is in the line of the
- * first. */
+/* The memory system handles this many bytes per lane. An access of 32 bytes is aligned, so its second half is in the
+ * line of the first. */
 enum { MAX_ACCESS_BYTES = 32 };
 
 static struct exec_operand place(enum exec_base base, size_t offset, enum ptx_width width) {
@@ -187,7 +187,7 @@ struct exec_operand exec_value_operand(struct exec_linker *linker, uint32_t func
     const struct ptx_operand *operand = flat->operand;
     if (flat->role == EXEC_FLAT_CARRY)
         return place(EXEC_BASE_REGISTERS, EXEC_CARRY_OFFSET, PTX_WIDTH_PRED);
-    if (flat->role == EXEC_FLAT_OFFSET) /* a variable's address has it already */
+    if (flat->role == EXEC_FLAT_OFFSET) /* a variable's address already includes it */
         return constant(linker, operand->register_id != PTX_NO_INDEX ? (uint64_t)operand->offset : 0, PTX_WIDTH_64);
     enum ptx_width width = exec_operand_width(function->ptx, flat);
     if (flat->role == EXEC_FLAT_PAIR)
@@ -318,7 +318,8 @@ static uint32_t branch_table(struct exec_linker *linker, uint32_t function_numbe
     return number;
 }
 
-/* cp: what of global memory it accesses. Groups and waits access none, and a copy inside shared memory only that. */
+/* cp: decodes its access to global memory. Groups and waits access no memory, and a copy inside shared memory only
+ * that. */
 static void decode_copy(const struct ptx_instruction *insn, struct exec_insn *out) {
     bool is_global = insn->space == PTX_SPACE_GLOBAL || insn->source_space == PTX_SPACE_GLOBAL;
     bool has_addresses = insn->n_operands && !ptx_has(insn, PTX_MOD_WAIT_GROUP);

@@ -1,10 +1,9 @@
-/* Dynamic parallelism: the calls of the CUDA device runtime that a kernel makes to launch others, as nvcc declares
- * them. A launch asks for memory for its parameters, fills it, and hands it over; the device runs it later
- * (gpu/children.c).
+/* Dynamic parallelism: the calls of the CUDA device runtime by which a kernel launches others, as nvcc declares them. A
+ * launch asks for memory for its parameters, fills it, and hands it over. The device runs it later (gpu/children.c).
  *
  * From the CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", and the declarations that nvcc 11 to 13 emit (before
- * CUDA 12 without the prefix). Served: launches, copies, streams, the last error, the device's number. Left out, and so
- * refused by name: cudaDeviceSynchronize, which CUDA 12 took away, events, attributes. */
+ * CUDA 12 without the prefix). Supported: launches, copies, streams, the last error, the device's number. Left out, and
+ * so refused by name: cudaDeviceSynchronize, which CUDA 12 removed, events, attributes. */
 #include "exec/internal.h"
 
 enum { ERROR_INVALID_VALUE = 1, STREAM_HANDLE = 0x100 };
@@ -21,7 +20,7 @@ static bool read_bytes(const struct exec_context *cx, uint32_t k, unsigned lane,
     return true;
 }
 
-/* (function, grid, block, shared bytes): the address of the parameters, 0 if that cannot be launched. */
+/* (function, grid, block, shared bytes): returns the address of the parameters, or 0 if that cannot be launched. */
 static void get_parameter_buffer(struct exec_context *cx, const struct exec_operands *o) {
     const struct exec_memory *memory = cx->grid->memory;
     EXEC_FOR_ACTIVE(l, o->mask) {
@@ -35,7 +34,7 @@ static void get_parameter_buffer(struct exec_context *cx, const struct exec_oper
     cx->cached_low = cx->cached_high = 0; /* there is a new allocation */
 }
 
-/* (parameters, stream): an error code. */
+/* (parameters, stream): returns an error code. */
 static void launch_device(struct exec_context *cx, const struct exec_operands *o) {
     const struct exec_memory *memory = cx->grid->memory;
     EXEC_FOR_ACTIVE(l, o->mask) {
@@ -46,7 +45,7 @@ static void launch_device(struct exec_context *cx, const struct exec_operands *o
     }
 }
 
-/* Copies take their turn among the launches. */
+/* Queues a copy among the launches. */
 static void copy_later(struct exec_context *cx, unsigned lane, const struct exec_child_copy *copy) {
     const struct exec_memory *memory = cx->grid->memory;
     if (memory->copy_child)
@@ -75,7 +74,7 @@ static void fill_async(struct exec_context *cx, const struct exec_operands *o) {
                                          .is_fill = true});
 }
 
-/* (where the handle goes, flags). All streams of a block are one here. */
+/* (address of the handle, flags). All streams of a block are one here. */
 static void create_stream(struct exec_context *cx, const struct exec_operands *o) {
     const uint64_t handle = STREAM_HANDLE;
     EXEC_FOR_ACTIVE(l, o->mask) {
@@ -87,7 +86,7 @@ static void create_stream(struct exec_context *cx, const struct exec_operands *o
     }
 }
 
-/* (where the number goes) */
+/* (address of the number) */
 static void get_device(struct exec_context *cx, const struct exec_operands *o) {
     EXEC_FOR_ACTIVE(l, o->mask) {
         unsigned char *to = exec_host_at(cx, l, PTX_SPACE_GENERIC, exec_call_argument(cx, 0, l), 4, true);
@@ -98,7 +97,8 @@ static void get_device(struct exec_context *cx, const struct exec_operands *o) {
     }
 }
 
-/* cudaStreamDestroy, cudaGetLastError, cudaPeekAtLastError: a launch that fails ends the program, so there is none. */
+/* cudaStreamDestroy, cudaGetLastError, cudaPeekAtLastError. There is never an error, because a failing launch ends the
+ * program. */
 static void return_success(struct exec_context *cx, const struct exec_operands *o) {
     EXEC_FOR_ACTIVE(l, o->mask) exec_call_result(cx, 0, l);
 }

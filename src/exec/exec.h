@@ -1,6 +1,6 @@
-/* What instructions compute. This module computes values only; gpu/ and sm/ decide which threads execute and when.
+/* Executes instructions. This module computes only values; gpu/ and sm/ decide which threads execute and when.
  *
- * A linked program is one array of 64-byte instructions; a program counter is an index into it. A row is 32
+ * A linked program is one array of 64-byte instructions. A program counter is an index into it. A row is 32
  * neighbouring threads of a block; its registers are arrays of 32 lanes. An operand is {base, offset}: the base is the
  * row's registers, the program's constants, the row itself (thread indices) or its block (block and grid indices), so
  * every operand is a pointer to 32 lanes. */
@@ -17,10 +17,10 @@
 
 enum { EXEC_MAX_OPERANDS = 8, EXEC_NO_PC = 0x7fffffff, EXEC_N_BARRIERS = 17, EXEC_MAX_ROWS = 64 };
 
-/* Barriers 0 to 15 are those of bar; the last one is that of barrier.cluster. */
+/* Barriers 0 to 15 are those of bar. The last one is that of barrier.cluster. */
 enum { EXEC_CLUSTER_BARRIER = EXEC_N_BARRIERS - 1 };
 
-/* Generic addresses: three windows, everything else is global memory. */
+/* Generic addresses: three windows. Everything else is global memory. */
 #define EXEC_SHARED_WINDOW 0x0000010000000000ull
 #define EXEC_LOCAL_WINDOW 0x0000010100000000ull
 #define EXEC_PARAM_WINDOW 0x0000010200000000ull
@@ -75,7 +75,7 @@ enum exec_flag {
 enum exec_barrier_mode {
     EXEC_BARRIER_SYNC,
     EXEC_BARRIER_ARRIVE,
-    EXEC_BARRIER_WAIT, /* barrier.cluster.wait: for the completion of the barrier at which the thread has arrived */
+    EXEC_BARRIER_WAIT, /* barrier.cluster.wait: waits for the barrier at which the thread has arrived */
     EXEC_BARRIER_POPC,
     EXEC_BARRIER_AND,
     EXEC_BARRIER_OR
@@ -160,7 +160,7 @@ struct exec_allocation {
 struct exec_live;
 struct exec_matrix;
 
-/* Sources that an instruction has no room for, of 32 bits each; only textures have any. */
+/* Sources of 32 bits that do not fit into an instruction; only textures have any. */
 enum { EXEC_MAX_EXTRA = 16 };
 struct exec_extra {
     uint32_t n;
@@ -237,7 +237,7 @@ struct exec_child {
     uint32_t grid[3], block[3], shared_bytes;
 };
 
-/* A copy or, where is_fill, a memset that a kernel asks for. */
+/* A copy or, if is_fill, a memset that a kernel asks for. */
 struct exec_child_copy {
     uint64_t to, from, bytes, stream;
     uint8_t value;
@@ -252,12 +252,12 @@ struct exec_memory {
     uint32_t n_allocations;
     /* Explains a bad address in the message (freed block, nearest allocation). May be NULL. */
     enum exec_fault_kind (*explain)(void *user, uint64_t address, uint32_t bytes, char *text, size_t size);
-    /* Device-side malloc and free. malloc returns 0 when the heap is full; free returns false for a pointer that malloc
+    /* Device-side malloc and free. malloc returns 0 if the heap is full; free returns false for a pointer that malloc
      * did not return. */
     uint64_t (*malloc_)(void *user, uint64_t bytes);
     bool (*free_)(void *user, uint64_t address);
-    /* Launches from a kernel (device_runtime.c). new_child returns memory for its parameters, 0 if it cannot be
-     * launched; launch_child returns false if there is no launch with these parameters. */
+    /* Launches from a kernel (device_runtime.c). new_child returns memory for its parameters, or 0 if it cannot be
+     * launched. launch_child returns false if there is no launch with these parameters. */
     uint64_t (*new_child)(void *user, const struct exec_program *program, const struct exec_child *child);
     bool (*launch_child)(void *user, uint32_t block, uint64_t parameters, uint64_t stream);
     void (*copy_child)(void *user, uint32_t block, const struct exec_child_copy *copy);
@@ -299,7 +299,7 @@ struct exec_texture {
     bool is_linear; /* blends neighbouring texels */
     bool is_normalized_coords;
     bool reads_normalized;     /* integer texels read as floats in [0,1] or [-1,1] */
-    bool is_srgb;              /* with reads_normalized: colours are in the sRGB curve, and linear when read */
+    bool is_srgb;              /* with reads_normalized: colours are on the sRGB curve and read as linear values */
     bool is_buffer;            /* plain linear memory, fetched by integer index */
     bool is_cube, is_seamless; /* is_seamless: a cube is filtered across its edges */
     float border[4];
@@ -310,7 +310,8 @@ struct exec_texture {
     float level_bias, min_level, max_level;
 };
 
-/* Returns whether the threads' local memory needs room for a stack: frames and memory whose number is not known. */
+/* Returns whether the threads' local memory needs room for a stack: a number of frames, or memory, not known in
+ * advance. */
 static inline bool exec_needs_stack(const struct exec_program *program) {
     return program->is_recursive || program->uses_alloca;
 }
@@ -369,15 +370,16 @@ struct exec_stores;
 
 enum { EXEC_NO_MBARRIER = 0xffffffff };
 
-/* What an asynchronous copy or an mbarrier instruction leaves for time, per active lane. */
+/* What an asynchronous copy or an mbarrier instruction leaves for the timing model, per active lane. */
 struct exec_async {
     uint32_t bytes[EXEC_LANES]; /* cp: bytes read or written in global memory, from cx->address on */
     /* cp, st.async, red.async: the mbarrier that it signals; mbarrier.test_wait and .try_wait: the one whose phase is
-     * complete. Its offset in the block's shared memory, with the phase in bit 0; EXEC_NO_MBARRIER: none. */
+     * complete. The value is its offset in the block's shared memory, with the phase in bit 0; EXEC_NO_MBARRIER:
+     * none. */
     uint32_t mbarrier[EXEC_LANES];
 };
 
-/* Everything that act() may read. For a contiguous bundle `row` is its row; for a scattered one `row` is NULL and
+/* Everything that act() may read. For a contiguous bundle `row` is its row. For a scattered one `row` is NULL and
  * `threads` (scattered.h) execute. */
 struct exec_context {
     const struct exec_insn *insn;
@@ -385,16 +387,17 @@ struct exec_context {
     struct exec_row *row;
     const struct exec_threads *threads;
     uint64_t time;                /* for clock registers: cycles, or instructions executed in functional mode */
-    struct exec_fault fault;      /* its lane is one of `row` or, when that is NULL, of `threads` */
+    struct exec_fault fault;      /* its lane is one of `row` or, if that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
-    struct exec_span span;        /* of those of the last ld or st, if all lanes were active */
-    uint32_t texel_bytes;         /* of the last access to a texture or surface: what a lane reads at its address */
+    struct exec_span span;        /* of the addresses of the last ld or st, if all lanes were active */
+    uint32_t texel_bytes;         /* of the last access to a texture or surface: bytes that a lane reads at its
+                                   * address */
     struct exec_async async;
     uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */
     bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */
     bool has_changed; /* an atomic has changed a value in memory; set, but never cleared here */
     uint64_t cached_low, cached_high; /* the last allocation accessed: [low, high); 0, 0 without one */
-    struct exec_stores *stores;       /* stores.h; NULL: stores go into memory at once */
+    struct exec_stores *stores;       /* stores.h; NULL: stores go to memory at once */
     const struct exec_lanes_table *lanes;
     _Alignas(64) unsigned char scratch[EXEC_MAX_DST + EXEC_MAX_SRC][EXEC_LANES * 8];
 };
@@ -420,7 +423,7 @@ exec_act_fn *exec_select_matrix(const struct ptx_instruction *insn);
 enum exec_kind exec_matrix_kind(const struct ptx_instruction *insn);
 enum exec_kind exec_extension_kind(enum ptx_opcode opcode);
 /* Returns a function that the runtime provides (vprintf, malloc, free, __assertfail, launches), or NULL for another
- * name. The instruction's target is its call site, which has its arguments. */
+ * name. The instruction's target is its call site, which holds its arguments. */
 exec_act_fn *exec_select_builtin(const char *name);
 exec_act_fn *exec_select_device_runtime(const char *name); /* device_runtime.c */
 
@@ -433,8 +436,8 @@ static inline uint64_t exec_function_address(const struct ptx_function *function
 void exec_fault_set(struct exec_context *cx, enum exec_fault_kind kind, unsigned lane, uint64_t address, uint32_t bytes,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Returns the host memory of [address, address + bytes) in global memory, or NULL after a fault of `lane` when the
- * range is not inside one live allocation. */
+/* Returns the host memory of [address, address + bytes) in global memory, or NULL after a fault of `lane` if the range
+ * is not inside one live allocation. */
 unsigned char *exec_global(struct exec_context *cx, uint64_t address, uint32_t bytes, unsigned lane);
 
 /* Links the kernel and everything it can call into a program. Reports all unsupported instructions through messages
@@ -444,7 +447,7 @@ struct exec_program *exec_link(const struct ptx_module *module, const struct ptx
                                struct ptx_messages *messages);
 void exec_program_free(struct exec_program *program);
 
-/* Reports the unsupported instructions of the module, each form once. Returns the number of all. */
+/* Reports the unsupported instructions of the module, each form once. Returns their total number. */
 unsigned exec_find_unsupported(const struct ptx_module *module, struct ptx_messages *messages);
 
 /* frame.c: entering and leaving functions, for the lanes in mask. Enter may set a stack overflow fault. */
@@ -453,7 +456,7 @@ void exec_leave_function(struct exec_context *cx, struct exec_row *row, uint32_t
 /* Returns the index in program->function of the function with this address, or PTX_NO_INDEX. */
 uint32_t exec_function_at(const struct exec_program *program, uint64_t address);
 
-/* barrier.c: one of a block's sixteen barriers. It counts threads; a row whose live threads have all arrived counts as
+/* barrier.c: one of a block's sixteen barriers. It counts threads. A row whose live threads have all arrived counts as
  * a full warp, as in hardware. */
 struct exec_barrier {
     uint32_t expected; /* number of threads; 0: the whole block */
@@ -462,7 +465,7 @@ struct exec_barrier {
     uint32_t n_arrived;
     bool is_open;
 };
-/* Returns false when the expected count differs from that of earlier arrivals. */
+/* Returns false if the expected count differs from that of earlier arrivals. */
 bool exec_barrier_arrive(struct exec_barrier *barrier, uint32_t row, uint32_t mask, uint32_t predicate,
                          uint32_t expected);
 bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t *live, uint32_t n_rows,
@@ -471,21 +474,21 @@ bool exec_barrier_is_complete(const struct exec_barrier *barrier, const uint32_t
 uint32_t exec_barrier_result(const struct exec_barrier *barrier, enum exec_barrier_mode mode);
 void exec_barrier_reset(struct exec_barrier *barrier);
 
-/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask. The caller has applied the
- * guard; mask is not 0. */
+/* Executes one LANES, CONTEXT, WARP or CALL_BUILTIN instruction for the lanes in mask, which is not 0. The caller has
+ * applied the guard. */
 void exec_row_insn(struct exec_context *cx, struct exec_row *row, const struct exec_insn *insn, uint32_t mask);
 /* The same for the threads in these lanes of cx->threads. Not for WARP instructions. */
 void exec_scattered_insn(struct exec_context *cx, const struct exec_insn *insn, uint32_t mask);
 /* Returns whether the instruction is an access of a whole row beyond shared memory. Its threads must come together as
- * one group, because the memory system sees one access; for shared memory it is enough that the last of them executes
+ * one group, because the memory system sees one access. For shared memory it is enough that the last of them executes
  * it. */
 static inline bool exec_is_row_access(const struct exec_insn *insn) {
     bool is_shared = insn->opcode == PTX_OP_LDMATRIX || insn->opcode == PTX_OP_STMATRIX ||
                      (insn->opcode == PTX_OP_WMMA && insn->access.space == PTX_SPACE_SHARED);
     return insn->kind == EXEC_KIND_WARP_MEMORY && !is_shared;
 }
-/* Returns whether the instruction accesses memory: all that leave addresses do, except cvta, isspacep, progress and the
- * groups of cp.async. */
+/* Returns whether the instruction accesses memory: all instructions that leave addresses do, except cvta, isspacep,
+ * progress and the groups of cp.async. */
 static inline bool exec_goes_to_memory(const struct exec_insn *insn) {
     return exec_has_addresses(insn->kind) && insn->opcode != PTX_OP_CVTA && insn->opcode != PTX_OP_ISSPACEP &&
            insn->opcode != PTX_OP_PROGRESS && insn->access.space != PTX_SPACE_REG;

@@ -1,13 +1,14 @@
-/* Heddle's own instructions, which no GPU has; Narasiman 2014 proposes them. docs/extensions.md has their syntax and
- * explains how to add one.
+/* Heddle's own instructions, which no GPU has; Narasiman 2014 proposes them. docs/extensions.md describes their syntax
+ * and explains how to add one.
  *
  *     cond_acc        7.1: the lanes with a true predicate write to consecutive places; returns their number
  *     tree_traverse   7.2.1: a base plus the number of true predicates, times the size of a node
  *     progress        9.2.2: tells the scheduler how far the warp has come
  *
- * They act on the active lanes of one row, with .sync on those in a member mask; lanes with different member masks form
+ * They act on the active lanes of one row, with .sync on those in a member mask. Lanes with different member masks form
  * separate groups, as in warp.c. The dissertation has one base register for the warp; cond_acc uses that of the lowest
- * active lane. The dissertation does not say in which order elements are written; here it is the order of the lanes. */
+ * active lane. The dissertation does not define the order in which elements are written; here it is the order of the
+ * lanes. */
 #include "exec/internal.h"
 
 /* Returns the active lanes whose predicate is true. */
@@ -68,7 +69,7 @@ static void conditional_accumulate(struct exec_context *cx, const struct exec_op
 
 /* tree_traverse d, base, p, node bytes [, members] */
 
-/* Computes what each active lane adds to its base. Returns false after a fault. */
+/* Computes the number that each active lane adds to its base. Returns false after a fault. */
 static bool find_steps(struct exec_context *cx, const struct exec_operands *o, uint64_t step[EXEC_LANES]) {
     const uint32_t *bytes = o->src[2];
     uint32_t left = o->mask, participants;
@@ -99,7 +100,7 @@ static void traverse_64(struct exec_context *cx, const struct exec_operands *o) 
         EXEC_FOR_ACTIVE(l, o->mask)((uint64_t *)o->dst[0])[l] = ((const uint64_t *)o->src[0])[l] + step[l];
 }
 
-/* progress value: a row has one register; its lowest active lane writes it. */
+/* progress value: a row has one register. Its lowest active lane writes it. */
 static void set_progress(struct exec_context *cx, const struct exec_operands *o) {
     for (uint32_t left = o->mask; left;) {
         unsigned lane = 31u - (unsigned)__builtin_clz(left);

@@ -1,4 +1,4 @@
-/* Operands that an instruction has no room for, lane by lane, wherever its threads are. */
+/* Operands that do not fit into an instruction, lane by lane, wherever its threads are. */
 #include "exec/internal.h"
 #include "exec/live.h"
 #include "exec/run.h"

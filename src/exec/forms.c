@@ -53,7 +53,7 @@ static void add_extra(struct exec_flat *flat, const struct ptx_operand *operand,
         flat->overflows = true;
 }
 
-/* A source of a texture instruction: among the others while there is room. */
+/* Adds a source of a texture instruction: among the ordinary operands while there is room. */
 static void add_texture_value(struct exec_flat *flat, const struct ptx_operand *operand, enum ptx_type type) {
     if (flat->n_dst + flat->n_src < EXEC_MAX_OPERANDS)
         add_source(flat, operand, type, EXEC_FLAT_PLAIN);
@@ -61,7 +61,7 @@ static void add_texture_value(struct exec_flat *flat, const struct ptx_operand *
         add_extra(flat, operand, type);
 }
 
-/* The first n elements of a vector, or a scalar. */
+/* Adds the first n elements of a vector, or a scalar. */
 static void add_texture_values(struct exec_flat *flat, const struct ptx_operand *operand, unsigned n,
                                enum ptx_type type) {
     if (operand->kind != PTX_OPERAND_VECTOR) {
@@ -72,7 +72,7 @@ static void add_texture_values(struct exec_flat *flat, const struct ptx_operand 
         add_texture_value(flat, &operand->element[i], type);
 }
 
-/* [handle, {x, y}] or [handle, sampler, {x, y}]: the texture object already has all that the sampler says. Vectors of
+/* [handle, {x, y}] or [handle, sampler, {x, y}]: the texture object already includes the sampler's settings. Vectors of
  * four may have an element that is not read. */
 static void add_texture_source(struct exec_flat *flat, const struct ptx_instruction *insn,
                                const struct ptx_operand *operand, enum ptx_type type) {
@@ -82,13 +82,13 @@ static void add_texture_source(struct exec_flat *flat, const struct ptx_instruct
         add_texture_values(flat, &operand->element[operand->n_elements - 1], exec_texture_coordinates(insn), type);
 }
 
-/* The addresses of instructions that have several. */
+/* Adds an address of an instruction that has several. */
 static void add_based_address(struct exec_flat *flat, const struct ptx_operand *operand) {
     add_source(flat, operand, PTX_U64, EXEC_FLAT_BASE);
     add_source(flat, operand, PTX_U64, EXEC_FLAT_OFFSET);
 }
 
-/* cp: the addresses, and what exec/copy.c says about the other operands. A cache policy is left out. */
+/* cp: adds the addresses and the other operands that exec/copy.c describes. A cache policy is left out. */
 static void flatten_copy(struct exec_flat *flat, const struct ptx_function *function,
                          const struct ptx_instruction *insn) {
     bool has_policy = ptx_has(insn, PTX_MOD_L2_CACHE_HINT), is_bulk = ptx_has(insn, PTX_MOD_BULK);
@@ -157,7 +157,7 @@ static bool is_predicate_logic(const struct ptx_instruction *insn) {
     return is_logic && insn->n_operands == 3 && insn->n_types == 1 && insn->type[0] == PTX_PRED;
 }
 
-/* Only an access has operands here, its address and pitch: matrix/select.c has the fragments. */
+/* Only an access has operands here, its address and pitch. matrix/select.c handles the fragments. */
 static void flatten_matrix(const struct ptx_instruction *insn, struct exec_flat *flat) {
     if (exec_matrix_kind(insn) != EXEC_KIND_WARP_MEMORY)
         return;
@@ -418,7 +418,7 @@ static void report_missing(const struct missing *missing, struct ptx_messages *m
                  missing->name, times);
 }
 
-/* Clusters of several blocks. */
+/* Reports clusters of several blocks. */
 static unsigned report_cluster(const struct ptx_function *function, struct ptx_messages *messages) {
     uint32_t n_blocks = function->cluster[0] * function->cluster[1] * function->cluster[2];
     if (n_blocks <= 1)

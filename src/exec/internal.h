@@ -87,8 +87,8 @@ enum exec_pattern exec_view_memory(struct exec_context *cx, const struct exec_op
 bool exec_view_lanes(struct exec_context *cx, const struct exec_operands *o, unsigned bytes, bool is_write,
                      struct exec_view *view);
 
-/* Returns the host memory of one lane's access, or NULL after a fault when it is misaligned, out of bounds or a write
- * to read-only memory. */
+/* Returns the host memory of one lane's access, or NULL after a fault if it is misaligned, out of bounds or a write to
+ * read-only memory. */
 unsigned char *exec_host_at(struct exec_context *cx, unsigned lane, enum ptx_space space, uint64_t address,
                             unsigned bytes, bool is_write);
 
@@ -130,8 +130,8 @@ const struct exec_texture *exec_texture_of(struct exec_context *cx, uint64_t han
 unsigned exec_texel_bytes(const struct exec_texture *texture);
 exec_act_fn *exec_select_surface(const struct exec_form *form);           /* suld sust */
 exec_act_fn *exec_select_surface_reduction(const struct exec_form *form); /* sured */
-/* extra.c: one lane of the k-th extra operand of the context's instruction, which is no predicate: its place, and its
- * value if it has 32 bits. */
+/* extra.c: one lane of the k-th extra operand of the context's instruction, which is not a predicate: its address, and
+ * its value if it has 32 bits. */
 void *exec_extra_at(const struct exec_context *cx, unsigned k, unsigned lane);
 uint32_t exec_extra_value(const struct exec_context *cx, unsigned k, unsigned lane);
 

@@ -1,10 +1,10 @@
 /* Links a kernel: finds the functions it can reach, places registers, frames and shared variables, and decodes
  * everything into one program.
  *
- * Functions have disjoint register ranges, so a call moves no registers unless it may recurse; then the caller's
+ * Functions have disjoint register ranges, so a call moves no registers unless it may recurse. Then the caller's
  * registers are saved in its frame. Frames lie in each thread's local memory: header, results, parameters, .local
- * variables and call blocks, save area. Results and parameters come first so that their places depend on the prototype
- * alone (indirect calls). */
+ * variables and call blocks, save area. Results and parameters come first so that their offsets depend only on the
+ * prototype (indirect calls). */
 #include "exec/link.h"
 
 #include <string.h>
@@ -202,7 +202,7 @@ static void place_shared_of_operand(struct exec_linker *linker, const struct ptx
         place_shared_of_operand(linker, &operand->element[i]);
 }
 
-/* Places static variables in the order of their first mention; all dynamic ones begin at the same place after them. */
+/* Places static variables in the order of their first mention. All dynamic ones begin at the same offset after them. */
 static void place_all_shared(struct exec_linker *linker) {
     struct exec_program *program = linker->program;
     for (uint32_t f = 0; f < program->n_functions; f++) {

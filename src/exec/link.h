@@ -79,7 +79,7 @@ struct exec_linker {
     uint32_t **frame_offset; /* by function number: offsets of results, parameters and variables */
 };
 
-/* decode.c: decodes one instruction; reports those that cannot be decoded. */
+/* decode.c: decodes one instruction. Reports those that cannot be decoded. */
 void exec_decode(struct exec_linker *linker, uint32_t function_number, const struct ptx_instruction *insn,
                  struct exec_insn *out);
 /* call.c: argument and result copies of a call. */

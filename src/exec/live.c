@@ -32,7 +32,7 @@ static const struct exec_operand *fragments_of(const struct exec_program *progra
     return matrix ? matrix->reg : NULL;
 }
 
-/* Returns the instruction's operands beyond its own; n is 0 where it has none. */
+/* Returns the operands that do not fit into the instruction; n is 0 if there are none. */
 static struct exec_extra extra_of(const struct exec_program *program, const struct exec_insn *insn) {
     bool has_extra = insn->kind == EXEC_KIND_CONTEXT && insn->reconvergence;
     return has_extra ? program->extra[insn->reconvergence - 1] : (struct exec_extra){.n = 0};
@@ -135,8 +135,7 @@ static void find_needed(const struct pass *pass, uint32_t pc, uint64_t *bits) {
     struct exec_extra extra = extra_of(pass->program, insn);
     for (uint32_t i = 0; i < extra.n; i++)
         set(pass, bits, extra.operand[i], true);
-    /* Other kinds may read all their operands. An operand that does not exist looks like the carry, which none of them
-     * reads. */
+    /* Other kinds may read all their operands. A missing operand looks like the carry, which none of them reads. */
     for (unsigned i = 0; !computes && i < EXEC_MAX_OPERANDS; i++)
         if (insn->operand[i].offset != EXEC_CARRY_OFFSET)
             set(pass, bits, insn->operand[i], true);

@@ -1,8 +1,8 @@
-/* ld and ldu: from memory into registers, extended when the register is larger than the element.
+/* ld and ldu: from memory into registers, extended if the register is larger than the element.
  *
- * There is one function per element size, register size, extension and vector length; it finds the space at run time
- * (address.c). Cache operators, memory order, scope and eviction hints change no value here: rows run one after the
- * other. */
+ * There is one function per element size, register size, extension and vector length. It finds the space at run time
+ * (address.c). Cache operators, memory order, scope and eviction hints change no value here, because rows run one after
+ * the other. */
 #include "exec/internal.h"
 #include "exec/link.h"
 
@@ -91,7 +91,7 @@ EXEC_INLINE void load_lane(const struct exec_context *cx, const struct exec_oper
         write_slot(o->dst[e], lane, slot_of(cx, s, e), read_element(p + e * s.bytes, s.bytes, s.is_signed));
 }
 
-/* All lanes load what is at their offset. The pointers are copies, which stores through them cannot change. */
+/* All lanes load from their own offset. The pointers are copies, so stores through them cannot change them. */
 EXEC_INLINE void load_offsets(const struct exec_context *cx, const struct exec_operands *o, struct shape s,
                               uintptr_t base, const uint64_t *offset) {
     enum { STEP = 8 };

@@ -2,13 +2,13 @@
  * and bytes of asynchronous copies.
  *
  * From the PTX ISA manual ("mbarrier"). A phase is complete when no arrivals are pending and the expected bytes have
- * come; the next phase then expects as many arrivals again. The manual leaves the object's bits open; here bits 0 to 19
+ * come. The next phase then expects as many arrivals again. The manual leaves the object's bits open. Here bits 0 to 19
  * are the pending arrivals, 20 to 39 those of the next phase, 40 to 60 the bytes still to come (signed), 63 the phase.
  * A state is the object before the arrival. An object that was not initialised, a count out of range and more arrivals
  * than a phase expects are faults here; the manual does not define them.
  *
- * Values change when an instruction executes: a copy is complete at once, and its mbarrier has been signalled. What
- * time needs is left in cx->async. */
+ * Values change when an instruction executes: a copy is complete at once, and its mbarrier has been signalled. The
+ * instruction leaves the data for timing in cx->async. */
 #include "exec/mbarrier.h"
 
 enum { COUNT_BITS = 20, MAX_COUNT = (1 << COUNT_BITS) - 1, BYTES_BITS = 21 };
@@ -65,7 +65,7 @@ static bool expect(struct exec_context *cx, unsigned lane, struct mbarrier *barr
     return true;
 }
 
-/* Sets *offset to that of the lane's mbarrier in shared memory. */
+/* Sets *offset to the offset of the lane's mbarrier in shared memory. */
 static bool find_offset(struct exec_context *cx, unsigned lane, uint64_t *offset) {
     *offset = cx->address[lane];
     bool is_shared = cx->insn->access.space == PTX_SPACE_SHARED ||
@@ -162,8 +162,8 @@ bool exec_mbarrier_complete(struct exec_context *cx, unsigned lane, uint64_t off
 
 /* --- waits --- */
 
-/* test_wait and try_wait: whether the phase with this parity, or that of this state, is complete. A lane for which it
- * is leaves the mbarrier and that phase in cx->async. */
+/* test_wait and try_wait: test whether the phase with this parity, or of this state, is complete. If it is, the lane
+ * leaves the mbarrier and that phase in cx->async. */
 EXEC_INLINE void test(struct exec_context *cx, const struct exec_operands *o, bool is_parity) {
     struct exec_view view;
     if (!exec_view_lanes(cx, o, sizeof(uint64_t), true, &view))
@@ -189,8 +189,8 @@ static void test_parity(struct exec_context *cx, const struct exec_operands *o) 
 
 /* --- cp.async.mbarrier.arrive --- */
 
-/* The thread's copies are complete: with .noinc they count as the arrival of the thread; otherwise the expected
- * arrivals had been raised by the one that follows, and nothing changes. */
+/* The thread's copies are complete. With .noinc they count as the arrival of the thread. Otherwise the manual raises
+ * the expected arrivals by one, which this arrival takes back, and nothing changes. */
 EXEC_INLINE void arrive_copies(struct exec_context *cx, const struct exec_operands *o, bool arrives) {
     struct exec_view view;
     if (!exec_view_lanes(cx, o, sizeof(uint64_t), true, &view))

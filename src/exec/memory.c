@@ -1,5 +1,5 @@
-/* Selects the function of a memory instruction (fences and prefetches have none: they change no value), and finds the
- * space that it accessed. */
+/* Selects the function of a memory instruction, and finds the space that it accessed. Fences and prefetches have no
+ * function, because they change no value. */
 #include "exec/mbarrier.h"
 
 exec_act_fn *exec_select_memory(const struct exec_form *form) {

@@ -17,8 +17,8 @@ struct exec_profile {
     struct stats_line *line;       /* per pc; NULL: not recorded */
 };
 
-/* Allocates an empty profile for `n_threads` threads, with counters of lines if has_lines. Ends the program when the
- * host has no memory left. */
+/* Allocates an empty profile for `n_threads` threads, with counters of lines if has_lines. Ends the program if the host
+ * is out of memory. */
 struct exec_profile *exec_profile_new(const struct exec_program *program, uint32_t threads_per_block,
                                       uint64_t n_threads, bool has_lines);
 void exec_profile_free(struct exec_profile *profile);
@@ -38,28 +38,28 @@ static inline void exec_profile_add(uint32_t *lanes, uint32_t mask) {
         lanes[__builtin_ctz(mask)]++;
 }
 
-/* Lanes of a row have executed an instruction. */
+/* Counts an instruction that these lanes of a row have executed. */
 static inline void exec_profile_path(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
     exec_profile_add(profile->path + exec_profile_thread(profile, row), mask);
 }
 
-/* A branch has split the group of these lanes of a row. */
+/* Counts a branch that has split the group of these lanes of a row. */
 static inline void exec_profile_split(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
     exec_profile_add(profile->split + exec_profile_thread(profile, row), mask);
 }
 
-/* Lanes of a row have missed the L1. */
+/* Counts an access by which these lanes of a row have missed the L1. */
 static inline void exec_profile_miss(struct exec_profile *profile, const struct exec_row *row, uint32_t mask) {
     exec_profile_add(profile->miss + exec_profile_thread(profile, row), mask);
 }
 
-/* A bundle has executed the instruction at pc, with so many active lanes. */
+/* Counts an instruction at pc that a bundle has executed with this many active lanes. */
 static inline void exec_profile_line(struct exec_profile *profile, uint32_t pc, uint32_t n_lanes) {
     profile->line[pc].executed++;
     profile->line[pc].active_lanes += n_lanes;
 }
 
-/* A group has executed the branch at pc. */
+/* Counts a branch at pc that a group has executed. */
 static inline void exec_profile_branch(struct exec_profile *profile, uint32_t pc, bool is_divergent) {
     profile->executed[pc]++;
     profile->diverged[pc] += is_divergent;

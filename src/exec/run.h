@@ -44,8 +44,8 @@ static inline void *exec_lanes_of(const struct exec_row *row, struct exec_operan
     return row->base[operand.base] + operand.offset;
 }
 
-/* Returns whether a constant operand with these lanes is the same for all threads. Only the rows of %laneid and
- * %lanemask_* are not, and in them the first lane differs from the last. */
+/* Returns whether a constant operand with these lanes is the same for all threads. The only exceptions are the rows of
+ * %laneid and %lanemask_*, in which the first lane differs from the last. */
 static inline bool exec_is_broadcast(struct exec_operand operand, const uint32_t *lanes) {
     return operand.base == EXEC_BASE_CONSTANTS && (operand.width != PTX_WIDTH_32 || lanes[0] == lanes[EXEC_LANES - 1]);
 }

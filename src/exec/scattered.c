@@ -1,5 +1,5 @@
 /* Runs one instruction on threads of any rows, through scratch lanes: gathers the operands from the threads' rows and
- * scatters the results back. Pure lane functions take the threads densely, in the order of the list; functions with a
+ * scatters the results back. Pure lane functions take the threads densely, in the order of the list. Functions with a
  * context, such as memory accesses, take each thread in its own lane. Scratch lanes without a thread keep old values,
  * and results computed there are not used. */
 #include "exec/scattered.h"
@@ -137,7 +137,7 @@ uint32_t exec_threads_guard(const struct exec_threads *threads, const struct exe
 
 /* --- instructions --- */
 
-/* Gathers an operand that is not a register, but in the row, the block or the constants: the same with other base
+/* Gathers an operand that is in the row, the block or the constants, not in a register: the same with other base
  * pointers. */
 static void gather_other(const struct exec_context *cx, const struct exec_thread_list *list, bool is_dense,
                          struct exec_operand operand, void *scratch) {

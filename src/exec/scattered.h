@@ -3,9 +3,10 @@
  *
  * A thread's home is its lane in its row. By default the registers stay at home: each instruction gathers its operands
  * and scatters its results (scattered.c). That costs too much for threads that stay together, so such threads carry
- * their registers (carried.c): the registers are in `registers`, laid out like a row's, and when a thread changes
- * lanes, only those move that it needs at its next instruction. The mask `carried` says which lanes' registers are
- * here; the others are at home. A thread must be sent home before its row executes an instruction for it. */
+ * their registers (carried.c). The registers are then in `registers`, laid out like a row's. When a thread changes
+ * lanes, only the registers that it needs at its next instruction move. The mask `carried` marks the lanes whose
+ * registers are here; the others are at home. A thread must be sent home before its row executes an instruction for
+ * it. */
 #pragma once
 
 #include "exec/exec.h"
@@ -82,7 +83,7 @@ static inline void exec_use_threads(struct exec_context *cx, const struct exec_t
     cx->threads = threads;
     cx->row = NULL;
 }
-/* The row and the lane there of the thread that executes in a lane. */
+/* Returns the row, and the lane in it, of the thread that executes in a lane. */
 static inline struct exec_row *exec_row_at(const struct exec_context *cx, unsigned lane) {
     return cx->row ? cx->row : cx->threads->row[lane];
 }

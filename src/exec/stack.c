@@ -1,9 +1,8 @@
 /* alloca, stacksave and stackrestore: memory after the current function's frame, until the function returns.
  *
- * The PTX ISA manual leaves the place open. Here a thread's stack ends at frame + frame bytes + row->taken, and the
- * next call puts its frame there; frame.c finds on return how much the caller had taken. imm is the function's frame
- * bytes.
- */
+ * The PTX ISA manual leaves the location open. Here a thread's stack ends at frame + frame bytes + row->taken, and the
+ * next call puts its frame there. On return, frame.c finds how much the caller had taken. imm is the function's frame
+ * bytes. */
 #include "exec/mbarrier.h"
 
 enum { ALIGNMENT = 16 };
@@ -60,7 +59,7 @@ static void restore(struct exec_context *cx, const struct exec_operands *o) {
     EXEC_FOR_ACTIVE(l, o->mask) {
         uint64_t end = read_word(o->src[0], is_long, l);
         uint32_t *taken = taken_of(cx, l), frame = end_of_frame(cx, o, l);
-        if (end < frame || end > frame + *taken) { /* no value that stacksave returned in this function */
+        if (end < frame || end > frame + *taken) { /* stacksave did not return this value in this function */
             overflow(cx, l, end);
             return;
         }

@@ -1,7 +1,7 @@
-/* st: from registers to memory; only the low bytes when the register is larger than the element.
+/* st: from registers to memory; only the low bytes if the register is larger than the element.
  *
- * Lanes that write the same place do so in ascending order; the manual does not say which value stays. Cache operators,
- * memory order, scope and eviction hints change no value here. */
+ * Lanes that write the same address do so in ascending order; the manual does not say which value stays. Cache
+ * operators, memory order, scope and eviction hints change no value here. */
 #include "exec/link.h"
 #include "exec/mbarrier.h"
 

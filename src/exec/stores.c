@@ -1,4 +1,4 @@
-/* See stores.h. Loads look at the filter first: nearly all find nothing there, and read memory as ever. */
+/* See stores.h. Loads look at the filter first: nearly all find nothing there, and read memory as usual. */
 #include "exec/stores.h"
 
 #include <stdlib.h>
@@ -56,10 +56,10 @@ static inline __attribute__((always_inline)) bool visit_pieces(struct exec_store
 
 /* --- claims --- */
 
-/* A claim is one word and nothing else is read through it, so relaxed operations do: whatever their order, a place ends
- * up with the only SM that claimed it, or with SHARED. The end of the round orders them before
- * exec_stores_apply_free(). tests/interleavings runs them in every order. */
-enum { SHARED = EXEC_CLAIM_SMS }; /* in place of an SM: several have claimed it, or its SM has given it up */
+/* A claim is one word and protects no other data, so relaxed operations suffice. Whatever their order, an entry ends up
+ * with the only SM that claimed it, or with SHARED. The end of the round orders them before exec_stores_apply_free().
+ * tests/interleavings runs them in every order. */
+enum { SHARED = EXEC_CLAIM_SMS }; /* instead of an SM: several have claimed it, or its SM has given it up */
 
 static uint32_t claim_of(const struct exec_claims *claims, uint32_t sm) {
     return claims->round << EXEC_CLAIM_SM_BITS | sm;
@@ -149,7 +149,7 @@ static void view_store(struct exec_context *cx, uint32_t is_global, unsigned byt
         visit_pieces(stores, store, claim);
 }
 
-/* Copies what [from, from + n) and [to, to + m) have in common. */
+/* Copies the bytes that [from, from + n) and [to, to + m) have in common. */
 static bool overlay(uint64_t from, unsigned n, const unsigned char *value, uint64_t to, unsigned m,
                     unsigned char *seen) {
     uint64_t low = from > to ? from : to, high = from + n < to + m ? from + n : to + m;
@@ -159,7 +159,7 @@ static bool overlay(uint64_t from, unsigned n, const unsigned char *value, uint6
     return true;
 }
 
-/* Puts the pending stores over a load's value. Returns whether there were any. */
+/* Applies the pending stores to a load's value. Returns whether there were any. */
 static bool overlay_all(const struct exec_stores *stores, uint64_t address, unsigned bytes, unsigned char *seen) {
     bool is_touched = false;
     for (uint32_t i = stores->n_applied; i < stores->n; i++) {
@@ -227,7 +227,7 @@ void exec_stores_view(struct exec_context *cx, uint32_t mask, uint32_t is_global
 
 /* --- memory --- */
 
-/* An integer sum: where device addresses are the host's, delta is 0, and no object begins there. */
+/* Adds integers, not pointers: if device addresses are the host's, delta is 0, and no object begins there. */
 static unsigned char *host_of(const struct exec_memory *memory, uint64_t address) {
     return (unsigned char *)((uintptr_t)memory->delta + (uintptr_t)address);
 }

@@ -1,9 +1,9 @@
 /* Instructions that read other lanes of the row: shfl, vote, match, redux, elect, activemask.
  *
  * From the PTX ISA manual. The active lanes take part, or those of them in the member mask. Lanes with different member
- * masks in one execution form separate groups, as if each group executed alone. Where the manual does not define a
- * value (shfl from a lane that does not take part, a lane outside its own member mask) the result is 0 or that of the
- * group. redux of f32 (sm_100) is the manual's; no such GPU was at hand. */
+ * masks in one execution form separate groups, as if each group executed alone. If the manual does not define a value
+ * (shfl from a lane that does not take part, a lane outside its own member mask), the result is 0 or that of the group.
+ * redux of f32 (sm_100) follows the manual; no such GPU was available. */
 #include "exec/internal.h"
 
 static void write_lanes(uint32_t *dst, const uint32_t *value, uint32_t mask) {
@@ -246,10 +246,10 @@ REDUCE(reduce_and, REDUCE_AND)
 REDUCE(reduce_or, REDUCE_OR)
 REDUCE(reduce_xor, REDUCE_XOR)
 
-/* Floating-point numbers in the order of these: -0 is below +0. */
+/* Maps floating-point numbers to integers in the same order: -0 is below +0. */
 static int32_t order_of(uint32_t bits) { return (int32_t)(bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX)); }
 
-/* NaNs do not count unless .NaN makes one of them the result; all of them NaN: a NaN. */
+/* NaNs do not count unless .NaN makes one of them the result. If all are NaN, the result is NaN. */
 EXEC_INLINE void reduce_floats(const struct exec_operands *o, bool wants_most, bool is_absolute, bool has_nan) {
     enum { CANONICAL_NAN = 0x7fffffff, INFINITE = 0x7f800000 };
     const uint32_t *a = o->src[0];
@@ -315,7 +315,7 @@ static exec_act_fn *select_reduce(const struct ptx_instruction *insn) {
                                         : NULL;
 }
 
-/* elect: the lowest participant, as recorded on an H200. d becomes its lane everywhere, p is true in it alone. */
+/* elect: the lowest participant, as recorded on an H200. d becomes its lane everywhere; p is true only in it. */
 static void elect(struct exec_context *cx, const struct exec_operands *o) {
     uint32_t leaders = 0, left = o->mask, *d = o->dst[0];
     while (left) {

@@ -1,9 +1,9 @@
 /* Extended-precision arithmetic: add.cc addc sub.cc subc mad.cc madc. The forms are in carry.def.
  *
  * From the PTX ISA manual, "Extended-Precision Integer Arithmetic Instructions". The carry flag is a lane mask.
- * Differences are the sums a + ~b + flag that the hardware computes, so after sub.cc the flag is set when there was no
- * borrow. The manual calls it a borrow; programs that use sub.cc and subc together cannot tell, and those that mix
- * sub.cc with addc get the same result as on a GPU. */
+ * Differences are the sums a + ~b + flag that the hardware computes, so sub.cc sets the flag if there was no borrow.
+ * The manual calls it a borrow. Programs that use sub.cc and subc together cannot tell, and those that mix sub.cc with
+ * addc get the same result as on a GPU. */
 #include "exec/lanes/lanes.h"
 
 #include "exec/lanes/form_rows.h"

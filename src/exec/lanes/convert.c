@@ -1,8 +1,8 @@
-/* cvt: selects the conversion of a form, and has loops for the common ones; the others are in convert_any.c.
+/* cvt: selects the conversion of a form. The loops for common conversions are here, the others in convert_any.c.
  *
- * Forms and rules from the cvt section of the PTX ISA manual; convert_any.c has the rules for NaN. Left out: the 6-
- * and 4-bit floats and stochastic rounding (.rs). .rz, .rm and .rp between floats or from integers run under
- * the host's rounding mode. */
+ * Forms and rules are from the cvt section of the PTX ISA manual; convert_any.c contains the rules for NaN. Left out:
+ * the 6- and 4-bit floats and stochastic rounding (.rs). .rz, .rm and .rp between floats or from integers run under the
+ * host's rounding mode. */
 #include "exec/lanes/convert.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Internal to cvt: its sources and destinations, and the numbers of the general conversions.
  *
  * cvt may read and write registers wider than its types: a place is a type in a slot. A lane function has no
- * parameters, so every conversion is a separate function; the general ones are numbered, and the number encodes the
+ * parameters, so every conversion is a separate function. The general ones are numbered, and the number encodes the
  * conversion. */
 #pragma once
 

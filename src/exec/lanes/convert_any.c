@@ -14,7 +14,7 @@
 
 static bool is_signed(struct place p) { return p.kind == PLACE_S; }
 
-/* The low p.bits of a slot, extended as the type says. */
+/* Reads the low p.bits of a slot, extended according to the type. */
 static void read_integers(uint64_t *row, const void *src, struct place p) {
     const uint16_t *halves = src;
     const uint32_t *words = src;

@@ -97,7 +97,8 @@ static exec_lanes_fn *select_tf32(unsigned modifiers) {
     }
 }
 
-/* cvt.pack: two saturated integers; the first source is the upper one. Above them is c, where there is one. */
+/* cvt.pack: two saturated integers. The first source is the upper one. The bits above them come from c, if there is
+ * one. */
 LANES_INLINE void pack_integers(const struct exec_operands *o, int bits, bool is_signed) {
     uint32_t *d = o->dst[0];
     const int32_t *a = o->src[0], *b = o->src[1];

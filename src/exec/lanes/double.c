@@ -1,6 +1,6 @@
 /* f64 arithmetic: add sub mul fma mad div rcp sqrt abs neg min max copysign.
  *
- * From the floating-point chapter of the PTX ISA manual; float.h has the rule for NaN. .rz, .rm and .rp run the
+ * From the floating-point chapter of the PTX ISA manual; float.h contains the rule for NaN. .rz, .rm and .rp run the
  * same functions under the host's rounding mode (exec_form_rounding). f64 always keeps subnormals and has no .sat. */
 #include <math.h>
 

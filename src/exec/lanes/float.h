@@ -18,7 +18,7 @@
 /* Templates are inlined so that their flags become constants and the loop of each instance vectorises. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-/* A loop over elements, of which a lane may hold two: packed halves. */
+/* A loop over elements. A lane may hold two: packed halves. */
 #if defined(__clang__)
 #define EXEC_FOR_ELEMENTS(n) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < (n); i++)
 #else
@@ -85,7 +85,7 @@ LANES_INLINE float f32_flush(float x) {
 }
 
 /* A product or quotient can round up to the smallest normal number from below. `scaled` is the same result times 2^24,
- * outside the subnormal range: it tells whether the rounded result is still small. If it overflows, the result is not
+ * outside the subnormal range, and shows whether the rounded result is still small. If it overflows, the result is not
  * small. */
 LANES_INLINE float f32_flush_result(float result, float scaled) {
     bool is_small = f32_abs(result) < F32_MIN_NORMAL;
@@ -120,7 +120,7 @@ LANES_INLINE double f64_with_nan(double result, double first, double second, dou
     return f64_choose(result == result, result, f64_nan_of(first, second, third));
 }
 
-/* -0 is less than +0; a number takes precedence over a NaN. Of two NaNs the result is one of them. */
+/* -0 is less than +0; a number takes precedence over a NaN. If both are NaN, the result is one of them. */
 LANES_INLINE float f32_min(float a, float b) {
     float least = f32_choose(a < b, a, b);
     least = f32_choose(a == b, f32_from(f32_bits(a) | f32_bits(b)), least);

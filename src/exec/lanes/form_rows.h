@@ -1,7 +1,7 @@
 /* Selection tables of the integer files: one row per form, made from the same .def line as the function it selects.
  *
- * A .def line has the opcode, the types and modifiers of the form, the C type of each operand and an expression in a,
- * b, c (and imm). Modifiers are a set of bits in the vocabulary of the including file: an instruction matches a row
+ * A .def line contains the opcode, the types and modifiers of the form, the C type of each operand and an expression in
+ * a, b, c (and imm). Modifiers are a set of bits in the vocabulary of the including file. An instruction matches a row
  * only if it has exactly the row's modifiers. */
 #pragma once
 
@@ -26,7 +26,7 @@ _Static_assert(PTX_N_TYPES <= 32, "a set of types fits 32 bits");
 #define LANES_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LANES_BITS(type) (sizeof(type) * 8)
 
-/* Sets *set to the instruction's modifiers: bit k for vocabulary[k]. Returns false when it has others. */
+/* Sets *set to the instruction's modifiers: bit k for vocabulary[k]. Returns false if it has others. */
 static inline bool lanes_modifier_set(const struct ptx_instruction *insn, const uint8_t *vocabulary, size_t n,
                                       uint32_t *set) {
     uint64_t rest[PTX_MODIFIER_WORDS], any = 0;

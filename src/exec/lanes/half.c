@@ -1,10 +1,10 @@
 /* f16, f16x2, bf16 and bf16x2 arithmetic: add sub mul fma abs neg min max.
  *
  * Sums and products are computed in f32, which has more than twice the digits of either format, so a second rounding to
- * the format gives the correctly rounded result. A fused multiply-add needs more: its product is exact in f64, and its
+ * the format yields the correctly rounded result. A fused multiply-add needs more: its product is exact in f64, and its
  * sum is rounded to odd there before the last rounding. A packed register is two neighbouring halves: the same loop
- * over 64 elements. Every form rounds to nearest even. .ftz exists for f16 only. Sources as in float.h. fma.oob returns
- * 0 where a or b is the NaN that a tensor map fills in outside its bounds: 7ff7 or fff7, found on an H200. */
+ * over 64 elements. Every form rounds to nearest even. Only f16 has .ftz. Sources as in float.h. fma.oob returns 0 if a
+ * or b is the NaN that a tensor map fills in outside its bounds: 7ff7 or fff7, found on an H200. */
 #include "exec/lanes/float.h"
 #include "exec/lanes/float_form.h"
 

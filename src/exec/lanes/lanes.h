@@ -1,26 +1,26 @@
-/* Pure lane functions: what an instruction computes on 32 threads at once, without memory, other lanes or masks.
+/* Pure lane functions: they compute an instruction on 32 threads at once, without memory, other lanes or masks.
  *
  * Every file in this folder is compiled once per level of the host's instruction set (EXEC_LEVEL = base, v3, v4), so
- * that plain loops become the best vector code the host can run. A file has selectors, which map a PTX form to its
- * function for that level, or to NULL when the form is not supported. exec_level_table() (exec/level.c) chooses the
+ * that plain loops become the best vector code the host can run. A file contains selectors, which map a PTX form to its
+ * function for that level, or to NULL if the form is not supported. exec_level_table() (exec/level.c) chooses the
  * level.
  *
  * Contract of a lane function
  * - It computes all EXEC_LANES lanes; callers blend. So it has no side effects and is safe for any input bits (division
  *   by zero, INT_MIN / -1 and shifts past the width follow PTX and avoid C's undefined behaviour).
  * - dst and src point to arrays of 32 elements of the register's slot size: 2 bytes for 8- and 16-bit types, otherwise
- * 4 or 8 bytes; a predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source (exactly
- *   the same, never shifted), hence EXEC_FOR_LANES.
- * - dst[0] is the instruction's destination; dst[1] is q of `p|q`, or the carry-out mask of a .cc instruction; vector
+ *   4 or 8 bytes. A predicate is one uint32_t, bit l for lane l. A destination may be the same array as a source
+ *   (exactly the same, never shifted), hence EXEC_FOR_LANES.
+ * - dst[0] is the instruction's destination. dst[1] is q of `p|q`, or the carry-out mask of a .cc instruction. Vector
  *   destinations (mov unpack) fill dst[0..3].
  * - src[k] is the k-th source as written (vectors flattened). addc, subc and madc have the carry-in mask after their
- * last source.
- * - imm: for lop3 the truth table; for and, or, xor of predicates bit k is set when source k is negated (!p); for setp,
+ *   last source.
+ * - imm: for lop3 the truth table. For and, or, xor of predicates bit k is set if source k is negated (!p). For setp,
  *   set and video instructions see imm.h.
- * - 8-bit values are in the low byte of a 16-bit slot; the high byte is unspecified on input, and the sign or zero
+ * - 8-bit values are in the low byte of a 16-bit slot. The high byte is unspecified on input, and the sign or zero
  *   extension on output.
- * - Rounding: for .rz, .rm and .rp the caller sets the host's rounding mode around the function (exec_form_rounding);
- *   other functions assume round to nearest even. */
+ * - Rounding: for .rz, .rm and .rp the caller sets the host's rounding mode around the function (exec_form_rounding).
+ *   Other functions assume round to nearest even. */
 #pragma once
 
 #include <stdbool.h>
@@ -50,9 +50,9 @@ struct exec_form {
 
 /* The addresses of all 32 lanes. */
 struct exec_span {
-    uint64_t low, high; /* the least and the greatest */
-    uint32_t bits;      /* that are set in any of them; the lower 32 */
-    bool is_unit;       /* lane l's is lane 0's plus l times the bytes of an access */
+    uint64_t low, high; /* the lowest and the highest */
+    uint32_t bits;      /* the low 32 bits of all addresses, or'ed together */
+    bool is_unit;       /* lane l's address is lane 0's plus l times the bytes of an access */
 };
 
 /* One selector per family. */

@@ -1,4 +1,4 @@
-/* The sum of products of a matrix instruction, for eight columns at a time: matrix/float.c has the rule. */
+/* The sum of products of a matrix instruction, for eight columns at a time. matrix/float.c contains the rule. */
 #include "exec/lanes/lanes.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@ enum {
     EXEC_NO_EXPONENT = -4096 /* of a zero */
 };
 
-/* A number is magnitude * 2^exponent / 2^fraction, where the format has the fraction bits; sign is 0 or -1. */
+/* A number is magnitude * 2^exponent / 2^fraction, where the format determines the fraction bits; sign is 0 or -1. */
 struct exec_number {
     int32_t magnitude, exponent, sign;
 };

@@ -1,6 +1,6 @@
 /* mov: copies of scalars and vectors, packing of a vector into a scalar and unpacking.
  *
- * From the PTX ISA manual, mov. Only widths matter; the first element of a vector is the least significant part. A
+ * From the PTX ISA manual, mov. Only widths matter. The first element of a vector is the least significant part. A
  * register of 128 bits is a vector of two halves. */
 #include "exec/lanes/lanes.h"
 

@@ -1,5 +1,5 @@
-/* The addresses of a memory instruction, and what one pass over them tells: where they begin and end, whether they are
- * neighbours. Bounds, alignment and bank conflicts of most accesses follow from that without another pass. */
+/* The addresses of a memory instruction and their properties, found in one pass: the lowest and highest address, and
+ * whether they are neighbours. Bounds, alignment and bank conflicts of most accesses follow without another pass. */
 #include "exec/lanes/lanes.h"
 
 static inline struct exec_span span_of(const uint32_t *at, uint32_t bytes) {
@@ -33,7 +33,7 @@ static __attribute__((noinline)) struct exec_span wide_span_of(const uint64_t *a
     return span;
 }
 
-/* Mostly the upper halves are the same, and the lower ones decide. */
+/* The upper halves are usually the same, and the lower ones decide. */
 void EXEC_NAME(exec_span_64)(const uint64_t *base, uint64_t offset, uint32_t bytes, uint64_t *restrict address,
                              struct exec_span *span) {
     uint64_t first = base[0] + offset, spread = 0;

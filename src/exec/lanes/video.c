@@ -3,15 +3,15 @@
  *
  * From the PTX ISA manual, "Video Instructions". Selectors, signs, saturation and the secondary operation are the same
  * for all lanes and come in imm (exec/lanes/imm.h), so there is one function per operation. Recent GPUs lack the scalar
- * instructions: the compiler expands them, and where its expansion departs from the manual this file follows the
+ * instructions, and the compiler expands them. Where its expansion departs from the manual, this file follows the
  * expansion, as recorded on an H200 with driver 580 (tests/conformance):
- * - Sums and differences have 32 bits when a secondary operation follows.
+ * - Sums and differences have 32 bits if a secondary operation follows.
  * - An unsigned minimum or maximum with c treats all 64 bits of the result as unsigned.
  * - .sat to 32 unsigned bits clamps only at 0; to a part it treats the result as unsigned and clamps at the part's
  *   largest value. Shifts saturate a 34-bit result to 32 bits, and drop bits to fit a part.
  * - A merge into .h1 takes the upper half of the result.
- * - vmad treats whole words as signed, whatever their type, and .sat of a scaled unsigned result has no negative case.
- */
+ * - vmad treats whole words as signed, whatever their type, and .sat of a scaled unsigned result has no negative
+ * case. */
 #include "exec/lanes/lanes.h"
 
 #include <stdbool.h>

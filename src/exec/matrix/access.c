@@ -1,5 +1,5 @@
-/* Fragments from and to memory: wmma.load and wmma.store, whose matrix has a pitch, ldmatrix and stmatrix, whose rows
- * of 16 bytes each have an address of their own. */
+/* Fragments from and to memory: wmma.load and wmma.store, whose matrix has a pitch, and ldmatrix and stmatrix, whose
+ * rows of 16 bytes each have their own address. */
 #include "exec/matrix/matrix.h"
 
 enum { MAX_PIECE = 16, ROW_BYTES = 16, ROW_WORDS = 4 };
@@ -29,9 +29,9 @@ static uint64_t first_address(const struct exec_context *cx, const struct exec_o
     return ((const uint64_t *)o->src[0])[0] + (uint64_t)(int64_t)(int32_t)o->imm;
 }
 
-/* Copies between memory and `packed`, which has line after line. The bytes are divided evenly among the lanes, which is
- * what the memory system sees. All lanes have the same address and pitch; those of the first one count. Returns false
- * after a fault, in which case nothing was written. */
+/* Copies between memory and `packed`, which contains line after line. The bytes are divided evenly among the lanes for
+ * the memory system. All lanes have the same address and pitch; the first lane's are used. Returns false after a fault,
+ * in which case nothing was written. */
 static bool copy_lines(struct exec_context *cx, const struct exec_operands *o, const struct lines *lines,
                        unsigned char *packed, bool is_write) {
     unsigned line_bytes = lines->length * lines->bits / 8, bytes = lines->n * line_bytes / EXEC_LANES;
@@ -93,8 +93,8 @@ void exec_matrix_store(struct exec_context *cx, const struct exec_operands *o) {
 
 /* --- ldmatrix and stmatrix --- */
 
-/* Register i of lane l holds two elements of matrix i: of row l / 4, the words of which are four lanes', or with .trans
- * of column l / 4. */
+/* Returns the register of lane l for one matrix. It holds two elements: of row l / 4, whose words belong to four lanes,
+ * or with .trans of column l / 4. */
 static uint32_t word_of(const uint32_t rows[8][ROW_WORDS], unsigned lane, bool is_transposed) {
     if (!is_transposed)
         return rows[lane / 4][lane % 4];

@@ -1,11 +1,11 @@
-/* Products of floating-point matrices, as an H200 computes them (docs/validation.md has the experiments).
+/* Products of floating-point matrices, as an H200 computes them (docs/validation.md describes the experiments).
  *
- * A group of up to 16 products and the addend become one sum: products are exact; all terms are aligned to the largest
- * exponent, that of a product being the sum of its factors' exponents, and cut off EXEC_SUM_FRACTION bits below it;
- * their sum, exact again, is cut off to f32 or rounded to the nearest f16. Zeros have no exponent. What is longer than
- * a group goes on with its sum as the next group's addend. Factors of 8 bits are converted to f16 and take two groups:
- * the lower two of each four neighbours along k, then the upper two. These start from zero, and C is added at the end,
- * rounded to nearest. */
+ * A group of up to 16 products and the addend become one sum. Products are exact. All terms are aligned to the largest
+ * exponent and cut off EXEC_SUM_FRACTION bits below it; the exponent of a product is the sum of its factors' exponents,
+ * and zeros have none. The sum is exact again, and is then cut off to f32 or rounded to the nearest f16. In longer sums
+ * each group's sum is the next group's addend. Factors of 8 bits are converted to f16 and take two groups: the lower
+ * two of each four neighbours along k, then the upper two. These start from zero, and C is added at the end, rounded to
+ * nearest. */
 #include <math.h>
 
 #include "exec/float_bits.h"
@@ -27,14 +27,14 @@ static struct format format_of(enum ptx_element element) {
         return (struct format){8, 10};
     case PTX_ELEMENT_F32:
         return (struct format){8, 23};
-    default: /* f16, and what is converted to it */
+    default: /* f16, and types that are converted to it */
         return (struct format){5, 10};
     }
 }
 
 /* --- numbers --- */
 
-/* e4m3 has no infinities, and NaN only where all bits but the sign are ones. */
+/* e4m3 has no infinities. It is NaN only if all bits but the sign are ones. */
 static uint32_t half_of_e4m3(uint32_t bits) {
     uint32_t sign = (bits & 0x80) << 8, exponent = bits >> 3 & 15, mantissa = bits & 7;
     if ((bits & 0x7f) == 0x7f)
@@ -84,7 +84,7 @@ static struct exec_number number_of(struct format format, uint32_t bits) {
 
 /* --- results --- */
 
-/* Cuts off to f32; what is too large becomes infinite. */
+/* Cuts off to f32. Numbers that are too large become infinite. */
 static uint32_t cut_to_single(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -95,7 +95,7 @@ static uint32_t cut_to_single(double value) {
     if (magnitude >= 0x1p-126)
         return sign | (uint32_t)((bits << 1 >> 30) - ((1023ull - 127) << 23));
     uint32_t subnormal = (uint32_t)(magnitude * 0x1p149);
-    return subnormal ? sign | subnormal : 0; /* what becomes zero has no sign */
+    return subnormal ? sign | subnormal : 0; /* a zero result has no sign */
 }
 
 static uint32_t round_to_half(double value) {
@@ -115,7 +115,7 @@ static uint32_t round_to_half(double value) {
 
 /* --- the multiplication --- */
 
-/* The factors as numbers. B is by rows here, so that the columns of a term are neighbours. */
+/* The factors as numbers. B is stored by rows here, so that the columns of a term are neighbours. */
 struct factors {
     struct format format; /* of both */
     struct exec_number a[MAX_LINES][MAX_K];
@@ -150,14 +150,14 @@ static void read_factors(const struct exec_matrix *matrix, const unsigned char *
     factors->has_special = special;
 }
 
-/* The order of the terms of a row: where they are in A, and in B. */
+/* The order of the terms of a row: their indices in A and in B. */
 struct order {
-    unsigned n, group; /* terms; of each group, of which there is a whole number */
+    unsigned n, group; /* number of terms; terms of a group, which divides n */
     uint8_t a[MAX_K], b[MAX_K];
 };
 
-/* What infinities and NaNs make of the sum of a group that begins with term `first`: 0 if there are none, otherwise its
- * bits. */
+/* Returns the bits of the sum of the group that begins with term `first` if it contains infinities or NaNs, otherwise
+ * 0. */
 static uint32_t special_sum(const struct factors *factors, const struct order *order, unsigned first, unsigned i,
                             unsigned j, uint32_t addend, struct format format) {
     uint32_t nan = format.mantissa_bits == 10 ? F16_NAN : F32_NAN,
@@ -235,7 +235,7 @@ static void set_order(const struct exec_matrix *matrix, unsigned k, struct order
             }
 }
 
-/* The elements of B that meet those of a sparse row. */
+/* Finds the elements of B that are multiplied with those of a sparse row. */
 static void find_columns(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i,
                          struct order *order) {
     uint8_t at[MAX_K];
@@ -244,14 +244,14 @@ static void find_columns(const struct exec_matrix *matrix, const struct exec_den
         order->b[x] = at[order->a[x]];
 }
 
-/* C in the format of the sum, which may be wider. */
+/* Returns C in the format of the sum, which may be wider. */
 static uint32_t addend_bits(const struct exec_matrix *matrix, const unsigned char *c, unsigned at, bool is_half) {
     uint32_t bits = element_bits(c, matrix->element[PTX_MATRIX_C], at);
     bool widens = matrix->element[PTX_MATRIX_C] == PTX_ELEMENT_F16 && !is_half;
     return widens ? exec_float_bits(exec_half_to_float((uint16_t)bits)) : bits;
 }
 
-/* The last step of the 8-bit formats: an addition like any other. */
+/* The last step of the 8-bit formats: an ordinary addition. */
 static uint32_t add_rounded(uint32_t x, uint32_t y, bool is_half) {
     if (is_half) {
         double sum = (double)exec_half_to_float((uint16_t)x) + (double)exec_half_to_float((uint16_t)y);

@@ -25,7 +25,7 @@ static int32_t saturate(int64_t value) {
     return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
-/* Puts the elements of a sparse row in their places, among zeros. */
+/* Puts the elements of a sparse row at their columns, among zeros. */
 static void spread(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i, int32_t *a) {
     int32_t packed[MAX_K / 2];
     uint8_t at[MAX_K / 2];

@@ -1,10 +1,9 @@
 /* The layouts of fragments: which lane holds which elements, from the figures of the PTX ISA manual. The manual leaves
- * those of wmma open; theirs are the ones of an H200.
+ * the layouts of wmma open; ours are those of an H200.
  *
- * Every layout is a permutation of bits. A row of the table has, least significant first, the bits that make up the row
- * and the column of a unit: a to e are the bits of the lane's number, 0 to 3 those of the unit's number among the
- * lane's own. A unit is the elements of a register, which are neighbours: along k in A and B, along a row in C and D.
- */
+ * Every layout is a permutation of bits. A row of the table lists, least significant first, the bits that make up the
+ * row and the column of a unit: a to e are the bits of the lane's number, 0 to 3 those of the unit's number within the
+ * lane. A unit is the elements of a register, which are neighbours: along k in A and B, along a row in C and D. */
 #include "exec/matrix/matrix.h"
 
 struct layout {
@@ -17,13 +16,13 @@ static const struct layout mma_b = {"ab012", "cde"};
 static const struct layout mma_c_16 = {"cde1", "0ab"}, mma_c_8 = {"cde", "0ab"};
 static const struct layout mma_c_16_pairs = {"cde0", "ab"};
 
-/* mma.sync.m8n8k4 of f16: lanes 4 i to 4 i + 3 and the same 16 higher have matrix i. Units are elements. */
+/* mma.sync.m8n8k4 of f16: lanes 4 i to 4 i + 3 and the same 16 higher hold matrix i. Units are elements. */
 static const struct layout quad_a_row = {"abe", "01"}, quad_a_column = {"01e", "ab"};
 static const struct layout quad_b_row = {"ab", "01e"}, quad_b_column = {"01", "abe"};
 static const struct layout quad_c_16 = {"abe", "012"}, quad_c_32 = {"a1e", "0b2"};
 static const char quad_matrix[] = "cd";
 
-/* wmma: fragments of mma, side by side. Those of 8 x 32 are of the transposed product. */
+/* wmma: fragments of mma, side by side. Those of 8 x 32 belong to the transposed product. */
 static const struct layout wmma_a[] = {{"cde", "ab0"}, {"cde0", "ab1"}, {"cde02", "ab1"}},
                            wmma_a_bytes = {"cde01", "ab"};
 static const struct layout wmma_b[] = {{"ab0", "cde"}, {"ab0", "cde1"}, {"ab1", "cde02"}};

@@ -1,9 +1,9 @@
 /* Matrix instructions in execution: where their elements are, and what they compute. From the PTX ISA manual; how an
  * H200 sums is from experiments (docs/validation.md).
  *
- * The registers of all lanes that an instruction reads are first gathered into dense matrices in plain order: A by
- * rows, B by columns, so that both run along k, C and D by rows. A dense matrix is computed with the same functions
- * whatever fragments it came from. All lanes of the row must take part. */
+ * The registers that an instruction reads in all lanes are first gathered into dense matrices in plain order: A by
+ * rows, B by columns, so that both run along k, C and D by rows. The same functions compute a dense matrix, whatever
+ * fragments it came from. All lanes of the row must take part. */
 #pragma once
 
 #include "exec/internal.h"
@@ -20,9 +20,9 @@ struct exec_dense {
 struct exec_matrix;
 typedef void exec_multiply_fn(const struct exec_matrix *matrix, struct exec_dense *dense);
 
-/* The registers of one matrix. Unit u of lane l is at place[32 u + l] of the dense matrix, counted in units; a register
- * has one unit or two. Some fragments of wmma have every element two or four times: the first n_distinct registers have
- * all. */
+/* The registers of one matrix. Unit u of lane l is at place[32 u + l] of the dense matrix, counted in units. A register
+ * contains one unit or two. Some fragments of wmma contain every element two or four times: the first n_distinct
+ * registers contain all of them. */
 struct exec_fragment {
     uint8_t first, n_registers; /* in exec_matrix.reg */
     uint8_t n_distinct, unit_bits;
@@ -50,7 +50,7 @@ struct exec_matrix {
 /* layout.c: fills place, which has room for two units of each register of 32 lanes. */
 struct exec_layout exec_matrix_layout(const struct ptx_instruction *insn, enum ptx_matrix_role role, uint16_t *place);
 
-/* sparse.c: finds where the k / 2 elements of row i of a sparse A are along k. */
+/* sparse.c: finds the positions along k of the k / 2 elements of row i of a sparse A. */
 void exec_matrix_find_elements(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i,
                                uint8_t *at);
 
@@ -83,5 +83,5 @@ static inline void *exec_matrix_lanes(const struct exec_context *cx, struct exec
     return cx->row->base[operand.base] + operand.offset;
 }
 
-/* Returns false after a fault: some lane of the row does not take part. */
+/* Returns false after a fault if some lane of the row does not take part. */
 bool exec_matrix_is_whole(struct exec_context *cx, uint32_t mask);

@@ -1,4 +1,4 @@
-/* mma and wmma.mma: gathers the fragments, multiplies, scatters the result; movmatrix, which transposes one. */
+/* mma and wmma.mma: gathers the fragments, multiplies, scatters the result. movmatrix, which transposes a fragment. */
 #include <fenv.h>
 
 #include "exec/matrix/matrix.h"

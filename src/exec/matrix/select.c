@@ -1,5 +1,5 @@
-/* Finds the function of a matrix instruction, and links it: its registers are too many for a decoded instruction, which
- * has the index of a struct exec_matrix instead. */
+/* Finds the function of a matrix instruction, and links it. Its registers are too many for a decoded instruction, which
+ * holds the index of a struct exec_matrix instead. */
 #include "base/arena.h"
 #include "exec/link.h"
 #include "exec/matrix/matrix.h"
@@ -59,7 +59,7 @@ static void add_fragment(struct exec_linker *linker, uint32_t function_number, u
     fragment->first = (uint8_t)matrix->n_registers;
     fragment->n_registers =
         (uint8_t)add_registers(linker, function_number, &matrix->insn->operand[k], ptx_fragment_type(&shape), matrix);
-    if (matrix->insn->matrix->k == 0) /* ldmatrix, stmatrix, movmatrix know their places */
+    if (matrix->insn->matrix->k == 0) /* ldmatrix, stmatrix, movmatrix find their own places */
         return;
     uint16_t *place =
         base_arena_alloc_array(linker->arena, (size_t)shape.n_registers * EXEC_LANES * 2, sizeof *place, 64);
@@ -76,8 +76,8 @@ static enum exec_rounding rounding_of(const struct ptx_instruction *insn) {
                                        : EXEC_ROUND_NEAREST;
 }
 
-/* The bytes that each lane accesses, as elements: at most 16, which is what the memory system takes. With 32 bytes, of
- * f32 and s32, a lane's second half is in the line of its first. */
+/* Sets the bytes that each lane accesses, as elements: at most 16, as many as the memory system handles. With 32 bytes,
+ * of f32 and s32, a lane's second half is in the line of its first. */
 static void set_access(const struct ptx_instruction *insn, struct exec_insn *out) {
     struct ptx_fragment shape = ptx_matrix_fragment(insn, insn->matrix->role);
     unsigned bytes =

@@ -1,8 +1,8 @@
-/* Sparse matrices: A has half of its elements, and the metadata say which. Four bits select two of four neighbours, or
- * of s4 and u4 two of four pairs, or of tf32 one of two. From the PTX ISA manual. */
+/* Sparse matrices: A has half of its elements, and the metadata say which. Four bits select two of four neighbours; for
+ * s4 and u4, two of four pairs; for tf32, one of two. From the PTX ISA manual. */
 #include "exec/matrix/matrix.h"
 
-/* Rows i and i + 8 have their metadata in one, two or four of the lanes 4 i to 4 i + 3; the selector says in which. Of
+/* Rows i and i + 8 have their metadata in one, two or four of the lanes 4 i to 4 i + 3, as the selector says. For
  * elements of 16 and 32 bits each lane has 16 bits for either row, otherwise 32 bits for one of them. */
 static unsigned nibble_of(const struct exec_matrix *matrix, const struct exec_dense *dense, unsigned i, unsigned q,
                           unsigned n_nibbles) {

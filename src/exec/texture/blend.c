@@ -1,7 +1,7 @@
 /* Adds up weighted texels, as the filter unit of an H200 does: in fixed point.
  *
  * Integers that read as fractions become 16 bits first, and so does their sum. Floating-point texels are aligned with
- * the largest of their plane and cut off four bits below its last one; the sum is rounded to the format. Halves round
+ * the largest of their plane and cut off four bits below its last one. The sum is rounded to the format. Ties round
  * away from zero, those of integers up. Established on an H200, except for texels of signed bytes, whose sums may be a
  * hundredth off, and halves in several planes, which may be one unit in the last place off. */
 #include "exec/texture/texture.h"
@@ -12,7 +12,7 @@
 
 enum { HALF_BITS = 11, HALF_LEAST = -24, FLOAT_BITS = 24, FLOAT_LEAST = -149, GUARD = 4 };
 
-/* unit: what 1 is in texels; full: in the sum. */
+/* unit: the value of 1 in texels; full: its value in the sum. */
 static float blend_fractions(unsigned n, const double *value, const uint32_t *weight, double unit, double full) {
     double sum = 0;
     for (unsigned i = 0; i < n; i++)

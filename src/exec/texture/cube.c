@@ -1,6 +1,6 @@
-/* Cube maps: the face that a direction points to, and where on it. From the table of the CUDA C++ Programming Guide
- * ("Cubemap Textures"): the largest component chooses the face, the two others divided by it the place; and the texels
- * on the other side of an edge. */
+/* Cube maps: the face that a direction points to and the position on it, and the texels on the other side of an edge.
+ * From the table of the CUDA C++ Programming Guide ("Cubemap Textures"): the largest component chooses the face, the
+ * two others divided by it the position. */
 #include "exec/texture/texture.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
-/* Reading a level: the nearest texel, or a blend of the 2, 4 or 8 around a coordinate.
+/* Reads a level: the nearest texel, or a blend of the 2, 4 or 8 around a coordinate.
  *
  * The weights are 256ths and add up to 256: the third axis divides them, then the first, then the second, each share
- * rounded; blend.c adds up. Where a cube is seamless, texels beyond an edge are those of the next face; at a corner
- * there are three texels, and the weight of the fourth is divided among them. A line is a plane of one line, read at
- * its upper edge: with a border as addressing mode of the second axis, half of it is border. All as an H200 does it. */
+ * rounded. blend.c adds up. If a cube is seamless, texels beyond an edge are those of the next face. At a corner there
+ * are three texels, and the weight of the fourth is divided among them. A line is a plane of one line, read at its
+ * upper edge: if the addressing mode of the second axis is a border, half of the result is border. All as on an
+ * H200. */
 #include "exec/texture/texture.h"
 
 static struct exec_axis axis_of(const struct exec_texture *t, unsigned level, unsigned k) {
@@ -54,8 +55,8 @@ static bool read_across(struct exec_context *cx, const struct exec_texture *t, u
     return exec_texel_read(cx, t, level, place, lane, value);
 }
 
-/* At a corner of a cube: of the weight of the texel that does not exist, the two beyond the edges get a third each,
- * rounded, and the one on the face the rest. */
+/* At a corner of a cube: divides the weight of the texel that does not exist. The two beyond the edges get a third
+ * each, rounded, and the one on the face gets the rest. */
 static void divide_corner(const struct exec_blend blend[3], uint32_t size, uint32_t weight[4]) {
     bool is_left = blend[0].first < 0, is_right = blend[0].first >= (int64_t)size - 1;
     bool is_above = blend[1].first < 0, is_below = blend[1].first >= (int64_t)size - 1;

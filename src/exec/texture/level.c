@@ -1,4 +1,4 @@
-/* Which mip levels a level of detail reads, and how much of each. */
+/* Determines the mip levels that a level of detail reads, and the weight of each. */
 #include "exec/texture/texture.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
 /* The level of detail of derivatives, as an H200 computes it.
  *
- * The length of a vector is its largest component, 11/32 of the next and 1/4 of the least, in few bits: the smaller
- * ones have 10 after their first, and the largest and the rest are cut off 9 places below the largest's first. What
- * counts is the largest of the lengths of the derivatives by x and by y and 11/16 of those of their sum and difference:
- * the sides and the diagonals of the pixel in the texture. Its logarithm has 8 fraction bits and comes from a table of
- * 256 entries. Of 131,072 derivatives in one, two and three dimensions 95 % get the GPU's level, the others are within
- * 2/256: where else it drops bits is not known.
+ * The length of a vector is its largest component, plus 11/32 of the next and 1/4 of the least, in few bits: the
+ * smaller ones have 10 after their first, and the largest and the rest are cut off 9 places below the largest's first.
+ * The result is the largest of the lengths of the derivatives by x and by y and 11/16 of those of their sum and
+ * difference: the sides and the diagonals of the pixel in the texture. Its logarithm has 8 fraction bits and comes from
+ * a table of 256 entries. Of 131,072 derivatives in one, two and three dimensions 95 % get the GPU's level, and the
+ * others are within 2/256. Where else the GPU drops bits is not known.
  *
- * Derivatives of directions are differences: those between the direction plus its derivative and the direction, both on
- * the cube. A neighbour on another face counts as if that face were unfolded into the plane of the first. */
+ * Derivatives of directions are differences between the direction plus its derivative and the direction, both on the
+ * cube. A neighbour on another face counts as if that face were unfolded into the plane of the first. */
 #include "exec/texture/texture.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static float level_of_length(double length) {
     return (float)(exponent - 1) + logarithm[(unsigned)(fraction * (1 << FRACTION_BITS))] / 256.0f;
 }
 
-/* Cuts off what lies more than `bits` places below 2^exponent. */
+/* Cuts off the bits more than `bits` places below 2^exponent. */
 static double cut(double x, int bits, int exponent) { return ldexp(floor(ldexp(x, bits - exponent)), exponent - bits); }
 
 static double cut_alone(double x) { return x > 0 ? cut(x, PART_BITS, ilogb(x)) : x; }

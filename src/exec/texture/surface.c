@@ -1,10 +1,10 @@
 /* suld.b and sust.b: raw bytes of a surface; sust.p: texels in its format; sured.b: reductions, the same on an H200.
  * Left out: sured.p.
  *
- * From the PTX ISA manual: x counts bytes, with .p texels, y lines, z slices; layers and faces of cubes are slices too.
- * Outside the surface .trap faults, .clamp moves the access to the nearest place inside, .zero reads 0 and drops
+ * From the PTX ISA manual: x counts bytes (with .p texels), y lines, z slices. Layers and faces of cubes are slices
+ * too. Outside the surface .trap faults, .clamp moves the access to the nearest texel inside, .zero reads 0 and drops
  * stores. x must be a multiple of the access size. sust.p writes the surface's channels of four words, as an H200 does:
- * integers saturate, f32 becomes f16 cut off towards zero, and what is too large the largest number. */
+ * integers saturate, and f32 becomes f16 cut off towards zero, at most the largest number. */
 #include "exec/texture/texture.h"
 
 #include "exec/float_bits.h"
@@ -32,7 +32,7 @@ static struct place place_of(const struct exec_operands *o, unsigned lane) {
     return at;
 }
 
-/* Returns the host memory of a lane's access; NULL without a fault when .zero drops it. */
+/* Returns the host memory of a lane's access, or NULL without a fault if .zero drops it. */
 static unsigned char *surface_at(struct exec_context *cx, const struct exec_texture *t, struct place at, unsigned lane,
                                  unsigned bytes, enum bounds bounds) {
     int64_t last_x = (int64_t)t->width * exec_texel_bytes(t) - bytes, last_y = t->height ? (int64_t)t->height - 1 : 0;
@@ -178,7 +178,7 @@ static exec_act_fn *const stores[4][3] = {ROW(store, 1), ROW(store, 2), ROW(stor
 
 /* ---- Reductions ------------------------------------------------------------------------------------------------- */
 
-/* In `result`, old is the value in the surface and b the operand. Lanes in ascending order, as red does it. */
+/* In `result`, old is the value in the surface and b the operand. Lanes act in ascending order, as in red. */
 #define REDUCE(name, type, result)                                                                                     \
     EXEC_INLINE void name(struct exec_context *cx, const struct exec_operands *o, enum bounds bounds) {                \
         struct exec_geometry_info info = exec_geometry_info[o->imm & EXEC_TEXTURE_GEOMETRY];                           \
@@ -214,7 +214,7 @@ REDUCE(max_s64, int64_t, old > b ? old : b)
 REDUCE(and_32, uint32_t, old &b)
 REDUCE(or_32, uint32_t, old | b)
 
-/* What the manual allows for each type: no sum of s64, bits only of b32. */
+/* The manual allows no sum of s64, and bits only of b32. */
 static exec_act_fn *const *reduction_of(const struct ptx_instruction *insn) {
     bool is_sum = ptx_has(insn, PTX_MOD_ADD), is_least = ptx_has(insn, PTX_MOD_MIN),
          is_most = ptx_has(insn, PTX_MOD_MAX);

@@ -1,4 +1,4 @@
-/* Texels in memory: formats, and what they read as. */
+/* Texels in memory: formats, and the values they read as. */
 #include "exec/float_bits.h"
 #include "exec/texture/texture.h"
 
@@ -61,7 +61,7 @@ struct exec_value exec_texel_border(const struct exec_texture *t) {
     return value;
 }
 
-/* A byte on the sRGB curve: its linear value with 8 significant bits, as an H200 has it. */
+/* Returns the linear value of a byte on the sRGB curve, with 8 significant bits, as on an H200. */
 static uint32_t from_srgb(unsigned char byte) {
     double c = byte / 255.0, exact = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
     int exponent = exact > 0 ? ilogb(exact) - 7 : 0;

@@ -1,8 +1,8 @@
-/* tex, tld4, txq and suq: their operands, and what each reads.
+/* tex, tld4, txq and suq: decodes their operands and reads.
  *
- * Sources: the handle, the layer where there is one, the coordinates, then the level or the derivatives by x and by y.
+ * Sources: the handle, the layer if there is one, the coordinates, then the level or the derivatives by x and by y.
  * Offsets in texels come last. Those that do not fit an instruction are its extra operands. A fifth destination is the
- * predicate that says whether the texels were there, which they always are. Left out: multisampled textures, depth
+ * predicate that says whether the texels were resident, which they always are. Left out: multisampled textures, depth
  * comparison. */
 #include "exec/texture/texture.h"
 
@@ -52,7 +52,7 @@ static uint32_t n_layers(const struct exec_texture *t, bool is_cube) {
     return is_cube ? t->layers / 6 : t->layers ? t->layers : 1;
 }
 
-/* Layers beyond the last one are the last one. */
+/* Layers beyond the last one read the last one. */
 static uint32_t layer_of(const struct exec_texture *t, uint32_t layer, bool is_cube) {
     uint32_t n = n_layers(t, is_cube);
     return layer < n ? layer : n - 1;
@@ -61,7 +61,7 @@ static uint32_t layer_of(const struct exec_texture *t, uint32_t layer, bool is_c
 /* Number of sources up to the last coordinate, without the handle. */
 static unsigned n_coordinates(struct exec_geometry_info info) { return info.has_layer + info.dimensions; }
 
-/* What a lane reads: its coordinates, on a face where the texture is a cube. */
+/* Returns a lane's sample: its coordinates, on a face if the texture is a cube. */
 static struct exec_sample sample_of(const struct exec_context *cx, const struct exec_operands *o,
                                     const struct exec_texture *t, unsigned lane) {
     struct exec_geometry_info info = exec_geometry_info[geometry_of(o)];
@@ -135,7 +135,8 @@ static bool fetch_level(struct exec_context *cx, const struct exec_operands *o, 
     uint32_t layer = info.has_layer ? source(cx, o, 0, lane) : 0;
     const uint32_t size[3] = {t->width, t->height, t->depth};
     int64_t number[3] = {0};
-    bool is_inside = t->is_buffer || geometry_of(o) != EXEC_GEOMETRY_1D; /* tex.1d reads only linear memory so */
+    bool is_inside = t->is_buffer || geometry_of(o) != EXEC_GEOMETRY_1D; /* an integer fetch with tex.1d reads only
+                                                                          * linear memory */
     is_inside &= layer < n_layers(t, false);
     for (unsigned k = 0; k < dimensions; k++) {
         number[k] = (int32_t)source(cx, o, info.has_layer + k, lane);

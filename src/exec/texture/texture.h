@@ -1,12 +1,12 @@
 /* Texture accesses: from coordinates to texels, and from texels to a value. Used inside exec/texture.
  *
- * What the PTX ISA manual and the CUDA C++ Programming Guide ("Texture Fetching") leave open follows an H200, as
- * tests/textures records it. */
+ * Details that the PTX ISA manual and the CUDA C++ Programming Guide ("Texture Fetching") leave open follow an H200, as
+ * recorded in tests/textures. */
 #pragma once
 
 #include "exec/internal.h"
 
-/* The geometry of an instruction, in its imm. Coordinates: a layer where there is one, then one to three. */
+/* The geometry of an instruction, in its imm. Coordinates: a layer if there is one, then one to three. */
 enum exec_geometry {
     EXEC_GEOMETRY_1D,
     EXEC_GEOMETRY_2D,
@@ -24,7 +24,7 @@ struct exec_geometry_info {
 };
 extern const struct exec_geometry_info exec_geometry_info[EXEC_N_GEOMETRIES];
 
-/* imm of tex, tld4, suld and sust: the geometry, and above it the component that tld4 gathers; then flags. */
+/* imm of tex, tld4, suld and sust: the geometry, above it the component that tld4 gathers, then flags. */
 enum {
     EXEC_TEXTURE_GEOMETRY = 15,
     EXEC_TEXTURE_COMPONENT_SHIFT = 4,
@@ -51,7 +51,7 @@ bool exec_texel_read(struct exec_context *cx, const struct exec_texture *t, unsi
                      struct exec_texel_place place, unsigned lane, struct exec_value *value);
 uint32_t exec_level_size(uint32_t size, unsigned level);
 
-/* place.c: where along an axis. */
+/* place.c: the position along an axis. */
 struct exec_axis {
     uint32_t size;
     enum exec_wrap wrap;
@@ -64,9 +64,9 @@ struct exec_blend {
 };
 int64_t exec_nearest_texel(struct exec_axis axis, float coordinate);
 struct exec_blend exec_blend_texels(struct exec_axis axis, float coordinate);
-/* Where edges are repeated, a coordinate beyond the centre of the last texel reads that one alone. */
+/* If edges are repeated, a coordinate beyond the centre of the last texel reads only that texel. */
 struct exec_blend exec_clamp_blend(struct exec_axis axis, struct exec_blend blend);
-/* Applies the addressing mode to a texel's number. Returns false when the border is meant. */
+/* Applies the addressing mode to a texel's number. Returns false for the border. */
 bool exec_wrap_texel(struct exec_axis axis, int64_t i, uint32_t *texel);
 
 /* cube.c: the face that a direction points to, and the coordinates on it from 0 to 1. */
@@ -75,7 +75,7 @@ uint32_t exec_cube_face(const float direction[3], float on_face[2]);
  * and sets both to the numbers there. */
 uint32_t exec_cube_neighbour(uint32_t face, uint32_t size, int64_t *x, int64_t *y);
 
-/* filter.c: reads one level at coordinates from the centre on; z is the layer or face where the geometry has no third
+/* filter.c: reads one level at coordinates from the centre on. z is the layer or face if the geometry has no third
  * coordinate. */
 struct exec_sample {
     unsigned dimensions; /* 1 to 3 */
