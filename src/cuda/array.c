@@ -1,6 +1,7 @@
-/* Arrays: texels in lines of device memory. A real device stores them in an order that no program can see; here they
- * are plain lines, slice after slice: the third dimension, the layers or the faces of cubes. A mipmapped array is an
- * array for each level. Only the plain texel formats are supported: no block-compressed, planar or normalised ones. */
+/* Arrays: texels in lines of device memory. A real device stores them in an order that no program can see. Here they
+ * are plain lines, slice after slice; a slice is a step of the third dimension, a layer or a face of a cube. A
+ * mipmapped array is an array for each level. Only the plain texel formats are supported: no block-compressed, planar
+ * or normalised ones. */
 #include "cuda/internal.h"
 
 uint32_t cuda_format_bytes(CUarray_format format) {
@@ -125,7 +126,7 @@ CUresult cuArrayDestroy(CUarray array) {
 
 static uint64_t halved(uint64_t size, unsigned level) { return size == 0 ? 0 : size >> level ? size >> level : 1; }
 
-/* Levels halve every size but the number of layers and faces. */
+/* Each level halves every size except the number of layers and faces. */
 static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *whole, unsigned level) {
     CUDA_ARRAY3D_DESCRIPTOR d = *whole;
     d.Width = halved(whole->Width, level);

@@ -1,7 +1,7 @@
 /* Stream capture: calls become nodes of a graph instead of being executed.
  *
- * A stream captures from cuStreamBeginCapture() on; another joins when it waits for an event that was recorded in the
- * capture. The capture ends, for all of them, on the stream where it began. */
+ * A stream captures from cuStreamBeginCapture() on. Another stream joins when it waits for an event that was recorded
+ * in the capture. The capture ends, for all of them, on the stream where it began. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture
 /* ---- The API ------------------------------------------------------------------------------------------------------
  */
 
-/* The default stream cannot be captured. Without a graph of the program's it gets a new one. */
+/* Begins a capture into the program's graph, or into a new one. The default stream cannot be captured. */
 static CUresult begin(CUstream stream, CUgraph graph, bool has_graph, CUstreamCaptureMode mode) {
     CUDA_CALL call = cuda_enter_stream(stream);
     if (call.result != CUDA_SUCCESS)
@@ -89,7 +89,7 @@ static CUresult begin(CUstream stream, CUgraph graph, bool has_graph, CUstreamCa
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) { return begin(stream, NULL, false, mode); }
 
-/* What is recorded comes after all that the graph has, and so after the dependencies too. */
+/* Recorded nodes come after all nodes of the graph, and so after the dependencies too. */
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
                                      const CUgraphEdgeData *edges, size_t n_dependencies, CUstreamCaptureMode mode) {
     (void)edges; /* plain ones */

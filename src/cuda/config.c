@@ -1,5 +1,5 @@
 /* The configuration that the `heddle` command passes to the library in the environment: HEDDLE_CONFIG, a JSON object.
- * Every key is optional; one that is unknown, of the wrong type or out of range is an error, never ignored. */
+ * Every key is optional. A key that is unknown, of the wrong type or out of range is an error, never ignored. */
 #include "cuda/internal.h"
 
 #include <string.h>

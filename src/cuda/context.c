@@ -1,8 +1,8 @@
 /* Contexts: the primary one, those that a program creates, the current one of each thread, and their limits.
  *
- * All contexts share one device and one memory; what belongs to a context ends with it. A kernel that failed leaves its
- * error in the context, and every call in it, except those that end the context or take it off the thread, returns that
- * error, as on a real device. */
+ * All contexts share one device and one memory. The objects of a context end with it. A kernel that failed leaves its
+ * error in the context. Every call in it then returns that error, as on a real device, except calls that end the
+ * context or take it off the thread. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -184,7 +184,7 @@ CUresult cuCtxDestroy(CUcontext context) {
 
 CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy(context); }
 
-/* Contexts count no attachments beyond their creation: attaching returns the current one. */
+/* Contexts do not count attachments: attaching returns the current one. */
 CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -311,7 +311,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
     return CUDA_SUCCESS;
 }
 
-/* Every call has finished its work when it returns, so there is nothing to wait for; it only reports an error. */
+/* Every call has finished its work when it returns, so there is nothing to wait for. Only an error is reported. */
 CUresult cuCtxSynchronize(void) {
     CUDA_CALL call = cuda_enter_context();
     return call.result;

@@ -1,7 +1,7 @@
 /* Copies between host memory, device memory and arrays, in one, two and three dimensions.
  *
- * A copy is finished when its call returns, including the asynchronous ones; the API allows that order. A host address
- * in the device's arena may be passed as a host pointer, as with unified addressing. */
+ * A copy, even an asynchronous one, is finished when its call returns; the API allows that order. A host address in the
+ * device's arena may be passed as a host pointer, as with unified addressing. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ struct place {
     size_t pitch, slice; /* bytes */
 };
 
-/* Bytes from the first of the box to one past its last; false if that does not fit a size_t. */
+/* Computes the bytes from the first of the box to one past its last. Returns false if that does not fit a size_t. */
 static bool span(const struct box *box, size_t pitch, size_t slice, size_t *bytes) {
     size_t lines, slices;
     return !__builtin_mul_overflow(box->height - 1, pitch, &lines) &&

@@ -1,8 +1,8 @@
 /* The one device: its name, attributes and capabilities.
  *
  * It reports compute capability 8.0. The newest instructions that run here (redux.sync and the atomics and conversions
- * of that generation) came with 8.0; the features that 9.0 would promise (clusters, the tensor memory accelerator,
- * asynchronous barriers in distributed shared memory) are missing; and CUDA 13 no longer supports devices below 7.5. */
+ * of that generation) came with 8.0. The features that 9.0 would promise (clusters, the tensor memory accelerator,
+ * asynchronous barriers in distributed shared memory) are missing. CUDA 13 no longer supports devices below 7.5. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -179,7 +179,7 @@ CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer) 
     return CUDA_SUCCESS;
 }
 
-/* The query is about two different devices, and there is one. */
+/* The query is about two different devices, but there is only one. */
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

@@ -1,4 +1,4 @@
-/* Results: their names, their descriptions, and how the simulated device's errors map to them. */
+/* Results: their names, their descriptions, and the mapping from the simulated device's errors. */
 #include "cuda/internal.h"
 
 static const struct {
@@ -12,7 +12,7 @@ static const struct {
 
 enum { N_RESULTS = sizeof(results) / sizeof(results[0]) };
 
-/* The index in the list; N_RESULTS if there is no such code. */
+/* Returns the index in the list, or N_RESULTS if there is no such code. */
 static unsigned find(CUresult result) {
     unsigned i = 0;
     while (i < N_RESULTS && results[i].result != result)

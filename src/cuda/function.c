@@ -8,7 +8,7 @@
 
 static int least(uint64_t a, uint64_t b) { return (int)(a < b ? a : b); }
 
-/* The least of the device's limit, what the registers allow, and what the kernel was compiled for. */
+/* Returns the least of the device's limit, the registers' limit, and the limit that the kernel was compiled for. */
 static int max_threads(const struct gpu_config *config, const struct CUfunc_st *function) {
     const struct ptx_function *ptx = gpu_kernel_function(function->kernel);
     uint32_t registers = gpu_kernel_program(function->kernel)->registers_per_thread;
@@ -131,7 +131,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     return found ? cuda_function_set_attribute(&call, found, attribute, value) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Preferences between L1 cache and shared memory, and of bank sizes: accepted, without effect. */
+/* Preferences between L1 cache and shared memory, and of bank sizes, are accepted and have no effect. */
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)

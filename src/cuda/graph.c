@@ -191,7 +191,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
     return *node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Adds a node and calls `set` to define what it does; removes the node if that fails. */
+/* Adds a node and calls `set` to define its work. Removes the node if that fails. */
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
                     CUgraphNodeType type, const void *parameters,
                     CUresult (*set)(struct cuda_call *call, struct CUgraphNode_st *node, const void *parameters)) {
@@ -387,8 +387,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
     return change_edges(graph, from, to, count, false);
 }
 
-/* A list for the caller: *count is its capacity, and becomes the number of items (if there is no list, or it has room
- * for more). */
+/* A list for the caller. *count is its capacity, and becomes the number of items if there is no list or it has room for
+ * more. */
 struct list {
     CUgraphNode *node, *other;
     CUgraphEdgeData *data;

@@ -1,7 +1,7 @@
 /* Graphs: work that is described first and run later, any number of times.
  *
- * A node has its own copy of what it does. Instantiating a graph clones it; a launch runs the clone's nodes one after
- * the other, each after those it depends on, and otherwise in the order in which they were added. Capturing a stream
+ * A node has its own copy of its work. Instantiating a graph clones it. A launch runs the clone's nodes one after the
+ * other, each after those it depends on, and otherwise in the order in which they were added. Capturing a stream
  * records the calls in the order they are made, each node after the one before: one of the orders that the API
  * allows. */
 #pragma once
@@ -63,16 +63,16 @@ struct cuda_capture {
 
 struct CUgraph_st *cuda_graph_new(struct cuda_call *call);
 void cuda_graph_delete(struct cuda_state *state, struct CUgraph_st *graph);
-/* Returns NULL, and sets *result, if a dependency is no node of the graph. */
+/* Returns NULL, and sets *result, if a dependency is not a node of the graph. */
 struct CUgraphNode_st *cuda_graph_add(struct cuda_call *call, struct CUgraph_st *graph, CUgraphNodeType type,
                                       struct CUgraphNode_st *const *dependency, size_t n_dependencies,
                                       CUresult *result);
 struct CUgraph_st *cuda_graph_clone(struct cuda_call *call, const struct CUgraph_st *graph);
 struct CUgraphNode_st *cuda_graph_find_clone(const struct CUgraph_st *graph, const struct CUgraphNode_st *original);
-/* Replaces what a kernel node does. */
+/* Replaces the work of a kernel node. */
 CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *node,
                                const CUDA_KERNEL_NODE_PARAMS *parameters);
-/* graph_memory.c: the block of memory of a node, which it takes, shares or leaves; then what a launch does with it. */
+/* graph_memory.c: takes, shares or releases the block of memory of a node, and the actions of a launch on it. */
 CUresult cuda_graph_reserve(struct cuda_call *call, struct CUgraphNode_st *node, uint64_t bytes);
 bool cuda_graph_is_block(const struct cuda_call *call, CUdeviceptr address);
 void cuda_graph_keep_block(struct cuda_state *state, CUdeviceptr address);
@@ -80,7 +80,7 @@ void cuda_graph_leave_block(struct cuda_state *state, CUdeviceptr address);
 CUresult cuda_graph_run_allocation(struct cuda_call *call, const struct CUgraphNode_st *node);
 CUresult cuda_graph_run_free(struct cuda_call *call, const struct CUgraphNode_st *node);
 void cuda_graph_free_left(struct cuda_call *call, const struct CUgraph_st *graph);
-/* user_object.c: a clone holds what the graph holds; a graph that goes lets go of it. */
+/* user_object.c: a clone holds the objects that the graph holds. A destroyed graph releases them. */
 void cuda_graph_hold_like(struct CUgraph_st *to, const struct CUgraph_st *from);
 void cuda_graph_let_go(struct cuda_state *state, struct CUgraph_st *graph);
 void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable);

@@ -1,4 +1,4 @@
-/* Event nodes, attributes of kernel nodes, and graphs as text: what programs ask of a graph besides its work. */
+/* Event nodes, attributes of kernel nodes, and graphs as text: questions about a graph other than its work. */
 #include "cuda/graph.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static CUresult get_event(CUgraphNode handle, CUgraphNodeType type, CUevent *eve
     return CUDA_SUCCESS;
 }
 
-/* In the graph itself if there is no executable. */
+/* Sets the event in the graph itself if there is no executable. */
 static CUresult set_event(CUgraphExec executable, bool has_executable, CUgraphNode handle, CUgraphNodeType type,
                           CUevent event) {
     CUDA_CALL call = cuda_enter();
@@ -118,7 +118,7 @@ static const char *describe(const struct CUgraphNode_st *node) {
     return (size_t)node->type < sizeof(types) / sizeof(types[0]) ? types[node->type] : "node";
 }
 
-/* For Graphviz; children are not drawn. */
+/* Writes the graph for Graphviz. Child graphs are not drawn. */
 CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned flags) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

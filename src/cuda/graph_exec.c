@@ -7,7 +7,8 @@
 /* ---- Order --------------------------------------------------------------------------------------------------------
  */
 
-/* Nodes without dependencies come first, in the order in which they were added. NULL: the graph has a cycle. */
+/* Orders the nodes: those without dependencies come first, in the order in which they were added. Returns NULL if the
+ * graph has a cycle. */
 static struct CUgraphNode_st **put_in_order(struct CUgraph_st *graph) {
     struct CUgraphNode_st **order = cuda_allocate((graph->n_nodes + 1) * sizeof(*order));
     size_t n = 0, before;
@@ -61,7 +62,7 @@ CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned lon
     made->object.context = NULL;
     made->graph = clone;
     made->order = order;
-    made->flags = flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD; /* uploading is nothing */
+    made->flags = flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD; /* uploading does nothing */
     *executable = made;
     return CUDA_SUCCESS;
 }
@@ -118,7 +119,7 @@ static CUgraphExecUpdateResult compare(const struct CUgraph_st *old, const struc
     return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* A graph of the same shape replaces the old one; its nodes keep the handles of the old. */
+/* A graph of the same shape replaces the old one. Its nodes keep the old handles. */
 CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *info) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

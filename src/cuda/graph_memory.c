@@ -1,9 +1,9 @@
 /* Memory nodes of graphs.
  *
  * The address of an allocation is fixed when its node is added, and every launch of the graph allocates there again. So
- * the block of device memory is taken with the node and kept while any node or copy of it exists; allocating and
- * freeing only makes it known and unknown to the other functions of the API. A kernel that uses a block that is not
- * allocated at that time is therefore not caught. */
+ * the block of device memory is taken with the node and kept while any node or copy of it exists. Allocating and
+ * freeing only makes it known and unknown to the other functions of the API. Therefore a kernel that uses a block that
+ * is not allocated at that time is not caught. */
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ void cuda_graph_block_freed(struct cuda_state *state, struct cuda_graph_block *b
 CUresult cuda_graph_run_allocation(struct cuda_call *call, const struct CUgraphNode_st *node) {
     struct cuda_graph_block *block = find_block(call->state, node->memory);
     if (!block || block->allocation)
-        return CUDA_ERROR_INVALID_VALUE; /* an earlier launch allocated it, and no one has freed it since */
+        return CUDA_ERROR_INVALID_VALUE; /* an earlier launch allocated it, and it has not been freed since */
     struct cuda_allocation *allocation = cuda_allocate(sizeof(*allocation));
     *allocation = (struct cuda_allocation){
         .kind = CUDA_MEMORY_DEVICE,
@@ -93,7 +93,7 @@ CUresult cuda_graph_run_free(struct cuda_call *call, const struct CUgraphNode_st
     return CUDA_SUCCESS;
 }
 
-/* With CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH what the last launch left goes before the next. */
+/* With CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH memory that the last launch left is freed before the next. */
 void cuda_graph_free_left(struct cuda_call *call, const struct CUgraph_st *graph) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct CUgraphNode_st *node = graph->node[i];
@@ -137,7 +137,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *address) {
     return CUDA_SUCCESS;
 }
 
-/* Blocks are given back when their nodes go. */
+/* Blocks are released when their nodes are destroyed. */
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
     CUDA_CALL call = cuda_enter_device(device);
     return call.result;

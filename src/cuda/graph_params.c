@@ -9,7 +9,7 @@ static struct CUgraphNode_st *find(const struct cuda_call *call, CUgraphNode han
     return node && node->type == type ? node : NULL;
 }
 
-/* The pointers are to the node's own copies of the parameters. */
+/* The pointers refer to the node's own copies of the parameters. */
 static void describe_kernel(struct CUgraphNode_st *node, CUDA_KERNEL_NODE_PARAMS *parameters) {
     const struct cuda_kernel_work *work = &node->kernel;
     const struct ptx_function *kernel = gpu_kernel_function(work->function->kernel);

@@ -1,10 +1,10 @@
 /* cuMemHostRegister: makes memory of the program accessible to kernels.
  *
  * Kernels can access only the device's arena. So the pages of the program's memory and as many pages of the arena
- * become views of one file in memory, which takes over the content: each side then sees what the other writes. The
- * program keeps its addresses, and kernels use those from cuMemHostGetDevicePointer. Whole pages are taken, with
- * whatever else lies in them; another thread must not write to them during the call. Unregistering gives the program
- * its own pages again. */
+ * become views of one file in memory, which takes over the content. Each side then sees the other's writes. The program
+ * keeps its addresses, and kernels use those from cuMemHostGetDevicePointer. Whole pages are taken, with whatever else
+ * lies in them. Another thread must not write to them during the call. Unregistering gives the program its own pages
+ * again. */
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 
@@ -17,7 +17,7 @@ static bool map(void *at, size_t bytes, int file, int flags) {
     return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, file, 0) == at;
 }
 
-/* A system call: the pages hold more than the program named, which memory checkers would complain about. */
+/* Uses a system call, because the pages hold more than the program named and memory checkers would complain. */
 static bool write_pages(int file, const unsigned char *pages, size_t bytes) {
     for (size_t at = 0; at < bytes;) {
         long n = syscall(SYS_pwrite64, file, pages + at, bytes - at, (off_t)at);
@@ -28,7 +28,7 @@ static bool write_pages(int file, const unsigned char *pages, size_t bytes) {
     return true;
 }
 
-/* Makes `host` and `device` views of one file with the content of `host`; -1 if that fails. */
+/* Makes `host` and `device` views of one file with the content of `host`. Returns -1 if that fails. */
 static int share(unsigned char *host, unsigned char *device, size_t bytes) {
     int file = memfd_create("heddle-registered", MFD_CLOEXEC);
     if (file < 0)
@@ -42,7 +42,7 @@ static int share(unsigned char *host, unsigned char *device, size_t bytes) {
     return -1;
 }
 
-/* The program's pages keep the content of the file, which no other view shows any longer. */
+/* The program's pages keep the content of the file, which now has no other view. */
 void cuda_unregister(struct cuda_state *state, const struct cuda_allocation *allocation) {
     size_t bytes = allocation->bytes;
     map(gpu_host(state->gpu, allocation->address, bytes), bytes, -1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);

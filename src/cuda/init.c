@@ -51,8 +51,8 @@ CUresult cuInit(unsigned flags) {
     if (call.state->is_initialized)
         return CUDA_SUCCESS;
     CUresult result = start(call.state);
-    /* In addition to the library's destructor, which runs last and covers what the program's own exit handlers do: one
-     * of those may end the process before the destructor runs. */
+    /* In addition to the library's destructor, which runs last and covers the work of the program's own exit handlers:
+     * one of those may end the process before the destructor runs. */
     if (result == CUDA_SUCCESS)
         atexit(cuda_finish);
     return result;

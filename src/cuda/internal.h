@@ -4,7 +4,7 @@
  *     CUDA_CALL call = cuda_enter_context();
  *     if (call.result != CUDA_SUCCESS)
  *         return call.result;
- * and then does its work; the lock taken on entry is released when `call` goes out of scope. */
+ * and then does its work. The lock taken on entry is released when `call` goes out of scope. */
 #pragma once
 
 #include <regex.h>
@@ -59,8 +59,8 @@ struct cuda_entry {
 void *cuda_table_get(const struct cuda_table *table, uint64_t key);
 void cuda_table_put(struct cuda_table *table, uint64_t key, void *value);
 void *cuda_table_remove(struct cuda_table *table, uint64_t key);
-/* The next used entry at or after *at, which is advanced past it; NULL at the end. Entries may be removed during the
- * walk. */
+/* Returns the next used entry at or after *at, which is advanced past it; NULL at the end. Entries may be removed
+ * during the walk. */
 struct cuda_entry *cuda_table_next(const struct cuda_table *table, size_t *at);
 
 /* ---- Objects ---------------------------------------------------------------------------------------------------- */
@@ -221,15 +221,15 @@ struct cuda_texture_object {
 
 struct cuda_error_record {
     CUresult result;
-    const char *limit; /* which limit ended the launch: "timeout", "max-instructions", "interrupt"; NULL: none */
+    const char *limit; /* the limit that ended the launch: "timeout", "max-instructions", "interrupt"; NULL: none */
     char message[1024];
 };
 
-/* Which launches are timed on a machine with timing; the others run functionally. */
+/* Which launches are timed on a timed machine. The others run functionally. */
 struct cuda_timed_launches {
     char kernels[512];    /* an extended regular expression; empty: all */
     uint64_t first, last; /* numbers from 1; 0: no bound */
-    uint64_t every;       /* of the launches of each kernel, the first of so many; 0: all */
+    uint64_t every;       /* times one in this many launches of each kernel; 0: all */
     regex_t *compiled;    /* of `kernels`; NULL: all */
 };
 
@@ -290,7 +290,7 @@ struct cuda_call cuda_enter_device(CUdevice device);
 /* And CUDA_ERROR_INVALID_CONTEXT without a current context, CUDA_ERROR_CONTEXT_IS_DESTROYED if it has been destroyed,
  * and the error of a kernel that failed in it. */
 struct cuda_call cuda_enter_context(void);
-/* The same; the stream must exist. */
+/* The same, and the stream must exist. */
 struct cuda_call cuda_enter_stream(CUstream stream);
 /* Releases the lock early, before calling code of the program. */
 void cuda_unlock(struct cuda_call *call);
@@ -308,16 +308,16 @@ CUstreamCaptureMode cuda_exchange_capture_mode(CUstreamCaptureMode mode);
 /* Makes a zeroed object of `bytes` bytes that starts with struct cuda_object, and adds it to the table. Ends the
  * process if out of memory. */
 void *cuda_object_new(struct cuda_call *call, enum cuda_kind kind, size_t bytes);
-/* The object of a handle, or NULL if it is no live object of that kind. */
+/* Returns the object of a handle, or NULL if there is no live object of that kind. */
 void *cuda_object_find(const struct cuda_call *call, const void *handle, enum cuda_kind kind);
 /* Takes the object out of the table and frees its memory. */
 void cuda_object_delete(struct cuda_state *state, void *object);
 
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cuda_print(const char *format, ...);
-/* Says why a call fails, if its result alone does not. What is not supported (CUDA_ERROR_NOT_SUPPORTED) is printed the
- * first time, and an error of the run; the rest, which a GPU refuses too, is printed only with "verbose" in the
- * configuration. Returns result. */
+/* Explains why a call fails, if its result alone does not. An unsupported feature (CUDA_ERROR_NOT_SUPPORTED) is printed
+ * the first time, and is an error of the run. Other refusals, which a GPU makes too, are printed only with "verbose" in
+ * the configuration. Returns result. */
 __attribute__((format(printf, 3, 4))) CUresult cuda_refuse(const struct cuda_call *call, CUresult result,
                                                            const char *format, ...);
 /* The file name, without its folder, of the program or library that contains an address. */
@@ -327,7 +327,7 @@ void *cuda_allocate(size_t bytes);
 
 /* ---- Between the files ------------------------------------------------------------------------------------------ */
 
-/* config.c: HEDDLE_CONFIG. False after one line on standard error. */
+/* config.c: reads HEDDLE_CONFIG. Returns false after one line on standard error. */
 bool cuda_read_config(const char *json, struct gpu_config *config, struct cuda_timed_launches *timed, bool *is_verbose,
                       bool *is_interruptible);
 
@@ -346,16 +346,16 @@ struct cuda_log {
 };
 void cuda_collect_logs(unsigned n_options, const CUjit_option *options, void **values, struct cuda_log *error,
                        struct cuda_log *info);
-/* With a size of 0 or no buffer the caller wants no text; text that does not fit is cut. */
+/* With a size of 0 or no buffer the caller wants no text. Text that does not fit is cut. */
 void cuda_write_log(const struct cuda_log *log, const char *text);
 
 /* module.c */
-/* Returns the file's bytes with a 0 after them, for the caller to free; NULL if it cannot be read. */
+/* Returns the file's bytes with a 0 after them, for the caller to free, or NULL if it cannot be read. */
 char *cuda_read_file(const char *path, size_t *bytes);
 void cuda_module_destroy(struct cuda_state *state, struct CUmod_st *module);
 struct CUfunc_st *cuda_find_function(const struct cuda_call *call, CUfunction handle);
-/* Finds the handle of a kernel, the same one every time. CUDA_ERROR_INVALID_PTX, with messages on standard error, if it
- * cannot be linked. */
+/* Finds the handle of a kernel, the same one every time. Returns CUDA_ERROR_INVALID_PTX, with messages on standard
+ * error, if it cannot be linked. */
 CUresult cuda_module_function(struct cuda_call *call, struct CUmod_st *module, const char *name,
                               struct CUfunc_st **function);
 /* Rejects an image in the program's memory that has no PTX; the message begins with its user ("kernel 'x' of lib.so").
@@ -372,7 +372,7 @@ unsigned cuda_module_kernel_count(const struct CUmod_st *module);
 CUresult cuda_module_kernels(struct cuda_call *call, struct CUmod_st *module, struct CUfunc_st **function,
                              unsigned size);
 
-/* launch.c: fills work->parameters, passed in either way; runs a launch. */
+/* launch.c: fills work->parameters, passed in either way, and runs a launch. */
 CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work *work, void **parameters, void **extra);
 CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *work);
 
@@ -380,8 +380,8 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
 CUresult cuda_copy(const struct cuda_call *call, const CUDA_MEMCPY3D *copy);
 CUresult cuda_fill(const struct cuda_call *call, const CUDA_MEMSET_NODE_PARAMS *fill);
 
-/* capture.c: the capture of a stream, or NULL, and what it records. cuda_capture_kernel() takes ownership of the
- * parameters. */
+/* capture.c: the capture of a stream, or NULL, and the functions that record into it. cuda_capture_kernel() takes
+ * ownership of the parameters. */
 struct cuda_capture *cuda_capture_of(const struct cuda_call *call, CUstream stream);
 CUresult cuda_capture_kernel(struct cuda_call *call, struct cuda_capture *capture, struct cuda_kernel_work *work);
 CUresult cuda_capture_copy(struct cuda_call *call, struct cuda_capture *capture, const CUDA_MEMCPY3D *copy);
@@ -407,7 +407,7 @@ CUresult cuda_function_set_attribute(const struct cuda_call *call, struct CUfunc
 
 /* memory.c */
 struct cuda_allocation *cuda_find_allocation(const struct cuda_call *call, uint64_t address);
-/* The host or managed allocation that contains a host address, or NULL. */
+/* Returns the host or managed allocation that contains a host address, or NULL. */
 struct cuda_allocation *cuda_find_host_memory(const struct cuda_call *call, uint64_t memory);
 void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allocation);
 void cuda_note_memory(struct cuda_state *state); /* after every allocation of device memory */
@@ -424,12 +424,12 @@ void cuda_array_destroy(struct cuda_state *state, struct CUarray_st *array);
 
 /* texture.c */
 void cuda_textures_destroy(struct cuda_state *state, const struct CUctx_st *context);
-/* Applies a reference's settings to the device; does nothing while it is not bound. */
+/* Applies a reference's settings to the device. Does nothing while it is not bound. */
 CUresult cuda_texref_apply(struct cuda_call *call, struct CUtexref_st *texref);
 CUresult cuda_surfref_apply(struct cuda_call *call, struct CUsurfref_st *surfref, CUarray array);
 
-/* results.c: keeps what the file reports about the launches since the last call; a module may be unloaded by the time
- * it is written. */
+/* results.c: keeps the data about the launches since the last call that the file reports, because a module may be
+ * unloaded by the time it is written. */
 void cuda_results_note_launches(struct cuda_state *state);
 void cuda_results_add_error(struct cuda_state *state, CUresult result, const char *limit, const char *message);
 bool cuda_results_has_error(const struct cuda_state *state, const char *message);

@@ -1,7 +1,7 @@
 /* Ctrl-C while a kernel runs: the launch ends early, its counters are written with the others, then the signal ends the
- * process as usual. A process that still runs a little later is killed: a hook of a plug-in that never returns would
- * keep it, and `heddle` may have died meanwhile. Only under `heddle run` (HEDDLE_CONFIG "interruptible"), and only if
- * the program has no handler of its own. */
+ * process as usual. A process that still runs a little later is killed, because a hook of a plug-in that never returns
+ * would keep it alive, and `heddle` may have died meanwhile. Active only under `heddle run` (HEDDLE_CONFIG
+ * "interruptible"), and only if the program has no handler of its own. */
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,11 +1,11 @@
-/* Handles for other processes. A handle is made as on a GPU; what no one can do here is open it: every process
- * simulates a device of its own. */
+/* Handles for other processes. A program can make a handle as on a GPU, but no process can open it, because every
+ * process simulates its own device. */
 #include "cuda/internal.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* What a handle holds. */
+/* The contents of a handle. */
 struct content {
     uint64_t magic, object;
     int64_t pid;

@@ -2,8 +2,8 @@
  *
  * A kernel has ended when the launch returns. An invalid launch returns its error itself. A kernel that fails leaves
  * its error in the context, and the next call reports it, as on a real device, where the launch would already have
- * returned; with CUDA_LAUNCH_BLOCKING=1 in the environment the launch does. Either way one line on standard error says
- * what happened. */
+ * returned. With CUDA_LAUNCH_BLOCKING=1 in the environment the launch itself reports it. Either way one line on
+ * standard error says what happened. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -84,8 +84,8 @@ CUresult cuda_kernel_pack(const struct cuda_call *call, struct cuda_kernel_work 
 
 /* ---- The launch ------------------------------------------------------------------------------------------------- */
 
-/* Checks what gpu_launch() does not know: the opt-in to more shared memory, registers, and the blocks of a cooperative
- * launch. */
+/* Checks the conditions that gpu_launch() does not know: the opt-in to more shared memory, registers, and the blocks of
+ * a cooperative launch. */
 static CUresult check(const struct cuda_call *call, const struct cuda_kernel_work *work, struct gpu_error *error) {
     const struct CUfunc_st *function = work->function;
     const struct gpu_config *config = gpu_config(call->gpu);
@@ -119,7 +119,7 @@ static CUresult check(const struct cuda_call *call, const struct cuda_kernel_wor
     return CUDA_SUCCESS;
 }
 
-/* Errors about the launch, not about what the kernel did. */
+/* Returns whether the error is about the launch, not about the kernel's execution. */
 static bool is_refusal(enum gpu_status status) {
     return status == GPU_INVALID_VALUE || status == GPU_OUT_OF_MEMORY || status == GPU_INVALID_PTX ||
            status == GPU_NOT_FOUND || status == GPU_LAUNCH_OUT_OF_RESOURCES || status == GPU_NOT_SUPPORTED;
@@ -153,7 +153,8 @@ static void report(struct cuda_state *state, CUresult result, const struct gpu_e
     cuda_results_write(state);
 }
 
-/* Selected by its number, among all launches and among those of its kernel, and by its name, mangled or not. */
+/* Returns whether the launch is selected by its number, among all launches and among those of its kernel, and by its
+ * name, mangled or not. */
 static bool is_to_be_timed(const struct cuda_state *state, const struct CUfunc_st *function) {
     const struct cuda_timed_launches *timed = &state->timed;
     const char *kernel = gpu_kernel_name(function->kernel);
@@ -202,7 +203,7 @@ CUresult cuda_kernel_run(struct cuda_call *call, const struct cuda_kernel_work *
     if (!is_refusal(error.status))
         call->context->error = result;
     report(call->state, result, &error);
-    if (error.status == GPU_OTHER_RUN) /* nothing that the program could compute from here on would be right */
+    if (error.status == GPU_OTHER_RUN) /* no result that the program could compute from here on would be right */
         _exit(1);
     if (error.status == GPU_INTERRUPTED)
         cuda_interrupt_end();

@@ -1,7 +1,7 @@
 /* Libraries: modules that belong to the process instead of a context, and their kernels.
  *
- * On a real device a library is loaded into each context that uses it; here all contexts share one device, so it is one
- * module, its variables exist once, and a CUkernel is the CUfunction of that module. */
+ * On a real device a library is loaded into each context that uses it. Here all contexts share one device, so a library
+ * is one module, its variables exist once, and a CUkernel is the CUfunction of that module. */
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -132,7 +132,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
     return found ? cuda_module_global(found->module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Parsed modules do not record the attribute that marks a variable as managed; any variable is accepted. */
+/* Parsed modules do not record the attribute that marks a variable as managed, so any variable is accepted. */
 CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
     return cuLibraryGetGlobal(address, bytes, library, name);
 }

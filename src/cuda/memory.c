@@ -1,8 +1,8 @@
 /* Allocations: device memory, host memory that kernels can access, managed memory, and attributes of pointers.
  *
- * All three come from the device's arena, which is ordinary memory of this process: so the host can always access it,
- * and if the arena's device addresses are its host addresses (gpu_is_unified), host and managed memory have one pointer
- * for both sides. Otherwise host memory has two pointers and there is no managed memory. Host allocations count as used
+ * All three come from the device's arena, which is ordinary memory of this process, so the host can always access it.
+ * If the arena's device addresses are its host addresses (gpu_is_unified), host and managed memory have one pointer for
+ * both sides. Otherwise host memory has two pointers and there is no managed memory. Host allocations count as used
  * device memory here. */
 #include "cuda/internal.h"
 
@@ -41,7 +41,7 @@ void cuda_free_allocation(struct cuda_state *state, struct cuda_allocation *allo
     free(allocation);
 }
 
-/* NULL if it does not fit. */
+/* Returns NULL if it does not fit. */
 static struct cuda_allocation *allocate(struct cuda_call *call, enum cuda_memory kind, uint64_t bytes, unsigned flags) {
     uint64_t alignment = kind == CUDA_MEMORY_DEVICE ? CUDA_ALLOCATION_ALIGNMENT : CUDA_PAGE_BYTES;
     uint64_t address = gpu_malloc(call->gpu, bytes, alignment);

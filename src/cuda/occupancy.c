@@ -22,8 +22,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, 0);
 }
 
-/* Tries the multiples of the warp size from the largest down and keeps the first with the most threads per SM. The
- * program's own function is called without the lock. */
+/* Tries the multiples of the warp size from the largest down and keeps the first with the most threads per SM. Calls
+ * the program's own function without the lock. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid_blocks, int *block_threads, CUfunction function,
                                                    CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
                                                    int block_limit, unsigned flags) {
@@ -61,7 +61,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, 
                                                      shared_bytes, block_limit, 0);
 }
 
-/* The largest amount with which `blocks` blocks still fit, found by bisection: fewer bytes never fit worse. */
+/* Finds by bisection the largest amount with which `blocks` blocks still fit: fewer bytes never fit worse. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, CUfunction function, int blocks,
                                                  int block_threads) {
     CUDA_CALL call = cuda_enter_context();

@@ -1,4 +1,4 @@
-/* Launches as before CUDA 4.0: shape, shared memory and parameters are set on the function, then it is launched.
+/* Launches as before CUDA 4.0: the program sets shape, shared memory and parameters on the function, then launches it.
  * Deprecated, but still exported by every driver. */
 #include "cuda/internal.h"
 
@@ -30,7 +30,7 @@ CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
     return CUDA_SUCCESS;
 }
 
-/* The kernel itself knows the size; a smaller one would leave parameters without a value. */
+/* The kernel itself knows the size. A smaller one would leave parameters without a value. */
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)

@@ -106,7 +106,7 @@ static size_t attribute_bytes(CUpointer_attribute attribute) {
     }
 }
 
-/* An unknown pointer is no error here: its attributes are NULL, 0, and device -2. */
+/* An unknown pointer is not an error here: its attributes are NULL, 0, and device -2. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)
@@ -128,7 +128,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     return CUDA_SUCCESS;
 }
 
-/* The one attribute that can be set asks for what is always true: copies are complete when the call returns. */
+/* The one attribute that can be set asks for a property that always holds: copies are complete when the call
+ * returns. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address) {
     CUDA_CALL call = cuda_enter();
     if (call.result != CUDA_SUCCESS)

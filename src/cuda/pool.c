@@ -134,7 +134,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     const struct CUmemPoolHandle_st *found = cuda_object_find(&call, pool, CUDA_KIND_POOL);
     if (!found || !value || !is_attribute(attribute))
         return CUDA_ERROR_INVALID_VALUE;
-    CUmemPool_attribute source = attribute; /* what is reserved is what is used */
+    CUmemPool_attribute source = attribute; /* reserved memory is used memory */
     if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
         source = CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
     if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)

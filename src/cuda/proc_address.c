@@ -38,7 +38,7 @@ void cuHeddleReportError(int result, const char *message) {
     cuda_results_add_error(call.state, (CUresult)result, NULL, message);
 }
 
-/* The newest symbol that the version has; is_known: some version has the name. */
+/* Returns the newest symbol in the version. is_known: some version has the name. */
 static const struct cuda_symbol *find(const char *name, int version, bool *is_known) {
     const struct cuda_symbol *best = NULL;
     *is_known = false;
@@ -69,7 +69,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int cuda_version,
         memcpy(function, &found->function, sizeof(*function));
         return CUDA_SUCCESS;
     }
-    /* Libraries look up all that any driver might have; only functions that are called count as missing. */
+    /* Libraries look up everything that any driver might have. Only functions that are called count as missing. */
     return cuda_refuse(&call, CUDA_ERROR_NOT_FOUND, "the program looked up %s, which is not supported", symbol);
 }
 

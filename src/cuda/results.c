@@ -57,7 +57,7 @@ bool cuda_results_has_error(const struct cuda_state *state, const char *message)
     return state->n_errors == MOST_ERRORS;
 }
 
-/* True if Heddle lacks something that the program needs; a GPU gives the other errors too. */
+/* Returns true if Heddle lacks a feature that the program needs. The other errors occur on a GPU too. */
 static bool is_unsupported(CUresult result) {
     return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_PTX ||
            result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE;
@@ -93,8 +93,8 @@ static json_t *table(const uint32_t *value, uint64_t n_rows, size_t n_columns) {
     return rows;
 }
 
-/* One row per sample: per SM, per DRAM channel, hits and conflicts of DRAM rows, per number of active lanes. The last
- * one covers the remaining cycles. */
+/* Writes one row per sample: per SM, per DRAM channel, hits and conflicts of DRAM rows, per number of active lanes. The
+ * last row covers the remaining cycles. */
 static json_t *samples(const struct gpu_series *series) {
     json_t *object = json_object();
     json_object_set_new(object, "every_cycles", json_integer((json_int_t)series->every_cycles));
@@ -247,8 +247,8 @@ static bool write_json(const char *path, const json_t *results) {
     return json_dump_file(results, path, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
 }
 
-/* Writes a new file, then renames it. `results` is NULL for the counts of threads. What could not be written leaves an
- * empty file PATH.lost: older results, or none, are not those of the run. */
+/* Writes a new file, then renames it. `results` is NULL for the counts of threads. If writing fails, an empty file
+ * PATH.lost says that older results, or missing ones, are not those of the run. */
 static void replace_file(const char *path, const json_t *results, const struct cuda_state *state) {
     size_t size = strlen(path) + 32;
     char *temporary = cuda_allocate(2 * size), *lost = temporary + size;

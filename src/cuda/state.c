@@ -1,8 +1,8 @@
 /* The state of the process: how an API call enters and leaves it, the current contexts of threads, the table of
  * objects.
  *
- * One lock guards everything, so calls from several threads take turns; a launch holds it until the kernel has ended.
- * Functions of the program (callbacks) run without it. */
+ * One lock guards everything, so calls from several threads take turns. A launch holds the lock until the kernel has
+ * ended. Functions of the program (callbacks) run without it. */
 #define _GNU_SOURCE
 #include "cuda/internal.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-/* The one mutable global of the project: the API has no handle for the process. It is made by the first call and lives
- * until the process ends. Accessed only under the lock; the lock knows its owner, so that an exit() in the middle of a
- * call is detected and does not deadlock. */
+/* The one mutable global of the project: the API has no handle for the process. The first call makes it, and it lives
+ * until the process ends. It is accessed only under the lock. The lock knows its owner, so that an exit() in the middle
+ * of a call is detected and does not deadlock. */
 static struct cuda_state *process_state;
 static pthread_mutex_t process_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
-/* What the API keeps for each thread: its stack of contexts, and its mode of stream capture. */
+/* The API's data about each thread: its stack of contexts, and its mode of stream capture. */
 enum { LARGEST_STACK = 64 };
 static _Thread_local struct {
     struct CUctx_st *context[LARGEST_STACK];

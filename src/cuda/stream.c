@@ -1,5 +1,5 @@
-/* Streams. Work is done in the order of the calls and finished when each returns, so a stream is always idle and never
- * waits; only its handle and its properties remain. */
+/* Streams. Each call finishes its work, in the order of the calls, before it returns. So a stream is always idle and
+ * never waits. Only its handle and its properties remain. */
 #include "cuda/internal.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t byt
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-/* The default streams have no object. */
+/* Returns the stream's object, or a standard one for the default streams, which have none. */
 static const struct CUstream_st *made_with(const struct cuda_call *call, CUstream stream) {
     static const struct CUstream_st standard = {.flags = CU_STREAM_DEFAULT};
     const struct CUstream_st *found = cuda_object_find(call, stream, CUDA_KIND_STREAM);
@@ -147,7 +147,7 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
     return cuStreamGetCtx(stream, context);
 }
 
-/* Attributes are hints on caches, waiting and order: they can be read back, and have no effect. */
+/* Attributes are hints on caches, waiting and order. They can be read back, and have no effect. */
 static CUlaunchAttributeValue *attributes_of(const struct cuda_call *call, CUstream stream) {
     struct CUstream_st *found = cuda_object_find(call, stream, CUDA_KIND_STREAM);
     return found ? found->attribute : call->state->stream_attribute;

@@ -1,4 +1,4 @@
-/* The table of cuGetProcAddress: each name of the API and the symbol that each CUDA version means by it. */
+/* The table of cuGetProcAddress: each name of the API, and its symbol in each CUDA version. */
 #include "cuda/symbols.h"
 
 /* Only addresses are taken, so all functions can have the same declaration. */

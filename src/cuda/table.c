@@ -1,5 +1,5 @@
-/* A hash table from 64-bit keys (handles, addresses) to pointers. Linear probing; removed entries keep their key until
- * the table grows, so that a walk may remove entries. Key 0 is never stored. */
+/* A hash table from 64-bit keys (handles, addresses) to pointers, with linear probing. Removed entries keep their key
+ * until the table grows, so that a walk may remove entries. Key 0 is never stored. */
 #include "cuda/internal.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@ static size_t slot_of(uint64_t key, size_t capacity) {
     return (size_t)((key * 0x9e3779b97f4a7c15ull) >> 20) & (capacity - 1);
 }
 
-/* The entry of the key, or the free one where it would go. */
+/* Returns the entry of the key, or the free one where it would go. */
 static struct cuda_entry *probe(const struct cuda_table *table, uint64_t key) {
     size_t slot = slot_of(key, table->capacity);
     while (table->entry[slot].key != 0 && table->entry[slot].key != key)

@@ -5,7 +5,8 @@
 
 /* ---- Handles ---------------------------------------------------------------------------------------------------- */
 
-/* The reference's object, made at the first query; NULL if the module has no variable of that name and kind. */
+/* Returns the reference's object, made at the first query, or NULL if the module has no variable of that name and
+ * kind. */
 static void *find_reference(struct cuda_call *call, CUmodule handle, const char *name, enum cuda_kind kind,
                             CUresult *result) {
     struct CUmod_st *module = cuda_object_find(call, handle, CUDA_KIND_MODULE);
@@ -117,8 +118,8 @@ CUresult cuTexRefSetMipmappedArray(CUtexref texture, CUmipmappedArray mipmap, un
 }
 
 /* As on an H200: a texture begins at a multiple of CUDA_PITCH_ALIGNMENT from the start of an allocation, at or before
- * the address; more bytes than there are end with the memory. C++ programs that name no size ask for 4 GB. Returns how
- * far the address lies after the texture's start. */
+ * the address, and ends at the latest with the memory. C++ programs that name no size ask for 4 GB. Returns the
+ * distance from the texture's start to the address. */
 static size_t align_and_clip(const struct cuda_call *call, CUdeviceptr *address, size_t *bytes) {
     uint64_t base, all;
     if (!gpu_find_allocation(call->gpu, *address, &base, &all))
@@ -204,7 +205,7 @@ CUresult cuSurfRefGetArray(CUarray *array, CUsurfref surface) {
     return CUDA_SUCCESS;
 }
 
-/* A module's references are visible to all its kernels; naming one for a kernel adds nothing. */
+/* A module's references are visible to all its kernels, so naming one for a kernel has no effect. */
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref texture) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)
@@ -298,7 +299,7 @@ CUresult cuTexRefSetMipmapLevelClamp(CUtexref texture, float least, float most) 
     return update(&call, found, &wanted);
 }
 
-/* Kept, and without effect: filters are isotropic. */
+/* Stored, but without effect: filters are isotropic. */
 CUresult cuTexRefSetMaxAnisotropy(CUtexref texture, unsigned maximum) {
     CUDA_CALL call = cuda_enter_context();
     if (call.result != CUDA_SUCCESS)

@@ -71,7 +71,7 @@ static CUresult describe_mipmap(const struct cuda_call *call, CUmipmappedArray h
     return result;
 }
 
-/* Where the texels are; how they are read is set later. */
+/* Describes where the texels are. How they are read is set later. */
 static CUresult describe_resource(const struct cuda_call *call, const CUDA_RESOURCE_DESC *resource,
                                   struct exec_texture *texture) {
     if (resource->flags != 0)
@@ -124,7 +124,7 @@ static CUresult describe_resource(const struct cuda_call *call, const CUDA_RESOU
     }
 }
 
-/* Repeating and mirroring exist only for normalised coordinates; with others the edge is repeated (CUDA C++ Programming
+/* Repeating and mirroring exist only for normalised coordinates. With others the edge is repeated (CUDA C++ Programming
  * Guide, texture memory). */
 static enum exec_wrap wrap_of(CUaddress_mode mode, bool is_normalized) {
     switch (mode) {

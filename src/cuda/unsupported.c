@@ -1,5 +1,5 @@
 /* The functions of the CUDA 13 driver API that Heddle does not support. They exist so that programs that link to them
- * start; a call prints one line and fails. Their arguments are never read, so one signature serves all. */
+ * start. A call prints one line and fails. Their arguments are never read, so one signature serves all. */
 #include "cuda/symbols.h"
 
 #define CUDA_UNSUPPORTED(symbol)                                                                                       \

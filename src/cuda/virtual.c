@@ -1,6 +1,6 @@
 /* Virtual memory management: reserves addresses, creates memory, maps one to the other.
  *
- * Mapped memory can be read and written at once; cuMemSetAccess() is checked and changes nothing, because there is one
+ * Mapped memory can be read and written at once. cuMemSetAccess() is checked and changes nothing, because there is one
  * device and the host can access all of its memory. */
 #include "cuda/internal.h"
 
@@ -48,7 +48,7 @@ static struct cuda_mapping *find_mapping(const struct cuda_call *call, uint64_t 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------
  */
 
-/* The program cannot choose where the range lies. */
+/* The program cannot choose the address of the range. */
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
                              unsigned long long flags) {
     CUDA_CALL call = cuda_enter();
