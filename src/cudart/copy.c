@@ -1,6 +1,6 @@
 /* Copies in one, two and three dimensions, between host, device and arrays.
  *
- * The kind says which side is the device. Host memory may be anything that the program can access; with
+ * The kind says which side is the device. Host memory may be anything that the program can access. With
  * cudaMemcpyDefault the driver decides by the address. */
 #include "cudart/internal.h"
 
@@ -71,7 +71,7 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
     return cudart_note(bytes ? cudart_find_variable(symbol, &address, bytes) : cudaErrorInvalidValue);
 }
 
-/* Finds a part of a variable; a copy beyond the variable is refused. */
+/* Finds a part of a variable. Refuses a part that extends beyond the variable. */
 static cudaError_t find_part(const void *symbol, size_t offset, size_t bytes, void **memory) {
     CUdeviceptr address;
     size_t all;
@@ -125,7 +125,7 @@ CUDART_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol);
 /* ---- Two dimensions -----------------------------------------------------------------------------------------------
  */
 
-/* The memory type of each side of a copy. */
+/* Finds the memory type of each side of a copy. */
 static cudaError_t sides_of(enum cudaMemcpyKind kind, CUmemorytype *from, CUmemorytype *to) {
     static const CUmemorytype sides[][2] = {
         [cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
@@ -252,7 +252,8 @@ CUDART_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray);
 /* ---- Three dimensions ---------------------------------------------------------------------------------------------
  */
 
-/* Bytes of an element; 1 without an array, as widths and positions are then in bytes; 0: no such array. */
+/* Returns the bytes of an element: 1 without an array, because widths and positions are then in bytes; 0: no such
+ * array. */
 static size_t element_bytes(cudaArray_t array) {
     CUDA_ARRAY3D_DESCRIPTOR description;
     if (!array)

@@ -65,7 +65,7 @@ CUDART_ALIAS(cudaThreadExit, cudaDeviceReset);
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     (void)flags;
-    (void)peer; /* there is no other device, and this one is no peer of itself */
+    (void)peer; /* there is no other device, and this one is not its own peer */
     CUresult result = cudart_start();
     return cudart_end(result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_DEVICE);
 }
@@ -87,7 +87,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
-/* A name that the driver does not have is no error: *status says so. */
+/* A name that the driver does not have is not an error: *status reports it. */
 static cudaError_t entry_point(const char *symbol, void **function, unsigned version, unsigned long long flags,
                                int *status) {
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

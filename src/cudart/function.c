@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Starts a call and finds its kernel; otherwise returns the error. */
+/* Starts a call and finds its kernel, or returns the error. */
 static cudaError_t find(const void *function, CUfunction *kernel) {
     CUresult result = cudart_start();
     return result != CUDA_SUCCESS ? (cudaError_t)result : cudart_find_kernel(function, kernel);

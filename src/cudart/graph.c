@@ -1,7 +1,7 @@
 /* Graphs: the functions that are more than one call of the driver (the others are in forward.def).
  *
- * The runtime describes kernels by their functions in the program and copies by cudaMemcpy3DParms; the driver has
- * its own descriptions. Those of memsets and host functions are the same in both. */
+ * The runtime describes kernels by their functions in the program and copies by cudaMemcpy3DParms. The driver has its
+ * own descriptions. Those of memsets and host functions are the same in both. */
 #include "cudart/internal.h"
 
 _Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "the same structure");
@@ -249,7 +249,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
     CUresult result = cudart_start();
     if (result == CUDA_SUCCESS && cudart_major >= 12)
         result = cuGraphExecUpdate(executable, graph, info);
-    else if (result == CUDA_SUCCESS) /* version 11 had the node and the result apart */
+    else if (result == CUDA_SUCCESS) /* version 11 passed the node and the result separately */
         result = cuGraphExecUpdate(executable, graph, &own);
     return cudart_end(result);
 }
@@ -280,7 +280,7 @@ static cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus *st
     return cudart_end(result);
 }
 
-/* Version 11 had the first three parameters alone; 12 calls this _v3. */
+/* Version 11 had only the first three parameters; 12 calls this _v3. */
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
                                      const cudaGraphEdgeData **edges, size_t *n_dependencies) {

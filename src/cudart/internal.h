@@ -18,8 +18,8 @@
 /* The libraries export cuda* and __cuda*; names that begin with cudart_ stay inside. */
 #pragma GCC visibility push(hidden)
 
-/* The library's version: 11, 12 or 13. Some functions kept their names and changed their signatures (version.c, the one
- * file that is compiled for each). */
+/* The library's version: 11, 12 or 13. Some functions kept their names and changed their signatures. Only version.c is
+ * compiled for each version. */
 extern const int cudart_major;
 
 /* ---- Calls (state.c) ----------------------------------------------------------------------------------------------
@@ -41,30 +41,30 @@ CUresult cudart_reset(void);
 /* `heddle: ...` on standard error. */
 __attribute__((format(printf, 1, 2))) void cudart_print(const char *format, ...);
 
-/* unsupported.c: says that the program asked for what is missing, makes it an error of the run, and returns
+/* unsupported.c: reports that the program asked for a missing feature, makes it an error of the run, and returns
  * cudaErrorNotSupported. */
 cudaError_t cudart_refuse(const char *what);
 
 /* ---- Registered kernels and variables (registry.c)
  * ---------------------------------------------------------------- */
 
-/* The kernel of a function of the program, loaded at first use; also accepts the handle of a kernel. Otherwise returns
- * cudaErrorInvalidDeviceFunction. */
+/* Finds the kernel of a function of the program, loaded at first use. Also accepts the handle of a kernel. Otherwise
+ * returns cudaErrorInvalidDeviceFunction. */
 cudaError_t cudart_find_kernel(const void *function, CUfunction *kernel);
-/* The same for a variable; otherwise returns cudaErrorInvalidSymbol. */
+/* The same for a variable. Otherwise returns cudaErrorInvalidSymbol. */
 cudaError_t cudart_find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes);
 /* A texture reference of the program. */
 struct cudart_texture {
     CUtexref reference;
     bool reads_fractions; /* kernels read its integers as numbers from -1 or 0 to 1 */
-    size_t offset;        /* of what it was bound to, in bytes after its start */
+    size_t offset;        /* distance from the texture's start to the bound address, in bytes */
 };
 
-/* Finds it by the program's variable; otherwise returns cudaErrorInvalidTexture. */
+/* Finds it by the program's variable. Otherwise returns cudaErrorInvalidTexture. */
 cudaError_t cudart_find_texture(const void *host, struct cudart_texture **texture);
-/* The same for a surface reference; otherwise returns cudaErrorInvalidSurface. */
+/* The same for a surface reference. Otherwise returns cudaErrorInvalidSurface. */
 cudaError_t cudart_find_surface(const void *host, CUsurfref *surface);
-/* Forgets what was loaded, so that it is loaded again into the next context. */
+/* Forgets everything that was loaded, so that it is loaded again into the next context. */
 void cudart_unload_all(void);
 
 /* ---- Between the files --------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ static cudaMemLocation location_of(int device) {
                              device < 0 ? 0 : device};
 }
 
-/* A location and a flag take the registers that held the device and the stream up to version 12. */
+/* A location and a flag use the registers that held the device and the stream up to version 12. */
 cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream) {
     if (cudart_major >= 13)

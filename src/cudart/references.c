@@ -1,5 +1,5 @@
-/* Texture and surface references: what the program says in its variable becomes settings of the driver's reference at
- * the time it is bound. Later changes wait for the next binding: no call tells of them. */
+/* Texture and surface references: the settings in the program's variable become settings of the driver's reference when
+ * it is bound. Later changes wait for the next binding, because no call reports them. */
 #include "cudart/references.h"
 
 #include "cudart/internal.h"
@@ -7,7 +7,7 @@
 /* ---- Textures -----------------------------------------------------------------------------------------------------
  */
 
-/* The settings of the program's variable; what was bound before is no longer. */
+/* Applies the settings of the program's variable and unbinds the previous memory. */
 static CUresult apply_settings(const struct textureReference *from, CUtexref texture, bool reads_fractions) {
     unsigned flags = (reads_fractions ? 0u : CU_TRSF_READ_AS_INTEGER) |
                      (from->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from->sRGB ? CU_TRSF_SRGB : 0u) |
@@ -77,7 +77,7 @@ cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *ref
     return cudart_end(cuTexRefSetAddress2D(texture->reference, &shape, (uintptr_t)memory, pitch));
 }
 
-/* An array has its own format: the one that the program names says the same. */
+/* An array has its own format, which the program's description only repeats. */
 cudaError_t cudaBindTextureToArray(const struct textureReference *reference, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *format) {
     (void)format;
@@ -124,7 +124,7 @@ cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureRe
     return cudaSuccess;
 }
 
-/* The variable itself is what the program looks for. */
+/* The program asks for the variable itself. */
 cudaError_t cudaGetTextureReference(const struct textureReference **reference, const void *symbol) {
     struct cudart_texture *texture;
     CUresult result = cudart_start();

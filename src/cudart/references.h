@@ -1,5 +1,5 @@
-/* Texture and surface references: variables of a program that stand for what its kernels read, and that the host binds
- * to memory. CUDA 11 is the last version that has them; its header is not ours, so they are declared here. */
+/* Texture and surface references: variables of a program through which its kernels read, and which the host binds to
+ * memory. CUDA 11 is the last version that has them. Its header is not ours, so they are declared here. */
 #pragma once
 
 #include "cuda_runtime_api.h"

@@ -25,7 +25,7 @@ struct entity {
     CUfunction kernel;   /* NULL: not loaded */
     CUdeviceptr address; /* 0: not loaded */
     size_t bytes;
-    struct cudart_texture texture; /* its driver's reference is NULL: not loaded, or no texture */
+    struct cudart_texture texture; /* NULL as its driver's reference: not loaded, or not a texture */
     CUsurfref surface;
 };
 
@@ -110,7 +110,7 @@ void __cudaUnregisterFatBinary(void **handle) {
     size_t at = 0;
     while (at < registry.n_binaries && registry.binary[at] != binary)
         at++;
-    if (at < registry.n_binaries) { /* an object that was opened later does it twice */
+    if (at < registry.n_binaries) { /* an object that was opened later registers twice */
         registry.binary[at] = registry.binary[--registry.n_binaries];
         remove_all_of(&registry.kernels, binary);
         remove_all_of(&registry.variables, binary);

@@ -1,6 +1,6 @@
 /* The state of the runtime: the driver's start, each thread's last error, the primary context.
  *
- * As in CUDA, a thread that has made a context current with the driver API keeps it; any other thread uses the primary
+ * As in CUDA, a thread that has made a context current with the driver API keeps it. Any other thread uses the primary
  * context of the one device. A kernel's fault stays in its context: the driver returns it from every later call, so it
  * is not kept here. */
 #include "cudart/internal.h"

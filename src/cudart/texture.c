@@ -84,7 +84,7 @@ static CUDA_TEXTURE_DESC texture_to_driver(const struct cudaTextureDesc *from) {
                  (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from->sRGB ? CU_TRSF_SRGB : 0u) |
                  (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u),
     };
-    if (cudart_major >= 12 && from->seamlessCubemap) /* before, the description ends without it */
+    if (cudart_major >= 12 && from->seamlessCubemap) /* older descriptions end without it */
         to.flags |= CU_TRSF_SEAMLESS_CUBEMAP;
     for (unsigned i = 0; i < 3; i++)
         to.addressMode[i] = (CUaddress_mode)from->addressMode[i];

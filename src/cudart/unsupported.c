@@ -1,11 +1,11 @@
-/* The functions listed in unsupported.def: they return cudaErrorNotSupported, and the first call of each prints its
+/* The functions listed in unsupported.def. They return cudaErrorNotSupported, and the first call of each prints its
  * name. */
 #include "cudart/internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Only in Heddle's libcuda.so.1: makes it an error of the run. */
+/* Exists only in Heddle's libcuda.so.1: reports an error of the run. */
 void cuHeddleReportError(int result, const char *message);
 
 cudaError_t cudart_refuse(const char *name) {

@@ -1,6 +1,6 @@
 /* Jumps over functions of the program, for x86-64.
  *
- * A jump takes five bytes, with a distance of 32 bits, because some functions are not much longer; it leads to a table
+ * A jump takes five bytes, with a distance of 32 bits, because some functions are not much longer. It leads to a table
  * near the program, and from there to the target with an address of 64 bits. A function that begins with endbr64, as
  * indirect calls may require, keeps it. */
 #include <stdint.h>
@@ -16,7 +16,7 @@ enum {
     ENDBR_BYTES = 4,
 };
 
-static const uintptr_t reach = (uintptr_t)1 << 30; /* half of what 32 bits reach, so that both ends are in reach */
+static const uintptr_t reach = (uintptr_t)1 << 30; /* half the range of 32 bits, so that both ends are within range */
 
 static uintptr_t page_bytes(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
 

@@ -36,8 +36,8 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
 /* ---- Heddle's runtime ---------------------------------------------------------------------------------------------
  */
 
-/* Functions that came and went tell the version: texture references ended with 11, and 12 alone has a second
- * cudaGetDeviceProperties. */
+/* Functions that were added and removed identify the version: texture references ended with 11, and only 12 has a
+ * second cudaGetDeviceProperties. */
 struct features {
     unsigned n_functions;
     bool has_register, has_texture_references, has_second_properties;
@@ -172,7 +172,7 @@ static void call_again(void *context, const struct elf_function *function) {
     ((void (*)(void))(object->base + function->address))();
 }
 
-/* What the constructors of each translation unit call. */
+/* Calls the functions that the constructors of each translation unit call. */
 static void register_again(struct object *object) {
     struct elf_file file;
     if (!elf_open(&file, object->path))

@@ -42,7 +42,7 @@ void elf_close(struct elf_file *file) {
 /* ---- Sections -----------------------------------------------------------------------------------------------------
  */
 
-/* The bytes of a part of the file, or NULL if they are not all there. */
+/* Returns the bytes of a part of the file, or NULL if they are not all there. */
 static const void *part(const struct elf_file *file, uint64_t offset, uint64_t size) {
     return offset <= file->size && size <= file->size - offset ? file->bytes + offset : NULL;
 }
@@ -58,7 +58,7 @@ static const void *contents(const struct elf_file *file, const Elf64_Shdr *heade
     return header && header->sh_type != SHT_NOBITS ? part(file, header->sh_offset, header->sh_size) : NULL;
 }
 
-/* The name at an offset of a string section, or "". */
+/* Returns the name at an offset of a string section, or "". */
 static const char *text_at(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset) {
     const char *text = contents(file, strings);
     if (!text || offset >= strings->sh_size || text[strings->sh_size - 1])
