@@ -1,5 +1,5 @@
-/* Observes an SM: records what its bundles execute for each thread (exec/profile.h), and checks for tests that groups,
- * slots and threads agree. */
+/* Observes an SM: records the instructions of its bundles for each thread (exec/profile.h), and checks, for tests, that
+ * groups, slots and threads agree. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

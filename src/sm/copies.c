@@ -1,14 +1,15 @@
-/* Asynchronous copies in time. cp.async takes a turn in the load/store unit like a load; its lines then come without
- * anything waiting for them. A bulk copy goes to a queue of its own, which uses the L1 when the load/store unit does
- * not, and keeps one request busy, MEM_MAX_TRANSACTIONS lines after the other, until all its lines have come.
+/* Times asynchronous copies. cp.async takes a turn in the load/store unit like a load; its lines then arrive without
+ * anything waiting for them. A bulk copy goes to a separate queue, which uses the L1 when the load/store unit does not.
+ * It keeps one request busy, MEM_MAX_TRANSACTIONS lines after the other, until all its lines have arrived.
  *
- * Values are there already (exec/copy.c), so a wait only holds its group: cp.async.wait_group, .wait_all and a true
- * mbarrier.test_wait or .try_wait let the group's next instruction issue when the copies have arrived that the threads
- * wait for. A copy belongs to threads, not to a group, so it does not matter which group they are in when they wait.
- * cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier; a bulk copy has one from the start.
+ * Values are already in place (exec/copy.c), so a wait only delays its group. After cp.async.wait_group, .wait_all and
+ * a true mbarrier.test_wait or .try_wait, the group's next instruction issues when the copies that the threads wait for
+ * have arrived. A copy belongs to threads, not to a group, so it does not matter which group they are in when they
+ * wait. cp.async.mbarrier.arrive ties the copies of its threads to an mbarrier. A bulk copy has an mbarrier from the
+ * start.
  *
  * Left out: the cycles that the data takes from the L1 to shared memory, and its banks; .cg, which goes through the L1
- * here like .ca. Copies and waits on different SMs do not know of each other (odgs moves threads). */
+ * here like .ca. Copies and waits on different SMs do not affect each other (odgs moves threads). */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -21,20 +22,20 @@ struct copy {
     enum copy_state state;
     bool is_bulk;
     uint32_t lanes;
-    uint64_t ready;                         /* ARRIVED: the cycle in which its data is there */
-    const struct exec_row *row[EXEC_LANES]; /* compared, not followed: a row may be gone */
+    uint64_t ready;                         /* ARRIVED: the cycle in which its data arrived */
+    const struct exec_row *row[EXEC_LANES]; /* compared, never dereferenced: the row may no longer exist */
     const struct exec_block *block[EXEC_LANES];
     uint8_t home[EXEC_LANES];                   /* the thread's lane in its row */
     uint32_t group[EXEC_LANES];                 /* of cp.async or cp.async.bulk */
     uint32_t mbarrier[EXEC_LANES];              /* EXEC_NO_MBARRIER: none yet */
     uint32_t left;                              /* bulk: lanes whose lines have not all been requested, */
-    uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and these */
+    uint64_t next[EXEC_LANES], end[EXEC_LANES]; /* and the addresses of the rest */
 };
 
 struct sm_copies {
     struct copy *copy;
     uint32_t n_copies, n_words;
-    uint32_t n_used;          /* those from here on have never been used */
+    uint32_t n_used;          /* the entries from here on have never been used */
     uint64_t *awaited;        /* for each slot a bit set of copies */
     struct sched_set waiting; /* slots that wait for copies */
     uint32_t *queue;          /* requests of bulk copies; sm->n_bulk_copies from head on */
@@ -52,14 +53,14 @@ void sm_copies_begin(struct sm *sm) {
     if (!has_copies(sm->program))
         return;
     struct sm_copies *copies = sm->copies = base_allocate(1, sizeof *copies);
-    copies->n_copies = 2 * sm->n_requests; /* those in flight, and some whose data is on its way from the L1 */
+    copies->n_copies = 2 * sm->n_requests; /* those in flight, and some whose data still moves from the L1 */
     copies->n_words = (copies->n_copies + 63) / 64;
     copies->copy = base_allocate(copies->n_copies, sizeof *copies->copy);
     copies->awaited = base_allocate((size_t)sm->n_slots * copies->n_words, sizeof *copies->awaited);
     copies->queue = base_allocate(sm->n_requests, sizeof *copies->queue);
 }
 
-/* Requests outlive the grid; the lines that a bulk copy has not requested yet are dropped. */
+/* Requests outlive the grid. The lines that a bulk copy has not requested yet are dropped. */
 void sm_copies_end(struct sm *sm) {
     struct sm_copies *copies = sm->copies;
     if (!copies)
@@ -83,7 +84,7 @@ void sm_copies_end(struct sm *sm) {
 
 /* --- copies --- */
 
-/* Takes a copy that is free, or has arrived; at worst the one that arrives next. */
+/* Takes a copy that is free or has arrived, otherwise the one that arrives next. */
 static uint32_t take_copy(struct sm_copies *copies, uint64_t cycle) {
     uint32_t best = 0;
     uint64_t least = SM_NEVER;
@@ -129,7 +130,7 @@ void sm_copies_pop(struct sm *sm) {
     sm->n_bulk_copies--;
 }
 
-/* Notes whose copies they are. */
+/* Records the threads that own the copies. */
 static void start_copy(const struct sm *sm, struct copy *copy, uint32_t lanes, bool is_bulk, bool has_mbarrier) {
     const uint32_t kind = is_bulk;
     copy->state = COPY_IN_FLIGHT;
@@ -201,7 +202,7 @@ void sm_copies_forget(struct sm *sm, uint32_t s) {
     sm->slot[s].waits_for_copies = false;
 }
 
-/* Tells the groups that wait for it. */
+/* Tells the groups that wait for the copy. */
 static void arrive(struct sm *sm, uint32_t number, uint64_t ready, uint64_t cycle) {
     struct sched_set waiting = sm->copies->waiting;
     for (uint32_t word = 0; word < sm->n_words; word++)
@@ -237,7 +238,7 @@ bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle)
     return true;
 }
 
-/* The lane in which a copy's thread now executes, or EXEC_LANES. */
+/* Returns the lane in which a copy's thread now executes, or EXEC_LANES. */
 static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
                         uint32_t i) {
     if (bundle->row)
@@ -250,7 +251,8 @@ static uint32_t lane_of(const struct sm *sm, const struct divergence_bundle *bun
     return EXEC_LANES;
 }
 
-/* The thread of the copy's lane i, which executes the wait, has to wait for it: all but its last imm groups. */
+/* Returns whether the thread of the copy's lane i executes the wait and must wait for the copy: for all but its last
+ * imm groups. */
 static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
                         uint32_t i) {
     const struct exec_insn *insn = &sm->program->exec->code[bundle->pc];
@@ -262,7 +264,8 @@ static bool is_of_group(const struct sm *sm, const struct divergence_bundle *bun
            copy->group[i] + (uint64_t)insn->imm < copy->row[i]->n_copy_groups[is_bulk][copy->home[i]];
 }
 
-/* A lane that executes a wait has seen the phase complete to which the copy's lane i belongs. */
+/* Returns whether a lane that executes a wait has seen the completion of the phase to which the copy's lane i
+ * belongs. */
 static bool is_of_mbarrier(const struct sm *sm, const struct divergence_bundle *bundle, const struct copy *copy,
                            uint32_t i) {
     for (uint32_t left = bundle->mask; left && copy->mbarrier[i] != EXEC_NO_MBARRIER; left &= left - 1) {
@@ -283,7 +286,7 @@ static bool is_awaited(const struct sm *sm, const struct divergence_bundle *bund
     return false;
 }
 
-/* Copies without an mbarrier of the threads that arrive signal this one. */
+/* Ties the copies of the arriving threads that have no mbarrier yet to this one. */
 static void tie(const struct sm *sm, const struct divergence_bundle *bundle, struct copy *copy) {
     for (uint32_t left = copy->is_bulk ? 0 : copy->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left), l = lane_of(sm, bundle, copy, i);

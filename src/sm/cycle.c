@@ -6,12 +6,12 @@
 #include "exec/stores.h"
 #include "sm/internal.h"
 
-/* The slot slept until this cycle. */
+/* Wakes a slot that slept until this cycle. */
 static void wake_slot(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     if ((slot->state != SM_SLOT_DEPENDENCY && slot->state != SM_SLOT_FETCH) || slot->wake == SM_NEVER)
         return;               /* it now waits for something else */
-    if (slot->wake > cycle) { /* beyond the wheel's reach, or put off since */
+    if (slot->wake > cycle) { /* beyond the wheel's range, or postponed since */
         sm_sleep_until(sm, s, cycle, slot->wake);
         return;
     }
@@ -36,8 +36,8 @@ static bool is_wheel_used(const struct sm *sm, uint64_t cycle) {
     return sm->wheel_used[at / 64] >> at % 64 & 1;
 }
 
-/* Wakes slots until none is due: a woken group may place or wake others that go in the same cycle. The `refused` ask
- * again, in turn among the others, until the I-cache's port is taken. */
+/* Wakes slots until none is due, because a woken group may place or wake others that issue in the same cycle. The
+ * `refused` slots ask again, in turn among the others, until the I-cache's port is taken. */
 static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t cycle) {
     uint32_t at = (uint32_t)(cycle % SM_WHEEL);
     while (is_wheel_used(sm, cycle) || !sched_is_empty(&refused)) {
@@ -56,8 +56,8 @@ static inline void wake_slots(struct sm *sm, struct sched_set refused, uint64_t 
     }
 }
 
-/* The first cycle in which no unit is held by an instruction that takes several cycles; SM_NEVER while accesses go into
- * the cache one after the other. */
+/* Returns the first cycle in which no instruction that takes several cycles occupies a unit, or SM_NEVER while accesses
+ * enter the cache one after the other. */
 static uint64_t pipeline_free(const struct sm *sm) {
     uint64_t free = sm->queue_length ? SM_NEVER : 0;
     for (int unit = 0; unit < SM_N_UNITS; unit++)
@@ -68,13 +68,13 @@ static uint64_t pipeline_free(const struct sm *sm) {
     return free;
 }
 
-/* A barrel is one pipeline in order: what takes several cycles in a stage stalls all that comes after it, as serialised
- * accesses do in Narasiman 2011, 2.2. Where lanes fetch for themselves (mimd) each is its own pipeline. */
+/* A barrel is one pipeline in order: an instruction that takes several cycles in a stage stalls all later ones, as
+ * serialised accesses do in Narasiman 2011, 2.2. If lanes fetch for themselves (mimd), each is its own pipeline. */
 static bool stalls_as_one(const struct sm *sm) {
     return sm->machine->pipeline == CONFIG_PIPELINE_BARREL && !sm->lane_ready;
 }
 
-/* Ready slots whose unit takes an instruction in this cycle. */
+/* Returns the ready slots whose unit takes an instruction in this cycle. */
 static struct sched_set candidates_of(const struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     struct sched_set set = {{0}};
     bool ldst_is_full = !sm_ldst_has_room(sm);
@@ -113,8 +113,8 @@ static inline int pick(struct sm *sm, uint32_t scheduler, uint64_t cycle) {
     return picked;
 }
 
-/* The block may end with the threads of the group: they are in its only live row, or all live threads of one of its
- * rows. Without a row or threads: not known. */
+/* Returns whether the block may end with the threads of the group: they are in its only live row, or are all live
+ * threads of one of its rows. Without a row or threads this is not known. */
 static bool may_end_block(const struct divergence_group *group) {
     if (group->row)
         return divergence_cta(group->row)->n_live_rows == 1;
@@ -132,7 +132,7 @@ static bool may_end_block(const struct divergence_group *group) {
     return false;
 }
 
-/* The SM cannot issue the group's next instruction before the others have come so far. */
+/* Returns whether the other SMs must reach this cycle before the SM can issue the group's next instruction. */
 static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) {
     const struct divergence_group *group = sm->slot[s].group;
     if (freedom == SM_APART) {
@@ -144,8 +144,8 @@ static bool must_wait(const struct sm *sm, uint32_t s, enum sm_freedom freedom) 
     return sm->program->exec->code[group->pc].kind != EXEC_KIND_EXIT || may_end_block(group);
 }
 
-/* Gives every scheduler its turn. Returns false at a group that must wait: schedule() then continues there when all SMs
- * have reached this cycle. */
+/* Gives every scheduler its turn. Returns false at a group that must wait. When all SMs have reached this cycle,
+ * schedule() continues there. */
 static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
     struct sm_turn turn = sm->turn;
     for (; turn.scheduler < sm->n_schedulers && !sm_has_fault(sm); turn.scheduler++, turn.has_picked = false) {
@@ -160,7 +160,7 @@ static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
         }
         sm_issue(sm, turn.scheduler, (uint32_t)turn.picked, cycle);
         turn.has_issued = true;
-        if (sm->has_issued_nothing) { /* the scheduler has its turn still */
+        if (sm->has_issued_nothing) { /* the scheduler still has its turn */
             sm->has_issued_nothing = false;
             turn.scheduler--;
         }
@@ -169,7 +169,7 @@ static bool schedule(struct sm *sm, enum sm_freedom freedom, uint64_t cycle) {
     return true;
 }
 
-/* Ready groups that cannot issue wait for a unit or, when a full load/store queue stops all of them, for memory. */
+/* Ready groups that cannot issue wait for a unit or, if a full load/store queue stops all of them, for memory. */
 static enum sm_stall why_ready_groups_wait(const struct sm *sm) {
     if (stalls_as_one(sm) && sm->queue_length && sm->ldst_is_refused)
         return SM_STALL_MEMORY;
@@ -202,7 +202,8 @@ static uint64_t next_on_wheel(const struct sm *sm, uint64_t cycle) {
     return SM_NEVER;
 }
 
-/* When a ready group may find its unit free; SM_NEVER: all of them wait for room in the load/store queue. */
+/* Returns the cycle in which a ready group may find its unit free, or SM_NEVER if all of them wait for room in the
+ * load/store queue. */
 static uint64_t next_issue(const struct sm *sm, uint64_t cycle) {
     bool ldst_is_full = !sm_ldst_has_room(sm);
     uint64_t next = SM_NEVER;
@@ -234,7 +235,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t cycle, bool has_issued)
     return sm->model_wake < next ? sm->model_wake : next;
 }
 
-/* Slots have become free, or the time that the model asked for has come. */
+/* Returns whether slots have become free, or the cycle that the model asked for has come. */
 static bool is_refill_due(const struct sm *sm, uint64_t cycle) { return sm->has_freed_slot || sm->model_wake <= cycle; }
 
 static void refill(struct sm *sm, uint64_t cycle) {
@@ -245,7 +246,7 @@ static void refill(struct sm *sm, uint64_t cycle) {
         sm->divergence->refill(sm->model, cycle);
 }
 
-/* Every group waits for memory or for others: the model may use the time. */
+/* Lets the model use the time in which every group waits for memory or for others. */
 static void use_idle_time(struct sm *sm, uint64_t cycle) {
     if (!sm->divergence->memory || !sm->divergence->memory->idle || sm->n_in_state[SM_SLOT_READY] ||
         sm->n_in_state[SM_SLOT_DEPENDENCY] || sm->n_in_state[SM_SLOT_FETCH] || !sm->n_in_state[SM_SLOT_MEMORY])
@@ -253,7 +254,7 @@ static void use_idle_time(struct sm *sm, uint64_t cycle) {
     sm->divergence->memory->idle(sm->model, cycle);
 }
 
-/* The stages before the schedulers. */
+/* Runs the stages before the schedulers. */
 static void begin_cycle(struct sm *sm, uint64_t cycle) {
     if (cycle > sm->last_cycle + 1)
         sm_catch_up(sm, cycle - 1);
@@ -264,14 +265,14 @@ static void begin_cycle(struct sm *sm, uint64_t cycle) {
     wake_slots(sm, sm->refused, cycle);
     if (is_refill_due(sm, cycle)) {
         refill(sm, cycle);
-        wake_slots(sm, (struct sched_set){{0}}, cycle); /* those that refill() placed */
+        wake_slots(sm, (struct sched_set){{0}}, cycle); /* the slots that refill() filled */
     }
     sm->is_waking = false;
     if (sm->queue_length || sm->n_bulk_copies)
         sm_ldst_tick(sm, cycle);
 }
 
-/* The stages after the schedulers. Returns the next cycle. */
+/* Runs the stages after the schedulers. Returns the next cycle. */
 static uint64_t end_cycle(struct sm *sm, uint64_t cycle) {
     bool has_issued = sm->turn.has_issued;
     if (is_refill_due(sm, cycle))

@@ -1,5 +1,5 @@
-/* For tests of sm: one SM with a kernel written in the test, its memory and a clock. Cycle counts are derived on paper:
- * a block that starts in cycle 0 has its first instruction fetched in cycle 1; the run ends in the cycle in which its
+/* For tests of sm: one SM with a kernel written in the test, its memory and a clock. Cycle counts are derived on paper.
+ * A block that starts in cycle 0 has its first instruction fetched in cycle 1. The run ends in the cycle in which its
  * last instruction issues. Memory is perfect unless a test says otherwise: every line arrives l1.latency cycles after
  * the request, and an address is requested in the cycle after its instruction issued. */
 #pragma once

@@ -6,14 +6,15 @@
 #include "sm/sm.h"
 
 enum {
-    SM_WHEEL = 128, /* cycles that a wake-up can lie ahead; a later one is checked again when the wheel comes round */
-    SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may bring up to 32 (mimd) */
+    SM_WHEEL = 128,    /* how far ahead a wake-up can lie, in cycles; a later one is checked again when the wheel comes
+                        * round */
+    SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may add up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
-    SM_WARM_SLOTS = 2048, /* so many slots, with their registers, fit into the host's cache */
+    SM_WARM_SLOTS = 2048, /* this many slots, with their registers, fit into the host's cache */
     SM_MAX_SCHEDULERS = CONFIG_MAX_SCHEDULERS,
     SM_FETCH_TOKEN = 0x80000000u, /* token of an instruction fetch: this and the slot */
-    SM_TOKEN_SHIFT = 16,          /* token of a line: request, and from here on which of its lines */
+    SM_TOKEN_SHIFT = 16,          /* token of a line: the request, and above this bit the number of the line */
     SM_NO_SLOT = -1,
     SM_NO_REQUEST = 0xffff,
     SM_NO_TRAITS = 0xff,
@@ -34,22 +35,22 @@ enum sm_state {
     SM_N_STATES
 };
 
-/* A group's place on the SM: one cache line, many are looked at every cycle. */
+/* A group's place on the SM: one cache line, because every cycle looks at many. */
 struct sm_slot {
     struct divergence_group *group; /* NULL: free */
     uint64_t fetch_ready;           /* it does not issue before this cycle */
-    uint64_t result_ready;          /* latest result in flight, memory apart */
+    uint64_t result_ready;          /* latest result in flight, except memory's */
     uint64_t *register_ready;       /* scoreboard; SM_NEVER while a load is in flight */
     uint64_t wake;                  /* the cycle in which the wheel wakes it */
-    uint64_t age;                   /* identifies the group: a request may outlive the one that made it */
+    uint64_t age;                   /* identifies the group: a request may outlive the group that made it */
     uint32_t fetch_line;            /* of the last instruction */
     uint16_t n_accesses, n_loads;   /* memory instructions in flight; those of them with a result */
     uint8_t state;                  /* enum sm_state */
     uint8_t unit, traits;           /* of the next instruction */
-    bool is_stalled;                /* the scheduler knows */
+    bool is_stalled;                /* the scheduler knows that it stalls */
     bool is_draining;               /* resume() is due when it wakes */
-    bool is_continued;              /* some bundles of its instruction have issued, not all */
-    bool waits_for_copies;          /* its next instruction does (copies.c) */
+    bool is_continued;              /* some but not all bundles of its instruction have issued */
+    bool waits_for_copies;          /* its next instruction waits for copies (copies.c) */
     uint8_t parts;                  /* parts of a machine instruction that have not been issued yet */
 };
 _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
@@ -58,7 +59,8 @@ _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
-    uint8_t lines_per_cycle, more_cycles; /* at most so many; for which the L1 is busy after the last. 0: no limit */
+    uint8_t lines_per_cycle, more_cycles; /* most lines per cycle; cycles for which the L1 is busy after the last one.
+                                           * 0: no limit */
     uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
     uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
     uint64_t ready;
@@ -79,7 +81,7 @@ struct sm_lanes {
     uint64_t valid_from, valid_until; /* `ready` holds from cycle valid_from until before valid_until */
     uint32_t ready;                   /* lanes that can issue */
     uint32_t of_unit[SM_N_UNITS];     /* lanes by their instruction's unit */
-    uint32_t changed;                 /* lanes for which all of this must be worked out again */
+    uint32_t changed;                 /* lanes whose entries here are out of date */
 };
 
 /* Progress within a cycle. */
@@ -95,8 +97,8 @@ struct sm_resident {
     bool is_in_flight;
 };
 
-/* What every cycle reads comes first, in few cache lines: with many SMs in step, the host's cache has lost them by the
- * next cycle. */
+/* The fields that every cycle reads come first, in few cache lines: with many SMs in step, the host's cache has lost
+ * them by the next cycle. */
 /* Lines of 64 bytes in the largest cache for constants. */
 enum { SM_MOST_CONSTANT_LINES = 64, SM_FAR_CONSTANT_LINES = 256 }; /* far: lines of 256 bytes */
 
@@ -119,33 +121,34 @@ struct sm {
     bool is_waking;       /* a group placed or woken now may issue in this cycle */
     bool has_freed_slot;  /* refill() is due at the end of the cycle */
     /* The model does not depend on other SMs or on the grid's blocks, groups have one pc, and instruction fetches do
-     * not share the way to the L2 with answers to other SMs, as they do with coherent caches. */
+     * not share the path to the L2 with answers to other SMs, as they do with coherent caches. */
     bool is_separate;
     bool is_scoreboard;
     bool has_partitions;           /* schedulers have their own units */
     bool has_issued_nothing;       /* the last instruction became no machine instruction */
-    bool has_machine_instructions; /* an instruction of PTX may be none, one or several */
-    bool folds;                    /* and one that is none may go with another */
+    bool has_machine_instructions; /* a PTX instruction may become none, one or several */
+    bool folds;                    /* and one that becomes none may issue together with another */
     bool has_lane_pcs;             /* every lane fetches its own instruction (mimd) */
     bool has_icache;               /* an I-cache that can miss */
     bool policy_sees_waits;
     bool gets_cold; /* there are so many SMs that the host's cache does not keep this one's state: warm.c */
-    bool is_cold;   /* and it has not been running ahead of the others */
-    /* checks: for tests. is_watched: checks, an observer, or the grid records what its threads or lines execute. */
+    bool is_cold;   /* gets_cold, and it has not been running ahead of the others */
+    /* checks: for tests. is_watched: checks, an observer, or the grid records the execution of its threads or lines. */
     bool checks, is_watched;
     struct sm_follower *follower; /* observe.c; NULL: nothing observes the slots of this grid */
 
-    struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may notice */
+    struct sched_set ready, next_visible; /* next_visible: slots whose next instruction other SMs may observe */
     struct sched_set of_scheduler[SM_MAX_SCHEDULERS];
     struct sched_set of_unit[SM_N_UNITS];              /* slots by their next instruction's unit */
     uint64_t unit_free[SM_N_UNITS][SM_MAX_SCHEDULERS]; /* see sm_unit_owner() */
     uint64_t units_free;                               /* the latest of unit_free */
     uint64_t issue_free[SM_MAX_SCHEDULERS];            /* has_machine_instructions: a scheduler is busy until then */
     uint64_t constant_tag[SM_MOST_CONSTANT_LINES];     /* the cache for constants: line numbers plus one */
-    uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* when the line is there */
-    uint64_t far_constant_tag[SM_FAR_CONSTANT_LINES];  /* the larger one after it */
+    uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* cycle in which the line arrives */
+    uint64_t far_constant_tag[SM_FAR_CONSTANT_LINES];  /* of the larger cache below it */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
-    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see besides `ready` */
+    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see in addition to
+                                                                           * `ready` */
     struct sched_view view;                                               /* those sets by address */
     const struct sched_ops *policy;
     void *policy_state[SM_MAX_SCHEDULERS];
@@ -156,7 +159,7 @@ struct sm {
     const struct divergence_ops *divergence;
     void *model;
     uint64_t *lanes_at;                                    /* per pc: thread instructions executed in this grid */
-    uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, memory apart */
+    uint64_t cycles_to_next, cycles_to_next_after_control; /* until a group may be fetched again, except for memory */
     uint64_t *lane_ready;            /* scoreboards of single lanes (lanes.c); NULL: each slot has one */
     enum exec_kind first_model_kind; /* instructions of this kind and above go to the model: control() */
     enum sm_stall sleeps_for;
@@ -186,11 +189,11 @@ struct sm {
     struct sm_resident **resident;
     uint32_t n_resident_places, max_residents, n_residents;
     uint64_t *register_memory;
-    uint64_t block_start;   /* groups of the block that starts do not issue before this cycle */
-    struct sm_lanes *lanes; /* by slot, where lane_ready is not NULL */
+    uint64_t block_start;   /* groups of a starting block do not issue before this cycle */
+    struct sm_lanes *lanes; /* by slot, if lane_ready is not NULL */
     uint64_t fault_pc;
     struct exec_row *fault_row;
-    char broken[160]; /* what a check found; empty: nothing */
+    char broken[160]; /* the finding of a check; empty: none */
 };
 
 /* prepare.c */
@@ -202,7 +205,7 @@ void sm_issue(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 /* Parts of sm_issue() that joint_issue.c combines. Each returns the number of lanes that executed. */
 uint32_t sm_issue_picked(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
 uint32_t sm_issue_row(struct sm *sm, uint32_t scheduler, uint32_t slot, uint64_t cycle);
-/* The model names the threads. *is_last: the instruction has no bundles left. */
+/* Here the model names the threads. *is_last: the instruction has no bundles left. */
 uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t slot, uint32_t ready, bool *is_last,
                           uint64_t cycle);
 void sm_count_issue(struct sm *sm, uint32_t lanes);
@@ -221,7 +224,7 @@ static inline void sm_set_state(struct sm *sm, uint32_t s, enum sm_state state) 
         sched_remove(&sm->ready, s);
 }
 
-/* An instruction, or a call of the model that may place, wake or end groups, has set a fault. */
+/* Returns whether an instruction, or a call of the model that may place, wake or end groups, has set a fault. */
 static inline bool sm_has_fault(const struct sm *sm) { return sm->cx.fault.kind != EXEC_FAULT_NONE; }
 
 static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
@@ -236,13 +239,13 @@ static inline void sm_tell_wake(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->policy->wake(sm->policy_state[s % sm->n_schedulers], &sm->view, s);
 }
 
-/* The index of a scheduler's unit in unit_free. */
+/* Returns the index of a scheduler's unit in unit_free. */
 static inline uint32_t sm_unit_owner(const struct sm *sm, int unit, uint32_t scheduler) {
     bool is_own = unit == SM_UNIT_ALU || unit == SM_UNIT_MATRIX;
     return is_own || (sm->has_partitions && unit != SM_UNIT_LDST) ? scheduler : 0;
 }
 
-/* The unit takes no instruction before `cycle`. */
+/* Makes the unit refuse instructions before `cycle`. */
 static inline void sm_occupy_unit(struct sm *sm, int unit, uint32_t owner, uint64_t cycle) {
     sm->unit_free[unit][owner] = cycle;
     if (cycle > sm->units_free)
@@ -253,12 +256,12 @@ static inline uint32_t sm_lanes_in(uint32_t mask) { return mask == ~0u ? EXEC_LA
 
 /* check.c */
 void sm_watch_bundle(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle); /* if is_watched */
-/* observe.c: only where sm->follower is not NULL, except the first two */
+/* observe.c: only if sm->follower is not NULL, except the first two */
 void sm_observe_begin(struct sm *sm); /* a grid begins */
 void sm_follower_free(struct sm_follower *follower);
 void sm_observe_issue(struct sm *sm, uint32_t slot, uint32_t pc, uint32_t n_lanes);
 void sm_observe_hook(struct sm *sm, uint32_t slot); /* a hook of the model runs for this group */
-/* `from` is the slot of the group it was split from, or SM_NO_SLOT: that of the running hook. */
+/* `from` is the slot of the group from which it was split, or SM_NO_SLOT: that of the running hook. */
 void sm_observe_arrival(struct sm *sm, uint32_t slot, int from);
 void sm_observe_departure(struct sm *sm, uint32_t slot, bool is_evicted);
 void sm_observe_wake(struct sm *sm, uint32_t slot);
@@ -268,26 +271,27 @@ void sm_observe_access_end(struct sm *sm, uint32_t request, uint64_t cycle);
 /* slots.c */
 extern const struct divergence_host sm_divergence_host;
 void sm_finish_slot(struct sm *sm, uint32_t slot); /* the group has left */
-/* lanes.c: only where sm->lane_ready is not NULL */
+/* lanes.c: only if sm->lane_ready is not NULL */
 void sm_lanes_clear(struct sm *sm, uint32_t slot);
 void sm_lanes_changed(struct sm *sm, uint32_t slot); /* they may have other instructions now */
 void sm_lanes_set_results(struct sm *sm, uint32_t slot, const struct sm_timing *timing, uint32_t mask, uint64_t cycle);
 void sm_lanes_set_fetch(struct sm *sm, uint32_t slot, uint32_t mask, uint64_t cycle);
-/* Returns the cycle, not before `cycle`, in which the first lane can issue, and sets *pc to its instruction; of
- * several, it prefers one that does not need the load/store unit. SM_NEVER: memory has to answer first, or no lane has
- * an instruction. */
+/* Returns the cycle, not before `cycle`, in which the first lane can issue, and sets *pc to its instruction. Among
+ * several lanes it prefers one that does not need the load/store unit. SM_NEVER: memory has to answer first, or no lane
+ * has an instruction. */
 uint64_t sm_lanes_earliest(const struct sm *sm, uint32_t slot, uint64_t cycle, uint32_t *pc);
 /* Returns the lanes of `mask` that can issue now, and whose unit is in `units` (a bit per enum sm_unit). */
 uint32_t sm_lanes_ready(const struct sm *sm, uint32_t slot, uint32_t units, uint32_t mask, uint64_t cycle);
-/* Cycles for which the bundle occupies its unit. Where lanes issue by themselves: in proportion to their number. */
+/* Returns the cycles for which the bundle occupies its unit: in proportion to the number of lanes if lanes issue by
+ * themselves. */
 static inline uint32_t sm_occupancy_cycles(const struct sm *sm, const struct sm_timing *timing, uint32_t mask) {
     if (!sm->lane_ready)
         return timing->occupancy_cycles;
     uint32_t n = (uint32_t)__builtin_popcount(mask), all = sm->machine->warp_size;
     return (timing->occupancy_cycles * n + all - 1) / all;
 }
-/* Brings what the group's instruction at pc will use, and the scoreboard entries of the one after it, into the host's
- * cache. Always inline: compilers drop calls of functions that only prefetch. */
+/* Prefetches the data of the group's instruction at pc, and the scoreboard entries of the one after it, into the host's
+ * cache. Always inline, because compilers drop calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void sm_warm_group(const struct sm *sm, const struct sm_slot *slot,
                                                                 uint32_t pc) {
     const struct exec_row *row = slot->group->row;
@@ -299,7 +303,7 @@ static inline __attribute__((always_inline)) void sm_warm_group(const struct sm 
         __builtin_prefetch(&slot->register_ready[next->reg[i]]);
     if (!row)
         return;
-    for (unsigned i = 0; i < 3; i++) { /* most have no more operands; those that do not exist are never used */
+    for (unsigned i = 0; i < 3; i++) { /* most have no more operands; entries of missing operands are never used */
         struct exec_operand operand = insn->operand[i];
         const unsigned char *lanes = row->base[operand.base] + operand.offset;
         __builtin_prefetch(lanes);
@@ -315,31 +319,32 @@ static inline __attribute__((always_inline)) void sm_warm_group(const struct sm 
 static inline bool sm_request_is_answered(const struct sm_request *request) {
     return request->next == request->n_transactions && !request->conflicting;
 }
-/* An instruction may need a request for every lane (mimd). */
+/* Returns whether the queue has room for an instruction, which may need a request for every lane (mimd). */
 static inline bool sm_ldst_has_room(const struct sm *sm) {
     return sm->queue_length < SM_LDST_QUEUE && sm->n_free_requests >= EXEC_LANES;
 }
 void sm_ldst_issue(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
 void sm_ldst_tick(struct sm *sm, uint64_t cycle);
-/* Ends the accesses that memory has answered. Not part of sm_memory_done(), during which memory takes no requests. */
+/* Ends the accesses that memory has answered. This is not part of sm_memory_done(), during which memory takes no
+ * requests. */
 void sm_ldst_collect(struct sm *sm, uint64_t cycle);
 void sm_request_release(struct sm *sm, struct sm_request *request);
-/* Lanes of a request whose data are not there yet. */
+/* Returns the lanes of a request whose data has not arrived. */
 uint32_t sm_ldst_missing(const struct sm_request *request);
 
 /* copies.c: asynchronous copies */
 void sm_copies_begin(struct sm *sm); /* a grid */
 void sm_copies_end(struct sm *sm);
-/* Makes the request that of the bundle's copies, which have executed. Returns the lanes that access global memory; 0:
- * none, and the request is not used. */
+/* Sets up the request for the bundle's copies, which have executed. Returns the lanes that access global memory, or 0
+ * if there are none and the request is not used. */
 uint32_t sm_copies_issue(struct sm *sm, const struct divergence_bundle *bundle, struct sm_request *request,
                          uint64_t cycle);
-/* An instruction with a role other than copying has executed. */
+/* Handles an executed instruction that waits for copies or ties them. */
 void sm_copies_follow(struct sm *sm, uint32_t slot, const struct divergence_bundle *bundle, uint64_t cycle);
-/* The request's lines have come. Returns false if it goes on with others. */
+/* Handles the arrival of the request's lines. Returns false if the request continues with others. */
 bool sm_copies_finish(struct sm *sm, struct sm_request *request, uint64_t cycle);
-/* The request of the first bulk copy in the queue; pop() takes it out. */
+/* Returns the request of the first bulk copy in the queue. pop() removes it. */
 uint32_t sm_copies_first(const struct sm *sm);
 void sm_copies_pop(struct sm *sm);
-/* The group has left the slot. */
+/* Forgets the waits of a group that has left the slot. */
 void sm_copies_forget(struct sm *sm, uint32_t slot);

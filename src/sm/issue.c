@@ -1,6 +1,6 @@
-/* A scheduler has picked a group: executes its instruction, occupies its unit, and sets the time of its results. A
- * group that names its threads issues through issue_own(); for others the model names them, bundle by bundle. Models
- * that issue several groups or instructions in one cycle go through joint_issue.c. */
+/* Issues a group that a scheduler has picked: executes its instruction, occupies its unit, and sets the time of its
+ * results. A group that names its threads issues through issue_own(). For others the model names them, bundle by
+ * bundle. Models that issue several groups or instructions in one cycle go through joint_issue.c. */
 #include "divergence/parts/threads.h"
 #include "isa/isa.h"
 #include "sm/internal.h"
@@ -18,11 +18,11 @@ static void set_fault(struct sm *sm, const struct divergence_bundle *bundle) {
     sm->cx.fault.lane = bundle->row ? lane : exec_lane_at(&sm->cx, lane);
 }
 
-/* Occupies the bundle's unit and sets when its results are ready. */
+/* Occupies the bundle's unit and sets the cycle in which its results are ready. */
 static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *slot, const struct sm_timing *timing,
                            uint32_t mask, uint64_t cycle) {
     uint64_t fetched = cycle + (timing->is_control ? sm->cycles_to_next_after_control : sm->cycles_to_next);
-    /* Only after a conditional branch the last of overlapping bundles counts (Narasiman 2014, 4.2.2). */
+    /* The last of overlapping bundles counts only after a conditional branch (Narasiman 2014, 4.2.2). */
     if (!slot->is_continued || (timing->is_control && !timing->is_jump) || !slot->group->overlaps)
         slot->fetch_ready = fetched;
     sm_occupy_unit(sm, timing->unit, sm_unit_owner(sm, timing->unit, scheduler),
@@ -41,8 +41,8 @@ static inline void reserve(struct sm *sm, uint32_t scheduler, struct sm_slot *sl
         slot->register_ready[reg[i]] = result;
 }
 
-/* Counts the instruction's machine instructions: the scheduler issues these and no other meanwhile. A branch without a
- * jump costs no more. */
+/* Counts the instruction's machine instructions, which occupy the scheduler. A branch that does not jump costs no
+ * more. */
 static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                               const struct sm_timing *timing, uint64_t cycle) {
     uint32_t parts = slot->parts + timing->parts, n = parts / ISA_PARTS;
@@ -62,9 +62,8 @@ static inline void issue_machine_instructions(struct sm *sm, uint32_t scheduler,
     }
 }
 
-/* A square root of a number that is negative, zero, tiny, infinite or none calls a function: in ptxas 13.0 if the
- * number less 0x0d000000 is above 0x727fffff, both as integers. bench/hardware: op_sqrt_f32, where one lane has zero.
- */
+/* A square root of a number that is negative, zero, tiny, infinite or NaN calls a function: in ptxas 13.0 if the number
+ * less 0x0d000000 is above 0x727fffff, both as integers. bench/hardware: op_sqrt_f32, where one lane has zero. */
 static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t scheduler, struct sm_slot *slot,
                                                      const struct exec_row *row, const struct exec_insn *insn,
                                                      uint32_t mask, uint64_t cycle) {
@@ -80,14 +79,14 @@ static __attribute__((noinline)) void take_slow_path(struct sm *sm, uint32_t sch
     slot->fetch_ready = (slot->fetch_ready > cycle ? slot->fetch_ready : cycle) + CYCLES;
 }
 
-/* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches elsewhere. */
+/* A group that leaves some of its threads behind, at a branch or at the end of a path, fetches at another address. */
 static inline void part(struct sm *sm, struct sm_slot *slot, uint32_t before) {
     const struct divergence_group *group = slot->group;
     if (group && group->status == DIVERGENCE_RUNS && (before & ~group->mask))
         slot->fetch_ready += sm->machine->diverge_cycles;
 }
 
-/* The scheduler sees the least progress of the bundle's rows. */
+/* Shows the scheduler the least progress of the bundle's rows. */
 static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle) {
     struct sched_slot *view = &sm->view_slot[s];
     view->progress = bundle->row ? bundle->row->progress : UINT32_MAX;
@@ -97,7 +96,7 @@ static void show_progress(struct sm *sm, uint32_t s, const struct divergence_bun
     }
 }
 
-/* What an instruction with a context does besides computing values. */
+/* The effects of an instruction with a context other than computing values. */
 static void follow_up(struct sm *sm, uint32_t s, const struct divergence_bundle *bundle, uint64_t cycle) {
     if (sm_has_fault(sm))
         set_fault(sm, bundle);
@@ -141,7 +140,7 @@ static void execute_bundle(struct sm *sm, uint32_t scheduler, uint32_t s, const 
         follow_up(sm, s, bundle, cycle);
 }
 
-/* The last bundle of an instruction has executed. */
+/* Completes an instruction whose last bundle has executed. */
 static void complete(struct sm *sm, struct divergence_group *group, const struct divergence_bundle *bundle,
                      bool is_mixed, uint64_t cycle) {
     group->passed += sm->program->timing[bundle->pc].is_reconvergence;
@@ -172,7 +171,7 @@ uint32_t sm_issue_bundles(struct sm *sm, uint32_t scheduler, uint32_t s, uint32_
     return lanes;
 }
 
-/* Lanes of the group for which the guard holds. */
+/* Returns the lanes of the group for which the guard holds. */
 static inline uint32_t guard(struct exec_context *cx, const struct divergence_group *group, struct exec_row *row,
                              const struct exec_insn *insn) {
     if (!row) {
@@ -183,8 +182,8 @@ static inline uint32_t guard(struct exec_context *cx, const struct divergence_gr
     return divergence_guard(row, insn, group->mask);
 }
 
-/* A group that names its threads: lanes of its row or, without one, of group->threads. Returns the number of lanes that
- * execute. */
+/* Issues a group that names its threads: lanes of its row or, without one, of group->threads. Returns the number of
+ * lanes that execute. */
 static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, uint32_t scheduler, uint32_t s,
                                                                 struct exec_row *row, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
@@ -229,8 +228,8 @@ static inline __attribute__((always_inline)) uint32_t issue_own(struct sm *sm, u
     return lanes;
 }
 
-/* Instructions that are a part of another one, or of an issue that is paid for already, go with the one before them:
- * their results are there as soon as their operands are. One that needs data from memory waits for its turn. */
+/* Instructions that are part of another one, or of an issue that is already paid for, issue with the one before them.
+ * Their results are ready as soon as their operands are. One that needs data from memory waits for its turn. */
 static void issue_folded(struct sm *sm, uint32_t s) {
     struct sm_slot *slot = &sm->slot[s];
     struct divergence_group *group = slot->group;
@@ -259,7 +258,7 @@ static void issue_folded(struct sm *sm, uint32_t s) {
     }
 }
 
-/* Most next instructions cost an issue of their own. */
+/* Most next instructions cost a separate issue. */
 static inline bool may_fold(const struct sm *sm, const struct divergence_group *group) {
     return sm->folds && group->status == DIVERGENCE_RUNS && sm->program->timing[group->pc].parts < ISA_PARTS &&
            divergence_is_in_row(group);

@@ -2,7 +2,7 @@
  * struct divergence_joint_ops. The scoreboards of single lanes are in lanes.c. */
 #include "sm/internal.h"
 
-/* Issues the groups that join the picked one, as parts of its instruction; the policy is not told about them. A part
+/* Issues the groups that join the picked one, as parts of its instruction. The policy does not learn about them. A part
  * may change or end the groups after it. */
 static uint32_t issue_followers(struct sm *sm, uint32_t scheduler, uint32_t pc, uint64_t cycle) {
     uint32_t lanes = 0;
@@ -39,7 +39,7 @@ static uint32_t units_free(const struct sm *sm, uint32_t scheduler, uint64_t cyc
 }
 
 /* With a scoreboard for each lane: issues the ready lanes of the picked group, and fills the remaining lanes from the
- * other ready groups. The policy is told about the picked one only. */
+ * other ready groups. The policy learns only about the picked one. */
 static void issue_lanes(struct sm *sm, uint32_t scheduler, uint32_t picked, uint64_t cycle) {
     uint32_t units = units_free(sm, scheduler, cycle), left = ~0u, lanes = 0;
     struct sched_set groups = sched_and(&sm->ready, &sm->of_scheduler[scheduler]);

@@ -1,5 +1,5 @@
-/* Scoreboards of single lanes, for models in which each thread of a group fetches its own instruction: a waiting thread
- * holds up no other. One entry for each slot, register and lane, and one for the lane's fetch. */
+/* Scoreboards of single lanes, for models in which each thread of a group fetches its own instruction, so that a
+ * waiting thread delays no other. There is one entry for each slot, register and lane, and one for the lane's fetch. */
 #include <string.h>
 
 #include "sm/internal.h"
@@ -42,7 +42,7 @@ static uint64_t issue_cycle(const struct sm *sm, uint32_t s, uint32_t lane, cons
     return ready;
 }
 
-/* Works out when these lanes can issue, and on which unit. */
+/* Determines when these lanes can issue, and on which unit. */
 static void update_lanes(const struct sm *sm, uint32_t s, const uint32_t *pc, uint32_t mask) {
     struct sm_lanes *lanes = &sm->lanes[s];
     for (int unit = 0; unit < SM_N_UNITS; unit++)

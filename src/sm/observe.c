@@ -1,13 +1,13 @@
-/* Follows the slots of an SM: what each group does in each cycle, for the counters of lines (stats/lines.def) and for
- * an observer. States are read once per tick, after it: what a slot does between two ticks of the SM does not change.
- */
+/* Follows the slots of an SM: the activity of each group in each cycle, for the counters of lines (stats/lines.def) and
+ * for an observer. It reads states once per tick, after it, because a slot's activity does not change between two ticks
+ * of the SM. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "exec/profile.h"
 #include "sm/internal.h"
 
-/* What a slot does since a cycle. */
+/* The activity of a slot since a cycle. */
 struct follow {
     uint64_t since;   /* the first cycle that no span covers yet */
     uint64_t age;     /* of the group */
@@ -47,7 +47,7 @@ static void report_span(struct sm *sm, const struct sm_span *span) {
         sm->observer->span(sm->observer->user, span);
 }
 
-/* The cycles before `cycle` are over. */
+/* Ends the span of the cycles before `cycle`. */
 static void close_span(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct follow *follow = &sm->follower->slot[s];
     if (!follow->is_empty && follow->since < cycle)
@@ -86,8 +86,8 @@ void sm_observe_issue(struct sm *sm, uint32_t s, uint32_t pc, uint32_t n_lanes) 
     sm_observe_hook(sm, s);
 }
 
-/* Looks at what the slot does after the tick of this cycle. view_slot has the instruction that the group is to issue
- * or, while it waits for others, the one that it has issued. */
+/* Reads the activity of the slot after the tick of this cycle. view_slot holds the instruction that the group is to
+ * issue or, while it waits for others, the one that it has issued. */
 static inline void look(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct follow *follow = &sm->follower->slot[s];
     const struct sm_slot *slot = &sm->slot[s];
@@ -138,8 +138,8 @@ void sm_observe_arrival(struct sm *sm, uint32_t s, int from) {
 
 void sm_observe_wake(struct sm *sm, uint32_t s) { sm->follower->woken = (int)s; }
 
-/* A group that leaves before its threads end has joined the one that the running hook is for or, if it is its own, the
- * one that the hook woke. */
+/* A group that leaves before its threads end has joined another group: the running hook's or, if that is its own hook,
+ * the one that the hook woke. */
 void sm_observe_departure(struct sm *sm, uint32_t s, bool is_evicted) {
     int hook = running_hook(sm);
     close_span(sm, s, sm->turn.cycle + 1); /* it was there in this cycle */

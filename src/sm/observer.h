@@ -1,5 +1,6 @@
-/* What SMs tell an observer about their slots: the source of timelines (gpu/trace.c). An SM without one, whose grid
- * records no lines either, only compares a pointer at each access and group; nothing at an instruction. */
+/* Reports of SMs to an observer about their slots: the source of timelines (gpu/trace.c). An SM without an observer,
+ * whose grid records no lines either, only compares a pointer at each access and group, and does nothing at an
+ * instruction. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +8,8 @@
 
 #include "stats/stalls.h"
 
-/* What the group in a slot does in a cycle: it issues, or stalls. SM_STALLS_ready: another group was picked, or the
- * unit is taken; SM_STALLS_barrier: it waits for others, at a barrier or a join. */
+/* The activity of the group in a slot in a cycle: it issues, or stalls. SM_STALLS_ready: another group was picked, or
+ * the unit is taken. SM_STALLS_barrier: it waits for others, at a barrier or a join. */
 enum sm_activity {
     SM_ISSUES,
 #define STATS_LINE_STALL(word, heading) SM_STALLS_##word,
@@ -32,7 +33,7 @@ struct sm_access_span {
     uint64_t first_cycle, n_cycles;
 };
 
-/* Threads went from the group in one slot to that in another: a split, or the whole group joined the other. */
+/* Threads moved from the group in one slot to the group in another: a split, or the whole group joined the other. */
 struct sm_move {
     uint32_t sm, from, to;
     bool is_merge;

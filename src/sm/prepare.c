@@ -1,17 +1,17 @@
-/* When a group may issue. This is worked out once, when its next instruction becomes known: the latest of its fetch and
+/* When a group may issue. This is determined once, when its next instruction becomes known: the latest of its fetch and
  * of the registers it needs. The group sleeps on the wheel until then, or off it while a load has no answer.
  *
  * The three pipelines differ only in that rule. barrel: a group is fetched again when its instruction has left the
- * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow.
+ * pipeline and all its accesses have ended (Narasiman). scoreboard: when fetch, registers and unit allow it.
  * switch-on-access: every result is ready in the next cycle except memory's, for which the group waits (Meng 2010, 3.3:
- * when it accesses the cache, by a load or a store; 5.1 has both diverge). */
+ * when it accesses the cache, by a load or a store; in 5.1 both diverge). */
 #include <assert.h>
 
 #include "sm/internal.h"
 
 void sm_sleep_until(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t wake) {
     uint64_t at = wake - cycle < SM_WHEEL ? wake : cycle + SM_WHEEL - 1;
-    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel has turned */
+    assert(wake > sm->last_cycle); /* otherwise it would sleep until the wheel comes round */
     sm->slot[s].wake = wake;
     sched_add(&sm->wheel[at % SM_WHEEL], s);
     sm->wheel_used[at % SM_WHEEL / 64] |= 1ull << at % 64;
@@ -47,15 +47,15 @@ static void classify(struct sm *sm, uint32_t s, uint32_t pc) {
     view->passed = group->passed;
 }
 
-/* A group that holds back threads in flight itself (lwm with refetch=first) issues branches with those that are not,
- * like any instruction (Narasiman 2014, 4.2.2). Returns, exits and barriers change the group or the block: they wait.
- */
+/* A group that itself holds back threads in flight (lwm with refetch=first) issues branches with the other threads,
+ * like any instruction (Narasiman 2014, 4.2.2). Returns, exits and barriers change the group or the block, so they
+ * wait. */
 static bool may_overlap_accesses(const struct sm_timing *timing) {
     return !timing->is_control || timing->is_branch || timing->is_jump;
 }
 
-/* Finds the cycle from which the known instruction may issue: where lanes have their own scoreboards, not before
- * `lanes`, the first lane's. */
+/* Finds the cycle from which the known instruction may issue. If lanes have their own scoreboards, this is not before
+ * `lanes`, the first lane's cycle. */
 static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     const struct divergence_group *group = slot->group;
@@ -85,7 +85,7 @@ static void wait_for_operands(struct sm *sm, uint32_t s, uint64_t lanes, uint64_
     sm_sleep_until(sm, s, cycle, wake);
 }
 
-/* Returns true if the instruction is there or arrives at a known time. */
+/* Returns true if the instruction has arrived or arrives at a known time. */
 static bool fetch(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     if (!sm->has_icache)
@@ -125,7 +125,7 @@ static void wait_for_others(struct sm *sm, uint32_t s, uint64_t cycle) {
     tell_stall(sm, s, cycle, false, true);
 }
 
-/* The group is to be re-formed: it sleeps until its last result is ready, and wake_slots() then calls resume(). */
+/* Prepares a group to be re-formed: it sleeps until its last result is ready, and wake_slots() then calls resume(). */
 static void drain(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     bool waits_for_all = !sm->is_scoreboard;

@@ -1,13 +1,13 @@
-/* Groups in slots: what the SM does for its divergence model (divergence.h, struct divergence_host). */
+/* Groups in slots: the SM's side of its divergence model's calls (divergence.h, struct divergence_host). */
 #include <string.h>
 
 #include "sm/internal.h"
 
-/* A group that changes now may issue from the cycle after this one on: from the current cycle on, before the schedulers
- * have picked. */
+/* A group that changes now may issue from the next cycle on; before the schedulers have picked, from the current cycle
+ * on. */
 static uint64_t cycle_before(const struct sm *sm, uint64_t cycle) { return sm->is_waking ? cycle - 1 : cycle; }
 
-/* Accounts the cycles before this one. Its own tick accounts this one, or the SM does when it wakes. */
+/* Accounts the cycles before this one. This cycle is accounted by its own tick, or by the SM when it wakes. */
 static void settle(struct sm *sm, uint64_t cycle) {
     if (cycle)
         sm_catch_up(sm, cycle - 1);
@@ -24,7 +24,7 @@ static uint32_t free_slots(const void *user) {
     return sm->n_usable_slots - (sm->n_slots - sm->n_in_state[SM_SLOT_FREE]);
 }
 
-/* Returns a free slot of the wanted scheduler, otherwise of any; SM_NO_SLOT: none. */
+/* Returns a free slot of the wanted scheduler, otherwise of any, or SM_NO_SLOT if there is none. */
 static int free_slot(const struct sm *sm, uint32_t scheduler) {
     int other = SM_NO_SLOT;
     if (free_slots(sm) == 0)
@@ -40,7 +40,7 @@ static int free_slot(const struct sm *sm, uint32_t scheduler) {
     return other;
 }
 
-/* `from`: the slot whose group it was split from; SM_NO_SLOT: none, or that whose hook runs. */
+/* `from`: the slot of the group from which it was split; SM_NO_SLOT: none, or that of the running hook. */
 static void occupy(struct sm *sm, uint32_t s, struct divergence_group *group, int from, uint64_t cycle) {
     struct sm_slot *slot = &sm->slot[s];
     uint64_t *registers = slot->register_ready;
@@ -137,7 +137,7 @@ static bool is_in_flight(void *user, const struct divergence_group *group, uint6
            slot->fetch_ready > next || (!waits_for_all && slot->result_ready > next);
 }
 
-/* The group's only access in flight; NULL: none, or several. */
+/* Returns the group's only access in flight, or NULL if there are none or several. */
 static const struct sm_request *only_access(const struct sm *sm, const struct divergence_group *group) {
     if (group->slot == DIVERGENCE_NO_SLOT || sm->slot[group->slot].n_accesses != 1)
         return NULL;

@@ -109,12 +109,12 @@ void sm_free(struct sm *sm) {
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Registers that the SM must have for so many threads; 0 where it has as many as they need (sm.registers=0). */
+/* Returns the registers that the SM must have for this many threads; 0 if it always has enough (sm.registers=0). */
 static uint32_t registers_of(const struct sm *sm, const struct exec_grid *grid, uint32_t threads) {
     return sm->machine->registers_per_sm ? threads * grid->program->registers_per_thread : 0;
 }
 
-/* How many blocks the SM holds at once; if 0, error names the resource that is short. */
+/* Returns how many blocks the SM holds at once. If 0, error names the resource that is short. */
 static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *grid, char *error, size_t size) {
     const struct config_machine *machine = sm->machine;
     uint32_t threads = grid->block[0] * grid->block[1] * grid->block[2];
@@ -143,7 +143,7 @@ static uint32_t blocks_that_fit(const struct sm *sm, const struct exec_grid *gri
     return blocks;
 }
 
-/* Warps whose registers the SM can hold, whatever their blocks. */
+/* Returns the number of warps whose registers the SM can hold, whatever their blocks. */
 static uint32_t warps_that_fit(const struct sm *sm, const struct exec_grid *grid) {
     uint32_t registers = registers_of(sm, grid, sm->machine->warp_size);
     return registers ? least(sm->n_warps, sm->machine->registers_per_sm / registers) : sm->n_warps;
@@ -204,7 +204,7 @@ static void count_work(struct sm *sm) {
 void sm_end_grid(struct sm *sm) {
     count_work(sm);
     for (uint32_t s = 0; s < sm->n_slots; s++)
-        if (sm->slot[s].group) /* the launch has failed */
+        if (sm->slot[s].group) /* only if the launch has failed */
             sm_finish_slot(sm, s);
     for (uint32_t i = 0; i < sm->n_resident_places; i++) {
         struct divergence_block *block = &sm->resident[i]->block;
@@ -252,7 +252,7 @@ void sm_add_counters(const struct sm *sm, struct stats_counters *sum) {
     stats_add_divergence(sum, &sm->divergence_counters);
 }
 
-/* Returns a place for a block; there are as many as blocks were ever resident at once. */
+/* Returns a place for a block. There are as many as blocks were ever resident at once. */
 static struct sm_resident *free_resident(struct sm *sm) {
     for (uint32_t i = 0; i < sm->n_resident_places; i++)
         if (!sm->resident[i]->is_in_flight)

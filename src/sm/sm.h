@@ -1,7 +1,7 @@
-/* A streaming multiprocessor in time: groups of threads in slots, warp schedulers, execution units, a load/store queue.
+/* A timed streaming multiprocessor: groups of threads in slots, warp schedulers, execution units, a load/store queue.
  *
- * An SM is ticked in the cycles it asks for: sm_tick() names the next one. In between only sm_memory_done() can
- * affect it. Values are computed when an instruction issues; the scoreboard and the memory system decide when they may
+ * An SM is ticked in the cycles it asks for: sm_tick() returns the next one. In between only sm_memory_done() can
+ * affect it. Values are computed when an instruction issues. The scoreboard and the memory system decide when they may
  * be used. */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #define SM_NEVER UINT64_MAX
 
-/* Why an SM issued nothing in a cycle: the index of its counter. */
+/* Why an SM issued nothing in a cycle: the index of the counter. */
 enum sm_stall {
     SM_STALL_STRUCTURAL =
         STATS_SM_AT_stall_structural, /* a ready group, but its unit or the load/store queue is taken */
@@ -28,7 +28,7 @@ enum sm_stall {
 
 struct sm;
 
-/* What the SM needs from the rest of the GPU. pull_block is called only for models that pull blocks. */
+/* The SM's calls to the rest of the GPU. pull_block is called only for models that pull blocks. */
 struct sm_dispatcher {
     bool (*pull_block)(void *user, uint32_t sm,
                        uint64_t cycle); /* calls sm_start_block() on this SM; false: none left */
@@ -53,52 +53,54 @@ struct sm_setup {
 
 struct sm *sm_new(const struct sm_setup *setup);
 void sm_free(struct sm *sm);
-/* Before a grid: sets the program's costs, and how many of its blocks fit. Returns false if not even one does; error
- * names the resource that is short. */
+/* Before a grid: sets the program's costs, and the number of its blocks that fit. Returns false if not even one fits;
+ * error names the resource that is short. */
 bool sm_begin_grid(struct sm *sm, const struct exec_grid *grid, const struct sm_program *program, char *error,
                    size_t size);
 void sm_end_grid(struct sm *sm);
 bool sm_has_room(const struct sm *sm);
-/* Returns the number of blocks on the SM now, and that of groups in its slots. */
+/* Returns the number of blocks now on the SM, and the number of groups in its slots. */
 uint32_t sm_count_blocks(const struct sm *sm);
 /* Returns how many blocks of its grid the SM can hold. */
 uint32_t sm_most_blocks(const struct sm *sm);
 uint32_t sm_count_groups(const struct sm *sm);
 /* For models that pull blocks: fills the SM's slots. */
 void sm_pull(struct sm *sm, uint64_t cycle);
-/* Puts the block on the SM now; its groups issue from cycle `start` on. */
+/* Puts the block on the SM now. Its groups issue from cycle `start` on. */
 void sm_start_block_at(struct sm *sm, uint32_t block, uint64_t start, uint64_t cycle);
 void sm_start_block(struct sm *sm, uint32_t block, uint64_t cycle);
 
-/* What an SM may do in a cycle that the other SMs have not reached, or passed. */
+/* What an SM may do in a cycle that the other SMs have not reached, or have passed. */
 enum sm_freedom {
-    SM_TOGETHER, /* everything: all SMs have come so far, and those with lower numbers have finished the cycle */
+    SM_TOGETHER, /* everything: all SMs have reached this cycle, and those with lower numbers have finished it */
     SM_APART,    /* plain loads and stores too: it keeps its stores to itself (sm_keep_stores()) */
-    SM_AHEAD     /* only what others do not notice. The SM is alone: sm_is_alone() */
+    SM_AHEAD     /* only actions that others cannot observe. The SM is alone: sm_is_alone() */
 };
 enum sm_outcome {
     SM_TICKED,
     SM_WAITS,  /* at an instruction for which it must wait for the others: a later call with the same cycle and more
-                  freedom goes on from there */
-    SM_FAULTED /* the program has: sm_fault() */
+                * freedom continues there */
+    SM_FAULTED /* the program has faulted: sm_fault() */
 };
-/* Runs one cycle and sets *next to the next in which the SM has work; SM_NEVER: only memory can wake it. */
+/* Runs one cycle and sets *next to the next cycle in which the SM has work, or SM_NEVER if only memory can wake it. */
 enum sm_outcome sm_tick(struct sm *sm, enum sm_freedom freedom, uint64_t cycle, uint64_t *next);
-/* In this cycle, the next that it asked for, the SM does not depend on the rest of the chip unless a group issues an
- * instruction that other SMs may notice: no access is in flight. */
+/* Returns whether no access is in flight. Then the SM does not depend on the rest of the chip in this cycle, the next
+ * that it asked for, unless a group issues an instruction that other SMs may observe. */
 bool sm_is_alone(const struct sm *sm, uint64_t cycle);
-/* Bring the SM's state into the host's cache: first its own, then what that points to, then what that points to. */
+/* Prefetch the SM's state into the host's cache: first its own, then the data that it points to, then the data that
+ * those point to. */
 void sm_warm(const struct sm *sm);
 void sm_warm_slots(const struct sm *sm);
 void sm_warm_groups(const struct sm *sm);
-/* From now on the SM's stores to global memory go there; NULL: into memory. */
+/* From now on the SM's stores to global memory go to `stores`; NULL: to memory. */
 void sm_keep_stores(struct sm *sm, struct exec_stores *stores);
 /* Returns whether the host's cache loses the SM's state while the others run. */
 bool sm_gets_cold(const struct sm *sm);
 uint64_t sm_last_cycle(const struct sm *sm); /* the last cycle that was accounted */
-/* The data for the access with this token have arrived. The SM must be ticked in that cycle or later. */
+/* Tells the SM that the data of the access with this token has arrived. The SM must be ticked in that cycle or
+ * later. */
 void sm_memory_done(struct sm *sm, uint32_t token, uint64_t cycle);
-/* Memory may have room now for what it refused. The SM must be ticked in this cycle. */
+/* Tells the SM that memory may have room for an access that it refused. The SM must be ticked in this cycle. */
 void sm_memory_changed(struct sm *sm);
 /* For SMs that are observed, or whose grid records lines: call it after each finished tick, with its cycle, and once
  * when the grid has ended, before sm_end_grid(). */
@@ -109,15 +111,15 @@ void sm_catch_up(struct sm *sm, uint64_t cycle);
 const struct stats_sm *sm_counters(const struct sm *sm);
 /* Adds the counters of the SM and its divergence model. */
 void sm_add_counters(const struct sm *sm, struct stats_counters *sum);
-/* Instructions issued by number of active lanes, 0 to 32; [0]: the guard was false for all. */
+/* Returns instructions issued by number of active lanes, 0 to 32; [0]: the guard was false for all. */
 const uint64_t *sm_active_lanes(const struct sm *sm);
-/* The fault that ended execution, or NULL. *row and *pc say where. */
+/* Returns the fault that ended execution, or NULL. *row and *pc are its place. */
 const struct exec_context *sm_fault(const struct sm *sm, const struct exec_row **row, uint32_t *pc);
-/* For tests: every live thread is in one group or waits, and groups and slots agree. If not, returns false and one line
- * in text. Not to be called during a tick. */
+/* For tests: checks that every live thread is in one group or waits, and that groups and slots agree. If not, returns
+ * false and one line in text. Do not call it during a tick. */
 bool sm_check_invariants(const struct sm *sm, char *text, size_t size);
-/* The last cycle in which memory changed, a thread ended, or a barrier was reached; and the groups now in slots. For
- * livelock detection. */
+/* Returns the last cycle in which memory changed, a thread ended, or a barrier was reached; and the groups now in
+ * slots. For livelock detection. */
 uint64_t sm_last_change(const struct sm *sm);
 uint32_t sm_slots(const struct sm *sm);
 const struct divergence_group *sm_group(const struct sm *sm, uint32_t slot); /* NULL: the slot is free */

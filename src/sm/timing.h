@@ -1,5 +1,5 @@
-/* The cost of an instruction on a machine: its unit, latency, occupancy, and the registers it waits for. Worked out
- * once per kernel and machine, one record per program counter. */
+/* The cost of an instruction on a machine: its unit, latency, occupancy, and the registers it waits for. It is
+ * determined once per kernel and machine, one record per program counter. */
 #pragma once
 
 #include "config/machine.h"
@@ -21,13 +21,13 @@ _Static_assert(STATS_N_SM <= 256, "sm_timing keeps its kind of work in a byte");
 
 enum sm_access {
     SM_ACCESS_NONE,
-    SM_ACCESS_CONSTANT, /* parameters and constants, in a cache of their own that hits unless sm.constant_size is set */
+    SM_ACCESS_CONSTANT, /* parameters and constants, in their own cache, which hits unless sm.constant_size is set */
     SM_ACCESS_SHARED,
     SM_ACCESS_LOCAL,
     SM_ACCESS_GLOBAL, /* global, generic and texture addresses */
 };
 
-/* What an instruction has to do with asynchronous copies (copies.c). */
+/* The role of an instruction for asynchronous copies (copies.c). */
 enum sm_copies_role {
     SM_COPIES_NONE,
     SM_COPIES_ELEMENTS, /* cp.async */
@@ -48,23 +48,24 @@ struct sm_timing {
     uint8_t traits;            /* unit, is_long, is_load and is_visible_to_others in one number */
     uint8_t access;            /* enum sm_access */
     uint8_t work;              /* enum sm_work */
-    uint16_t latency_cycles;   /* until a dependent instruction can issue; the access adds the memory's */
+    uint16_t latency_cycles;   /* until a dependent instruction can issue; a memory access adds its own */
     uint16_t occupancy_cycles; /* for which the unit takes no other instruction */
     bool is_control, is_load, is_store, is_atomic, is_barrier;
     uint8_t is_fence;          /* 2: for the device or the system */
     bool holds_row : 1;        /* a load whose DRAM row should stay open: MEM_READ_HOLD */
-    bool passes_l1 : 1;        /* a load that the L1 has no part in: MEM_READ_PAST */
+    bool passes_l1 : 1;        /* a load that bypasses the L1: MEM_READ_PAST */
     bool has_slow_path : 1;    /* a square root, which takes longer for numbers that are not positive and normal */
     bool is_predicated : 1;    /* a branch that becomes predicates: no thread jumps */
     bool is_long;              /* a long operation: accesses global, local or texture space */
-    bool is_visible_to_others; /* other SMs may notice it: global memory, the block dispatcher, the host */
+    bool is_visible_to_others; /* other SMs may observe it: global memory, the block dispatcher, the host */
     bool is_reconvergence : 1; /* the post-dominator of some branch */
     bool is_jump : 1;          /* a branch or direct call that all threads take: one new pc, known at once */
     uint8_t atomic_kind : 2;   /* enum isa_atomic */
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
-    bool needs_turn : 1;       /* changes what other SMs see, and not by a plain store */
-    bool reads_memory : 1;     /* and not by a plain load: it does not see stores that the SM keeps (exec/stores.h) */
+    bool needs_turn : 1;       /* changes what other SMs see by other means than a plain store */
+    bool reads_memory : 1;     /* by other means than a plain load: it does not see stores that the SM keeps
+                                * (exec/stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
 };
@@ -74,7 +75,8 @@ struct sm_program {
     const struct exec_program *exec;
     struct sm_timing *timing; /* per pc */
     uint32_t n_registers;     /* scoreboard entries per group */
-    uint32_t *more; /* the registers of instructions with more than SM_OWN_REGISTERS; reg[0] is where they begin */
+    uint32_t *more; /* the registers of instructions with more than SM_OWN_REGISTERS; reg[0] is the index of the
+                     * first */
     uint32_t n_more;
 };
 

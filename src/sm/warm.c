@@ -1,6 +1,6 @@
-/* Brings an SM's state into the host's cache before the SM runs. With many SMs each runs for a quantum, a few dozen
- * instructions, and by its next turn the others have replaced what it needs: without this its first instructions wait
- * for one line of memory after the other. Changes nothing. */
+/* Prefetches an SM's state into the host's cache before the SM runs. With many SMs each runs for a quantum, a few dozen
+ * instructions, and by its next turn the others have replaced its data. Without this its first instructions wait for
+ * one line of memory after the other. Changes no state. */
 #include "sm/internal.h"
 
 enum { LINE = 64, WORTH_IT = 4, POLICY_BYTES = 512 };
@@ -10,7 +10,7 @@ static inline __attribute__((always_inline)) void touch(const void *from, size_t
         __builtin_prefetch((const char *)from + at);
 }
 
-/* Groups that may issue soon; those that wait for memory or for others do not. */
+/* Returns the number of groups that may issue soon. Those that wait for memory or for others may not. */
 static uint32_t n_awake(const struct sm *sm) {
     return sm->n_in_state[SM_SLOT_READY] + sm->n_in_state[SM_SLOT_DEPENDENCY] + sm->n_in_state[SM_SLOT_FETCH];
 }
