@@ -1,5 +1,5 @@
 /* The public C API (include/heddle/heddle.h) over the device. It checks a caller's arguments and turns messages into
- * heddle_last_error(); it adds no behaviour of its own. A module handle of the API is a struct gpu_module. */
+ * heddle_last_error(), but adds no behaviour. A module handle of the API is a struct gpu_module. */
 #include "heddle/heddle.h"
 
 #include <inttypes.h>
@@ -187,7 +187,7 @@ enum heddle_status heddle_module_variable(struct heddle_device *device, struct h
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the parameter block of a kernel, for the caller to free; NULL after a failure. */
+/* Returns the parameter block of a kernel, for the caller to free, or NULL after a failure. */
 static unsigned char *pack_arguments(struct heddle_device *device, const struct ptx_function *function,
                                      const struct heddle_launch *launch) {
     if (launch->n_arguments != function->n_parameters) {

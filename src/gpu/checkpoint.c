@@ -1,8 +1,9 @@
-/* A record: what identifies the launch, its error, time, the heap of device-side malloc, what kernels printed, results
- * (several with dynamic parallelism), the state of the machine and memory; of these two only the pages that changed.
+/* A record contains the identity of the launch, its error, time, the heap of device-side malloc, the text that kernels
+ * printed, results (several with dynamic parallelism), and the state of the machine and memory. Of the last two it
+ * contains only the pages that changed.
  *
- * The machine goes on from that state in the process that wrote it, too (gpu_timed_load), so that both see the same
- * cycles. */
+ * The process that wrote the record also continues from that state (gpu_timed_load), so that both processes see the
+ * same cycles. */
 #include "gpu/checkpoint.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@ struct gpu_checkpoint {
     uint64_t launch_hash, input_hash;    /* of the launch that runs */
     uint32_t next;                       /* record to replay */
     uint32_t n_before;                   /* results of earlier launches */
-    bool is_over;                        /* nothing more is written */
+    bool is_over;                        /* no more records are written */
 };
 
 struct gpu_checkpoint *gpu_checkpoint_open(const struct gpu *gpu, struct gpu_error *error) {
@@ -83,7 +84,7 @@ static void hash_page(void *user, uint64_t address, const unsigned char *page) {
     *hash = base_hash(page, GPU_SHADOW_PAGE, *hash ^ address);
 }
 
-/* A hash of the allocations, and of what the host has written since the last launch. */
+/* Returns a hash of the allocations, and of everything the host has written since the last launch. */
 static uint64_t hash_input(struct gpu *gpu) {
     uint64_t hash = base_hash(gpu->memory.live, gpu->memory.n_live * sizeof *gpu->memory.live, 0);
     gpu_shadow_scan(&gpu->checkpoint->shadow, &gpu->memory, hash_page, &hash);
@@ -104,7 +105,7 @@ static void put_page(void *user, uint64_t address, const unsigned char *page) {
     pages->n++;
 }
 
-/* The number of pages, then the pages. */
+/* Writes the number of pages, then the pages. */
 static void put_memory(struct gpu *gpu, struct base_bytes *record) {
     struct pages pages = {record, 0};
     size_t place = record->n;
@@ -127,7 +128,8 @@ static bool take_memory(struct gpu *gpu, struct base_bytes *record) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Its size, then the pages that differ from those after the last launch, then the number of bytes as an end. */
+/* Writes the size, then the pages that differ from those after the last launch, then the number of bytes as an end
+ * mark. */
 static void put_state(struct gpu *gpu, struct base_bytes *record) {
     struct gpu_checkpoint *checkpoint = gpu->checkpoint;
     struct base_bytes *state = &checkpoint->state, *last = &checkpoint->last_state;

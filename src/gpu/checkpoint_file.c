@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* LEVEL: the fastest one packs sparse pages nearly as well as slower ones. */
+/* LEVEL: the fastest level packs sparse pages nearly as well as slower ones. */
 enum { FORMAT = 1, LEVEL = 1, MOST_IDENTITY = 1 << 20 };
 static const char magic[16] = "heddle-resume-1";
 
@@ -33,7 +33,7 @@ struct head {
 struct gpu_checkpoint_file {
     int file;
     char *path, *identity;
-    uint64_t *record; /* where each starts */
+    uint64_t *record; /* offset of each */
     uint32_t n_records, capacity;
     uint64_t end;
     time_t synced; /* when the host was last asked to write */
@@ -151,8 +151,8 @@ static bool read_packed(struct gpu_checkpoint_file *file, uint64_t at, struct he
            base_hash(packed, head->packed_bytes, head->number) == head->packed_hash;
 }
 
-/* Finds all records. Returns false if one that is not the last is damaged. What a killed process leaves is the first
- * part of a record, or, after the host's own end, zeros. */
+/* Finds all records. Returns false if one other than the last is damaged. A killed process leaves the first part of a
+ * record or, if the host itself went down, zeros. */
 static bool find_records(struct gpu_checkpoint_file *file, uint64_t file_bytes, char *error) {
     struct head head;
     while (file_bytes - file->end >= sizeof head) {
@@ -175,7 +175,7 @@ static bool find_records(struct gpu_checkpoint_file *file, uint64_t file_bytes, 
     return true;
 }
 
-/* Cuts off what is not a whole record. */
+/* Cuts off an incomplete record. */
 static bool cut(const struct gpu_checkpoint_file *file, char *error) {
     return ftruncate(file->file, (off_t)file->end) == 0 || fail(error, file->path, "write");
 }

@@ -1,7 +1,7 @@
 /* Dynamic parallelism: launches and copies that a kernel makes. They run when the kernel has ended, which CUDA 12
- * allows, since no thread can wait for a launch of its own: the launches of a block in their order, block after block,
- * each with all its own before the next; then those into cudaStreamTailLaunch. So results do not depend on the machine.
- * Launches into different streams of a block run in one order here, one after the other. */
+ * allows, because no thread can wait for its own launch. The launches of a block run in their order, block after block,
+ * each with all its own launches before the next. Those into cudaStreamTailLaunch run last. So results do not depend on
+ * the machine. Launches into different streams of a block run one after the other here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@ enum { MOST_NESTED = 24, TAIL_STREAM = 3 }; /* cudaStreamTailLaunch; the Program
 
 struct gpu_child {
     struct exec_child launch;
-    struct exec_child_copy copy; /* where there is no kernel */
+    struct exec_child_copy copy; /* if there is no kernel */
     struct gpu_kernel *kernel;
     uint64_t parameters; /* in the heap of device-side malloc */
     uint32_t block;      /* of the parent, which launched it */
     bool is_launched, is_tail;
 };
 
-/* The kernel whose address a program of the same module took. */
+/* Returns the kernel at an address that a program of the same module took. */
 static struct gpu_kernel *find_kernel(struct gpu *gpu, const struct exec_program *program, uint64_t address) {
     uint64_t index = (address - EXEC_CODE_WINDOW) / 16;
     for (struct gpu_module *module = gpu->modules; module; module = gpu_module_next(module)) {

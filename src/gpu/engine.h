@@ -1,5 +1,4 @@
-/* Inside gpu: a machine in time and a launch on it, as timed.c, limits.c and the two clocks (step.c, quantum.c) share
- * them. */
+/* Inside gpu: a timed machine and a launch on it, used by timed.c, limits.c and the two clocks (step.c, quantum.c). */
 #pragma once
 
 #include "exec/stores.h"
@@ -20,16 +19,16 @@ enum gpu_stop {
     GPU_STOP_FAULT   /* in the program, or of a check */
 };
 
-/* What the clock knows of an SM. Host threads run neighbouring SMs: each has its own cache lines. */
+/* The clock's data about an SM. Host threads run neighbouring SMs, so each has its own cache lines. */
 struct gpu_unit {
     _Alignas(64) uint64_t wake; /* the next cycle that the SM wants */
     const uint64_t *answer;     /* the next cycle that its part of the memory wants: mem_sm_clock() */
     struct sm *sm;
     uint64_t stop_cycle;
     enum gpu_stop stop;
-    uint32_t n_ended;           /* quantum.c: blocks that have ended and were not counted yet */
-    uint64_t n_ticks;           /* that were not counted yet */
-    struct exec_stores *stores; /* NULL: they go into memory at once */
+    uint32_t n_ended;           /* quantum.c: blocks that have ended and are not counted yet */
+    uint64_t n_ticks;           /* not counted yet */
+    struct exec_stores *stores; /* NULL: stores go to memory at once */
     bool is_due;                /* step.c: it is ticked in this cycle */
 };
 
@@ -44,11 +43,11 @@ struct gpu_timed {
     struct sm **sm;
     struct gpu_unit *unit; /* per SM */
     uint64_t cycle;
-    uint32_t quantum;            /* cycles that SMs run without looking at each other; 1: step.c */
-    struct gpu_workers *workers; /* NULL: one thread, or not needed so far */
+    uint32_t quantum;            /* cycles that SMs run independently; 1: step.c */
+    struct gpu_workers *workers; /* NULL: one thread, or not needed yet */
     struct exec_claims *claims;  /* of SMs that run on several threads */
     bool checks;
-    const char **remarked; /* kernels about which the model has remarked something, as the gpu keeps their names */
+    const char **remarked; /* kernels about which the model has made a remark; the gpu owns the names */
     uint32_t n_remarked;
     struct gpu_trace *trace; /* NULL: none */
 };
@@ -66,7 +65,7 @@ struct gpu_run {
     struct gpu_error *error;
     uint64_t n_blocks, next_block, n_finished, first_cycle;
     double next_start;    /* no block starts before this cycle */
-    uint64_t most_cycles; /* the launch ends after so many */
+    uint64_t most_cycles; /* the launch ends after this many */
     uint64_t n_ticks;     /* of all SMs */
     uint64_t next_look;   /* the tick of the next look at the host's clock */
     uint64_t n_checked;   /* the tick of the next check */
@@ -84,8 +83,8 @@ static inline void gpu_wake_by(struct gpu_unit *unit, uint64_t cycle) {
         unit->wake = cycle;
 }
 
-/* An SM has been ticked in this cycle and next has work in cycle `next`. Wake-ups requested during the tick count too,
- * but no SM is ticked twice in a cycle. */
+/* Sets the wake-up of an SM that was ticked in this cycle and next has work in cycle `next`. Wake-ups requested during
+ * the tick count too, but no SM is ticked twice in a cycle. */
 static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_t next) {
     if (unit->wake <= cycle)
         unit->wake = cycle + 1;
@@ -96,27 +95,29 @@ static inline void gpu_wake_after(struct gpu_unit *unit, uint64_t cycle, uint64_
 /* Starts blocks on the SM while there is room. */
 void gpu_start_blocks(struct gpu_run *run, uint32_t sm, uint64_t cycle);
 
-/* step.c: all SMs cycle by cycle. Both clocks return false if the launch did not end by itself. */
+/* step.c: runs all SMs cycle by cycle. Both clocks return false if the launch did not end by itself. */
 bool gpu_run_stepwise(struct gpu_run *run);
 /* Ticks an SM in the cycles in which it is alone, ahead of the others. */
 void gpu_run_ahead(struct gpu_run *run, uint32_t sm);
-/* No SM runs ahead beyond this cycle. */
+/* Returns the last cycle to which an SM may run ahead. */
 uint64_t gpu_last_ahead(const struct gpu_run *run, uint64_t cycle);
-/* Everything up to `cycle` has happened. */
+/* Updates samples and timeline: everything up to `cycle` has happened. */
 void gpu_advance_series(struct gpu_run *run, uint64_t cycle);
-/* The machine may use several host threads for this launch. */
+/* Returns whether the machine may use several host threads for this launch. */
 bool gpu_has_workers(struct gpu_run *run);
 
-/* quantum.c: all SMs a quantum at a time, on several host threads. */
+/* quantum.c: runs all SMs a quantum at a time, on several host threads. */
 bool gpu_run_in_quanta(struct gpu_run *run);
 
-/* limits.c: what ends a launch early. Each returns false if something does, and then has set run->error. */
+/* limits.c: conditions that end a launch early. Each returns false, after setting run->error, if the launch must
+ * end. */
 bool gpu_may_go_on(struct gpu_run *run); /* the host's clock and the user */
 bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle);
 bool gpu_has_no_fault(struct gpu_run *run, uint32_t sm);
-bool gpu_has_next(struct gpu_run *run, uint64_t next); /* something happens in cycle `next`, not never */
+bool gpu_has_next(struct gpu_run *run, uint64_t next); /* checks that `next`, the cycle of the next event, is not
+                                                        * never */
 bool gpu_observe_tick(struct gpu_run *run, uint32_t sm, uint64_t cycle);
-/* A tick of the SM has finished: observes and checks it. */
+/* Observes and checks an SM after a finished tick. */
 static inline bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle) {
     return !run->is_watched || gpu_observe_tick(run, sm, cycle);
 }

@@ -1,4 +1,4 @@
-/* Describes a fault of the simulated program in one line: what, kernel, block, thread, PTX line, address. */
+/* Describes a fault of the simulated program in one line: kind, kernel, block, thread, PTX line, address. */
 #include <inttypes.h>
 #include <stdio.h>
 

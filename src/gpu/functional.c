@@ -1,10 +1,10 @@
-/* Executes a grid without timing: the post-dominator stack decides which lanes of a row run, blocks run one after the
- * other, the rows of a block take turns at barriers. A block that does not end within its turn (it may wait for another
- * one) makes room for the next, so that as many blocks are in flight as the device would hold, and no more.
+/* Executes a grid without timing. The post-dominator stack decides which lanes of a row run, blocks run one after the
+ * other, and the rows of a block take turns at barriers. A block that does not end within its turn (it may wait for
+ * another one) makes room for the next, so that as many blocks are in flight as the device would hold, and no more.
  *
- * Lanes that spin on a value that other lanes of their row will write make progress as they do on hardware since
- * compute capability 7.0: a row that has been diverged for long inside a small loop lets the lanes that wait for it go
- * on. */
+ * Lanes that spin on a value that other lanes of their row will write make progress, as on hardware since compute
+ * capability 7.0: if a row has been diverged for long inside a small loop, the engine lets the lanes that wait for it
+ * continue. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +20,15 @@
 enum {
     ROW_TURN = 20000,   /* instructions a row runs before its neighbours get a turn */
     BLOCK_TURNS = 64,   /* rounds over the rows before another block gets a turn */
-    EARLY_TURNS = 16,   /* rounds in which a row waited for an mbarrier that count as one */
-    SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then has one round at a time */
+    EARLY_TURNS = 16,   /* this many rounds count as one if a row waited for an mbarrier */
+    SHARED_TURN = 1000, /* a row's turn once several blocks are in flight; a block then gets one round at a time */
     TIME_CHECK_BLOCKS = 16,
     SPIN_AFTER = 200000, /* instructions while diverged before a small loop counts as spinning */
     SPIN_TURN = 500,     /* a spinning row's turn, and the instructions after which it counts as spinning again */
     SPIN_LOOP = 64,      /* instructions in a spinning loop, at most */
 };
 
-/* The engine's state of a row besides its stack. */
+/* The engine's state of a row in addition to its stack. */
 struct warp {
     uint64_t n_executed;
     uint64_t n_diverged; /* instructions executed since all lanes last ran together */
@@ -200,7 +200,7 @@ static bool run_row(struct engine *engine, struct resident *resident, uint32_t i
                     count_access(engine->counters, cx, insn, mask);
                 if (cx->fault.kind)
                     break;
-                if (cx->waits) { /* for others: it is their turn when the row has looked at the result */
+                if (cx->waits) { /* other rows get their turn when the row has looked at the result */
                     cx->waits = false;
                     has_waited = true;
                     turn = n_warp;
@@ -307,7 +307,7 @@ static struct resident *next_resident(struct engine *engine, uint32_t slot) {
 
 static bool run_grid(struct engine *engine) {
     while (engine->n_finished < engine->n_blocks) {
-        /* One block at a time; a further slot opens only while the earlier ones are still busy after their turns. */
+        /* One block at a time: another slot opens only while the earlier ones are still busy after their turns. */
         for (uint32_t slot = 0; slot < engine->max_residents; slot++) {
             if (slot == engine->n_residents && engine->next_block == engine->n_blocks)
                 break;

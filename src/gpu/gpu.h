@@ -1,7 +1,7 @@
-/* The GPU as its driver sees it: memory, modules, launches, and their measurements. No CUDA types here.
+/* The GPU as its driver sees it: memory, modules, launches, and their measurements. It uses no CUDA types.
  *
- * A device runs one launch at a time, in the order given, each to its end before gpu_launch() returns. Errors of the
- * simulated program are returned as struct gpu_error; the driver makes the first one sticky, as CUDA does. */
+ * A device runs one launch at a time, in the order given. gpu_launch() returns when the launch has ended. Errors of the
+ * simulated program are returned as struct gpu_error. The driver makes the first one sticky, as CUDA does. */
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ struct gpu;
 struct gpu_module;
 struct gpu_kernel;
 
-/* What a timeline holds (--trace). Cycles count from the device's start, over all launches. */
+/* The extent of a timeline (--trace). Cycles count from the device's start, over all launches. */
 struct gpu_trace_config {
     char path[4096];                  /* empty: none */
     uint64_t first_cycle, last_cycle; /* last_cycle 0: to the end */
@@ -41,19 +41,19 @@ struct gpu_config {
     uint64_t max_instructions;         /* per thread row and launch; 0: no limit. Ends runaway loops. */
     double timeout_seconds;            /* wall clock of the whole run; 0: none */
     const volatile sig_atomic_t *stop; /* end the running launch with GPU_INTERRUPTED when this is not 0; may be NULL */
-    uint64_t sample_cycles;            /* timed: take a sample every so many cycles; 0: none */
-    uint64_t most_samples;             /* of a launch: where there would be more, intervals double; 0: no limit */
+    uint64_t sample_cycles;            /* timed: cycles between samples; 0: none */
+    uint64_t most_samples;             /* of a launch: if there would be more, intervals double; 0: no limit */
     bool shows_progress;               /* one line on standard error while a launch runs long */
     bool records_threads;              /* gpu_profiles(): counts per thread and per branch */
     bool records_lines;                /* gpu_listings(): counts per line */
     uint32_t n_threads;                /* timed: host threads; 0 and 1: one. Never changes a result */
     struct gpu_trace_config trace;     /* timed */
-    char checkpoint[4096];             /* a file that each launch is added to (checkpoint.h); empty: none */
+    char checkpoint[4096];             /* a file to which each launch is added (checkpoint.h); empty: none */
     bool keeps_step;                   /* timed, for tests: no SM runs ahead of the others */
-    uint32_t check_every;              /* timed, for tests: check groups every so many ticks of SMs; 0: never */
+    uint32_t check_every;              /* timed, for tests: ticks of SMs between checks of groups; 0: never */
 };
 
-/* A device without a machine, with room for programs that were written for any GPU. */
+/* Returns a device without a machine, with room for programs that were written for any GPU. */
 struct gpu_config gpu_default_config(void);
 
 enum gpu_status {
@@ -75,22 +75,22 @@ enum gpu_status {
     GPU_INTERRUPTED,
     GPU_STACK_OVERFLOW, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
     GPU_INVALID_PC,
-    GPU_OTHER_RUN, /* the checkpoint is not that of this run */
+    GPU_OTHER_RUN, /* the checkpoint belongs to another run */
 };
 
 struct gpu_error {
     enum gpu_status status;
-    char message[1024]; /* one line: what, kernel, block, thread, PTX line, address */
+    char message[1024]; /* one line: kind, kernel, block, thread, PTX line, address */
 };
 
-/* A time series of a launch: one sample every so many cycles, each of what happened since the last. */
+/* A time series of a launch: samples at equal intervals of cycles, each about the time since the last. */
 struct gpu_series {
     uint64_t every_cycles, n_samples, capacity;
     uint32_t n_sms, n_channels;
     uint32_t *thread_instructions;            /* n_samples x n_sms */
     uint32_t *channel_busy;                   /* n_samples x n_channels: cycles in which the DRAM channel moved data */
-    uint32_t *resident_blocks;                /* n_samples x n_sms: blocks on the SM at that time */
-    uint32_t *resident_groups;                /* n_samples x n_sms: groups in slots at that time */
+    uint32_t *resident_blocks;                /* n_samples x n_sms: blocks on the SM at the time of the sample */
+    uint32_t *resident_groups;                /* n_samples x n_sms: groups in slots at the time of the sample */
     uint32_t (*row_accesses)[2];              /* per sample: DRAM accesses that hit the open row, and that did not */
     uint32_t (*active_lanes)[EXEC_LANES + 1]; /* per sample: instructions issued by number of active lanes */
 };
@@ -125,7 +125,7 @@ struct gpu_listing {
     uint32_t n_launches, n_lines;
     struct gpu_line {
         uint32_t line;        /* in the PTX; 0: the return at a function's end, which is not written there */
-        uint32_t source_line; /* in the CUDA source, by the nearest .loc before; 0: not known */
+        uint32_t source_line; /* in the CUDA source, by the nearest .loc before; 0: unknown */
         const char *file;     /* of the CUDA source, or NULL. This and text live as long as the device. */
         const char *text;     /* the PTX line without the blanks around it */
         struct stats_line counters;
@@ -139,30 +139,29 @@ const struct gpu_config *gpu_config(const struct gpu *gpu);
 void gpu_set_stack_bytes(struct gpu *gpu, uint32_t bytes);
 void gpu_set_heap_bytes(struct gpu *gpu, uint64_t bytes);
 
-/* Memory. Addresses are multiples of `alignment` (a power of two, at least 256). Contents start zeroed. Returns 0 if it
- * does not fit. */
+/* Returns zeroed memory at a multiple of `alignment` (a power of two, at least 256), or 0 if it does not fit. */
 uint64_t gpu_malloc(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
 bool gpu_release(struct gpu *gpu, uint64_t address); /* false: no allocation starts there */
 /* Returns the host memory of [address, address + bytes), or NULL if that is not inside one allocation. Valid until
  * release. If gpu_is_unified(), a device address is the host address too. */
 unsigned char *gpu_host(struct gpu *gpu, uint64_t address, uint64_t bytes);
 bool gpu_is_unified(const struct gpu *gpu);
-/* Finds the allocation that contains address; false if none does. */
+/* Finds the allocation that contains address. Returns false if there is none. */
 bool gpu_find_allocation(const struct gpu *gpu, uint64_t address, uint64_t *base, uint64_t *bytes);
 /* Returns true if address lies in the range that allocations come from, live or not. */
 bool gpu_is_device_address(const struct gpu *gpu, uint64_t address);
 uint64_t gpu_memory_used(const struct gpu *gpu);
-/* Reserves addresses without memory, at a multiple of `alignment`; 0 if there is no room. */
+/* Reserves addresses without memory, at a multiple of `alignment`. Returns 0 if there is no room. */
 uint64_t gpu_range_reserve(struct gpu *gpu, uint64_t bytes, uint64_t alignment);
-/* Allocates memory without addresses, as a file; -1 if none is left. */
+/* Allocates memory without addresses, as a file. Returns -1 if none is left. */
 int gpu_pages_new(struct gpu *gpu, uint64_t bytes);
 void gpu_pages_free(struct gpu *gpu, int pages, uint64_t bytes);
-/* Maps `bytes` of the pages, from `offset` on, at reserved addresses; unmap undoes it. All numbers are multiples of a
- * host page. False if something is already mapped there; for unmap, if nothing is. */
+/* Maps `bytes` of the pages, from `offset` on, at reserved addresses. unmap undoes it. All numbers are multiples of a
+ * host page. Returns false if something is already mapped there or, for unmap, if nothing is. */
 bool gpu_range_map(struct gpu *gpu, uint64_t address, uint64_t bytes, int pages, uint64_t offset);
 bool gpu_range_unmap(struct gpu *gpu, uint64_t address, uint64_t bytes);
 
-/* Modules. name is used in messages. Returns NULL on errors; messages then holds all of them. */
+/* Loads a module. name is used in messages. Returns NULL on errors; messages then holds all of them. */
 struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char *text, size_t length,
                                    struct ptx_messages *messages);
 /* The same for several texts that were compiled separately, linked into one module. */
@@ -173,7 +172,7 @@ struct gpu_text {
 struct gpu_module *gpu_module_load_linked(struct gpu *gpu, const char *name, const struct gpu_text *part,
                                           uint32_t n_parts, struct ptx_messages *messages);
 void gpu_module_unload(struct gpu *gpu, struct gpu_module *module);
-/* NULL if the module has no such kernel or (with messages) it cannot be linked. */
+/* Returns NULL if the module has no such kernel or (with messages) it cannot be linked. */
 struct gpu_kernel *gpu_module_kernel(struct gpu_module *module, const char *name, struct ptx_messages *messages);
 bool gpu_module_global(struct gpu_module *module, const char *name, uint64_t *address, uint64_t *bytes);
 const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
@@ -181,7 +180,7 @@ const struct ptx_module *gpu_module_ptx(const struct gpu_module *module);
 const char *gpu_kernel_name(const struct gpu_kernel *kernel);
 const struct ptx_function *gpu_kernel_function(const struct gpu_kernel *kernel);
 const struct exec_program *gpu_kernel_program(const struct gpu_kernel *kernel);
-/* Blocks of this shape that fit on one SM at once. */
+/* Returns the number of blocks of this shape that fit on one SM at once. */
 uint32_t gpu_kernel_occupancy(const struct gpu *gpu, const struct gpu_kernel *kernel, uint32_t threads,
                               uint32_t dynamic_shared);
 
@@ -192,17 +191,17 @@ struct gpu_launch {
     const void *parameters; /* packed as the kernel's parameter block */
     uint32_t parameter_bytes;
     bool is_cooperative; /* all blocks must be resident at once: the caller has checked that they fit */
-    bool is_untimed;     /* runs functionally even on a machine with timing */
+    bool is_untimed;     /* runs functionally even on a timed machine */
 };
 
 /* Runs a launch to its end. */
 bool gpu_launch(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_error *error);
 
-/* The host's clock, for limits and rates. */
+/* Returns the host's clock, for limits and rates. */
 uint64_t gpu_host_clock_ns(void);
-/* Simulated time since the device started, in nanoseconds. */
+/* Returns the simulated time since the device started, in nanoseconds. */
 uint64_t gpu_time_ns(const struct gpu *gpu);
-/* All launches so far, in order. The totals leave out launches that ran untimed on a machine with timing. */
+/* Returns all launches so far, in order. The totals leave out launches that ran untimed on a timed machine. */
 const struct gpu_launch_record *gpu_launches(const struct gpu *gpu, uint32_t *count);
 struct stats_counters gpu_totals(const struct gpu *gpu);
 /* With records_threads, in the order of their first launch. */
@@ -215,5 +214,5 @@ uint64_t gpu_texture_new(struct gpu *gpu, const struct exec_texture *texture);
 bool gpu_texture_set(struct gpu *gpu, uint64_t handle, const struct exec_texture *texture);
 const struct exec_texture *gpu_texture_get(const struct gpu *gpu, uint64_t handle);
 bool gpu_texture_free(struct gpu *gpu, uint64_t handle);
-/* The handle of a module's .texref/.surfref variable; 0 if there is none. */
+/* Returns the handle of a module's .texref/.surfref variable, or 0 if there is none. */
 uint64_t gpu_module_texture(struct gpu_module *module, const char *name);

@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "gpu/gpu.h"
 
-/* memory.c: one reserved range of host memory with allocations in it. No address is reused before the whole range has
- * been used once. */
+/* memory.c: one reserved range of host memory, which contains the allocations. No address is reused before the whole
+ * range has been used once. */
 struct gpu_memory {
-    struct exec_memory view; /* what exec reads; .allocation is `live` */
+    struct exec_memory view; /* the part that exec reads; .allocation is `live` */
     struct exec_allocation *live;
     uint32_t n_live, live_capacity;
     struct exec_allocation *freed; /* a ring of the last ones freed, for messages */
@@ -24,9 +24,9 @@ void gpu_memory_close(struct gpu_memory *memory);
 uint64_t gpu_memory_alloc(struct gpu_memory *memory, uint64_t bytes, uint64_t alignment);
 bool gpu_memory_release(struct gpu_memory *memory, uint64_t address);
 const struct exec_allocation *gpu_memory_find(const struct gpu_memory *memory, uint64_t address);
-/* The first live allocation at or above address, or NULL. */
+/* Returns the first live allocation at or above address, or NULL. */
 const struct exec_allocation *gpu_memory_next(const struct gpu_memory *memory, uint64_t address);
-/* Adds to and removes from the list of live allocations; memory itself does not change. */
+/* Add to and remove from the list of live allocations. Memory itself does not change. */
 bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t bytes);
 bool gpu_memory_remove(struct gpu_memory *memory, uint64_t address);
 uint64_t gpu_heap_alloc(struct gpu_memory *memory, uint64_t bytes);
@@ -73,7 +73,7 @@ struct gpu_kernel {
     struct exec_program *program; /* linked at first use */
 };
 
-/* launch.c: records and their parts. The new record is not zeroed; NULL if the host has no memory. */
+/* launch.c: records and their parts. The new record is not zeroed. Returns NULL if the host is out of memory. */
 struct gpu_launch_record *gpu_record_new(struct gpu *gpu);
 const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name);
 void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record);
@@ -90,11 +90,11 @@ bool gpu_run_children(struct gpu *gpu, bool is_untimed, struct gpu_error *error)
 /* module.c */
 struct gpu_module *gpu_module_next(const struct gpu_module *module);
 
-/* profile.c: adds what a launch recorded about its threads and branches to the device's profiles. */
+/* profile.c: adds a launch's record of its threads and branches to the device's profiles. */
 void gpu_profile_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
 void gpu_profiles_free(struct gpu *gpu);
 
-/* lines.c: adds what a launch recorded about its lines to the device's listings. */
+/* lines.c: adds a launch's record of its lines to the device's listings. */
 void gpu_lines_add(struct gpu *gpu, const struct exec_grid *grid, const char *kernel);
 void gpu_lines_free(struct gpu *gpu);
 

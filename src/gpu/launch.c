@@ -132,7 +132,7 @@ const char *gpu_keep_kernel_name(struct gpu *gpu, const char *name) {
     return larger[gpu->n_kernel_names++] = copy;
 }
 
-/* The totals leave out launches that ran untimed on a machine with timing. */
+/* The totals leave out launches that ran untimed on a timed machine. */
 void gpu_add_to_totals(struct gpu *gpu, const struct gpu_launch_record *record) {
     if (record->is_timed || !gpu->timed)
         stats_add(&gpu->totals, &record->counters);
@@ -145,8 +145,8 @@ static uint64_t n_threads(const struct exec_grid *grid) {
     return n;
 }
 
-/* The memory that %envreg1 and %envreg2 of a cooperative grid point to, in the layout that cooperative_groups expects:
- * its size in bytes, then the word that grid barriers count in, which starts at 0. */
+/* Prepares the memory to which %envreg1 and %envreg2 of a cooperative grid point, in the layout that cooperative_groups
+ * expects: its size in bytes, then the word in which grid barriers count, which starts at 0. */
 static uint64_t prepare_workspace(struct gpu *gpu) {
     enum { WORKSPACE_BYTES = 256 };
     if (!gpu->workspace)
@@ -202,7 +202,7 @@ static bool run(struct gpu *gpu, const struct gpu_launch *launch, uint64_t works
     exec_profile_free(grid.profile);
     if (gpu->timed)
         gpu->time_ns = gpu_timed_ns(gpu->timed);
-    else /* a stand-in that only orders events: every SM retires one warp instruction per cycle */
+    else /* a substitute that only orders events: every SM retires one warp instruction per cycle */
         gpu->time_ns += record->counters.warp_instructions * 1000000u / gpu->config.n_sms / gpu->config.clock_khz + 1;
     return is_done ? gpu_run_children(gpu, launch->is_untimed, error) : is_done;
 }

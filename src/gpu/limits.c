@@ -1,10 +1,10 @@
-/* What ends a launch early: faults of the program, deadlocks, limits, the user. */
+/* Ends a launch early: faults of the program, deadlocks, limits, the user. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "gpu/engine.h"
 
-/* A broken invariant is a bug in Heddle, not in the program: it ends the launch. */
+/* A broken invariant is a bug in Heddle, not in the program. It ends the launch. */
 static bool check(struct gpu_run *run, const struct sm *sm, uint64_t cycle) {
     uint32_t every = run->gpu->config.check_every;
     char text[200];

@@ -1,4 +1,4 @@
-/* Sums what launches record about the lines of their kernel (stats/lines.def), and keeps the text of the lines: a
+/* Sums the launches' records of the lines of their kernel (stats/lines.def), and keeps the text of the lines, because a
  * listing outlives its module. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static uint32_t line_of(const struct exec_program *program, uint32_t pc) {
     return program->source[pc] ? program->source[pc]->at.line : 0;
 }
 
-/* A kernel of this name in another program has its lines elsewhere. */
+/* A kernel of this name in another program has other lines. */
 static bool is_of(const struct gpu_listing *listing, const struct exec_program *program, const char *kernel) {
     if (listing->kernel != kernel || listing->n_lines != program->n_insns)
         return false;
@@ -30,7 +30,7 @@ struct reader {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Returns the line with single spaces for blanks, and none around it. Reads on from the last line if it can. */
+/* Returns the line with single spaces for blanks, and none around it. Continues from the last line if possible. */
 static const char *copy_line(struct reader *reader, const struct ptx_module *module, uint32_t line,
                              struct base_arena *arena) {
     const char *end = module->text + module->text_length;

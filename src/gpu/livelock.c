@@ -1,11 +1,11 @@
 /* Livelock. See livelock.h.
  *
  * While memory does not change, no thread ends and no barrier is reached, a group's next steps depend only on its
- * registers and its pc. So a group that returns to a state it has been in since the last such change loops for ever;
- * and if all groups do, or wait for one that does, so does the kernel. A group that memory has not answered since the
- * last look has not returned to its state: it is still there. States are compared by a 64-bit hash. The clock
- * needs no exception: a loop that reads it never returns to the same registers. A group that is not all live lanes of
- * one row is not followed (other lanes of the row may still get their turn): then no livelock is found, and only
+ * registers and its pc. So a group that returns to a state it has been in since the last such change loops for ever. If
+ * all groups do, or wait for one that does, so does the kernel. A group that memory has not answered since the last
+ * look has not returned to its state: it is still there. States are compared by a 64-bit hash. The clock needs no
+ * exception: a loop that reads it never returns to the same registers. A group that is not all live lanes of one row is
+ * not followed, because other lanes of the row may still get their turn. Then no livelock is found, and only
  * --max-cycles ends the launch. */
 #include "gpu/livelock.h"
 
@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-    LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all advance in between */
-    LOOK_LATER = 61,   /* cycles more for each look, so that a loop is not always met at the same instruction */
-    N_STATES = 16,     /* states kept per group: its last ones when looked at */
+    LOOK_EVERY = 4096, /* cycles: more than an SM runs ahead of the others, so that all advance between looks */
+    LOOK_LATER = 61,   /* additional cycles for each look, so that a loop is not always met at the same instruction */
+    N_STATES = 16,     /* states kept per group: those at its last looks */
 };
 
 struct watched {
@@ -58,7 +58,7 @@ static void start(struct gpu_livelock **livelock, struct sm *const *sm, uint32_t
 /* FNV-1a, by words. */
 static uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001b3ull; }
 
-/* The registers of the group's threads, which are those of its row; NULL: they are in two places. */
+/* Returns the registers of the group's threads, which are those of its row, or NULL if they are in two places. */
 static const void *registers_of(const struct divergence_group *group) {
     if (divergence_is_in_row(group))
         return group->row->base[EXEC_BASE_REGISTERS];

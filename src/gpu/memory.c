@@ -1,7 +1,7 @@
 /* Device memory: one reserved range of host memory. Addresses are handed out upwards and reused only after the whole
- * range has been used, and allocations never touch, so that a stray access hits no other allocation and a freed one is
- * recognised. The range begins at the same address in every run if the host allows it: a simulated program can see
- * addresses. */
+ * range has been used, and allocations never touch. So a stray access hits no other allocation, and one to freed memory
+ * is recognised. If the host allows it, the range begins at the same address in every run, because a simulated program
+ * can see addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes
 static uint64_t device_malloc(void *user, uint64_t bytes);
 static bool device_free(void *user, uint64_t address);
 
-/* The address is a wish: elsewhere if it is taken, or if a sanitizer wants it for itself. */
+/* The address is only a preference: the range lies elsewhere if it is taken, or if a sanitizer needs it. */
 static void *reserve(uint64_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *host = mmap((void *)(uintptr_t)ARENA_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -56,7 +56,7 @@ void gpu_memory_close(struct gpu_memory *memory) {
     *memory = (struct gpu_memory){.next = 0};
 }
 
-/* Index of the first live allocation at or above address. */
+/* Returns the index of the first live allocation at or above address. */
 static uint32_t lower_bound(const struct gpu_memory *memory, uint64_t address) {
     uint32_t low = 0, high = memory->n_live;
     while (low < high) {
@@ -100,7 +100,7 @@ bool gpu_memory_insert(struct gpu_memory *memory, uint64_t address, uint64_t byt
     return true;
 }
 
-/* Finds a gap of `bytes` in [from, limit), with guards; 0 if there is none. */
+/* Finds a gap of `bytes` in [from, limit), with guards. Returns 0 if there is none. */
 static uint64_t find_gap(const struct gpu_memory *memory, uint64_t from, uint64_t limit, uint64_t bytes,
                          uint64_t alignment) {
     uint64_t at = (from + alignment - 1) & ~(alignment - 1);
@@ -202,7 +202,7 @@ static bool device_free(void *user, uint64_t address) {
     return gpu_heap_release(&((struct gpu *)user)->memory, address);
 }
 
-/* Says what lies at or near a bad address. */
+/* Describes the memory at or near a bad address. */
 static enum exec_fault_kind explain(void *user, uint64_t address, uint32_t bytes, char *text, size_t size) {
     const struct gpu_memory *memory = &((struct gpu *)user)->memory;
     if (address < PAGE_BYTES) {

@@ -19,7 +19,7 @@ struct gpu_module {
     struct ptx_module *ptx;
     struct symbol *symbol; /* sorted by variable */
     uint32_t n_symbols;
-    struct gpu_kernel *kernel; /* by ptx_function.index; function is NULL if it is no kernel */
+    struct gpu_kernel *kernel; /* by ptx_function.index; function is NULL if it is not a kernel */
     struct gpu_module *next;
 };
 
@@ -140,8 +140,8 @@ struct gpu_module *gpu_module_load(struct gpu *gpu, const char *name, const char
     return ptx ? place_module(gpu, ptx, messages) : NULL;
 }
 
-/* The vendor's device runtime, which programs with dynamic parallelism are linked with: its calls are ours
- * (exec/device_runtime.c). */
+/* Returns whether this is the vendor's device runtime, with which programs with dynamic parallelism are linked. We
+ * implement its calls (exec/device_runtime.c). */
 static bool is_device_runtime(const struct ptx_module *ptx) {
     static const char *const names[] = {"__cudaCDP2LaunchDeviceV2", "cudaLaunchDeviceV2"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,4 +1,4 @@
-/* Sums what launches record about their threads and branches (exec/profile.h) for each kernel and shape. */
+/* Sums the launches' records of their threads and branches (exec/profile.h) for each kernel and shape. */
 #include "exec/profile.h"
 #include "base/memory.h"
 
@@ -15,7 +15,7 @@ static uint32_t line_of(const struct exec_program *program, uint32_t pc) {
     return program->source[pc] ? program->source[pc]->at.line : 0;
 }
 
-/* A kernel of this name in another program has its branches elsewhere. */
+/* A kernel of this name in another program has other branches. */
 static bool is_of(const struct gpu_profile *profile, const struct exec_grid *grid, const char *kernel) {
     const struct exec_program *program = grid->program;
     uint32_t n = 0;

@@ -10,8 +10,8 @@ struct gpu_progress {
 };
 
 void gpu_progress_start(struct gpu_progress *progress);
-/* Shows the line if the launch has run for a while and the last line is old enough. `n_done` of `unit` has been done so
- * far. */
+/* Shows the line if the launch has run for a while and the last line is old enough. `n_done` of `unit` have been done
+ * so far. */
 void gpu_progress_show(struct gpu_progress *progress, const char *kernel, uint64_t n_done, uint64_t n_blocks,
                        double amount, const char *unit);
 /* Clears the line. */

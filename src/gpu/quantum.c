@@ -20,27 +20,28 @@
 #include "base/memory.h"
 #include "gpu/engine.h"
 
-/* What a thread has noticed in a round. Sets have a bit for each SM or partition. */
+/* A thread's observations in a round. Sets have a bit for each SM or partition. */
 struct note {
-    _Alignas(64) uint64_t next; /* the next cycle that one of its pieces wants, or the first packet that they sent */
+    _Alignas(64) uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
     uint64_t n_ticks;
-    uint64_t round;                               /* in which the thread did something; otherwise the note is old */
-    uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with something to do, but without blocks */
-    uint64_t *sms, *partitions;                   /* that others sent packets to */
+    uint64_t round;                               /* the round in which the thread last worked; otherwise the note is
+                                                   * out of date */
+    uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with work, but without blocks */
+    uint64_t *sms, *partitions;                   /* that received packets from others */
 };
 
 enum {
     N_SETS = 5,
-    WORTH_WORKERS = 8 /* SMs with stores: for fewer, another round on all threads takes longer */
+    WORTH_WORKERS = 8 /* least number of SMs with stores for which another round on all threads pays */
 };
 
-/* A round: what happens in one quantum. Its pieces are the partitions, then the SMs. */
+/* A round: one quantum. Its pieces are the partitions, then the SMs. */
 struct round {
     struct gpu_run *run;
     uint64_t number;
     uint64_t end;                          /* the first cycle of the next quantum */
     uint64_t next;                         /* the next cycle in which something happens */
-    uint64_t store_cycle;                  /* stores of earlier cycles are in memory */
+    uint64_t store_cycle;                  /* stores before this cycle are in memory */
     uint64_t last_block;                   /* the cycle in which the launch's last block ended */
     uint32_t n_partitions, n_sms, n_words; /* n_words: of a set */
     uint32_t n_threads;
@@ -56,7 +57,7 @@ static void put(uint64_t *set, uint32_t i) { set[i / 64] |= UINT64_C(1) << i % 6
 static void take_out(uint64_t *set, uint32_t i) { set[i / 64] &= ~(UINT64_C(1) << i % 64); }
 static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The first member of the set from `from` on, or UINT32_MAX. */
+/* Returns the first member of the set from `from` on, or UINT32_MAX. */
 static uint32_t member(const struct round *round, const uint64_t *set, uint32_t from) {
     for (uint32_t word = from / 64; word < round->n_words; word++) {
         uint64_t left = word == from / 64 ? set[word] & UINT64_MAX << from % 64 : set[word];
@@ -76,7 +77,7 @@ static void stop(struct gpu_unit *unit, enum gpu_stop why, uint64_t cycle) {
     unit->stop_cycle = cycle;
 }
 
-/* A tick has finished. Returns false if the SM stops. */
+/* Handles a finished tick. Returns false if the SM stops. */
 static inline bool after_tick(struct gpu_run *run, struct gpu_unit *unit, uint32_t i, enum sm_outcome outcome,
                               uint64_t cycle, uint64_t next) {
     unit->n_ticks++;
@@ -131,7 +132,7 @@ static void run_partition(const struct round *round, uint32_t i, struct note *no
 
 static uint64_t next_of(const struct gpu_unit *unit) { return earlier(unit->wake, *unit->answer); }
 
-/* What the others must know of an SM that has run. */
+/* Notes what the others must know of an SM that has run. */
 static void note_sm(const struct round *round, uint32_t i, struct note *note) {
     struct gpu_unit *unit = &round->run->timed->unit[i];
     note->n_ticks += unit->n_ticks;
@@ -152,7 +153,8 @@ static void begin_note(const struct round *round, struct note *note) {
     memset(note->has_stores, 0, round->set_words * sizeof *note->has_stores); /* and the other sets, which follow */
 }
 
-/* Brings the state of the SMs that run next into the host's cache. With several threads others may be running them. */
+/* Prefetches the state of the SMs that run next into the host's cache. With several threads others may be running
+ * them. */
 static void warm_next(const struct round *round, uint32_t i) {
     const struct gpu_unit *unit = round->run->timed->unit;
     if (i + 3 < round->n_sms && next_of(&unit[i + 3]) < round->end)
@@ -199,7 +201,7 @@ static void run_piece(void *user, uint32_t piece, uint32_t thread) {
     note_sm(round, i, note);
 }
 
-/* Runs all pieces. The first note then holds what all threads have noticed. */
+/* Runs all pieces. The first note then holds the observations of all threads. */
 static void run_pieces(struct round *round) {
     uint32_t n_pieces = round->n_partitions + round->n_sms;
     struct note *all = &round->note[0];
@@ -231,7 +233,7 @@ static void apply_free(void *user, uint32_t i, uint32_t thread) {
         exec_stores_apply_free(stores, round->run->grid->memory);
 }
 
-/* Puts the stores into memory for which the order does not matter, if there are enough for several threads. */
+/* Writes the stores to memory whose order does not matter, if there are enough for several threads. */
 static void apply_free_stores(struct round *round) {
     uint32_t n = 0;
     if (!round->run->timed->unit[0].stores->claims)
@@ -244,7 +246,7 @@ static void apply_free_stores(struct round *round) {
 
 /* --- in turn --- */
 
-/* Puts stores into memory in the order (cycle, SM), up to those of SM `last` in this cycle. */
+/* Writes stores to memory in the order (cycle, SM), up to those of SM `last` in this cycle. */
 static void apply_stores(struct round *round, uint64_t cycle, uint32_t last) {
     struct gpu_timed *timed = round->run->timed;
     const struct exec_memory *memory = round->run->grid->memory;
@@ -276,7 +278,7 @@ static uint32_t first_stopped(const struct round *round) {
     return first;
 }
 
-/* It is this SM's turn: ends the cycle in which it stopped. Returns false at a fault. */
+/* Gives this SM its turn: ends the cycle in which it stopped. Returns false at a fault. */
 static bool take_turn(struct round *round, uint32_t i) {
     struct gpu_run *run = round->run;
     struct gpu_unit *unit = &run->timed->unit[i];
@@ -304,7 +306,7 @@ static bool take_turn(struct round *round, uint32_t i) {
     return true;
 }
 
-/* Serves those that stopped, each in its turn; they then go on to the end of the quantum. */
+/* Serves the stopped SMs, each in its turn. They then continue to the end of the quantum. */
 static bool take_turns(struct round *round) {
     struct note *note = &round->note[0];
     for (uint32_t i; (i = first_stopped(round)) != UINT32_MAX;) {
@@ -323,7 +325,7 @@ static bool take_turns(struct round *round) {
     return true;
 }
 
-/* SMs without blocks still have answers to handle: up to the quantum's end or, if the launch has ended, up to there. */
+/* SMs without blocks still have answers to handle: up to the end of the quantum or of the launch. */
 static void run_idle(struct round *round) {
     struct gpu_run *run = round->run;
     bool is_over = run->n_finished == run->n_blocks;
@@ -335,7 +337,7 @@ static void run_idle(struct round *round) {
 
 /* --- rounds --- */
 
-/* Without mail, packets are in the receivers' queues already. */
+/* Returns the next cycle in which something happens. Without mail, packets are already in the receivers' queues. */
 static uint64_t next_of_all(const struct round *round) {
     const struct gpu_timed *timed = round->run->timed;
     uint64_t next = MEM_NEVER;

@@ -24,14 +24,14 @@ static void join_sums(uint32_t *value, uint64_t n_rows, size_t n_columns) {
             value[row * n_columns + i] = value[2 * row * n_columns + i] + value[(2 * row + 1) * n_columns + i];
 }
 
-/* Keeps each second row: what was there at the end of the longer interval. */
+/* Keeps every second row: the state at the end of the longer interval. */
 static void keep_last(uint32_t *value, uint64_t n_rows, size_t n_columns) {
     for (uint64_t row = 0; row < n_rows / 2; row++)
         for (size_t i = 0; i < n_columns; i++)
             value[row * n_columns + i] = value[(2 * row + 1) * n_columns + i];
 }
 
-/* Makes one sample of two. Their number is even. */
+/* Turns every two samples into one. Their number is even. */
 static void halve(struct gpu_sampler *sampler) {
     struct gpu_series *series = sampler->series;
     uint64_t n = series->n_samples;

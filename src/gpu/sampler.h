@@ -1,4 +1,4 @@
-/* Time series: what a timed launch did in each interval of so many cycles (--sample). */
+/* Time series: the activity of a timed launch in intervals of equal length (--sample). */
 #pragma once
 
 #include "gpu/internal.h"

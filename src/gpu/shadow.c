@@ -1,4 +1,4 @@
-/* Compares whole pages: what lies between allocations is zero and never changes. */
+/* Compares whole pages: the bytes between allocations are zero and never change. */
 #include "gpu/shadow.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A copy of device memory, to find the pages that have changed since it was last brought up to date. */
+/* A copy of device memory, to find the pages that have changed since it was last updated. */
 #pragma once
 
 #include "gpu/internal.h"
@@ -6,7 +6,7 @@
 enum { GPU_SHADOW_PAGE = 4096 };
 
 struct gpu_shadow {
-    unsigned char *copy; /* of the whole range of device memory; pages that are never touched cost nothing */
+    unsigned char *copy; /* of the whole range of device memory; untouched pages cost nothing */
     uint64_t bytes;
 };
 
@@ -16,6 +16,6 @@ void gpu_shadow_close(struct gpu_shadow *shadow);
 typedef void gpu_shadow_visit(void *user, uint64_t address, const unsigned char *page);
 /* Calls visit() for each page of live allocations that differs from the copy, upwards, and updates the copy. */
 void gpu_shadow_scan(struct gpu_shadow *shadow, const struct gpu_memory *memory, gpu_shadow_visit *visit, void *user);
-/* Sets a page of memory and of the copy. False if the address is not that of a page of live allocations. */
+/* Sets a page of memory and of the copy. Returns false if the address is not that of a page of live allocations. */
 bool gpu_shadow_set(struct gpu_shadow *shadow, const struct gpu_memory *memory, uint64_t address,
                     const unsigned char page[GPU_SHADOW_PAGE]);

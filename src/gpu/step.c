@@ -41,7 +41,7 @@ void gpu_advance_series(struct gpu_run *run, uint64_t cycle) {
         gpu_trace_advance(run->timed->trace, cycle);
 }
 
-/* Tests, profiles and observers share data among SMs: they use one thread. */
+/* Tests, profiles and observers share data among SMs, so they use one thread. */
 bool gpu_has_workers(struct gpu_run *run) {
     struct gpu_timed *timed = run->timed;
     const struct gpu_config *config = &run->gpu->config;
@@ -59,7 +59,7 @@ static uint64_t next_wake(const struct gpu_timed *timed) {
     return next;
 }
 
-/* Ticks an SM in the common cycle; starts a new block for each that has ended. */
+/* Ticks an SM in the common cycle, and starts a new block for each that has ended. */
 static bool tick(struct gpu_run *run, uint32_t i) {
     struct gpu_timed *timed = run->timed;
     struct gpu_unit *unit = &timed->unit[i];

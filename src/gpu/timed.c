@@ -1,5 +1,5 @@
 /* Timed launches. Blocks go to SMs that have room. A clock (step.c or quantum.c) ticks the SMs and the memory system
- * until all blocks have ended. The counters then say what happened. */
+ * until all blocks have ended. The counters are then collected. */
 #include "gpu/timed.h"
 
 #include <stdio.h>
@@ -46,8 +46,8 @@ static bool choose_policies(struct gpu_timed *timed, char *error, size_t size) {
     return !refusal;
 }
 
-/* SMs look at each other in every cycle where they exchange threads, where lanes choose their instructions by
- * themselves, and where packets take no time: with perfect memory, or without a crossbar. */
+/* SMs depend on each other in every cycle if they exchange threads, if lanes choose their instructions by themselves,
+ * or if packets take no time: with perfect memory, or without a crossbar. */
 static uint32_t quantum_of(const struct gpu_timed *timed) {
     const struct divergence_ops *divergence = timed->divergence;
     bool is_joint = divergence->chip || (divergence->joint && divergence->joint->lane_pcs);
@@ -120,8 +120,8 @@ static void tear_down(struct gpu_timed *timed) {
     free(timed->unit);
 }
 
-/* Makes new SMs and a new memory system. Time goes on. After a launch that did not end, groups and accesses are left
- * over. */
+/* Makes new SMs and a new memory system, because after a launch that did not end, groups and accesses are left over.
+ * Time continues. */
 static void renew(struct gpu_timed *timed) {
     tear_down(timed);
     build(timed);
@@ -220,7 +220,7 @@ static void block_ended(void *user, uint32_t sm) {
         timed->run->n_finished++;
 }
 
-/* The part of sm.drain_cycles that this grid takes: in proportion to the SMs that had blocks, if it accessed memory. */
+/* Returns this grid's part of sm.drain_cycles: in proportion to the SMs that had blocks, if it accessed memory. */
 static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_counters *before) {
     const struct gpu_timed *timed = run->timed;
     struct stats_counters now = {0};
@@ -233,7 +233,8 @@ static uint64_t drain_cycles(const struct gpu_run *run, const struct stats_count
     return has_accessed ? timed->machine.drain_cycles * n_used / timed->machine.n_sms : 0;
 }
 
-/* Lets memory finish what comes in by this cycle, the launch's last: stores, and atomics that no one waits for. */
+/* Lets memory finish the work that arrives by this cycle, the launch's last: stores, and atomics whose result is not
+ * awaited. */
 static void drain(struct gpu_timed *timed, uint64_t cycle) {
     while (timed->cycle < cycle && mem_next_event(timed->mem) <= cycle) {
         if (mem_next_event(timed->mem) > timed->cycle)
@@ -252,7 +253,7 @@ static void collect(const struct gpu_timed *timed, struct stats_counters *sum) {
     sum->cycles += timed->cycle;
 }
 
-/* The model refuses this program. */
+/* Returns whether the model refuses this program. */
 static bool is_refused(const struct gpu_timed *timed, const struct exec_program *program, struct gpu_error *error) {
     char rule[400];
     if (!timed->divergence->refuses)
@@ -264,7 +265,7 @@ static bool is_refused(const struct gpu_timed *timed, const struct exec_program 
     return refusal != NULL;
 }
 
-/* Tells the user what the model remarks about this launch: once for a kernel. */
+/* Shows the user the model's remark about this launch, once for a kernel. */
 static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, const char *kernel) {
     char text[256];
     uint32_t n_threads = grid->block[0] * grid->block[1] * grid->block[2];
@@ -284,7 +285,7 @@ static void show_remark(struct gpu_timed *timed, const struct exec_grid *grid, c
     fprintf(stderr, "heddle: kernel '%s': %s\n", kernel, remark);
 }
 
-/* What shared memory does not take of an SM is the launch's L1. */
+/* Sizes the launch's L1: the memory of an SM that shared memory does not take. */
 static void split_l1(struct gpu_timed *timed, const struct exec_grid *grid) {
     uint64_t shared = (uint64_t)grid->shared_bytes + timed->machine.shared_reserved_bytes;
     mem_resize_l1(timed->mem, config_l1_bytes(&timed->machine, shared * sm_most_blocks(timed->sm[0])));
@@ -343,7 +344,7 @@ static bool run_blocks(struct gpu_run *run, const struct before *before) {
     return is_done;
 }
 
-/* All SMs reach the launch's last cycle; in a launch that did not end, some may be ahead. */
+/* Brings all SMs to the launch's last cycle. In a launch that did not end, some may be ahead. */
 static void end_grid(struct gpu_timed *timed) {
     for (uint32_t i = 0; i < timed->machine.n_sms; i++)
         if (sm_last_cycle(timed->sm[i]) > timed->cycle)

@@ -1,4 +1,4 @@
-/* The GPU in time: SMs and the memory system of a machine, kept over all launches of a program. */
+/* The timed GPU: SMs and the memory system of a machine, kept over all launches of a program. */
 #pragma once
 
 #include "base/bytes.h"
@@ -8,13 +8,13 @@
 struct gpu_timed;
 
 /* Builds config->machine, with its scheduler ("name:key=value,..." or empty for the machine's own), its checks and its
- * timeline. Returns NULL and a line in error if that cannot be. */
+ * timeline. On failure returns NULL and a line in error. */
 struct gpu_timed *gpu_timed_new(const struct gpu_config *config, char *error, size_t size);
 void gpu_timed_free(struct gpu_timed *timed);
-/* The host reads or writes device memory, between launches. */
+/* Notes that the host reads or writes device memory between launches. */
 void gpu_timed_host_access(struct gpu_timed *timed, uint64_t address, uint64_t bytes);
-/* Between launches, with a checkpoint: appends the time and what the memory system keeps. load() makes new SMs and a
- * new memory system, and goes on from there. */
+/* Between launches, with a checkpoint: appends the time and the state of the memory system. load() makes new SMs and a
+ * new memory system, and continues from there. */
 void gpu_timed_save(struct gpu_timed *timed, struct base_bytes *state);
 void gpu_timed_load(struct gpu_timed *timed, struct base_bytes *state);
 uint64_t gpu_timed_ns(const struct gpu_timed *timed); /* simulated time since the start */

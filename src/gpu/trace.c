@@ -1,6 +1,6 @@
-/* Turns what SMs report (sm/observer.h) into events of a timeline (stats/trace.h): a process of the format is an SM, a
- * thread one of its slots; the process after the last SM is the rest of the chip: launches, DRAM. Both count from 1: on
- * Linux, process and thread 0 are the idle ones, and readers may treat them so. */
+/* Turns the reports of SMs (sm/observer.h) into events of a timeline (stats/trace.h). A process of the format is an SM,
+ * a thread one of its slots. The process after the last SM is the rest of the chip: launches, DRAM. Both count from 1,
+ * because on Linux process and thread 0 are the idle ones, and readers may treat them so. */
 #include "gpu/trace.h"
 
 #include <errno.h>
@@ -181,7 +181,7 @@ static void count_sm(struct gpu_trace *trace, uint32_t i, uint64_t cycle) {
     count(trace, &traced->mshrs, process_of(i), "MSHRs", mem_mshrs_used(trace->mem, i), cycle);
 }
 
-/* A value is that of the cycles from here to the next count, except queues and MSHRs, which are looked at now. */
+/* A value describes the cycles from here to the next count, except queues and MSHRs, which are read now. */
 static void count_all(struct gpu_trace *trace, uint64_t cycle) {
     char name[40];
     for (uint32_t i = trace->config.first_sm; i < trace->n_sms && i <= trace->config.last_sm; i++)

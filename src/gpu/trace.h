@@ -1,5 +1,5 @@
-/* The timeline of a run (--trace): for each SM a track per slot with what its group does, the memory accesses, splits
- * and merges, and counters; docs/report.md describes it. */
+/* The timeline of a run (--trace): for each SM a track per slot with the activity of its group, the memory accesses,
+ * splits and merges, and counters. docs/report.md describes it. */
 #pragma once
 
 #include "gpu/internal.h"
@@ -8,16 +8,16 @@
 
 struct gpu_trace;
 
-/* Returns NULL and a line in error if the file cannot be written. `n_sms` of the machine. */
+/* `n_sms` of the machine. Returns NULL and a line in error if the file cannot be written. */
 struct gpu_trace *gpu_trace_new(const struct gpu_trace_config *config, uint32_t n_sms, char *error, size_t size);
 void gpu_trace_free(struct gpu_trace *trace); /* does nothing for NULL */
 const struct sm_observer *gpu_trace_observer(const struct gpu_trace *trace);
 
-/* A launch begins, whose number counts from 1 and whose first cycle is the one after `cycle`. The SMs and the memory
+/* Begins a launch, whose number counts from 1 and whose first cycle is the one after `cycle`. The SMs and the memory
  * may be new. */
 void gpu_trace_begin(struct gpu_trace *trace, uint32_t number, const struct exec_program *program, struct sm *const *sm,
                      const struct mem *mem, uint64_t cycle);
 /* Everything up to `cycle` has happened: writes the counters that are due. */
 void gpu_trace_advance(struct gpu_trace *trace, uint64_t cycle);
-/* The launch has ended: completes the file. */
+/* Ends the launch and completes the file. */
 void gpu_trace_end(struct gpu_trace *trace, uint64_t cycle);

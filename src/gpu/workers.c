@@ -28,7 +28,7 @@
 enum {
     POLLS = 2000,        /* before a thread lets others run: about a hundred microseconds */
     YIELDS = 50,         /* before it sleeps */
-    IDLE_POLLS = 20,     /* before a thread helps others: taking little from them costs more than it brings */
+    IDLE_POLLS = 20,     /* before a thread helps others: taking the last pieces from them costs more than it gains */
     PATIENT_POLLS = 100, /* before the caller takes the last pieces of others */
     SEVERAL = 2          /* pieces that a thread must have left so that others take one */
 };
@@ -129,7 +129,7 @@ struct gpu_workers *gpu_workers_new(uint32_t n_threads) {
     pthread_cond_init(&workers->begins, NULL);
     workers->worker = base_allocate(n_threads, sizeof *workers->worker);
     workers->share = base_allocate_aligned(n_threads * sizeof *workers->share);
-    workers->n_threads = n_threads; /* threads that the host does not allow leave their pieces to others */
+    workers->n_threads = n_threads; /* if the host allows fewer threads, the others take the missing ones' pieces */
     for (uint32_t i = 1; i < n_threads; i++) {
         workers->worker[i] = (struct worker){workers, i, 0};
         if (pthread_create(&workers->worker[i].thread, NULL, work_until_over, &workers->worker[i]) != 0)
