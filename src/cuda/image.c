@@ -44,23 +44,29 @@ static CUresult add_container(struct cuda_image *image, const void *bytes, size_
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
+/* The parts of one module. One without PTX is left out: what nobody calls is not missed, and the linker names the
+ * rest. */
+static CUresult open_parts(struct cuda_image *image, const void *const *container, const char **problem) {
+    for (unsigned i = 0; container[i]; i++) {
+        *problem = "links more translation units than a program can have";
+        CUresult result = i < LARGEST_PARTS ? add_container(image, container[i], CUDA_FATBIN_UNKNOWN_LENGTH, problem)
+                                            : CUDA_ERROR_INVALID_IMAGE;
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NO_BINARY_FOR_GPU)
+            return result;
+    }
+    *problem = only_machine_code;
+    return image->n_choices ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 /* A file cannot hold pointers, so a wrapper is always in the program's memory. */
 static CUresult open_wrapper(struct cuda_image *image, const struct cuda_fatbin_wrapper *wrapper,
                              const char **problem) {
     bool is_linked = wrapper->version == 2 && wrapper->linked && wrapper->linked[0];
     *problem = "is a wrapper around no fat binary";
-    if (!is_linked)
-        return wrapper->container ? add_container(image, wrapper->container, CUDA_FATBIN_UNKNOWN_LENGTH, problem)
-                                  : CUDA_ERROR_INVALID_IMAGE;
-    for (unsigned i = 0; wrapper->linked[i]; i++) {
-        *problem = "links more translation units than a program can have";
-        CUresult result = i < LARGEST_PARTS
-                              ? add_container(image, wrapper->linked[i], CUDA_FATBIN_UNKNOWN_LENGTH, problem)
+    if (is_linked)
+        return open_parts(image, wrapper->linked, problem);
+    return wrapper->container ? add_container(image, wrapper->container, CUDA_FATBIN_UNKNOWN_LENGTH, problem)
                               : CUDA_ERROR_INVALID_IMAGE;
-        if (result != CUDA_SUCCESS)
-            return result;
-    }
-    return CUDA_SUCCESS;
 }
 
 static CUresult open_linked(struct cuda_image *image, const unsigned char *bytes, size_t length, const char **problem) {
@@ -118,7 +124,7 @@ void cuda_image_close(struct cuda_image *image) {
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
-/* A container without entries is a translation unit without device code. */
+/* A container without PTX is a translation unit without device code, or without any that could be loaded. */
 static char *copy_text(const struct cuda_image_part *part, unsigned choice, size_t *length, const char **problem) {
     static const char empty[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
     if (part->fatbin.n_ptx) {

@@ -148,6 +148,30 @@ static void translation_units_of_one_wrapper_are_linked(void **state) {
     free(scaled);
 }
 
+static void a_translation_unit_without_ptx_is_left_out(void **state) {
+    (void)state;
+    size_t length;
+    unsigned char *which = read_file("tests/fatbins/which_plain.fatbin", &length),
+                  *code = read_file("tests/fatbins/scale.fatbin", &length);
+    const void *containers[] = {code, which, NULL}, *only_code[] = {code, NULL};
+    const struct cuda_fatbin_wrapper wrapper = cuda_fatbin_wrap_linked(containers),
+                                     without = cuda_fatbin_wrap_linked(only_code);
+    char said[512];
+    CUmodule module;
+    CUfunction function;
+    code[16] = CUDA_FATBIN_ELF;
+    assert_cuda(cuModuleLoadData(&module, &wrapper));
+    assert_int_equal(run_which(module), 80);
+    assert_int_equal(cuModuleGetFunction(&function, module, "scale_all"), CUDA_ERROR_NOT_FOUND);
+    assert_cuda(cuModuleUnload(module));
+    struct capture capture = capture_stderr();
+    assert_int_equal(cuModuleLoadData(&module, &without), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    read_stderr(&capture, said, sizeof(said));
+    assert_non_null(strstr(said, "holds machine code and no PTX"));
+    free(which);
+    free(code);
+}
+
 static void the_linker_takes_ptx_and_fat_binaries(void **state) {
     (void)state;
     size_t length, image_bytes = 0;
@@ -247,6 +271,7 @@ int main(void) {
         context_test(machine_code_alone_is_refused_with_what_to_do),
         context_test(a_damaged_fat_binary_is_an_invalid_image),
         context_test(translation_units_of_one_wrapper_are_linked),
+        context_test(a_translation_unit_without_ptx_is_left_out),
         context_test(the_linker_takes_ptx_and_fat_binaries),
         context_test(a_cubin_is_linked_if_it_is_ptx),
         context_test(a_linked_image_survives_in_a_file),

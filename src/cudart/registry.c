@@ -7,6 +7,7 @@
 #include "cudart/references.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct binary {
@@ -23,6 +24,7 @@ struct entity {
     struct entity *next;
     void **managed;      /* where the program keeps the address of a managed variable; NULL: it is not managed */
     CUfunction kernel;   /* NULL: not loaded */
+    bool is_refused;     /* as a kernel without PTX, which was said */
     CUdeviceptr address; /* 0: not loaded */
     size_t bytes;
     struct cudart_texture texture; /* NULL as its driver's reference: not loaded, or not a texture */
@@ -180,6 +182,22 @@ static CUresult load(const struct entity *entity, const char *kind) {
     return binary->failure;
 }
 
+/* Only in Heddle's libcuda.so.1: makes it an error of the run. */
+void cuHeddleReportError(int result, const char *message);
+
+/* It is in a file that was built without PTX and linked, as device code, with others. */
+static cudaError_t refuse_kernel(struct entity *entity) {
+    char message[512];
+    snprintf(message, sizeof(message),
+             "kernel '%s' has no PTX: build its file with -gencode arch=compute_80,code=compute_80", entity->name);
+    if (!entity->is_refused) {
+        cudart_print("%s", message);
+        cuHeddleReportError(CUDA_ERROR_NO_BINARY_FOR_GPU, message);
+    }
+    entity->is_refused = true;
+    return cudaErrorInvalidDeviceFunction;
+}
+
 static cudaError_t load_kernel(struct entity *entity) {
     CUkernel kernel;
     if (entity->kernel)
@@ -189,7 +207,7 @@ static cudaError_t load_kernel(struct entity *entity) {
         result = cuLibraryGetKernel(&kernel, entity->binary->library, entity->name);
     if (result == CUDA_SUCCESS)
         result = cuKernelGetFunction(&entity->kernel, kernel);
-    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : (cudaError_t)result;
+    return result == CUDA_ERROR_NOT_FOUND ? refuse_kernel(entity) : (cudaError_t)result;
 }
 
 static cudaError_t load_variable(struct entity *entity) {

@@ -86,6 +86,31 @@ done
 run 0 '' "$work/opens" -- never "$work/stripped/libthrice.so"
 run 1 "libthrice.so is stripped and has a CUDA runtime inside" "$work/opens" -- after "$work/stripped/libthrice.so"
 
+# Files of one program, linked as device code: one has machine code alone.
+cat >"$work/main.cu" <<'END_OF_FILE'
+#include <stdio.h>
+__global__ void code(int *x);
+__global__ void twice(int *x) { *x *= 2; }
+int main(int argc, char **) {
+    int x = 21, *d;
+    cudaMalloc(&d, 4);
+    cudaMemcpy(d, &x, 4, cudaMemcpyHostToDevice);
+    twice<<<1, 1>>>(d);
+    if (argc > 1)
+        code<<<1, 1>>>(d);
+    printf("error %d\n", cudaGetLastError());
+    cudaMemcpy(&x, d, 4, cudaMemcpyDeviceToHost);
+    return x == 42 ? 0 : 9;
+}
+END_OF_FILE
+echo '__global__ void code(int *x) { *x = 1; }' >"$work/code.cu"
+"$nvcc" -rdc=true -arch=sm_80 -c "$work/main.cu" -o "$work/main.o"
+"$nvcc" -rdc=true -gencode arch=compute_80,code=sm_80 -c "$work/code.cu" -o "$work/code.o"
+"$nvcc" -rdc=true -arch=sm_80 "$work/main.o" "$work/code.o" -o "$work/mixed"
+run 0 '' "$work/mixed"
+run 1 "kernel '_Z4codePi' has no PTX" "$work/mixed" -- code
+run 1 "error 98" "$work/mixed" -- code
+
 # The toolkit's own libraries, where they are installed.
 toolkit=$(dirname "$(readlink -f "$nvcc")")/../lib64
 [[ -e $toolkit/libcublas.so && -e $toolkit/libcurand.so && -e $toolkit/libcufft.so ]] || exit 0
