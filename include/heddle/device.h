@@ -6,9 +6,9 @@
 //         -Xclang -target-feature -Xclang +ptx63 -Xclang -disable-lifetime-markers -mllvm -disable-block-placement
 //         -O2 -Wall -Wextra -Werror -I include -S kernel.cu -o kernel.ptx
 //
-// The target is sm_70 with PTX 6.3, the oldest pair that has everything below (match.sync and activemask decide it);
-// every later GPU and driver accepts it. --cuda-path keeps clang from searching for a toolkit, so that the PTX is the
-// same on every computer. The two flags before -O2 keep basic blocks in the order of the source: without them clang
+// The target is sm_70 with PTX 6.3, the oldest pair that has everything below (because of match.sync and activemask).
+// Every later GPU and driver accepts it. --cuda-path keeps clang from searching for a toolkit, so that the PTX is the
+// same on every computer. The two flags before -O2 keep basic blocks in the order of the source. Without them clang
 // puts a loop's end before its beginning, and every iteration costs one branch more than in nvcc's PTX. Under nvcc this
 // header defines only Heddle's own instructions, and the same kernel compiles there.
 //

@@ -1,6 +1,6 @@
 // Heddle's own instructions (docs/extensions.md) as CUDA C functions, for clang (through device.h) and nvcc.
 //
-// No GPU has them. With HEDDLE_STANDARD_PTX defined the functions use instructions that every GPU has: a program then
+// No GPU has them. With HEDDLE_STANDARD_PTX defined, the functions use instructions that every GPU has. A program then
 // runs on a real GPU, with the same results but without the gain.
 //
 // All threads of the warp that have not ended execute cond_acc and tree_traverse together.
@@ -35,12 +35,12 @@
 #define HEDDLE_COND_ACC_SHARED(bits, bytes, value) HEDDLE_COND_ACC("shared", "32", "mad.lo.u32", bits, bytes, value)
 
 // cond_acc: the threads of the warp whose predicate is true write their values to consecutive elements from base on, in
-// lane order; all get the number of values written. base is the same in all threads: a pointer to global memory, or an
-// address in shared memory, which saves conversions in loops.
+// lane order. All threads get the number of values written. base is the same in all threads: a pointer to global
+// memory, or an address in shared memory, which saves conversions in loops.
 //
-// Inline assembly cannot take a predicate, so a bool is passed as a number and compared with 0: two more instructions,
-// which an assembler for a real machine would remove. The functions that end in _eq, _lt, ... compare a with b
-// themselves and avoid them.
+// Inline assembly cannot take a predicate, so a bool is passed as a number and compared with 0. These are two more
+// instructions, which an assembler for a real machine would remove. The functions that end in _eq, _lt, ... compare a
+// with b themselves and avoid them.
 #define HEDDLE_ACCUMULATE(name, text, base_type, address, in, value_type, constraint, as)                              \
     HEDDLE_DEVICE unsigned name(base_type base, bool predicate, value_type value) {                                    \
         unsigned count;                                                                                                \

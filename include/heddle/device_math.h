@@ -1,10 +1,10 @@
 // Mathematical functions of CUDA C for device code; device.h includes this file.
 //
-// One-instruction functions first, then the approximate intrinsics (such as __expf, from the PTX .approx instructions),
-// then accurate functions: argument reduction and a polynomial evaluated with fused multiply-adds. The polynomial
-// coefficients are Chebyshev fits made for this file on the interval each function names. Errors are the largest
-// measured against a double-precision reference; one ulp is a unit in the last place of the result. Left out: correctly
-// rounded variants with directed rounding, Bessel and gamma functions, half precision.
+// One-instruction functions come first, then the approximate intrinsics (such as __expf, from the PTX .approx
+// instructions), then accurate functions: argument reduction and a polynomial evaluated with fused multiply-adds. The
+// polynomial coefficients are Chebyshev fits made for this file on the interval each function names. Errors are the
+// largest measured against a double-precision reference. One ulp is a unit in the last place of the result. Left out:
+// correctly rounded variants with directed rounding, Bessel and gamma functions, half precision.
 #pragma once
 
 #include "device.h"

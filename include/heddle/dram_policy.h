@@ -1,6 +1,4 @@
-/* A DRAM policy decides which of the queued requests a channel starts next.
- *
- * A policy reads a const view and picks a request. */
+/* A DRAM policy decides which queued request a channel starts next. It reads a const view and picks a request. */
 #pragma once
 
 #include "heddle/policy.h"
@@ -35,7 +33,7 @@ struct dram_view {
 struct dram_policy {
     const char *name, *help;
     bool follows_hints; /* holds rows open for requests with holds_row */
-    /* Returns the queue index of the request to start next. When that cannot start in this cycle (dram_start()), the
+    /* Returns the queue index of the request to start next. If that cannot start in this cycle (dram_start()), the
      * channel sleeps until it can or another request arrives, and asks again. */
     uint32_t (*pick)(const struct dram_view *view);
 };
@@ -49,7 +47,7 @@ static inline bool dram_is_starved(const struct dram_view *view, uint32_t place)
     return view->cycle - view->queue[place].arrival > view->full_queue_cycles;
 }
 
-/* Returns the first cycle in which the bank lets this request start. All rules that keep a row open are here: a held
+/* Returns the first cycle in which the bank lets this request start. All rules that keep a row open are here. A held
  * row admits hits at once and makes conflicts wait, except those that starve. */
 static inline uint64_t dram_start(const struct dram_view *view, uint32_t place) {
     const struct dram_bank *bank = &view->banks[view->queue[place].bank];

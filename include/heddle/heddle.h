@@ -14,9 +14,9 @@
  *
  * docs/examples/api.c is this program with error handling. Link with -lheddle (pkg-config heddle).
  *
- * Every function that can fail returns a status; heddle_last_error() then returns the reason in words. Kernels execute
- * functionally, each to its end before heddle_launch() returns. Devices are independent of each other; only one thread
- * at a time may use a device. Kernels print to standard output.
+ * Every function that can fail returns a status. heddle_last_error() then returns the reason in words. Kernels execute
+ * functionally, and heddle_launch() returns when the kernel has ended. Devices are independent of each other. Only one
+ * thread at a time may use a device. Kernels print to standard output.
  *
  * The API only grows: HEDDLE_API_VERSION increases, functions keep their meaning, and structures carry their size and
  * get new fields only at their end, so that programs compiled against an older header still work. */
@@ -41,7 +41,8 @@ enum heddle_status {
     HEDDLE_NO_MEMORY = 2, /* of the host or of the device */
     HEDDLE_BAD_PTX = 3, /* the text is wrong or uses unsupported features; the reason lists every error with its line */
     HEDDLE_NOT_FOUND = 4, /* no such kernel or variable */
-    HEDDLE_FAULT = 5,     /* the kernel did something illegal; the reason says what, which thread and which PTX line */
+    HEDDLE_FAULT = 5,     /* the kernel did something illegal; the reason names the fault, the thread and the PTX
+                           * line */
     HEDDLE_LIMIT = 6,     /* a limit of the settings was reached, or threads are in a deadlock */
 };
 
@@ -72,14 +73,14 @@ HEDDLE_API enum heddle_status heddle_device_create(struct heddle_device **device
 /* Destroys the device with its modules and memory. NULL is allowed. */
 HEDDLE_API void heddle_device_destroy(struct heddle_device *device);
 
-/* Returns why the last failing call on this device failed: one or more lines, without a newline at the end; "" if none
- * has failed. Valid until the next failure. */
+/* Returns why the last failing call on this device failed: one or more lines, without a newline at the end, or "" if
+ * none has failed. Valid until the next failure. */
 HEDDLE_API const char *heddle_last_error(const struct heddle_device *device);
 
 /* ---- Memory -------------------------------------------------------------------------------------------------------
  */
 
-/* Allocates zeroed device memory; its address is a multiple of 256 and never 0. */
+/* Allocates zeroed device memory. Its address is a multiple of 256 and never 0. */
 HEDDLE_API enum heddle_status heddle_malloc(struct heddle_device *device, uint64_t bytes, uint64_t *address);
 /* Frees memory of heddle_malloc. Address 0 is allowed. */
 HEDDLE_API enum heddle_status heddle_free(struct heddle_device *device, uint64_t address);
@@ -91,7 +92,7 @@ HEDDLE_API enum heddle_status heddle_copy_from(struct heddle_device *device, voi
 /* ---- Modules ------------------------------------------------------------------------------------------------------
  */
 
-/* Loads `length` bytes of PTX text and copies them; messages call it `name`. */
+/* Loads `length` bytes of PTX text and copies them. Messages call it `name`. */
 HEDDLE_API enum heddle_status heddle_module_load(struct heddle_device *device, const char *name, const char *text,
                                                  size_t length, struct heddle_module **module);
 /* NULL is allowed. */
@@ -111,23 +112,23 @@ struct heddle_launch {
     const void *const *arguments; /* a pointer to each value, which has the size of its parameter */
 };
 
-/* Runs a kernel to its end. After a fault or a limit the device still works; memory is as the kernel left it. */
+/* Runs a kernel to its end. After a fault or a limit the device still works, and memory is as the kernel left it. */
 HEDDLE_API enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_module *module,
                                             const char *kernel, const struct heddle_launch *launch);
 
 /* ---- Counters -----------------------------------------------------------------------------------------------------
  */
 
-/* A row is 32 lanes: what a warp instruction executes at once. */
+/* A row is 32 lanes, which a warp instruction executes at once. */
 struct heddle_counters {
     uint64_t launches;
     uint64_t blocks, threads;
-    uint64_t warp_instructions;   /* once for a row, whichever of its lanes are active */
+    uint64_t warp_instructions;   /* once per row, whichever of its lanes are active */
     uint64_t thread_instructions; /* once for each active lane */
-    uint64_t branches, divergent_branches, memory_instructions, barriers; /* once for a row */
+    uint64_t branches, divergent_branches, memory_instructions, barriers; /* once per row */
 };
 
-/* The counters of all launches so far, and of the last one; `size` is sizeof *counters. */
+/* Returns the counters of all launches so far, and of the last one. `size` is sizeof *counters. */
 HEDDLE_API void heddle_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
 HEDDLE_API void heddle_last_counters(const struct heddle_device *device, struct heddle_counters *counters, size_t size);
 

@@ -1,11 +1,11 @@
-/* What every policy (warp scheduler, divergence model, DRAM policy) has: its options, and how a shared object offers
- * one.
+/* The parts that every policy (warp scheduler, divergence model, DRAM policy) has in common: its options, and how a
+ * shared object offers it.
  *
  *     heddle new scheduler NAME      writes one to start from
  *     heddle run bfs -s ./NAME.so    uses it
  *     heddle check ./NAME.so         tests it
  *
- * docs/plug-ins.md goes through it. */
+ * docs/plug-ins.md explains the steps. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 enum config_plugin_option_type { CONFIG_PLUGIN_UINT, CONFIG_PLUGIN_CHOICE, CONFIG_PLUGIN_SET };
 
 /* One row per option. Values are stored as uint32_t at `offset` in the policy's options struct. A choice stores the
- * index of its word in `choices` (words separated by '|'); a set, written `this+that`, stores a bit for each of its
+ * index of its word in `choices` (words separated by '|'). A set, written `this+that`, stores a bit for each of its
  * words. */
 struct config_plugin_option {
     const char *name;
@@ -37,13 +37,13 @@ struct config_preset {
 
 /* ---- Shared objects ---------------------------------------------------------------------------------------------- */
 
-/* Changes with these headers; an object built with others is refused. */
+/* Changes with these headers. An object built with other headers is refused. */
 #define HEDDLE_PLUGIN_VERSION 1
 
 enum heddle_plugin_kind { HEDDLE_PLUGIN_SCHEDULER = 1, HEDDLE_PLUGIN_DIVERGENCE, HEDDLE_PLUGIN_DRAM_POLICY };
 
-/* A shared object exports one, named heddle_plugin. The macros HEDDLE_SCHEDULER, HEDDLE_DIVERGENCE_MODEL and
- * HEDDLE_DRAM_POLICY define it. */
+/* A shared object exports one such structure, named heddle_plugin. The macros HEDDLE_SCHEDULER, HEDDLE_DIVERGENCE_MODEL
+ * and HEDDLE_DRAM_POLICY define it. */
 struct heddle_plugin {
     uint32_t version, kind;
     uint64_t layout; /* a digest of the sizes of the structures that the policy shares with Heddle */

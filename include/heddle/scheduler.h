@@ -1,11 +1,11 @@
 /* Warp schedulers: which warp issues next. A scheduler sees slots (each holds a warp, or another group of the
  * divergence model) through a small read-only view and returns a slot. docs/write-a-scheduler.md and docs/plug-ins.md
- * go through one. */
+ * show how to write one. */
 #pragma once
 
 #include "heddle/policy.h"
 
-struct config_machine; /* known to Heddle only */
+struct config_machine; /* defined only inside Heddle */
 
 /* ---- Sets of slots: one or two machine instructions replace a loop over warps ------------------------------------ */
 
@@ -79,7 +79,7 @@ struct sched_slot {
     uint64_t age;      /* order of arrival on the SM: smaller is older */
     uint32_t pc;       /* of the next instruction */
     uint32_t warp_id;  /* number among the warps of this scheduler, below SCHED_MAX_SLOTS; decides fetch groups and id
-                          order. Splits of one warp may have the same. */
+                        * order. Splits of one warp may have the same number. */
     uint32_t block;    /* block slot on the SM, below SCHED_MAX_SLOTS */
     uint32_t progress; /* last value of the progress instruction, 0 before it */
     uint32_t active_lanes; /* of the next instruction */
@@ -97,16 +97,16 @@ struct sched_view {
     const struct sched_set *waits_long; /* blocked by the result of a global, local or texture access */
     /* Waits at a barrier or fence or for an atomic, has not started yet, or waits for other groups in any other way.
      * Every wait that only another group's progress can end must be here: strict policies skip these slots and would
-     * otherwise wait forever. */
+     * otherwise wait for ever. */
     const struct sched_set *pending;
     uint32_t n_slots;
     uint64_t cycle;
 };
 
-/* In a shared object hooks other than pick may be NULL: they do nothing. In Heddle itself only the last may. Hooks see
- * an up-to-date view. A scheduler sees only its own slots; where an SM has several schedulers, each has its own state.
- * Hooks other than start never allocate, and depend only on their arguments, so that equal calls lead to equal picks.
- */
+/* In a shared object hooks other than pick may be NULL and then do nothing. In Heddle itself only the last may. Hooks
+ * see an up-to-date view. A scheduler sees only its own slots. If an SM has several schedulers, each has its own state.
+ * Hooks other than start never allocate, and depend only on their arguments, so that equal calls lead to equal
+ * picks. */
 struct sched_ops {
     const char *name, *help;
     const struct config_plugin_option *option; /* ends with a NULL name; may be NULL */
@@ -121,7 +121,8 @@ struct sched_ops {
     void (*leave)(void *state, const struct sched_view *view, uint32_t slot);
     /* The group in the slot starts to wait / no longer waits. It waits for a long-latency result if is_long, for other
      * groups or a fence if it is pending, otherwise for a short result or its next instruction. When one kind of wait
-     * becomes another, stall() is called again. A group whose unit is busy does not wait; it is just no candidate. */
+     * becomes another, stall() is called again. A group whose unit is busy does not wait; it is only not a
+     * candidate. */
     void (*stall)(void *state, const struct sched_view *view, uint32_t slot, bool is_long);
     void (*wake)(void *state, const struct sched_view *view, uint32_t slot);
     /* Returns one of `candidates` (a subset of ready, never empty), or SCHED_NONE to leave the issue slot empty (strict
@@ -136,9 +137,9 @@ struct sched_ops {
 
 /* ---- An order of slots ------------------------------------------------------------------------------------------- */
 
-/* Slots ordered by a key, the smallest first, equal keys by slot number. Kept in a matrix, as hardware keeps ages: for
- * every slot the set of slots before it. Finding the first of any set takes a few ANDs; no list is sorted or walked.
- * All zero: empty. */
+/* Slots ordered by a key, the smallest first, equal keys by slot number. The order is kept in a matrix, as hardware
+ * keeps ages: for every slot the set of slots before it. Finding the first of any set takes a few ANDs. No list is
+ * sorted or walked. All zero: empty. */
 struct sched_order {
     struct sched_set known;
     struct sched_set before[SCHED_MAX_SLOTS];
@@ -166,7 +167,7 @@ static inline void sched_order_remove(struct sched_order *order, uint32_t slot) 
         sched_remove(&order->before[other], slot);
 }
 
-/* Returns the first of `among` (known slots), or SCHED_NONE. Each step moves to an earlier slot; slots mostly fill in
+/* Returns the first of `among` (known slots), or SCHED_NONE. Each step moves to an earlier slot. Slots mostly fill in
  * order, so one or two steps suffice. */
 static inline int sched_order_first(const struct sched_order *order, const struct sched_set *among) {
     int slot = sched_first(among);
@@ -180,8 +181,8 @@ static inline int sched_order_first(const struct sched_order *order, const struc
     return slot;
 }
 
-/* Returns the slot with the smallest key; of equal ones the oldest. For keys that change with every instruction, for
- * which sched_order would be too slow. */
+/* Returns the slot with the smallest key, and among equal ones the oldest. For keys that change with every instruction,
+ * for which sched_order would be too slow. */
 static inline int sched_least(const struct sched_view *view, const struct sched_set *among,
                               uint32_t (*key)(const struct sched_slot *slot)) {
     struct sched_set left = *among;
