@@ -1,4 +1,4 @@
-/* The `heddle` command: its subcommands, and what they share. options.h has their tables of options. */
+/* The `heddle` command: its subcommands and their common declarations. Their tables of options are in options.h. */
 #pragma once
 
 /* Exit status of the process. */
@@ -64,5 +64,5 @@ extern const unsigned cli_n_aliases;
 /* Finds the workload of that name or alias, and the alias of that name; NULL if there is none. */
 const struct cli_workload *cli_find_workload(const char *name);
 const struct cli_alias *cli_find_alias(const char *name);
-/* The name or alias nearest to a misspelt one, or NULL. */
+/* Returns the name or alias nearest to a misspelt one, or NULL. */
 const char *cli_nearest_workload(const char *name);

@@ -1,5 +1,5 @@
-/* `heddle bench`: how many instructions per second are executed without timing, by workload and by kind of instruction,
- * how many with timing, and how much slower that is. bench/ has the kernels and the expected rates. */
+/* `heddle bench`: measures instructions per second without timing, by workload and by kind of instruction, the rate
+ * with timing, and the slowdown. bench/ contains the kernels and the expected rates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static int choose_subjects(struct bench *bench, const struct cli_words *words) {
 
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
-/* Finds the --set with several values and sets *place to its index; to the number of all if there is none. */
+/* Finds the --set with several values and sets *place to its index, or to the number of all if there is none. */
 static int find_sweep(const struct cli_words *set, unsigned *place) {
     *place = set->count;
     for (unsigned i = 0; i < set->count; i++) {
@@ -262,7 +262,7 @@ static int measure_best(struct bench *bench, const struct subject *subject, cons
     return status;
 }
 
-/* Measures everything, however earlier runs ended, unless the user stops it. Returns the first bad status. */
+/* Measures everything, whatever the outcome of earlier runs, unless the user stops it. Returns the first bad status. */
 static int measure(struct bench *bench) {
     int first_failure = CLI_DONE;
     for (unsigned i = 0; i < bench->n_results && first_failure != CLI_STOPPED; i++) {

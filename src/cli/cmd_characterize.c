@@ -1,5 +1,5 @@
 /* `heddle characterize [PROGRAM...]`: the measures in the papers' tables, for our programs and beside the papers'
- * values. A program runs once for each machine that the tables need. A difference from a paper is no error; it is
+ * values. A program runs once for each machine that the tables need. A difference from a paper is not an error. It is
  * marked, and explained by paper_reasons.def and docs/workloads.md. */
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ static int choose_machines(struct characterize *c) {
     return CLI_DONE;
 }
 
-/* The programs named on the command line, or all. */
+/* Returns the programs named on the command line, or all. */
 static struct cli_words program_names(struct characterize *c) {
     struct cli_words names = {.item = c->words.item, .count = c->words.n_before};
     if (names.count)
@@ -212,7 +212,7 @@ static const struct cli_job *job_of(const struct characterize *c, unsigned progr
     return &c->jobs.job[program * c->n_machines + machine_number(c, table)];
 }
 
-/* The PTX file of the program's kernels; NULL: not known outside the program. */
+/* Returns the PTX file of the program's kernels, or NULL if it is not known outside the program. */
 static const char *ptx_of(const struct characterize *c, const struct cli_program *program, struct base_arena *arena) {
     const struct cli_workload *workload = cli_find_workload(program->name);
     if (program->kind == CLI_PROGRAM_PTX)
@@ -222,7 +222,7 @@ static const char *ptx_of(const struct characterize *c, const struct cli_program
     return base_arena_printf(arena, "%s/%s.ptx", c->place.workloads, workload->name);
 }
 
-/* Computes the measures of a table for a program; false if it was not measured. */
+/* Computes the measures of a table for a program. Returns false if it was not measured. */
 static bool measure(struct characterize *c, unsigned program, unsigned table, double value[CLI_MOST_MEASURES]) {
     const struct cli_characterization *about = &cli_characterizations[table];
     const struct cli_job *job = job_of(c, program, table);
@@ -274,7 +274,7 @@ static bool is_off(const struct characterize *c, unsigned t, unsigned k, double 
     return compares && cli_is_off(kind, ours, paper);
 }
 
-/* The headings of the measures that are off, with commas between; "": none. */
+/* Returns the headings of the measures that are off, separated by commas; "": none. */
 static const char *off_measures(struct characterize *c, unsigned program, unsigned t) {
     const double *paper = paper_values(c, program, t);
     const char *names = "";
@@ -461,7 +461,7 @@ static bool write_csv(FILE *file, struct characterize *c) {
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-/* The row of a program that does not fit meng2010 says so. */
+/* Returns whether a failed run is excused: the row of a program that does not fit meng2010 says so. */
 static bool is_excused(const struct characterize *c, unsigned job) {
     const char *machine = c->machine[job % c->n_machines];
     return machine && strcmp(machine, "meng2010") == 0 && c->jobs.job[job].status == CLI_ERROR;

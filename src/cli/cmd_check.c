@@ -1,6 +1,6 @@
-/* `heddle check FILE.so[:KEY=VALUE,...]`: tries a policy of one's own. First alone, on random programs or requests,
- * where every call is checked; then in a GPU, where bundled workloads must still compute what their CPU references do,
- * and take the same cycles twice. */
+/* `heddle check FILE.so[:KEY=VALUE,...]`: tests a user's policy. First it runs alone, on random programs or requests,
+ * and every call is checked. Then it runs in a GPU, where bundled workloads must still compute the results of their CPU
+ * references, and take the same cycles twice. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -56,10 +56,10 @@ static int wrong(const char *what, const char *problem) {
     return CLI_CHECK_FAILED;
 }
 
-/* Where the policy is while it is tried alone: memory that both processes see. */
+/* The policy's position while it is tested alone: memory that both processes see. */
 struct place {
-    const char *volatile hook; /* the one that runs; NULL: none */
-    const char *volatile what; /* "random program" or "random requests", the seed of which is: */
+    const char *volatile hook; /* the running hook; NULL: none */
+    const char *volatile what; /* "random program" or "random requests", made from this seed: */
     volatile uint64_t seed;    /* 0: none */
 };
 
@@ -204,7 +204,7 @@ static int try_alone(const struct heddle_plugin *plugin, const char *text, struc
     return status;
 }
 
-/* Says what ended the process that tried the policy, and where it was. */
+/* Reports what ended the process that tested the policy, and where it was. */
 static int report_end(const char *text, const struct place *place, int signal_number, double timeout) {
     char where[64] = "", program[64] = "", problem[1024];
     if (place->hook)
@@ -219,7 +219,7 @@ static int report_end(const char *text, const struct place *place, int signal_nu
     return wrong("alone", problem);
 }
 
-/* In a process of its own: a policy may crash, or never return. It ends with this process. */
+/* Tests the policy in a separate process, which ends with this one, because a policy may crash or never return. */
 static int try_alone_apart(const struct heddle_plugin *plugin, const char *text, double timeout) {
     int status;
     struct place *place =

@@ -1,5 +1,5 @@
-/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. The rows'
- * order is fixed whichever run ends first, and everything but host times is the same from run to run. */
+/* `heddle compare PROGRAM...`: the same programs on several targets, one process for each run, and one table. The order
+ * of the rows is fixed whichever run ends first, and everything but host times is the same in every repetition. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ struct compare {
 
 /* ---- Targets ----------------------------------------------------------------------------------------------------- */
 
-/* The words of all values; without a value one NULL, for the default. */
+/* Returns the words of all values, or one NULL, for the default, if there is no value. */
 static struct cli_words split(const struct cli_words *values, struct base_arena *arena) {
     size_t most = 1;
     for (unsigned i = 0; i < values->count; i++)
@@ -112,7 +112,7 @@ static struct cli_words split(const struct cli_words *values, struct base_arena 
     return words;
 }
 
-/* The machine's own scheduler, with which the others are compared, then the rest of the list. */
+/* Lists the machine's own scheduler, with which the others are compared, then the rest of the list. */
 static int all_schedulers(struct compare *compare, const struct cli_machine_options *machine, struct cli_words *words) {
     struct cli_target target;
     int status = cli_make_target(&target, machine, NULL, NULL, 0, &compare->arena);
@@ -251,7 +251,7 @@ static void print_table(struct compare *compare, const struct report_comparison 
         printf("checked: %s with the CPU reference\n", n_checked == 1 ? "the result agrees" : "all results agree");
 }
 
-/* The programs; many are counted. */
+/* Names the programs, or counts them if there are many. */
 static const char *title_of(struct compare *compare) {
     enum { MOST_NAMES = 4 };
     if (compare->n_programs > MOST_NAMES)
@@ -276,7 +276,7 @@ static bool write_files(struct compare *compare, const struct report_comparison 
     return is_good;
 }
 
-/* How bad an exit status is; the worst one decides the status of all. */
+/* Returns how bad an exit status is. The worst one decides the status of all. */
 static unsigned severity(int status) {
     static const int order[] = {CLI_DONE, CLI_STOPPED, CLI_ERROR, CLI_USAGE, CLI_CHECK_FAILED};
     unsigned i = 0;

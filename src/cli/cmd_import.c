@@ -1,4 +1,4 @@
-/* `heddle import FILE`: a configuration of GPGPU-Sim or Accel-Sim as a machine. */
+/* `heddle import FILE`: converts a configuration of GPGPU-Sim or Accel-Sim to a machine. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static char *read_file(const char *path, struct base_arena *arena) {
     return error ? NULL : text;
 }
 
-/* The file's name without its folder and its end, or the name of its folder for what is called gpgpusim.config. */
+/* Returns the file's name without its folder and ending, or the name of its folder for gpgpusim.config. */
 static const char *machine_name(const char *path, struct base_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return base_arena_copy(arena, name, strcspn(name, "."));

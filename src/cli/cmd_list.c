@@ -1,4 +1,4 @@
-/* `heddle list [WHAT]`: lists what Heddle includes. Each kind is one row of `kinds`. */
+/* `heddle list [WHAT]`: lists the contents of Heddle. Each kind is one row of `kinds`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ struct statistic {
     const char *name, *meaning;
 };
 
-/* The counters in results, then the statistics computed from them; the name is NULL after the last. */
+/* Returns the counters in results, then the statistics computed from them. The name is NULL after the last. */
 static struct statistic statistic(unsigned i) {
     for (unsigned k = 0; k < STATS_N_COUNTERS; k++)
         if (stats_is_shown(&stats_list[k], true) && i-- == 0)
@@ -441,7 +441,7 @@ static bool is_of_same_paper(const char *a, const char *b) {
     return length == strcspn(b, "-") && strncmp(a, b, length) == 0;
 }
 
-/* Each experiment with its claims, and their last results. */
+/* Adds each experiment with its claims, and their last results. */
 static void experiment_rows(const struct list *list, struct report_table *table) {
     table->n_columns = 3;
     report_table_cell(table, "experiment");
@@ -563,7 +563,7 @@ static void print_dram_policies(void) {
     puts("\n");
 }
 
-/* The names of experiments alone cost no parsing. */
+/* Uses only the names of experiments, which cost no parsing. */
 static int print_overview(struct list *list) {
     struct list_options names = {.names = true};
     list->given = &names;

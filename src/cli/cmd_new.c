@@ -1,5 +1,5 @@
-/* `heddle new KIND NAME`: a policy of one's own to start from, as a folder that builds a shared object. The files come
- * from templates/; the one of a divergence model is the model `stack`. */
+/* `heddle new KIND NAME`: writes a user's policy to start from, as a folder that builds a shared object. The files come
+ * from templates/. The template of a divergence model is the model `stack`. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ const struct cli_command cli_new_command = {
     .main = cli_new,
 };
 
-/* What can be written: its template, and the option of `heddle run` that chooses it. */
+/* The kinds of policies: the template, and the option of `heddle run` that chooses it. */
 static const struct kind {
     const char *name, *file, *option;
 } kinds[] = {
@@ -65,7 +65,7 @@ static char *read_all(const char *path, struct base_arena *arena) {
     return text;
 }
 
-/* Writes the text with what stands between two '@' replaced. */
+/* Writes the text and replaces the words between two '@'. */
 static void write_replaced(FILE *file, const char *text, const struct words *words) {
     const char *const pair[][2] = {{"@NAME@", words->name},
                                    {"@OPTION@", words->option},

@@ -107,7 +107,7 @@ static enum cli_ptx_class class_of(const struct ptx_instruction *instruction) {
     return CLI_PTX_OTHER;
 }
 
-/* Nothing runs, so any address will do that is aligned for every type. */
+/* Nothing runs, so any address that is aligned for every type will do. */
 static uint64_t any_address(void *user, const struct ptx_variable *variable) {
     (void)user, (void)variable;
     return 1u << 20;
@@ -158,13 +158,14 @@ static struct cli_ptx_function examine(const struct ptx_module *module, const st
     return shown;
 }
 
-/* Loads the text as a run would, and links every kernel: what a run refuses before it starts is in the messages. */
+/* Loads the text as a run would, and links every kernel. The messages contain everything for which a run would refuse
+ * to start. */
 static void load_on_device(const struct base_source *source, struct ptx_messages *messages) {
     struct gpu_error error;
     struct gpu_config config = gpu_default_config();
     struct gpu *gpu = gpu_new(&config, &error);
     if (!gpu)
-        return; /* the host has no memory for a device: nothing can be said */
+        return; /* the host has no memory for a device, so nothing is known */
     struct gpu_module *module = gpu_module_load(gpu, source->name, source->text, source->length, messages);
     const struct ptx_module *ptx = module ? gpu_module_ptx(module) : NULL;
     for (uint32_t f = 0; ptx && f < ptx->n_functions; f++)

@@ -1,5 +1,5 @@
-/* `heddle query SQL FILE.csv`: a query over a table on the simulated GPU. The bundled program `query` reads both, runs
- * the kernels and prints the rows; this command starts it and reports the cycles. */
+/* `heddle query SQL FILE.csv`: runs a query over a table on the simulated GPU. The bundled program `query` reads both,
+ * runs the kernels and prints the rows. This command starts it and reports the cycles. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ static void print_cycles(struct query *query, const struct report_run *run) {
     fputc('\n', stderr);
 }
 
-/* The program scans the table when no comparison can use the index. */
+/* Returns whether no comparison can use the index, so that the program scans the table. */
 static bool is_index_unused(const struct report_run *run) {
     for (unsigned i = 0; i < run->n_launches; i++)
         if (strncmp(run->launch[i].name, "query_find", strlen("query_find")) == 0)

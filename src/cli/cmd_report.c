@@ -41,7 +41,7 @@ const struct cli_command cli_report_command = {
     .main = cli_report,
 };
 
-/* A store, or what --json of a command writes: a run, a comparison, or an array of experiments. */
+/* Reads a store, or the --json output of a command: a run, a comparison, or an array of experiments. */
 static json_t *read_document(const char *path, const char *where, struct base_arena *arena) {
     if (cli_is_database(path))
         return cli_stored_runs_document(path, where, arena);
@@ -71,7 +71,7 @@ static json_t *read_document(const char *path, const char *where, struct base_ar
     return NULL;
 }
 
-/* The file's name without folder and ending. */
+/* Returns the file's name without folder and ending. */
 static const char *name_of(const char *path, struct base_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     return base_arena_copy(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));

@@ -1,4 +1,4 @@
-/* `heddle run PROGRAM`: options in, one run, its table, JSON or CSV out. */
+/* `heddle run PROGRAM`: reads the options, runs the program once, and shows its table, JSON or CSV. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -171,7 +171,7 @@ static int check_options(const struct run *run) {
     return check_functional(&run->given);
 }
 
-/* Reads N, N.., ..M or N..M, of numbers from `least` on, into those bounds that are given. */
+/* Reads N, N.., ..M or N..M, with numbers from `least` on, into the bounds that are given. */
 static bool read_range(const char *text, uint64_t least, uint64_t *first_number, uint64_t *last_number) {
     const char *dots = strstr(text, "..");
     char first[24] = "", last[24] = "";
@@ -190,7 +190,8 @@ static int read_launches(struct run_options *given) {
     return cli_fail(CLI_USAGE, "--launch %s: expected N, N.., ..M or N..M, counted from 1", given->launches);
 }
 
-/* The driver writes the timeline, from the program's folder: the path is made absolute, and the file is tried. */
+/* The driver writes the timeline from the program's folder, so the path is made absolute. The file is opened to test
+ * it. */
 static int read_trace(struct run *run) {
     const struct run_options *given = &run->given;
     struct cli_trace *trace = &run->execution.trace;
@@ -223,7 +224,7 @@ static int read_trace(struct run *run) {
     return CLI_DONE;
 }
 
-/* --kernel names the kernel of a .ptx file; for a program it chooses the launches that are timed. */
+/* --kernel names the kernel of a .ptx file. For a program it chooses the launches that are timed. */
 static int read_kernels(struct run *run) {
     struct cli_program_options *program = &run->given.program;
     if (!program->kernel || run->execution.program.kind == CLI_PROGRAM_PTX)
@@ -265,9 +266,8 @@ static void print_notes(const struct run *run, const struct report_run *report, 
         fprintf(stderr, "heddle: %s never called the CUDA driver\n", report->program);
 }
 
-/* A run whose options choose launches, but none that the program made, is a mistake. Returns one line about it, or
- * NULL.
- */
+/* Returns one line about a run whose options choose launches but match none that the program made, which is a mistake;
+ * otherwise NULL. */
 static const char *nothing_timed(struct run *run, const struct report_run *report) {
     const struct cli_execution *execution = &run->execution;
     unsigned n;
@@ -291,12 +291,12 @@ static const char *nothing_timed(struct run *run, const struct report_run *repor
     return n > MOST_NAMES ? base_arena_printf(&run->arena, "%s and %u others", text, n - MOST_NAMES) : text;
 }
 
-/* The table goes to standard output, unless --json or --csv writes there; errors go to standard error, last. */
+/* The table goes to standard output, unless --json or --csv writes there. Errors go to standard error, last. */
 static int show(struct run *run, const struct report_run *report, int status, bool is_said) {
     bool has_color = cli_is_colored(run->given.color);
     bool has_launches = report->n_launches && !nothing_timed(run, report);
     if (run->execution.shows_progress && report->stopped)
-        fputs("\r\033[K", stderr); /* the driver had no time to clear its progress line */
+        fputs("\r\033[K", stderr); /* the driver could not clear its progress line */
     bool has_table = !run->given.is_quiet && !cli_is_stdout(run->given.json) && !cli_is_stdout(run->given.csv) &&
                      !cli_is_stdout(run->given.html);
     if (has_table && (has_launches || (status == CLI_DONE && report->has_results)))

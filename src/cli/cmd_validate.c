@@ -61,7 +61,7 @@ const struct cli_command cli_validate_command = {
     .main = cli_validate,
 };
 
-/* A workload at a size: what was recorded, and its run. */
+/* A workload at a size: its recording and its run. */
 struct comparison {
     const struct cli_recorded *real;
     double simulated;                       /* cycles of the recorded launches; NaN: the run failed */
@@ -80,7 +80,7 @@ struct validate {
     struct comparison *comparison;
     unsigned n;
     struct cli_jobs jobs;
-    FILE *csv, *svg; /* begun before the runs, which a wrong path or a full disk should not cost */
+    FILE *csv, *svg; /* opened before the runs, so that a wrong path or a full disk does not waste them */
     struct report_svg picture;
     struct cli_html html;
 };
@@ -192,7 +192,7 @@ struct summary {
     double correlation;                /* NaN: fewer than three points, or all alike */
 };
 
-/* The correlation of the logarithms: cycles differ by orders of magnitude. */
+/* Uses the correlation of the logarithms, because cycles differ by orders of magnitude. */
 static struct summary summarize(struct validate *validate, enum group group) {
     struct summary summary = {.correlation = NAN};
     double *error = BASE_ARENA_ARRAY(&validate->arena, double, validate->n);
@@ -222,7 +222,7 @@ static struct summary summarize(struct validate *validate, enum group group) {
     return summary;
 }
 
-/* Only what the runs that have ended say something about. */
+/* Prints only statistics about which the finished runs say something. */
 static void print_summary(const struct summary *summary, const char *singular, const char *plural) {
     if (!summary->n)
         return;
@@ -375,7 +375,7 @@ static bool draw(struct validate *validate) {
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
-/* A point for each workload that has come to its end, and its run; without time series, since a card has many SMs. */
+/* Writes a point for each finished workload, and its run without time series, because a card has many SMs. */
 static json_t *number_or_null(bool is_known, double number) { return is_known ? json_real(number) : json_null(); }
 
 static json_t *page_document(struct validate *validate) {
@@ -422,7 +422,7 @@ static int find_recording(struct validate *validate) {
     return status;
 }
 
-/* Opens the files and writes how they begin. */
+/* Opens the files and writes their beginnings. */
 static int begin_files(struct validate *validate) {
     const char *csv = validate->given.csv, *svg = validate->given.svg;
     if (csv && svg && strcmp(csv, svg) == 0)

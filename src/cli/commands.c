@@ -1,4 +1,4 @@
-/* The list of commands, and the choice of the one that a command line names. */
+/* The list of commands, and the choice of the command that a command line names. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

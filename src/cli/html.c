@@ -9,7 +9,7 @@
 #include "cli/program/place.h"
 
 enum {
-    FIRST_SAMPLE_CYCLES = 16, /* of short launches; where there would be more than MOST_SAMPLES, intervals double */
+    FIRST_SAMPLE_CYCLES = 16, /* of short launches; if there would be more than MOST_SAMPLES, intervals double */
     MOST_SAMPLES = 256,
 };
 

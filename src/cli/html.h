@@ -12,17 +12,17 @@
             0, 0                                                                                                       \
     }
 
-/* A page to be written: opened before the runs, so that what cannot be written costs none. */
+/* A page to be written. It is opened before the runs, so that a page that cannot be written wastes none. */
 struct cli_html {
     const char *path; /* NULL: none */
     FILE *file;
-    const char *page; /* the text that the data goes into */
+    const char *page; /* the template that the data is put into */
 };
 
 /* Does nothing if `path` is NULL. Returns CLI_DONE, or the exit status after one line. */
 int cli_html_open(struct cli_html *html, const char *path, struct base_arena *arena);
-/* Records what a page shows besides the statistics: time series and lines. The run notes what was not asked for
- * otherwise, which --json does not have. */
+/* Records the data that a page shows in addition to the statistics: time series and lines. The run marks those that the
+ * user did not ask for, which --json leaves out. */
 void cli_html_record(struct cli_execution *execution, struct report_run *run);
-/* Writes the page, and takes the documents over. Returns false after one line. */
+/* Writes the page, and takes ownership of the documents. Returns false after one line. */
 bool cli_html_write(struct cli_html *html, const char *title, json_t *documents);

@@ -1,9 +1,8 @@
-/* A gpgpusim.config as a machine.
+/* Converts a gpgpusim.config to a machine.
  *
- * Such a file has options, `-name value`, in any order; a value may be in quotes and go over several lines, and '#'
- * begins a comment. Here is what becomes of each option that a machine has a place for; gpgpusim.def lists the others
- * with reasons. Times of DRAM are converted to cycles of the core. What they leave open keeps the default of a machine.
- */
+ * Such a file contains options, `-name value`, in any order. A value may be in quotes and span several lines, and '#'
+ * begins a comment. This file converts each option that has an equivalent in a machine; gpgpusim.def lists the others
+ * with reasons. DRAM times are converted to core cycles. Everything else keeps the default of a machine. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <math.h>
@@ -37,7 +36,7 @@ static const char *skip_blank(const char *at) {
     }
 }
 
-/* The next word; one in quotes without its blanks. */
+/* Returns the next word. A word in quotes loses its blanks. */
 static const char *read_word(const char **at, struct base_arena *arena) {
     const char *from = *at;
     if (*from != '"') {
@@ -60,7 +59,7 @@ static const char *plain_name(const char *name) {
     return strncmp(name, "gpgpu_", 6) == 0 ? name + 6 : name;
 }
 
-/* An option begins with '-' and a letter; anything else is a value of the one before. */
+/* Reads the options. An option begins with '-' and a letter; anything else is a value of the one before. */
 static bool read_options(struct reader *reader, const char *text) {
     struct base_arena *arena = reader->import->arena;
     size_t most = 1;
@@ -87,7 +86,7 @@ static bool read_options(struct reader *reader, const char *text) {
     return reader->n_options > 0;
 }
 
-/* The last of that name counts. NULL: not in the file. */
+/* Returns the last option of that name, or NULL if the file has none. */
 static struct option *find(struct reader *reader, const char *name) {
     struct option *found = NULL;
     for (unsigned i = 0; i < reader->n_options; i++)
@@ -137,7 +136,7 @@ static unsigned numbers(const char *text, const char *separators, double *value,
     return n;
 }
 
-/* The number of an option, or the fallback; the option is used. */
+/* Returns the number of an option, or the fallback, and marks the option as used. */
 static double number(struct reader *reader, const char *name, double fallback) {
     struct option *option = find(reader, name);
     double value;
@@ -147,7 +146,7 @@ static double number(struct reader *reader, const char *name, double fallback) {
     return value;
 }
 
-/* One option that is one key. */
+/* Copies an option that corresponds to one key. */
 static void copy_number(struct reader *reader, const char *name, const char *key) {
     struct option *option = find(reader, name);
     double value;
@@ -189,7 +188,7 @@ static void map_shape(struct reader *reader) {
     }
 }
 
-/* A result is there after the unit's latency and the stages of GPGPU-Sim around it. */
+/* A result is ready after the unit's latency and the stages of GPGPU-Sim around it. */
 enum { STAGES_AROUND = 5 };
 
 static void map_latency(struct reader *reader, const char *name, const char *key, const char *default_value) {
@@ -206,7 +205,7 @@ static void map_latency(struct reader *reader, const char *name, const char *key
         "%.0f", latency + STAGES_AROUND);
 }
 
-/* Threads that `units` units take per cycle, each a warp every `interval` cycles. */
+/* Sets the threads that `units` units take per cycle, each a warp every `interval` cycles. */
 static void map_width(struct reader *reader, const char *key, double units, const char *interval_name, double interval,
                       const char *units_text) {
     struct option *option = find(reader, interval_name);
@@ -287,7 +286,7 @@ static void set_part(struct reader *reader, const char *cache, const char *part,
     set(reader, base_arena_printf(reader->import->arena, "%s.%s", cache, part), source, "%.0f", value);
 }
 
-/* `slices` such caches of the file are one of the machine. */
+/* `slices` such caches of the file form one cache of the machine. */
 static void map_cache(struct reader *reader, const char *name, const char *key, double slices, bool has_writes) {
     struct base_arena *arena = reader->import->arena;
     struct option *option = find(reader, name);
@@ -344,7 +343,7 @@ static void map_caches(struct reader *reader) {
 /* ---- Clocks, crossbar and DRAM
  * --------------------------------------------------------------------------------------- */
 
-/* A number of the timing, `name=value` between colons. */
+/* Returns a number of the timing, `name=value` between colons. */
 static double timing(const char *text, const char *name, double fallback) {
     size_t length = strlen(name);
     for (const char *at = text; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
@@ -370,7 +369,7 @@ static void map_dram_timing(struct reader *reader, double core_per_dram) {
         fixed + (open + hit) * core_per_dram);
 }
 
-/* The letters of the address: C and S are in a row. */
+/* Reads the letters of the address: C and S are in a row. */
 static void map_row(struct reader *reader) {
     struct option *option = find(reader, "mem_addr_mapping");
     unsigned bits = 0;
@@ -426,7 +425,7 @@ static const char *reason_for(const char *name) {
     return NULL;
 }
 
-/* GPGPU-Sim gives such an L1 what a kernel leaves of the memory that shared memory is in too. */
+/* In GPGPU-Sim such an L1 gets the memory that a kernel's shared memory leaves. */
 static void note_adaptive_l1(struct reader *reader) {
     struct cli_import *import = reader->import;
     struct option *adaptive = find(reader, "adaptive_cache_config"), *l1 = find(reader, "cache:dl1");

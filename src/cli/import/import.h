@@ -9,10 +9,10 @@
 /* One key of the machine, with the option that it comes from. */
 struct cli_import_key {
     const char *key, *value;
-    const char *source; /* "-gpgpu_n_clusters 15", or why this value */
+    const char *source; /* "-gpgpu_n_clusters 15", or the reason for this value */
 };
 
-/* An option that has no place in a machine. */
+/* An option that has no equivalent in a machine. */
 struct cli_import_left {
     const char *option, *reason;
 };
@@ -29,8 +29,8 @@ struct cli_import {
     struct base_arena *arena;
 };
 
-/* gpgpusim.c: reads the text of a gpgpusim.config. Every option of it is the source of a key, or is left with a reason.
- * Returns false after one line on standard error. */
+/* gpgpusim.c: reads the text of a gpgpusim.config. Each of its options is the source of a key, or is left out with a
+ * reason. Returns false after one line on standard error. */
 bool cli_import_gpgpusim(struct cli_import *import, const char *text);
-/* Writes the machine as YAML, what is left as comments. */
+/* Writes the machine as YAML, with the omitted options as comments. */
 void cli_write_import(const struct cli_import *import, const char *name, FILE *file);

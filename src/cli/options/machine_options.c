@@ -10,8 +10,8 @@
 #include "cli/cli.h"
 #include "config/plugin.h"
 
-/* A name that is unknown is wrong usage, a file that is wrong is an error. A message about a place in a file has the
- * compilers' form, so that editors can jump there. */
+/* An unknown name is wrong usage; a wrong file is an error. A message about a place in a file has the compilers' form,
+ * so that editors can jump there. */
 static int refuse(const char *name, const char *error) {
     if (!strchr(error, '\n'))
         return cli_fail(config_is_path(name) ? CLI_ERROR : CLI_USAGE, "%s", error);

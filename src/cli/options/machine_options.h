@@ -39,9 +39,9 @@ struct cli_machine_options {
             (at) + offsetof(struct cli_machine_options, dump), 0, 0                                                    \
     }
 
-/* The program that runs may change its folder, so a policy's file gets its whole path. Returns false, with errno, if
- * there is no such file. Text that names no file stays as it is. */
+/* Replaces a policy's file by its absolute path, because the program may change its folder. Returns false, with errno,
+ * if there is no such file. Text that names no file stays as it is. */
 bool cli_make_policy_absolute(char *text, size_t size);
-/* Loads the machine, applies every --set in order, and checks the outcome. `folder` has the bundled machines. Returns
- * CLI_DONE, or the exit status after one message on standard error. */
+/* Loads the machine, applies every --set in order, and checks the outcome. `folder` contains the bundled machines.
+ * Returns CLI_DONE, or the exit status after one message on standard error. */
 int cli_load_machine(struct config_machine *machine, const struct cli_machine_options *given, const char *folder);

@@ -1,5 +1,5 @@
 /* The option parser: `--name value`, `--name=value`, `-l`, and `--` before words that are not options. It has no
- * abbreviations and no grouped letters: a command line in a script should say what it means. */
+ * abbreviations and no grouped letters, because a command line in a script should say what it means. */
 #include "cli/options/options.h"
 
 #include <ctype.h>
@@ -37,7 +37,7 @@ static const struct cli_option *find_option(const struct cli_command *command, c
     return NULL;
 }
 
-/* The shortest option that begins with the name, otherwise the one spelt most like it. */
+/* Returns the shortest option that begins with the name, otherwise the one spelt most like it. */
 static const char *nearest_option(const struct cli_command *command, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);
     const char *longer = NULL;

@@ -53,12 +53,12 @@ const struct cli_command *cli_find_command(const char *name); /* NULL: none */
 int cli_unknown_command(const char *name);
 
 /* Reads the words after argv[0]. Options may come anywhere before `--` and are stored in `values`, the command's
- * struct, which holds the defaults; the other words are collected in order. Returns false if the command must end at
+ * struct, which holds the defaults. The other words are collected in order. Returns false if the command must end at
  * once with *status: after --help, or after one line about wrong usage. */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, void *values, struct cli_words *words,
                struct base_arena *arena, int *status);
 
-/* Print the help of `heddle` alone, of `heddle help COMMAND` and, for completion, every option on a line of its own. */
+/* Print the help of `heddle` alone, of `heddle help COMMAND` and, for completion, every option on a separate line. */
 void cli_print_overview(void);
 void cli_print_command(const struct cli_command *command);
 void cli_print_options(const struct cli_command *command);

@@ -12,7 +12,7 @@
 
 bool cli_is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
-/* Opens before the run: an unwritable file should not cost one. */
+/* Opens the file before the run, so that an unwritable file does not waste one. */
 bool cli_open_output(const char *path, FILE **file) {
     if (!path)
         return true;

@@ -7,7 +7,7 @@
 /* True if `path` is `-`. */
 bool cli_is_stdout(const char *path);
 
-/* Opens a file for writing; `-` is standard output, and NULL does nothing. Returns false after one line on standard
+/* Opens a file for writing. `-` is standard output, and NULL does nothing. Returns false after one line on standard
  * error. */
 bool cli_open_output(const char *path, FILE **file);
 /* Opens the files of --json and --csv, which must differ. Returns CLI_DONE, or the exit status after one line. */
@@ -16,7 +16,8 @@ int cli_open_outputs(const char *json_path, FILE **json, const char *csv_path, F
  * !is_written. */
 bool cli_close_output(const char *path, FILE *file, bool is_written);
 
-/* Columns of the terminal that the file is, less the last, after which some terminals wrap; 79 if it is none. */
+/* Returns the columns of the terminal behind the file, less the last, after which some terminals wrap, or 79 if the
+ * file is not a terminal. */
 unsigned cli_columns(FILE *file);
 
 /* The choices of --color. */

@@ -1,6 +1,6 @@
 /* The identity of a run is a JSON object in the checkpoint's file: {"build", "program": [name, hash], "arguments":
- * [...], "machine": [name, hash], "options": {...}}. What never changes a result is not in it: host threads, time
- * limits, how much is shown. */
+ * [...], "machine": [name, hash], "options": {...}}. It leaves out everything that never changes a result: host
+ * threads, time limits, the amount of output. */
 #define _GNU_SOURCE
 #include "cli/program/checkpoint.h"
 
@@ -98,7 +98,7 @@ static bool is_same(const json_t *a, const json_t *b, const char *key) {
     return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Of a program or a machine: another one, or another version of it. */
+/* Refuses another program or machine, or another version of it. */
 static int refuse_named(const char *path, const char *key, const json_t *kept, const json_t *now) {
     const char *before = first_of(kept, key), *name = first_of(now, key);
     if (strcmp(before, name) != 0)

@@ -1,10 +1,10 @@
-/* --checkpoint and --resume: whether a file belongs to this run. */
+/* --checkpoint and --resume: checks whether a file belongs to this run. */
 #pragma once
 
 #include "cli/program/execute.h"
 
-/* For a run with these two options, either of which may be NULL: makes a new checkpoint, or checks that the old one is
- * of the same build, program, arguments, machine and options. Sets execution->checkpoint. Returns CLI_DONE, or another
- * status after one line. Everything else of the execution must be set. */
+/* For a run with these two options, either of which may be NULL: makes a new checkpoint, or checks that the old one has
+ * the same build, program, arguments, machine and options. Sets execution->checkpoint. Returns CLI_DONE, or another
+ * status after one line. The rest of the execution must be set. */
 int cli_open_checkpoint(const char *checkpoint, const char *resume, bool is_quiet, struct cli_execution *execution,
                         struct base_arena *arena);

@@ -1,8 +1,8 @@
 /* Starts programs and waits for them. Signals are taken one by one from a queue (sigtimedwait), so there is no handler.
  *
- * At the time limit the driver ends the kernel by itself, and the program can report it; a program that still runs a
- * little later gets SIGTERM. A program that was asked to end, by that or by the user, and has not a little later, gets
- * SIGKILL: a hook of a plug-in that never returns cannot be asked. */
+ * At the time limit the driver ends the kernel by itself, and the program can report it. A program that still runs a
+ * little later gets SIGTERM. A program that was asked to end, in this way or by the user, and has not ended a little
+ * later, gets SIGKILL, because a hook of a plug-in that never returns cannot be asked. */
 #define _GNU_SOURCE
 #include "cli/program/child.h"
 
@@ -46,7 +46,7 @@ static bool prepend(const char *variable, const char *first) {
     return is_set;
 }
 
-/* AddressSanitizer wants to be first in a program's list of libraries, and works as well when it is not. */
+/* AddressSanitizer wants to be first in a program's list of libraries, but also works if it is not. */
 static bool set_preload(const char *library) {
     return prepend("LD_PRELOAD", library) && prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
@@ -88,7 +88,7 @@ static void execute_program(const struct cli_child *child, const sigset_t *mask,
         return;
     if (!set_environment(child) || !redirect_output(child))
         return;
-    if (child->has_fixed_addresses) /* some containers do not allow it: most programs do without */
+    if (child->has_fixed_addresses) /* some containers do not allow it; most programs do not need it */
         personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(child->path, (char *const *)child->argv);
@@ -184,8 +184,7 @@ static void send_signal(const struct running *running, int number) {
     kill(running->is_apart ? -running->pid : running->pid, number);
 }
 
-/* Reaps the child if it has ended. What remains of its process group is killed while the leader still holds the
- * number. */
+/* Reaps the child if it has ended. The rest of its process group is killed while the leader still holds the number. */
 static bool reap(struct running *running, struct rusage *usage) {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != running->pid)

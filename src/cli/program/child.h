@@ -16,9 +16,9 @@ struct cli_child {
     const char *errors;      /* the file for its standard error; NULL: this process's own */
     double timeout_seconds;  /* 0: none */
     enum cli_output output;  /* where its standard output goes */
-    /* Others run beside it. It has its own process group, which is ended as a whole and leaves no process. It also has
-     * its own standard input, so that what it reads does not depend on the others: this process's, from its current
-     * position, if that is a file; otherwise an empty one. */
+    /* Others run at the same time. It has its own process group, which is ended as a whole and leaves no process. It
+     * also has its own standard input, so that its input does not depend on the others: this process's, from its
+     * current position, if that is a file; otherwise an empty one. */
     bool is_apart;
     bool has_fixed_addresses; /* its memory lies at the same addresses in every run */
 };
@@ -28,7 +28,7 @@ struct cli_end {
     int wait_status;     /* from waitpid */
     int interrupt;       /* the signal that this process received meanwhile; 0: none */
     bool is_timed_out;   /* it was ended at the time limit */
-    bool is_killed;      /* it did not end although it was asked to */
+    bool is_killed;      /* it was asked to end, but did not */
     uint64_t peak_bytes; /* its peak memory */
     double cpu_seconds;  /* of the program and its own children */
 };
@@ -37,7 +37,7 @@ struct cli_end {
 struct cli_children {
     unsigned count, at_once;
     void *context;
-    /* Fills in program i; false: there is nothing to start. */
+    /* Fills in program i. Returns false if there is nothing to start. */
     bool (*start)(void *context, unsigned i, struct cli_child *child);
     void (*end)(void *context, unsigned i, const struct cli_end *end);
     void (*wait)(void *context); /* called about five times a second; may be NULL */
@@ -49,5 +49,5 @@ struct cli_children {
  * same as SIGTERM, but is reported as SIGALRM. They stop with this process at SIGTSTP. Returns the signal, or 0. */
 int cli_children_run(const struct cli_children *children);
 
-/* Seconds of a monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 double cli_now_seconds(void);

@@ -93,7 +93,7 @@ static const char *const *program_arguments(const struct cli_execution *executio
 
 /* ---- How it ended ------------------------------------------------------------------------------------------------ */
 
-/* The limit that ended a launch, or NULL. */
+/* Returns the limit that ended a launch, or NULL. */
 static const char *limit_reached(const struct report_run *run) {
     for (unsigned i = 0; i < run->n_errors; i++)
         if (run->errors[i].limit)
@@ -107,7 +107,7 @@ static const char *signal_text(int signal, struct base_arena *arena) {
                 : base_arena_printf(arena, "signal %d", signal);
 }
 
-/* The user's own code in the run, as --scheduler has it; NULL: none. */
+/* Returns the user's own code in the run, as --scheduler names it, or NULL if there is none. */
 static const char *plugin_of(const struct cli_execution *execution) {
     const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
     const char *const name[] = {machine ? machine->scheduler : "", machine ? machine->divergence : "",
@@ -124,7 +124,7 @@ static int stop(struct report_run *run, const char *by, const char *error) {
     return CLI_STOPPED;
 }
 
-/* What to add about a program that had to be killed. */
+/* Returns the text to add about a program that had to be killed. */
 static const char *end_text(const struct cli_execution *execution, const struct cli_end *end,
                             struct base_arena *arena) {
     const char *plugin = plugin_of(execution);
@@ -134,7 +134,7 @@ static const char *end_text(const struct cli_execution *execution, const struct 
                   : "; it did not end and was killed";
 }
 
-/* The first error that a GPU does not give, or NULL. */
+/* Returns the first error that a GPU would not return, or NULL. */
 static const struct report_error *first_refusal(const struct report_run *run) {
     for (unsigned i = 0; i < run->n_errors; i++)
         if (run->errors[i].is_unsupported)
@@ -142,8 +142,8 @@ static const struct report_error *first_refusal(const struct report_run *run) {
     return NULL;
 }
 
-/* A program that passes over an error of a GPU, and says that all is well, knows what it does: some try what the device
- * can do. What is missing here it cannot know. */
+/* A program that ignores a GPU's error and exits with success does so on purpose: some test what the device can do. But
+ * it cannot know about a feature that is missing here. */
 static int judge_exit(const struct cli_execution *execution, int code, struct report_run *run, struct base_arena *arena,
                       bool *is_said) {
     bool is_ours = execution->program.kind != CLI_PROGRAM_EXECUTABLE;
@@ -174,7 +174,7 @@ static int judge_exit(const struct cli_execution *execution, int code, struct re
     return code == CLI_CHECK_FAILED ? CLI_CHECK_FAILED : CLI_ERROR;
 }
 
-/* An assertion of Heddle has failed in the program's process. Whoever reports it needs to say what was run. */
+/* Reports an assertion of Heddle that failed in the program's process, with the run, which a bug report needs. */
 static int judge_defect(const struct cli_execution *execution, const char *failure, struct report_run *run,
                         struct base_arena *arena) {
     const struct config_machine *machine = execution->target ? &execution->target->machine : NULL;
@@ -246,7 +246,7 @@ static const char *errors_path(const struct cli_job *job, struct base_arena *are
     return job->execution.keeps_errors ? base_arena_printf(arena, "%s/errors", job->folder) : NULL;
 }
 
-/* The first line of a program's standard error, for a one-line message; NULL: none. */
+/* Returns the first line of a program's standard error, for a one-line message, or NULL if there is none. */
 static const char *first_line(const char *path, struct base_arena *arena) {
     char line[512] = "";
     FILE *file = fopen(path, "r");
@@ -259,14 +259,15 @@ static const char *first_line(const char *path, struct base_arena *arena) {
     return *text ? base_arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-/* The driver could not write the results (cuda/results.c). */
+/* Returns whether the driver could not write the results (cuda/results.c). */
 static bool is_lost(const struct cli_job *job, struct base_arena *arena) {
     const char *path = results_path(job, arena);
     return access(base_arena_printf(arena, "%s.lost", path), F_OK) == 0 ||
            access(base_arena_printf(arena, "%s.threads.lost", path), F_OK) == 0;
 }
 
-/* A timeline that has no end: the disk is full, for example. A program that launches nothing makes none. */
+/* Returns whether the timeline is incomplete, for example because the disk is full. A program that launches nothing
+ * makes none. */
 static bool is_trace_cut(const struct cli_execution *execution) {
     FILE *file = execution->trace.path ? fopen(execution->trace.path, "re") : NULL;
     char end[3] = "";
@@ -346,7 +347,7 @@ static bool start_job(void *context, unsigned i, struct cli_child *child) {
     return true;
 }
 
-/* The standard error of a failed program may say why, but was not shown. */
+/* The standard error of a failed program may contain the reason, but was not shown. */
 static void quote_program(struct cli_job *job, struct base_arena *arena) {
     const char *line = first_line(errors_path(job, arena), arena);
     struct report_run *run = &job->run;

@@ -21,11 +21,11 @@ struct cli_program {
     const char *executable; /* the executable to start */
 };
 
-/* Finds what PROGRAM means. Returns false, with one line on standard error, if it cannot be run. */
+/* Finds the meaning of PROGRAM. Returns false, with one line on standard error, if it cannot be run. */
 bool cli_find_program(struct cli_program *program, const char *name, const struct cli_place *place,
                       struct base_arena *arena, int *status);
 
-/* Returns one line that says why a file cannot be started and what to do, or NULL if nothing speaks against it. */
+/* Returns one line that says why a file cannot be started and what to do, or NULL if it seems startable. */
 const char *cli_why_not_runnable(const char *name, const struct cli_place *place, struct base_arena *arena);
 
 struct cli_execution {
@@ -36,7 +36,7 @@ struct cli_execution {
     double timeout_seconds;          /* 0: none */
     uint64_t max_instructions;       /* 0: the driver's own limit */
     uint64_t sample_cycles;          /* 0: no time series */
-    uint64_t most_samples;           /* where there would be more, intervals double; 0: no limit */
+    uint64_t most_samples;           /* if there would be more, intervals double; 0: no limit */
     uint64_t n_threads;              /* of the host, in this run; 0: one */
     bool records_threads;            /* counts per thread and branch */
     bool records_lines;              /* counts per line */
@@ -49,14 +49,14 @@ struct cli_execution {
     bool shows_progress, is_verbose;
     const char *timed_kernels;                      /* a regular expression; NULL: all */
     uint64_t first_timed_launch, last_timed_launch; /* numbers from 1; 0: no bound */
-    uint64_t timed_every;                           /* one in so many launches of each kernel; 0: all */
+    uint64_t timed_every;                           /* one in this many launches of each kernel; 0: all */
     bool keeps_going;                               /* a program that saw CUDA errors and exits with 0 counts as done */
-    bool keeps_errors; /* its standard error is not shown; the run's error has the first line of it */
+    bool keeps_errors; /* its standard error is not shown; the run's error contains its first line */
     bool is_apart;     /* see child.h */
     enum cli_output output;
 };
 
-/* What the driver of this execution is told (HEDDLE_CONFIG), for the caller to release. */
+/* Returns the driver's configuration for this execution (HEDDLE_CONFIG), for the caller to release. */
 json_t *cli_driver_config(const struct cli_execution *execution);
 
 /* Runs the program to its end and reads the driver's measurements into `run`, whose error and stopped say what went
@@ -75,7 +75,7 @@ struct cli_job {
     double cpu_seconds;    /* set when it has ended */
     bool is_said;
     bool is_killed;          /* see child.h */
-    bool is_explained;       /* run.error says it all: what the program printed adds nothing */
+    bool is_explained;       /* run.error is complete: the program's output adds nothing */
     double expected_seconds; /* by the caller, from runs like this one; 0: not known */
     double started, seconds; /* times of cli_now_seconds(); started is 0 before the start */
     const char *folder;      /* private */
@@ -84,11 +84,12 @@ struct cli_job {
 struct cli_jobs {
     struct cli_job *job;
     unsigned count, at_once;                                      /* 0: one for each processor, which is filled in */
-    void (*progress)(void *context, const struct cli_jobs *jobs); /* now and then while they run; NULL: never */
+    void (*progress)(void *context, const struct cli_jobs *jobs); /* called from time to time while they run; NULL:
+                                                                   * never */
     void *context;
-    /* A run is about to start; false: it need not, and counts as ended. NULL: all must. */
+    /* Called before a run starts. Returns false if it need not run; it then counts as ended. NULL: all must run. */
     bool (*is_needed)(void *keeper, struct cli_job *job);
-    /* A run has ended and `job` is complete; false: start no other. NULL: go on. */
+    /* Called after a run has ended and `job` is complete. Returns false to start no other. NULL: continue. */
     bool (*ended)(void *keeper, struct cli_job *job);
     void *keeper;
     double time_limit_seconds; /* for all of them together; 0: none */
@@ -101,7 +102,7 @@ struct cli_jobs {
 
 /* Runs all of them. Returns CLI_DONE, however they ended, or CLI_ERROR after one line if none could be started. */
 int cli_execute_all(struct cli_jobs *jobs);
-/* It ran to its end, without an interrupt. */
+/* Returns whether it ran to its end, without an interrupt. */
 bool cli_is_finished(const struct cli_job *job);
 /* Prints one line about the signal or time limit and how many of the runs are finished. Returns CLI_STOPPED. */
 int cli_report_interrupt(const struct cli_jobs *jobs);

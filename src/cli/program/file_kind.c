@@ -1,5 +1,5 @@
-/* What a file is that the user wants to run, from its name and its first bytes. Only a file that the system could not
- * start needs a reason: an executable, or a script with its interpreter, has none. */
+/* Determines the kind of a file that the user wants to run, from its name and its first bytes. Only a file that the
+ * system could not start needs a reason. An executable, or a script with its interpreter, needs none. */
 #include <ctype.h>
 #include <elf.h>
 #include <stdio.h>
@@ -34,13 +34,13 @@ static bool ends_with(const char *text, const char *end) {
 
 /* ---- Sources ----------------------------------------------------------------------------------------------------- */
 
-/* The name without its folder and extension: that of the executable to build. */
+/* Returns the name without its folder and extension: the name of the executable to build. */
 static const char *stem(const char *name, struct base_arena *arena) {
     const char *slash = strrchr(name, '/'), *start = slash ? slash + 1 : name;
     return base_arena_copy(arena, start, (size_t)(strrchr(start, '.') - start));
 }
 
-/* cuda.h lies beside the library where Heddle is installed, and in the sources otherwise. */
+/* cuda.h lies beside the library if Heddle is installed, and in the sources otherwise. */
 static const char *header_folder(const struct cli_place *place, struct base_arena *arena) {
     bool is_installed = access(base_arena_printf(arena, "%s/cuda.h", place->cuda), R_OK) == 0;
     return is_installed ? place->cuda : base_arena_printf(arena, "%s/cuda", cli_find_include(arena));

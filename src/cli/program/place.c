@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 
-/* The parent of the executable's folder, or NULL. */
+/* Returns the parent of the executable's folder, or NULL. */
 static const char *find_root(struct base_arena *arena) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -30,7 +30,7 @@ static const char *find_root(struct base_arena *arena) {
     return base_arena_copy(arena, path, strlen(path));
 }
 
-/* The first folder that matches the pattern and contains cuda/libcuda.so.1. */
+/* Returns the first folder that matches the pattern and contains cuda/libcuda.so.1. */
 static const char *find_private(const char *root, const char *pattern, struct base_arena *arena) {
     const char *found = NULL;
     glob_t matches;
@@ -71,7 +71,7 @@ bool cli_find_place(struct cli_place *place, struct base_arena *arena) {
     return true;
 }
 
-/* A folder of data: PREFIX/share/heddle/NAME, or BUILD/NAME. */
+/* Returns a folder of data: PREFIX/share/heddle/NAME, or BUILD/NAME. */
 static const char *find_data(const char *name, struct base_arena *arena) {
     const char *root = find_root(arena);
     if (!root) {
@@ -95,7 +95,7 @@ const char *cli_find_page(struct base_arena *arena) {
 
 const char *cli_find_templates(struct base_arena *arena) { return find_data("templates", arena); }
 
-/* PREFIX/include, or what the build tree's `sources` links to. */
+/* Returns PREFIX/include, or the target of the build tree's link `sources`. */
 static const char *find_include(const char *built, const char *installed, struct base_arena *arena) {
     const char *root = find_root(arena), *link = base_arena_printf(arena, "%s/sources", root ? root : "");
     char path[PATH_MAX];

@@ -13,21 +13,21 @@ struct cli_place {
     const char *ptx_run;   /* the program that runs one kernel of a PTX file */
 };
 
-/* Searches beside the running executable; false after one line on standard error. */
+/* Searches beside the running executable. Returns false after one line on standard error. */
 bool cli_find_place(struct cli_place *place, struct base_arena *arena);
 
-/* The folder of the bundled machines, whether it exists or not; NULL after one line on standard error. */
+/* Returns the folder of the bundled machines, whether it exists or not, or NULL after one line on standard error. */
 const char *cli_find_machines(struct base_arena *arena);
 /* The same for the bundled experiments. */
 const char *cli_find_experiments(struct base_arena *arena);
 /* The same for recordings of real GPUs. */
 const char *cli_find_recordings(struct base_arena *arena);
-/* The page that report/page.h fills with data. */
+/* Returns the page that report/page.h fills with data. */
 const char *cli_find_page(struct base_arena *arena);
 /* The same for the templates of `heddle new`. */
 const char *cli_find_templates(struct base_arena *arena);
-/* The folder that has heddle/policy.h, and the one with the headers of src/, for divergence models. */
+/* Return the folder that contains heddle/policy.h, and the one with the headers of src/, for divergence models. */
 const char *cli_find_include(struct base_arena *arena);
 const char *cli_find_internal_include(struct base_arena *arena);
-/* The build tree of this executable; NULL: it is installed. */
+/* Returns the build tree of this executable, or NULL if it is installed. */
 const char *cli_find_build(struct base_arena *arena);

@@ -1,5 +1,5 @@
-/* What the word PROGRAM means: a bundled workload, a PTX file, an executable. A bundled name wins over a file of that
- * name in the current folder; ./NAME names the file. */
+/* Determines the meaning of the word PROGRAM: a bundled workload, a PTX file, an executable. A bundled name wins over a
+ * file of that name in the current folder; ./NAME names the file. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

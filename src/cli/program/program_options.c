@@ -1,4 +1,4 @@
-/* Options of the program that runs: which programs they apply to, and how they are passed to it. */
+/* Options of the program that runs: the programs they apply to, and how they are passed on. */
 #include "cli/program/program_options.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static void add_number(struct arguments *arguments, const char *name, uint64_t v
         add_option(arguments, name, base_arena_printf(arguments->arena, "%llu", (unsigned long long)value));
 }
 
-/* Adds the alias's arguments; options that the user gives come later and win. */
+/* Adds the alias's arguments. Options that the user gives come later and win. */
 static void add_alias(struct arguments *arguments, const struct cli_program *program, unsigned size) {
     const struct cli_alias *alias = cli_find_alias(program->name);
     if (!alias)

@@ -1,4 +1,4 @@
-/* Options about the program, for every command that runs one: rows for its table, and what they mean for a program. */
+/* Options about the program, for every command that runs one: rows for its table, and their meaning for a program. */
 #pragma once
 
 #include "cli/program/execute.h"
@@ -79,9 +79,9 @@ struct cli_program_options {
 /* Rejects options that do not apply to the program: CLI_USAGE after one line, otherwise CLI_DONE. */
 int cli_check_program_options(const struct cli_program *program, const struct cli_program_options *given);
 
-/* The program's arguments: those of the options, then `words`. */
+/* Returns the program's arguments: those of the options, then `words`. */
 struct cli_words cli_program_arguments(const struct cli_program *program, const struct cli_program_options *given,
                                        const struct cli_words *words, struct base_arena *arena);
 
-/* "small", or NULL for a program that has no sizes. */
+/* Returns "small", or NULL for a program that has no sizes. */
 const char *cli_program_size(const struct cli_program *program, const struct cli_program_options *given);

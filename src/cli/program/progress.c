@@ -1,5 +1,5 @@
-/* A progress line for several programs side by side. It names the one that has been running longest, since the others
- * wait for it. */
+/* A progress line for several programs that run at once. It names the one that has been running longest, because the
+ * others wait for it. */
 #include "cli/program/progress.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* What a terminal shows while several programs run. */
+/* The terminal's progress line while several programs run. */
 #pragma once
 
 #include "cli/program/execute.h"
@@ -12,6 +12,6 @@ int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet);
  * known yet. */
 double cli_seconds_left(const struct cli_jobs *jobs, double now);
 
-/* The line: how many have ended, the time left, how many are running and which of them began first. At most `columns`
- * characters. */
+/* Returns the line: how many have ended, the time left, how many are running and which of them began first. At most
+ * `columns` characters. */
 const char *cli_progress_line(const struct cli_jobs *jobs, double now, unsigned columns, struct base_arena *arena);

@@ -1,5 +1,6 @@
-/* Folders heddle-run-XXXXXX in TMPDIR. A file `lock` in each is locked by the command that made it. The system releases
- * the lock however the command ends, so a folder whose lock can be taken is left over: the next command removes it. */
+/* Folders heddle-run-XXXXXX in TMPDIR. The command that made a folder locks a file `lock` in it. The system releases
+ * the lock however the command ends. A folder whose lock can be taken is therefore left over, and the next command
+ * removes it. */
 #define _GNU_SOURCE
 #include "cli/program/run_folder.h"
 
@@ -67,12 +68,12 @@ static void remove_leftovers(const char *parent, struct base_arena *arena) {
 
 /* ---- This command's own ------------------------------------------------------------------------------------------ */
 
-/* The lock has its name only once it is held: no other command sees it before. */
+/* The lock gets its name only once it is held, so that no other command sees it earlier. */
 static int make_lock(const char *folder, struct base_arena *arena) {
     const char *made = base_arena_printf(arena, "%s/new-lock", folder);
     int lock = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (lock >= 0 && (flock(lock, LOCK_EX | LOCK_NB) != 0 || rename(made, lock_path(folder, arena)) != 0)) {
-        close(lock); /* a file system without locks: the folder is never taken for a leftover */
+        close(lock); /* a file system without locks: the folder never counts as left over */
         unlink(made);
         return -1;
     }

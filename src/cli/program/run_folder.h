@@ -1,4 +1,4 @@
-/* The private folder of a command that runs programs: each has a folder of its own in it. */
+/* The private folder of a command that runs programs. It contains a folder for each program. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ struct cli_run_folder {
     int lock; /* held as long as the command lives */
 };
 
-/* Makes one in TMPDIR, after removing those of commands that are no longer there. Returns false after one line. */
+/* Makes one in TMPDIR, after removing those of commands that no longer run. Returns false after one line. */
 bool cli_run_folder_make(struct cli_run_folder *folder, struct base_arena *arena);
-/* The folders in it are gone already. */
+/* Removes the folder, whose own folders have already been removed. */
 void cli_run_folder_remove(struct cli_run_folder *folder, struct base_arena *arena);

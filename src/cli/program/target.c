@@ -35,7 +35,7 @@ static int check_divergence(const struct config_machine *machine, const char **r
     return CLI_DONE;
 }
 
-/* Sets it in the machine, so that what is dumped is what runs. */
+/* Sets the name in the machine, so that --dump-config shows what runs. */
 static int set_name(struct config_machine *machine, const char *key, const char *name, struct base_arena *arena) {
     char error[CONFIG_ERROR_BYTES], whole[sizeof machine->scheduler];
     snprintf(whole, sizeof whole, "%s", name);

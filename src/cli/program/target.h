@@ -10,16 +10,16 @@ struct cli_target {
     struct cli_words changes;      /* from --set */
 };
 
-/* Loads and checks the choice; NULL for the scheduler or the divergence model means the machine's own, and so does 0
+/* Loads and checks the choice. NULL for the scheduler or the divergence model means the machine's own, and so does 0
  * for the limit of cycles. Returns CLI_DONE, or the exit status after one message on standard error. */
 int cli_make_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
                     const char *divergence, uint64_t max_cycles, struct base_arena *arena);
 
-/* The same, but a divergence model that cannot run on the machine is no error: *refusal says why. */
+/* The same, but a divergence model that cannot run on the machine is not an error: *refusal says why. */
 int cli_try_target(struct cli_target *target, const struct cli_machine_options *given, const char *scheduler,
                    const char *divergence, const char **refusal, struct base_arena *arena);
 
-/* Its name in reports, which refers to the target. */
+/* Returns its name in reports, which refers to the target. */
 struct report_target cli_report_target(const struct cli_target *target);
 
 /* The form of values in the help and the completion. */

@@ -1,6 +1,6 @@
-/* Pictures of what each thread did: PREFIX-path.png and PREFIX-divergence.png; with several kernels, or a kernel that
- * is launched with several shapes, PREFIX-KERNEL-... and PREFIX-KERNEL-2-... A prefix that ends in .pgm selects PGM
- * files. */
+/* Pictures of the work of each thread: PREFIX-path.png and PREFIX-divergence.png; with several kernels, or a kernel
+ * that is launched with several shapes, PREFIX-KERNEL-... and PREFIX-KERNEL-2-... A prefix that ends in .pgm selects
+ * PGM files. */
 #include "cli/program/thread_map.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ bool cli_check_thread_map(const char *prefix, struct base_arena *arena) {
     return false;
 }
 
-/* The number of earlier profiles of the same kernel. */
+/* Returns the number of earlier profiles of the same kernel. */
 static unsigned shapes_before(const struct report_run *run, unsigned at) {
     unsigned n = 0;
     for (unsigned i = 0; i < at; i++)

@@ -1,4 +1,4 @@
-/* `heddle run --thread-map`: pictures of what each thread did. */
+/* `heddle run --thread-map`: pictures of the work of each thread. */
 #pragma once
 
 #include "base/arena.h"
@@ -6,6 +6,6 @@
 
 /* Returns false, after one line on standard error, if the folder of PREFIX-... does not exist. */
 bool cli_check_thread_map(const char *prefix, struct base_arena *arena);
-/* Writes two pictures for each kernel and shape of launch, and prints on `file` (NULL: nowhere) what white means in
- * them. Returns false after one line on standard error. */
+/* Writes two pictures for each kernel and shape of launch, and prints the meaning of white to `file` (NULL: nowhere).
+ * Returns false after one line on standard error. */
 bool cli_write_thread_map(const char *prefix, const struct report_run *run, FILE *file, struct base_arena *arena);

@@ -7,7 +7,7 @@ static bool ends_in_divergence(const struct ptx_analysis *analysis, const struct
     return analysis->reconvergence[last] != PTX_NO_INDEX && !analysis->is_uniform_branch[last];
 }
 
-/* PTX names have only letters, digits, _, $ and %: no character that a quoted Graphviz string must escape. */
+/* PTX names contain only letters, digits, _, $ and %, none of which a quoted Graphviz string must escape. */
 static void write_function(FILE *file, const struct cli_ptx_function *shown, unsigned number) {
     const struct ptx_analysis *analysis = shown->analysis;
     fprintf(file, "  subgraph cluster_%u {\n    label=\"%s\";\n", number, shown->function->name);

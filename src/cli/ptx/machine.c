@@ -5,7 +5,7 @@
 #include "cli/ptx/view.h"
 #include "isa/isa.h"
 
-/* The module's text, line by line. */
+/* Returns a line of the module's text. */
 static const char *line_at(const struct ptx_module *module, uint32_t line, int *length) {
     const char *at = module->text, *end = module->text + module->text_length;
     while (--line && at < end) {

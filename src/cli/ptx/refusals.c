@@ -1,5 +1,5 @@
-/* Who refuses a kernel: what machines need for it, and the divergence models that cannot run it on any machine. The
- * sentences are those that a launch would fail with. */
+/* The refusals of a kernel: what it requires of machines, and the divergence models that cannot run it on any machine.
+ * The sentences are those with which a launch would fail. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static void add_machine(struct cli_ptx_refusals *refusals, const struct exec_pro
         add(refusals, "machines", "it uses warp-wide instructions, which need warps of 32", arena);
 }
 
-/* The machine of the defaults has no rule that depends on the machine alone: those are not about the kernel. */
+/* Uses the default machine, which breaks no rule that depends only on the machine: such rules are not about the
+ * kernel. */
 static void add_model(struct cli_ptx_refusals *refusals, const char *model, const struct exec_program *program,
                       struct base_arena *arena) {
     const struct divergence_ops *ops;

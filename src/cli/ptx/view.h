@@ -1,4 +1,4 @@
-/* `heddle ptx`: what is reported about a PTX module, and the formats of the report. */
+/* `heddle ptx`: the data of the report about a PTX module, and the formats of the report. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +18,9 @@ enum cli_ptx_class {
     CLI_PTX_N_CLASSES
 };
 
-/* Why a launch of a kernel would fail, although the file is right. */
+/* Why a launch of a kernel would fail, although the file is correct. */
 struct cli_ptx_refusal {
-    const char *who; /* a divergence model, or "machines" that lack something */
+    const char *who; /* a divergence model, or "machines" that lack a feature */
     const char *why;
 };
 struct cli_ptx_refusals {
@@ -31,7 +31,7 @@ struct cli_ptx_refusals {
 struct cli_ptx_function {
     const struct ptx_function *function;
     struct ptx_analysis *analysis;
-    struct exec_program *program; /* of a kernel that could be linked: its memory and what it calls; otherwise NULL */
+    struct exec_program *program; /* of a kernel that could be linked: its memory and its callees; otherwise NULL */
     uint64_t local_bytes;         /* .local variables, of this function and those of the program */
     bool has_dynamic_shared;      /* uses shared memory whose size the launch sets */
     uint32_t n_class[CLI_PTX_N_CLASSES];
@@ -52,15 +52,15 @@ struct cli_ptx_view {
 struct cli_ptx_refusals cli_ptx_find_refusals(const struct exec_program *program, struct base_arena *arena);
 
 const char *cli_ptx_class_name(enum cli_ptx_class class);
-/* 32-bit registers per thread, including the functions it calls if they are known. */
+/* Returns the 32-bit registers per thread, including the functions it calls if they are known. */
 uint32_t cli_ptx_registers(const struct cli_ptx_function *shown);
-/* The line of an instruction; 0 for the end of the function. */
+/* Returns the line of an instruction, or 0 for the end of the function. */
 uint32_t cli_ptx_line(const struct ptx_function *function, uint32_t instruction);
 
 void cli_ptx_print(FILE *file, const struct cli_ptx_view *view, bool is_verbose, struct base_arena *arena);
-/* Every instruction with the number of machine instructions that it becomes on sm_90. */
+/* Prints every instruction with the number of machine instructions that it becomes on the target. */
 void cli_ptx_print_machine(FILE *file, const struct cli_ptx_view *view, const struct isa_target *target);
-/* False if the file cannot be written. */
+/* Returns false if the file cannot be written. */
 bool cli_ptx_write_json(FILE *file, const struct cli_ptx_view *view);
-/* The flow graphs for Graphviz. */
+/* Writes the flow graphs for Graphviz. */
 void cli_ptx_write_dot(FILE *file, const struct cli_ptx_view *view);

@@ -1,4 +1,4 @@
-/* Reads recordings. The columns are found by their names: workload, size and cycles, and warp_inst if it is there. */
+/* Reads recordings. Columns are found by their names: workload, size and cycles, and warp_inst if present. */
 #include "cli/validate/recording.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_FIELDS = 64 };
 
-/* Cuts a line at its commas; text in quotes may have commas of its own. Returns the number of fields. */
+/* Cuts a line at its commas; text in quotes may contain commas. Returns the number of fields. */
 static unsigned cut(char *line, char *field[MOST_FIELDS]) {
     unsigned n = 0;
     line[strcspn(line, "\r\n")] = '\0';

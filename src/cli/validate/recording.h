@@ -1,4 +1,4 @@
-/* What was recorded on a real GPU: a CSV file with a line for each launch (tests/hardware/record.sh). */
+/* Recordings of a real GPU: a CSV file with a line for each launch (tests/hardware/record.sh). */
 #pragma once
 
 #include <stdbool.h>

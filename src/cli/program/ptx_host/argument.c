@@ -36,7 +36,7 @@ static bool store_float(const struct host_type *type, double value, unsigned cha
     return true;
 }
 
-/* b accepts what u and s accept. */
+/* b accepts the values of u and s. */
 static bool store_integer(const struct host_type *type, const char *text, const char **end, unsigned char *to) {
     bool is_negative = text[0] == '-';
     char *rest;
@@ -142,7 +142,7 @@ static bool make_room(struct host_argument *argument, char mistake[256]) {
     return argument->data != NULL;
 }
 
-/* Parses what follows `buf:` or `out:`: BYTES, or TYPE[N] with or without =CONTENT. */
+/* Parses the text after `buf:` or `out:`: BYTES, or TYPE[N] with or without =CONTENT. */
 static bool parse_buffer(struct host_argument *argument, const char *text, char mistake[256]) {
     size_t length = strcspn(text, "[");
     const char *number = text + length + 1, *content = NULL;

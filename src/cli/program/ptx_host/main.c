@@ -174,7 +174,7 @@ static void find_kernel(struct job *job) {
     free(functions);
 }
 
-/* The driver trusts its pointers: a missing argument must not reach it. */
+/* The driver trusts its pointers, so a missing argument must not reach it. */
 static void check_arguments(const struct job *job) {
     size_t offset, bytes;
     unsigned n = 0;
