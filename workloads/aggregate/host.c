@@ -1,4 +1,4 @@
-// aggregate: COUNT, SUM, MIN, MAX and AVG, with or without groups; the reference sorts the rows by group and value and
+// aggregate: COUNT, SUM, MIN, MAX and AVG, with or without groups. The reference sorts the rows by group and value and
 // computes each group's aggregates from that.
 #include "../common/workload.h"
 

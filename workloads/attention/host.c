@@ -1,6 +1,6 @@
 // attention: softmax(Q K^T / sqrt(d)) V of one head. The reference computes in double precision with the whole row of
-// scores; the kernel sums in another order, in single precision, hence the tolerance. With matrix instructions weights
-// have half precision, 11 bits, and so the result does.
+// scores. The kernel sums in another order, in single precision, hence the tolerance. With matrix instructions the
+// weights, and so the result, have half precision, 11 bits.
 #include "../common/workload.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 // bp: one training step of a network with many inputs, 16 hidden units and one output.
 //
-// The device adds up the hidden units' inputs and adjusts the large layer's weights; the host does the few operations
+// The device adds up the hidden units' inputs and adjusts the large layer's weights. The host does the few operations
 // in between, as in the program that the paper used. The reference does the whole step in double precision, unit by
 // unit. Tolerance: 1e-7 + 1e-5 of the value for weights and movements. A weighted sum is at most a few units large and
-// loses about 1e-6 of that in single precision; the rest of the step is smooth.
+// loses about 1e-6 of that in single precision. The rest of the step is smooth.
 #include "../common/workload.h"
 
 #include <math.h>

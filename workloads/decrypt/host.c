@@ -1,6 +1,6 @@
 // decrypt: AES-128 decryption in cipher block chaining mode (NIST SP 800-38A, 6.2). The message is encrypted with
 // ../common/aes.c, which computes everything from the field's arithmetic and must itself reproduce the example of FIPS
-// 197; the check compares the decrypted message with the original.
+// 197. The check compares the decrypted message with the original.
 #include "../common/aes.h"
 #include "../common/workload.h"
 

@@ -1,4 +1,4 @@
-// hashjoin: a join by hashing; the reference sorts both tables by key and merges them.
+// hashjoin: a join by hashing. The reference sorts both tables by key and merges them.
 #include "../common/join.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// hotspot_rows: temperatures of a chip, an explicit scheme in time, one row of cells per thread.
+// hotspot_rows: temperatures of a chip, by explicit time steps, one row of cells per thread.
 //
 // The chip is 16 mm high and 0.5 mm thick, of silicon (100 W/(m K), 1.75e6 J/(m^3 K)), and burns up to 3 W/mm^2. The
 // time step is a quarter of the longest stable one. The reference adds up the heat that flows through each wall of a

@@ -1,4 +1,4 @@
-// index: search in a 31-ary tree; the reference computes the rank of a key from the generator of the keys.
+// index: search in a 31-ary tree. The reference computes the rank of a key from the generator of the keys.
 #include "../common/index_tree.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// indexjoin: a join over an index; the reference computes the rank of a key from the generator of the keys.
+// indexjoin: a join over an index. The reference computes the rank of a key from the generator of the keys.
 #include "../common/index_tree.h"
 #include "../common/join.h"
 

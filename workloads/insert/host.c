@@ -1,4 +1,4 @@
-// insert: updates and insertions in an index; the reference collects each leaf's keys and sorts them.
+// insert: updates and insertions in an index. The reference collects each leaf's keys and sorts them.
 #include "../common/index_tree.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// kmeans_rows: clusters of points, two launches per iteration, one point per thread at a time; each thread adds up its
+// kmeans_rows: clusters of points, two launches per iteration, one point per thread at a time. Each thread adds up its
 // points by itself.
 //
 // The reference searches for the centre c with the largest 2xc - cc, which is the nearest, in integers: coordinates are

@@ -3,8 +3,8 @@
 // The reference runs every path in double precision on numbers that carry their derivatives along (forward, while the
 // kernel goes backward). Tolerance: for values 2e-3 + 1e-4, for derivatives 2e-2 + 2e-4 of the number. Rates after 40
 // steps have lost about 1e-6 of themselves in single precision, and a portfolio of 15 swaptions of 100 each multiplies
-// the loss of its bonds by up to 1,500. A swap within 2e-5 of worthless may count as a small gain or a small cost: the
-// value hardly changes, but the derivatives jump, so the nearer of both outcomes is expected.
+// the loss of its bonds by up to 1,500. A swap within 2e-5 of worthless may count as a small gain or a small cost. The
+// value then hardly changes, but the derivatives jump, so the check expects the nearer of both outcomes.
 #include "../common/workload.h"
 
 #include <math.h>

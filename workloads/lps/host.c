@@ -1,7 +1,7 @@
 // lps: Jacobi steps for Laplace's equation on a box of points with fixed faces.
 //
 // The reference is in double precision and works on differences: a point moves by a sixth of the sum of its differences
-// from its neighbours. Tolerance: 1e-6; values are at most 1, and a float mean of six such loses at most 3e-7.
+// from its neighbours. Tolerance: 1e-6. Values are at most 1, and a float mean of six such values loses at most 3e-7.
 #include "../common/workload.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-// lu_rows: Gaussian elimination of a matrix with a right-hand side, in place, without pivoting, one row per thread.
-// What is left are the factors L (its unit diagonal not stored) and U, and the right-hand side multiplied by L's
-// inverse.
+// lu_rows: Gaussian elimination of a matrix with a right-hand side, in place, without pivoting, one row per thread. The
+// results are the factors L (its unit diagonal not stored) and U, and the right-hand side multiplied by L's inverse.
 //
 // The reference is Doolittle's form: each element is one scalar product. The matrix is diagonally dominant: its pivots
 // stay near n, multipliers below about 1 / n, and sums of n products of the order of 1 / n differ by less than 1e-12.

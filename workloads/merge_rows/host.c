@@ -1,4 +1,4 @@
-// merge_rows: whole numbers of 8 bytes sorted into ascending order, without shared memory; the reference is the C
+// merge_rows: whole numbers of 8 bytes sorted into ascending order, without shared memory. The reference is the C
 // library's qsort().
 #include "../common/workload.h"
 

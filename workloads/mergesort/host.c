@@ -1,4 +1,4 @@
-// mergesort: ints sorted into ascending order; the reference is the C library's qsort().
+// mergesort: ints sorted into ascending order. The reference is the C library's qsort().
 #include "../common/workload.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Construction of Suffix Trees, 1995).
 //
 // The reference uses no tree: it sorts the genome's suffixes and finds each match by binary search. The check requires
-// the same lengths, and that the letters at the place that the kernel reports match.
+// the same lengths, and that the genome matches the query at the position that the kernel reports.
 #include "../common/workload.h"
 
 #include <stdlib.h>

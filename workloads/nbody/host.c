@@ -1,8 +1,8 @@
 // nbody: bodies that attract each other, moved by two time steps of Euler's semi-implicit method.
 //
 // The reference is in double precision and visits every pair once: the pull on one body is the opposite of that on the
-// other. Places lie in [-1, 1) and the masses add up to 1, so accelerations are of the order of 1 and a step of 1/64
-// moves a body by about 1e-3: places agree within 1e-5.
+// other. Positions lie in [-1, 1) and the masses add up to 1, so accelerations are of the order of 1 and a step of 1/64
+// moves a body by about 1e-3. Positions agree within 1e-5.
 #include "../common/workload.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // needleman: the scores of all global alignments of the prefixes of two DNA sequences. A match counts 5, a mismatch -4,
 // a gap -10 for each letter.
 //
-// The reference goes row by row and keeps one row. Scores are integers; the check requires equality of all of them.
+// The reference goes row by row and keeps one row. Scores are integers, and the check requires equality of all of them.
 #include "../common/workload.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // nn: a convolutional network of four layers that recognises digits. Weights are random, so the recognised digits are
-// meaningless; the work is that of a trained network.
+// meaningless, but the work is that of a trained network.
 //
 // The reference is in double precision and works the other way: each neuron pushes its value to all neurons that it is
-// connected with. All layers' outputs are compared. Tolerance: 1e-5; activations are below 2, and weights are small
+// connected with. All layers' outputs are compared. Tolerance: 1e-5. Activations are below 2, and weights are small
 // enough that a sum of up to 1,250 products stays near 1, so a layer loses a few times 1e-7.
 #include "../common/workload.h"
 

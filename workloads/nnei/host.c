@@ -1,4 +1,5 @@
-// nnei: the records of a table nearest to a given place, after the tracks of hurricanes that the paper's program reads.
+// nnei: the records of a table nearest to a given place, modelled on the hurricane tracks that the paper's program
+// reads.
 //
 // Two checks: the distances against double precision, within 1e-6 of the distance (three roundings of 6e-8 at most,
 // halved by the root, and that of the root), and the records found against sorting all keys that the device computed.

@@ -1,8 +1,8 @@
-// picture: two consecutive if-else, decided by the colours of a picture, which so shows which warps diverge. With two
-// colours the second branch goes the way of the first.
+// picture: two consecutive if-else, decided by the colours of a picture, so that the picture shows which warps diverge.
+// With two colours the second branch takes the same direction as the first.
 //
-// The reference takes each chain of multiply-adds in one step, by a power, in double precision. Tolerance: 1e-6; values
-// are at most 1 and every step brings them nearer to a goal, which also shrinks errors.
+// The reference takes each chain of multiply-adds in one step, by a power, in double precision. Tolerance: 1e-6. Values
+// are at most 1, and every step brings them nearer to a goal, which also shrinks errors.
 #include "../common/png.h"
 #include "../common/workload.h"
 

@@ -1,5 +1,5 @@
-// query: the program of `heddle query`. It reads a table and a query, runs it on the device, and prints the rows as
-// CSV, in the order of the table. The reference evaluates the query literally, row by row.
+// query: the program of `heddle query`. It reads a table and a query, runs the query on the device, and prints the rows
+// as CSV, in the order of the table. The reference evaluates the query literally, row by row.
 #include "../common/index_tree.h"
 #include "sql.h"
 

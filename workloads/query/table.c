@@ -1,4 +1,4 @@
-// Reads CSV: commas, names that may be quoted, 32-bit whole numbers, spaces around them; empty lines are skipped. See
+// Reads CSV: commas, names that may be quoted, 32-bit whole numbers, spaces around them. Empty lines are skipped. See
 // table.h.
 #include "table.h"
 

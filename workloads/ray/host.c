@@ -1,9 +1,8 @@
 // ray: a picture of spheres over a floor.
 //
 // The reference traces the same scene recursively in double precision and intersects spheres geometrically (the point
-// of the ray nearest to the centre). Tolerance: 2 of 255 levels for each colour. Where a ray passes an edge within
-// single precision, either side is right: such a pixel must agree with the reference for a ray at most 1/50 of a pixel
-// away.
+// of the ray nearest to the centre). Tolerance: 2 of 255 levels for each colour. If a ray passes an edge within single
+// precision, either side is right: such a pixel must agree with the reference for a ray at most 1/50 of a pixel away.
 #include "../common/png.h"
 #include "../common/workload.h"
 

@@ -1,8 +1,8 @@
 // rotate: a picture rotated and shrunk through the texture unit: a mipmapped array, filtered between texels and levels.
 //
-// The reference blends in double precision with the weights as they are, not in 256ths. Tolerance: 6 of 255 levels for
-// each colour; three weights, each up to half a 256th off, move a value by at most 1.5 of 255, once for each of two
-// levels, and both results are rounded.
+// The reference blends in double precision with exact weights instead of 256ths. Tolerance: 6 of 255 levels for each
+// colour. Three weights, each up to half a 256th off, move a value by at most 1.5 of 255, once for each of two levels,
+// and both results are rounded.
 #include "../common/png.h"
 #include "../common/workload.h"
 

@@ -2,7 +2,7 @@
 //
 // The reference draws the same random numbers, which define the paths, and works in double precision with the logarithm
 // of the price. It checks the payoff of every path and the mean. A path of 88 steps multiplies 88 exponentials with
-// relative errors of about 1e-7 each; a mean price of at most a few hundred therefore agrees within 2e-4.
+// relative errors of about 1e-7 each, so a mean price of at most a few hundred agrees within 2e-4.
 #include "../common/workload.h"
 #include "../common/xorwow.h"
 

@@ -1,11 +1,11 @@
-// sc: clustering by local search, as in a stream of points: a candidate becomes a centre when that pays.
+// sc: clustering by local search, as in a stream of points: a candidate becomes a centre if that lowers the cost.
 //
-// A solution costs the sum of the squared distances of all points to their centres and a price for each open centre;
-// the price is searched by bisection until the number of centres lies in the wanted range. The device computes what a
-// point would save by moving to a candidate; the search itself runs on the host.
+// A solution costs the sum of the squared distances of all points to their centres and a price for each open centre.
+// The price is searched by bisection until the number of centres lies in the wanted range. The device computes how much
+// a point would save by moving to a candidate. The search itself runs on the host.
 //
 // The reference is the same search with the distances computed on the CPU from the scalar product in whole numbers.
-// Coordinates are whole numbers small enough for squared distances to be exact in a float: the check requires equal
+// Coordinates are whole numbers small enough for squared distances to be exact in a float, so the check requires equal
 // clusters.
 #include "../common/workload.h"
 

@@ -1,5 +1,5 @@
-// scan: full table scan; the reference evaluates the conditions literally, row by row, and both results are sorted,
-// since warps write in no order.
+// scan: full table scan. The reference evaluates the conditions literally, row by row. Both results are sorted, because
+// warps write in no fixed order.
 #include "../common/workload.h"
 
 #include <stdio.h>

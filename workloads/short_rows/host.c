@@ -1,10 +1,10 @@
 // short_rows: the cheapest path through rows of choices, by dynamic programming from row to row, a stretch of choices
 // per thread.
 //
-// A choice follows one of the row before at most two places away, at a cost for each distance; one choice in
-// 28 is a capture and may come from three places away too. The reference works the other way: a choice offers its path
-// to all that can follow it. Of several cheapest paths any will do: the check follows each path back, adds up its costs
-// and asks for the sum of the cheapest.
+// A choice follows one of the row before at most two places away, at a cost for each distance. One choice in 28 is a
+// capture and may come from three places away too. The reference works the other way: a choice offers its path to all
+// that can follow it. If several paths are cheapest, any of them will do: the check follows each path back, adds up its
+// costs and asks for the sum of the cheapest.
 #include "../common/workload.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// sort: bucket sort of ints; the reference is the C library's qsort().
+// sort: bucket sort of ints. The reference is the C library's qsort().
 #include "../common/workload.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // wp: time steps of cloud microphysics in columns of air.
 //
 // The reference is in double precision and has no conditions: it applies every process everywhere, with rates that are
-// zero where the process does not act, and takes the warming of a change of phase from a table of the kinds of water.
-// Tolerances are stated at check().
+// zero where the process does not act, and reads the warming of a change of phase from a table of the kinds of water.
+// The comment at check() states the tolerances.
 #include "../common/workload.h"
 
 #include <math.h>
