@@ -2,10 +2,9 @@
  *
  * Source: NVIDIA's CUDA Driver API reference manual. Names, values, layouts and symbol names are those of the binary
  * interface, so that a program compiled against this header also runs on a real driver, and one compiled against
- * NVIDIA's header runs here. What each function does is in the manual; where Heddle differs, the comment at the
- * function in src/cuda says so. Left out: conditional and memory nodes of graphs, external memory, virtual memory
- * management, inter-process handles, green contexts, multicast, tensor maps, graphics interoperation, and the 32-bit
- * device pointers of CUDA before 3.2. */
+ * NVIDIA's header runs here. The manual describes each function. If Heddle differs, the comment at the function in
+ * src/cuda says so. Left out: conditional nodes of graphs, external memory, green contexts, multicast, tensor maps,
+ * graphics interoperation, and the 32-bit device pointers of CUDA before 3.2. */
 /* The guard's name is the one that other CUDA headers look for. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
