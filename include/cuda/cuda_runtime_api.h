@@ -2,9 +2,9 @@
  *
  * Source: NVIDIA's CUDA Runtime API reference manual, version 13.0. Names, values and layouts are those of the binary
  * interface: a program compiled against this header also runs on NVIDIA's runtime, and one that nvcc compiled against
- * NVIDIA's header runs here. Handles and many structures are the driver's, from cuda.h. What each function does is in
- * the manual; docs/cuda-programs.md says what is left out. C++ programs compiled by nvcc or clang use the headers of
- * the CUDA toolkit instead. */
+ * NVIDIA's header runs here. Handles and many structures are the driver's, from cuda.h. The manual describes each
+ * function; docs/cuda-programs.md lists what is left out. C++ programs compiled by nvcc or clang use the headers of the
+ * CUDA toolkit instead. */
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__
 

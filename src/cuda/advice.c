@@ -1,7 +1,7 @@
-/* Advice about managed memory: where it should be, who reads it. Nothing moves, because host and device share one copy;
- * programs can ask for what they advised.
+/* Advice about managed memory: where it should be, and which side reads it. Nothing moves, because host and device
+ * share one copy. Programs can query their advice.
  *
- * Advice holds for pages: a range counts from the start of its first page to the end of its last. */
+ * Advice applies to pages: a range counts from the start of its first page to the end of its last. */
 #include "cuda/internal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* What was advised about a page. A location is CU_DEVICE_CPU, CU_DEVICE_INVALID (none) or the device, 0. */
+/* The advice about a page. A location is CU_DEVICE_CPU, CU_DEVICE_INVALID (none) or the device, 0. */
 struct cuda_advice {
     bool is_read_mostly, is_accessed_by_device, is_accessed_by_host;
     CUdevice preferred, prefetched;
@@ -102,7 +102,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUm
 /* ---- Asking for it -------------------------------------------------------------------------------------------------
  */
 
-/* What all pages of the range agree on. */
+/* Returns the advice on which all pages of the range agree. */
 static struct cuda_advice common_advice(const struct range *range) {
     struct cuda_advice common = range->page[range->first];
     for (uint64_t i = range->first + 1; i <= range->last; i++) {

@@ -1,5 +1,5 @@
 /* The lane functions for the host. Each file of exec/lanes is compiled once per level of the host's instruction set
- * (lanes.h); this file chooses the best level that the host can run. All levels compute the same bits. */
+ * (lanes.h). This file chooses the best level that the host can run. All levels compute the same bits. */
 #include "exec/exec.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool has_v4(void) {
 }
 #endif
 
-/* The levels compiled in, best first. */
+/* Lists the levels compiled in, best first. */
 static unsigned list_levels(struct level levels[MAX_LEVELS]) {
     unsigned n = 0;
 #ifdef HAS_LEVELS

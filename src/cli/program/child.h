@@ -44,9 +44,10 @@ struct cli_children {
     double time_limit_seconds;   /* for all of them together; 0: none */
 };
 
-/* Starts the programs, waits for their ends, and passes SIGINT, SIGTERM and SIGHUP on to them; after one of these it
- * starts no other program, and kills those that have not ended five seconds later. The end of the time limit is the
- * same as SIGTERM, but is reported as SIGALRM. They stop with this process at SIGTSTP. Returns the signal, or 0. */
+/* Starts the programs, waits for their ends, and passes SIGINT, SIGTERM and SIGHUP on to them. After such a signal it
+ * starts no other program, and after five seconds it kills those that have not ended. The end of the time limit acts
+ * like SIGTERM, but is reported as SIGALRM. The programs stop with this process at SIGTSTP. Returns the signal, or
+ * 0. */
 int cli_children_run(const struct cli_children *children);
 
 /* Returns the seconds of a monotonic clock. */

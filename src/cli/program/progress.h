@@ -7,9 +7,9 @@
  * terminal, elsewhere a line every minute. */
 int cli_execute_with_progress(struct cli_jobs *jobs, bool is_quiet);
 
-/* How long they will still take at the time `now`. Runs take their expected seconds, scaled by what the ended ones took
- * compared with theirs; those without an expectation take as long as the mean of those that have ended. Below 0: not
- * known yet. */
+/* Returns how long they will still take at the time `now`, or a value below 0 if that is not known yet. Runs take their
+ * expected seconds, scaled by the ratio of actual to expected seconds of the ended ones. Runs without an expectation
+ * take the mean of those that have ended. */
 double cli_seconds_left(const struct cli_jobs *jobs, double now);
 
 /* Returns the line: how many have ended, the time left, how many are running and which of them began first. At most
