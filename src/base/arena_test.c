@@ -14,7 +14,7 @@ static void memory_is_zeroed_even_after_a_reset(void **state) {
     struct base_arena arena = {0};
     memset(base_arena_alloc(&arena, 1000, 16), 0xAB, 1000);
     base_arena_reset(&arena);
-    base_arena_alloc(&arena, 400, 16); /* some of what was used, then the rest of it and more */
+    base_arena_alloc(&arena, 400, 16); /* part of the used memory, then the rest of it and more */
     const unsigned char *again = base_arena_alloc(&arena, 1000, 16);
     for (size_t i = 0; i < 1000; i++)
         assert_int_equal(again[i], 0);

@@ -1,4 +1,4 @@
-/* Bytes come back in the order they were put, and a read past the end is known. */
+/* Tests of byte arrays: bytes come back in the order they were written, and a read past the end is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Hashes: every bit and the order of bytes count, and a hash may go on from another. */
+/* Tests of hashes: every bit and the order of bytes count, and a hash can continue another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

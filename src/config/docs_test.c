@@ -1,4 +1,4 @@
-/* Checks that docs/machines.md has the current tables of options and machines. To update it:
+/* Checks that docs/machines.md contains the current tables of options and machines. To update it:
  *     tools/docs machines */
 #include "config/fixture.h"
 

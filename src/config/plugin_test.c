@@ -1,4 +1,4 @@
-/* Tests of policies with options and presets: what is parsed, what wins, and every message. */
+/* Tests of policies with options and presets: parsing, precedence, and every message. */
 #include "config/plugin.h"
 
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void a_preset_stands_for_its_values(void **state) {
     reads_as("fancy:deep,huge", "fancy:size=64,mode=aggress,depth=9");
 }
 
-/* A machine's rules are a preset that written values win over; a policy without that preset keeps its defaults. */
+/* A machine's rules are a preset, and written values win over it. A policy without that preset keeps its defaults. */
 static void a_machines_rules_stand_in_for_the_defaults(void **state) {
     (void)state;
     static const char *const cases[][3] = {{"deep", "fancy", "fancy:size=8,mode=lazy,depth=3"},

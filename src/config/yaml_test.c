@@ -1,4 +1,4 @@
-/* Tests of machine files as text: what they may contain, and the message for each mistake. */
+/* Tests of machine files as text: their contents, and the message for each mistake. */
 #include "config/fixture.h"
 
 static void nested_and_dotted_keys_are_the_same(void **state) {

@@ -1,4 +1,4 @@
-/* Advice about managed memory, and what a program can ask about it. */
+/* Tests of advice about managed memory, and of the queries about it. */
 #include "cuda/fixture.h"
 
 static const CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, host = {CU_MEM_LOCATION_TYPE_HOST, 0};

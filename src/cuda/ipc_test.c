@@ -1,4 +1,4 @@
-/* Handles for other processes can be made and not opened. */
+/* Handles for other processes can be made, but not opened. */
 #include "cuda/fixture.h"
 
 static void a_handle_of_memory_cannot_be_opened_by_its_own_process(void **state) {

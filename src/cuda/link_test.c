@@ -211,7 +211,7 @@ static void a_cubin_is_linked_if_it_is_ptx(void **state) {
     assert_non_null(strstr(said, "code.cubin holds machine code and no PTX"));
     assert_cuda(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "tests/fatbins/scaled.ptx", 0, NULL, NULL));
     assert_cuda(cuLinkComplete(link, &image, &bytes));
-    assert_cuda(cuLinkCreate(0, NULL, NULL, &again)); /* what was linked is a cubin to the program */
+    assert_cuda(cuLinkCreate(0, NULL, NULL, &again)); /* the program sees the linked image as a cubin */
     assert_cuda(cuLinkAddData(again, CU_JIT_INPUT_CUBIN, image, bytes, "linked.cubin", 0, NULL, NULL));
     assert_cuda(cuLinkDestroy(link));
     assert_cuda(cuLinkComplete(again, &linked, NULL));

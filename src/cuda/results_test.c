@@ -1,4 +1,4 @@
-/* HEDDLE_CONFIG and HEDDLE_RESULTS, each in a process of its own. */
+/* Tests of HEDDLE_CONFIG and HEDDLE_RESULTS, each in a separate process. */
 #include "cuda/fixture.h"
 
 #include <sys/wait.h>

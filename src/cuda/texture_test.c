@@ -1,4 +1,5 @@
-/* Textures and surfaces: what kernels read through them. Filtering is tested with the instructions. */
+/* Tests of textures and surfaces: the values that kernels read through them. Filtering is tested with the
+ * instructions. */
 #include "cuda/fixture.h"
 
 #define HEAD ".version 6.3\n.target sm_70\n.address_size 64\n"
@@ -116,7 +117,7 @@ static void a_reference_reads_what_it_is_bound_to(void **state) {
     assert_cuda(cuTexRefGetArray(&bound, reference)); /* and keeps it */
 }
 
-/* As recorded on an H200: settings count at once, and a size beyond the memory is no error. */
+/* As recorded on an H200: settings take effect at once, and a size beyond the memory is not an error. */
 static void a_reference_over_memory_ends_with_it(void **state) {
     (void)state;
     CUmodule module;
@@ -172,7 +173,7 @@ static void a_surface_object_writes_an_array(void **state) {
     assert_cuda(cuSurfObjectDestroy(object));
 }
 
-/* 6 by 5 texels have levels of 6 x 5, 3 x 2 and 1 x 1; layers do not become fewer. */
+/* 6 by 5 texels have levels of 6 x 5, 3 x 2 and 1 x 1. The number of layers stays the same. */
 static void a_mipmapped_array_has_an_array_for_each_level(void **state) {
     (void)state;
     CUmipmappedArray mipmap;

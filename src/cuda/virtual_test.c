@@ -1,4 +1,4 @@
-/* Virtual memory management: kernels and copies access what is mapped, where it is mapped, and nothing else. */
+/* Virtual memory management: kernels and copies access mapped memory at its addresses, and nothing else. */
 #include "cuda/fixture.h"
 
 static const CUmemAllocationProp properties = {

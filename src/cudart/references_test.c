@@ -1,4 +1,4 @@
-/* Texture and surface references, as programs of CUDA 11 and before have them: bound to memory of every kind, read by
+/* Tests of texture and surface references, as in programs of CUDA 11 and before: bound to memory of every kind, read by
  * kernels. Values are powers of two and their sums, so that filtered ones are exact. */
 #include "cudart/fixture.h"
 #include "cudart/references.h"

@@ -1,4 +1,4 @@
-/* Tests of what the libraries for CUDA 11, 12 and 13 have in common, and how they differ. */
+/* Tests of the libraries for CUDA 11, 12 and 13: their common behaviour and their differences. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -36,7 +36,7 @@ static void close(struct linked *linked) {
     ptx_messages_free(&linked->messages);
 }
 
-/* Expects so many predicates and registers of 32 and 64 bits at pc. */
+/* Expects this many predicates and registers of 32 and 64 bits at pc. */
 static void expect(const struct linked *linked, uint32_t pc, uint32_t predicates, uint32_t words, uint32_t doubles) {
     const struct exec_live_at *at = &linked->program->live->at[pc];
     uint32_t n[3] = {at->end[PTX_WIDTH_PRED], (uint32_t)(at->end[PTX_WIDTH_32] - at->end[PTX_WIDTH_16]),

@@ -1,5 +1,5 @@
 /* The three ways to run an instruction: a straight-line kernel must leave the same memory whether it runs row by row,
- * on threads scattered over lanes, or on threads that carry their registers with them. */
+ * on threads scattered over lanes, or on threads that carry their registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ static void move_on(struct machine *m, struct exec_threads *from, struct exec_th
     }
 }
 
-/* The same threads, in bundles that stay together; after each instruction they change lanes, and sometimes some of them
+/* The same threads, in bundles that stay together. After each instruction they change lanes, and sometimes some of them
  * go home. */
 static void run_carried(struct machine *m) {
     struct exec_threads bundle[N_ROWS][2] = {0};

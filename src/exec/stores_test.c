@@ -1,4 +1,4 @@
-/* Stores that an SM keeps: its own loads see them, memory has them when they are applied. */
+/* Stores that an SM keeps: its own loads see them at once, and memory contains them after they are applied. */
 #include "exec/stores.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Tests of the public API, through its header alone. */
+/* Tests of the public API, through its header only. */
 #include "heddle/heddle.h"
 
 #include <setjmp.h>

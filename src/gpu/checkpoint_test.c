@@ -1,4 +1,5 @@
-/* Checkpoints: a program that ended at any byte of the file's life goes on to the same memory, output and counters. */
+/* Checkpoints: a program that ended at any byte of the file's life continues to the same memory, output and
+ * counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static void read_back(struct device *device, struct outcome *outcome, uint32_t i
     memcpy(&outcome->on_heap[i], gpu_host(device->gpu, kept + 4096, 4), 4);
 }
 
-/* Runs the program up to so many launches. */
+/* Runs the program up to this many launches. */
 static void run(const char *machine, uint32_t n_launches, struct outcome *outcome) {
     struct device device;
     if (!open_device(&device, machine))

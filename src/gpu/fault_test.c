@@ -1,5 +1,5 @@
-/* What a fault reports: the same thread and instruction under every divergence model and on any number of host threads,
- * although groups may have threads of several rows and reach barriers and warp-wide instructions when they are
+/* Fault reports name the same thread and instruction under every divergence model and on any number of host threads,
+ * although groups may contain threads of several rows and reach barriers and warp-wide instructions when they are
  * re-formed. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Launches: which are refused and how, what is counted, where faults are reported. */
+/* Tests of launches: refusals, counters, and reports of faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

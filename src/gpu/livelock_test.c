@@ -1,4 +1,4 @@
-/* Kernels that can never end are stopped; slow ones are not. */
+/* Kernels that can never end are stopped, slow ones are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct options usual = {"dram.row_conflict=127", "limits.watchdog=1
 
 struct outcome {
     struct gpu_error error;
-    char dump[DUMP_BYTES]; /* what it printed */
+    char dump[DUMP_BYTES]; /* its output */
 };
 
 static void set(struct config_machine *machine, const char *option) {

@@ -10,7 +10,7 @@
 #include "divergence/divergence.h"
 #include "gpu/gpu.h"
 
-/* Threads below 8 of a block go one way, 3 instructions long; the others take the branch of line 12. */
+/* Threads below 8 of a block take one path, 3 instructions long. The others take the branch of line 12. */
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" /* 1 to 3 */
                            ".visible .entry k()\n{\n"                        /* 4, 5 */
                            ".reg .b32 %r<4>;\n.reg .pred %p;\n"              /* 6, 7 */

@@ -1,5 +1,5 @@
-/* What SMs see of each other, and that the number of host threads changes nothing: races, atomics, blocks that end,
- * device functions. */
+/* The effects of SMs on each other, and that the number of host threads changes nothing: races, atomics, blocks that
+ * end, device functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void run_on(uint32_t n_threads, const char *body, struct outcome *outcome
                                 .block = {THREADS, 1, 1},
                                 .parameters = &buffer,
                                 .parameter_bytes = sizeof buffer};
-    for (int i = 0; i < 2; i++) /* what is in flight at the end of a launch reaches the next */
+    for (int i = 0; i < 2; i++) /* stores in flight at the end of a launch reach the next */
         if (!gpu_launch(gpu, &launch, &error))
             fail_msg("%s", error.message);
     outcome->counters = gpu_totals(gpu);
@@ -80,7 +80,7 @@ static void races_end_the_same(void **state) {
                  &one);
 }
 
-/* Every thread reads back what it has just stored, and counts the times it did not. */
+/* Every thread reads back the value it has just stored, and counts the times it differs. */
 static void an_sm_sees_its_own_stores_at_once(void **state) {
     (void)state;
     static struct outcome one;
@@ -94,7 +94,7 @@ static void an_sm_sees_its_own_stores_at_once(void **state) {
         assert_int_equal(one.memory[i], 1);
 }
 
-/* Each thread takes a ticket: every number is given out once; and adds to a word that others store to. */
+/* Each thread takes a ticket, so every number is taken once, and adds to a word to which others store. */
 static void atomics_have_one_order(void **state) {
     (void)state;
     static struct outcome one;

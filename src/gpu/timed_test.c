@@ -1,4 +1,4 @@
-/* Launches in time: counters, energy, time series, spinning lanes, equal runs. src/sm tests the cycles of single
+/* Timed launches: counters, energy, time series, spinning lanes, equal runs. src/sm tests the cycles of single
  * mechanisms. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void work_and_registers_are_counted_and_paid_for(void **state) {
     assert_int_equal(run_on(NULL, "lrr", body, 1, 48).energy_nj, 0);
 }
 
-/* Runs one warp of the kernel with a sample every so many cycles; the caller frees the GPU. */
+/* Runs one warp of the kernel with a sample every so many cycles. The caller frees the GPU. */
 static struct gpu *run_sampled(uint64_t sample_cycles, const char *text) {
     static struct config_machine machine;
     char message[CONFIG_ERROR_BYTES];
@@ -105,7 +105,7 @@ static struct gpu *run_sampled(uint64_t sample_cycles, const char *text) {
     return gpu;
 }
 
-/* Three samples of 10 cycles and what was left: together everything, each what issued in its cycles. */
+/* Three samples of 10 cycles and the rest. Together they cover everything; each counts the issues of its cycles. */
 static void samples_add_up(void **state) {
     (void)state;
     uint32_t count;

@@ -1,4 +1,4 @@
-/* The pool of workers, and that launches have the same statistics on several host threads as on one. */
+/* Tests of the pool of workers, and that launches have the same statistics on several host threads as on one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

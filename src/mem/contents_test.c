@@ -1,4 +1,4 @@
-/* A memory system that gets the contents of another answers as that one does from then on. */
+/* A memory system that receives the contents of another answers like that one from then on. */
 #include "mem/fixture.h"
 
 enum { N_LINES = 200, N_CYCLES = 30000 };

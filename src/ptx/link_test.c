@@ -1,4 +1,4 @@
-/* Tests of linking: which definition is kept, what stays local, and what is an error. */
+/* Tests of linking: the choice among definitions, names that stay local, and errors. */
 #include "ptx/fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* PTX 1.x: suffixes that it leaves out are there after parsing; later versions must write them. */
+/* PTX 1.x: the parser adds the suffixes that it leaves out. Later versions must write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Tests of least progress first. */
 #include "sched/fixture.h"
 
-/* What the instruction does: the scheduler sees the new value when it has issued. */
+/* The effect of the instruction: the scheduler sees the new value when it has issued. */
 static void issue_progress(struct bench *bench, uint32_t slot, uint32_t value) {
     bench->slot[slot].progress = value;
     bench->ops->issued(bench->state, &bench->view, slot);

@@ -4,7 +4,7 @@
 
 enum { N_SLOTS = SCHED_TRIAL_SLOTS };
 
-/* Tested besides every scheduler with its default options. */
+/* Tested in addition to every scheduler with its default options. */
 static const char *const variants[] = {
     "two-level:group=4",
     "two-level:group=4,switch=stall",

@@ -1,4 +1,4 @@
-/* When asynchronous copies arrive, and what waits for them. */
+/* When asynchronous copies arrive, and the instructions that wait for them. */
 #include "sm/fixture.h"
 
 #define LOAD_ADDRESS ".shared .align 16 .b8 buffer[1024];\nld.param.u64 %d1, [p];\n"

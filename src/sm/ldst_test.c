@@ -1,4 +1,4 @@
-/* Loads and shared memory in time. */
+/* Tests of the timing of loads and shared memory. */
 #include "sm/fixture.h"
 
 /* ld.param in 1 (constant: 9), the load in 10, requested in 11, arrives in 51: the add issues in 51, ret in 52. */

@@ -8,7 +8,7 @@
 
 #include "stats/counters.h"
 
-/* Each counter of each part has a number of its own; the sum has no other. */
+/* Each counter of each part has a different number, and the sum contains no other. */
 static void sums_take_every_counter_of_every_part(void **state) {
     (void)state;
     struct stats_counters sum = {0};

@@ -1,4 +1,4 @@
-/* The words for stalls: each has its counters, and no counter has a word of its own. */
+/* The words for stalls: each has its counters, and no other counter has such a word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

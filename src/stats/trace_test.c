@@ -1,4 +1,4 @@
-/* Timelines: the file is JSON at every flush, keeps its limit, and holds the events as they were given. */
+/* Timelines: the file is JSON at every flush, respects its limit, and contains the events as they were given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void a_span_has_its_name_its_cycles_and_its_arguments(void **state) {
     json_decref(document);
 }
 
-/* Both ends of what overlaps are written, or none. */
+/* Both ends of an overlapping span are written, or none. */
 static void a_full_file_is_whole_and_no_larger_than_its_limit(void **state) {
     (void)state;
     enum { MOST = 3000 };

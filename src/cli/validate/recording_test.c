@@ -1,4 +1,4 @@
-/* Recordings: fields in quotes, sums over launches, and lines that are wrong. */
+/* Tests of recordings: fields in quotes, sums over launches, and malformed lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

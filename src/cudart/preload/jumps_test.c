@@ -10,7 +10,7 @@
 
 #include "cudart/preload/preload.h"
 
-/* What the jumps lead to; the compiler must not know what they return. */
+/* The targets of the jumps. The compiler must not know what they return. */
 static int seven(void) { return 7; }
 static int eight(void) { return 8; }
 
@@ -55,7 +55,7 @@ static void a_call_arrives_at_the_target(void **state) {
     assert_true(jump_table_close(&table));
     assert_int_equal(call(first), 7);
     assert_int_equal(call(second), 8);
-    assert_int_equal(second[0], 0xf3); /* what indirect calls may require is still there */
+    assert_int_equal(second[0], 0xf3); /* the instruction that indirect calls may require is still there */
     munmap(table.memory, table.size);
     munmap(code, CODE_BYTES);
 }

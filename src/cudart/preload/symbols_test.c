@@ -1,4 +1,4 @@
-/* The symbols of this program's own file, and of files that are none. */
+/* Tests of the symbols of this program's own file, and of files that are not ELF files. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Selection of integer forms by type, modifiers and slots. tests/instructions checks what they compute. */
+/* Selection of integer forms by type, modifiers and slots. tests/instructions checks their results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

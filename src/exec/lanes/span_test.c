@@ -1,4 +1,4 @@
-/* Tests of the pass over a memory instruction's addresses: it tells what a look at each of them would. */
+/* Tests of the pass over a memory instruction's addresses: it finds the same as a look at each of them. */
 #include "exec/exec.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static void assert_span(const struct exec_span *span, const uint64_t *address, c
     assert_int_equal(span->is_unit, is_unit);
 }
 
-/* Lane l at first + l * step, and one lane somewhere else where `other` is below 32. */
+/* Lane l is at first + l * step. If `other` is below 32, that lane is somewhere else. */
 static void check(uint64_t first, uint64_t step, unsigned other, uint64_t elsewhere, uint32_t bytes, uint32_t offset) {
     uint32_t narrow[EXEC_LANES];
     uint64_t wide[EXEC_LANES], expected[EXEC_LANES], address[EXEC_LANES];

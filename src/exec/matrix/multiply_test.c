@@ -1,5 +1,5 @@
-/* Tests of products of dense matrices: what sums keep, how they end, which elements of a sparse row count. tests/matrix
- * compares whole instructions with a GPU. */
+/* Tests of products of dense matrices: the bits that sums keep, their rounding, and the elements of a sparse row.
+ * tests/matrix compares whole instructions with a GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
