@@ -16,6 +16,7 @@ static struct CUctx_st *new_context(struct cuda_call *call, unsigned flags) {
     context->id = ++call->state->next_id;
     context->printf_bytes = CUDA_DEFAULT_PRINTF_BYTES;
     context->l2_fetch_bytes = 64;
+    context->n_pending_launches = 2048;
     return context;
 }
 
@@ -345,6 +346,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     case CU_LIMIT_PRINTF_FIFO_SIZE: /* stored only: printed text is written at once and cannot overflow */
         call.context->printf_bytes = value;
         return CUDA_SUCCESS;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: /* stored only: there is room for all that kernels launch */
+        call.context->n_pending_launches = value;
+        return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
         if (value > 128)
             return CUDA_ERROR_INVALID_VALUE;
@@ -370,6 +374,9 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
         return CUDA_SUCCESS;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
         *value = call.context->printf_bytes;
+        return CUDA_SUCCESS;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+        *value = call.context->n_pending_launches;
         return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
         *value = call.context->l2_fetch_bytes;

@@ -98,7 +98,7 @@ struct CUctx_st {
     unsigned flags;
     uint64_t id;
     CUresult error; /* of a kernel that failed: returned by every later call */
-    size_t printf_bytes, l2_fetch_bytes;
+    size_t printf_bytes, l2_fetch_bytes, n_pending_launches;
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
 };
