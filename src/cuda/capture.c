@@ -152,6 +152,27 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
     return status ? cuStreamGetCaptureInfo(stream, status, NULL, NULL, NULL, NULL, NULL) : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* The next node depends on the last one of the graph, and so on all of these. */
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+                                           size_t n_dependencies, unsigned flags) {
+    (void)edges; /* plain ones */
+    CUDA_CALL call = cuda_enter_stream(stream);
+    if (call.result != CUDA_SUCCESS)
+        return call.result;
+    const struct cuda_capture *capture = cuda_capture_of(&call, stream);
+    if (!capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    if ((n_dependencies && !dependencies) || flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n_dependencies; i++) {
+        const struct CUgraphNode_st *node = cuda_object_find(&call, dependencies[i], CUDA_KIND_GRAPH_NODE);
+        if (!node || node->graph != capture->graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUDA_ALIAS(cuStreamUpdateCaptureDependencies_v2_ptsz, cuStreamUpdateCaptureDependencies_v2);
 CUDA_ALIAS(cuStreamBeginCapture_v2_ptsz, cuStreamBeginCapture_v2);
 CUDA_ALIAS(cuStreamBeginCaptureToGraph_ptsz, cuStreamBeginCaptureToGraph);
 CUDA_ALIAS(cuStreamEndCapture_ptsz, cuStreamEndCapture);

@@ -295,6 +295,40 @@ static void nodes_keep_events_and_attributes(void **state) {
     assert_cuda(cuGraphDestroy(graph));
 }
 
+static void a_node_of_the_program_can_join_a_capture(void **state) {
+    (void)state;
+    CUstream stream;
+    CUgraph graph, other;
+    CUgraphNode empty, foreign;
+    const CUgraphNode *dependencies;
+    CUstreamCaptureStatus status;
+    CUdeviceptr memory;
+    size_t n = 0, n_edges = 0;
+    assert_cuda(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    assert_cuda(cuMemAlloc(&memory, 4));
+    assert_cuda(cuGraphCreate(&other, 0));
+    assert_cuda(cuGraphAddEmptyNode(&foreign, other, NULL, 0));
+    assert_int_equal(cuStreamUpdateCaptureDependencies(stream, &foreign, NULL, 1, 0), CUDA_ERROR_ILLEGAL_STATE);
+    assert_cuda(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_cuda(cuMemsetD32Async(memory, 1, 1, stream));
+    assert_cuda(cuStreamGetCaptureInfo(stream, &status, NULL, &graph, &dependencies, NULL, &n));
+    assert_cuda(cuGraphAddEmptyNode(&empty, graph, dependencies, n));
+    assert_int_equal(cuStreamUpdateCaptureDependencies(stream, &foreign, NULL, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(cuStreamUpdateCaptureDependencies(stream, &empty, NULL, 1, 2), CUDA_ERROR_INVALID_VALUE);
+    assert_cuda(cuStreamUpdateCaptureDependencies(stream, &empty, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    assert_cuda(cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &dependencies, NULL, &n));
+    assert_int_equal(n, 1);
+    assert_ptr_equal(dependencies[0], empty);
+    assert_cuda(cuMemsetD32Async(memory, 2, 1, stream));
+    assert_cuda(cuStreamEndCapture(stream, &graph));
+    assert_cuda(cuGraphGetEdges(graph, NULL, NULL, NULL, &n_edges));
+    assert_int_equal(n_edges, 2);
+    assert_cuda(cuGraphDestroy(graph));
+    assert_cuda(cuGraphDestroy(other));
+    assert_cuda(cuMemFree(memory));
+    assert_cuda(cuStreamDestroy(stream));
+}
+
 static void a_stream_can_be_captured_to_a_graph(void **state) {
     (void)state;
     struct fixture f;
@@ -328,6 +362,7 @@ int main(void) {
         context_test(a_captured_stream_records_and_does_nothing),
         context_test(a_user_object_goes_with_the_last_graph_that_holds_it),
         context_test(nodes_keep_events_and_attributes),
+        context_test(a_node_of_the_program_can_join_a_capture),
         context_test(a_stream_can_be_captured_to_a_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

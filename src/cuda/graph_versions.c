@@ -16,6 +16,7 @@
 #undef cuGraphExecUpdate
 #undef cuStreamBeginCapture
 #undef cuStreamGetCaptureInfo
+#undef cuStreamUpdateCaptureDependencies
 
 /* CUDA_KERNEL_NODE_PARAMS ended before the last two members. */
 enum { OLD_PARAMS_BYTES = offsetof(CUDA_KERNEL_NODE_PARAMS, kern) };
@@ -43,6 +44,8 @@ CUresult cuStreamBeginCapture(CUstream stream);
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id);
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
                                    const CUgraphNode **dependencies, size_t *n_dependencies);
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, size_t n_dependencies,
+                                           unsigned flags);
 
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n_dependencies,
                               const void *parameters) {
@@ -127,6 +130,12 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
     return cuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, NULL, n_dependencies);
 }
 
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies, size_t n_dependencies,
+                                           unsigned flags) {
+    return cuStreamUpdateCaptureDependencies_v2(stream, dependencies, NULL, n_dependencies, flags);
+}
+
+CUDA_ALIAS(cuStreamUpdateCaptureDependencies_ptsz, cuStreamUpdateCaptureDependencies);
 CUDA_ALIAS(cuGraphInstantiate_v2, cuGraphInstantiate);
 CUDA_ALIAS(cuStreamBeginCapture_ptsz, cuStreamBeginCapture);
 CUDA_ALIAS(cuStreamGetCaptureInfo_ptsz, cuStreamGetCaptureInfo);

@@ -270,6 +270,36 @@ CUDART_PTSZ(cudaStreamBeginCaptureToGraph,
              const cudaGraphEdgeData *edges, size_t n_dependencies, int mode),
             (stream, graph, dependencies, edges, n_dependencies, mode))
 
+static cudaError_t update_dependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                       const cudaGraphEdgeData *edges, size_t n_dependencies, unsigned flags) {
+    CUresult result = cudart_start();
+    if (result == CUDA_SUCCESS)
+        result = cuStreamUpdateCaptureDependencies(stream, dependencies, edges, n_dependencies, flags);
+    return cudart_end(result);
+}
+
+/* Up to version 12 there was no parameter for edges; 12 calls this _v2. */
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                                const cudaGraphEdgeData *edges, size_t n_dependencies, unsigned flags) {
+    if (cudart_major < 13)
+        return update_dependencies(stream, dependencies, NULL, (size_t)(uintptr_t)edges, (unsigned)n_dependencies);
+    return update_dependencies(stream, dependencies, edges, n_dependencies, flags);
+}
+CUDART_PTSZ(cudaStreamUpdateCaptureDependencies,
+            (cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges, size_t n_dependencies,
+             unsigned flags),
+            (stream, dependencies, edges, n_dependencies, flags))
+
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                                   const cudaGraphEdgeData *edges, size_t n_dependencies,
+                                                   unsigned flags);
+
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                                   const cudaGraphEdgeData *edges, size_t n_dependencies,
+                                                   unsigned flags) {
+    return update_dependencies(stream, dependencies, edges, n_dependencies, flags);
+}
+
 static cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
                                 cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
                                 const cudaGraphEdgeData **edges, size_t *n_dependencies) {
