@@ -36,6 +36,14 @@ int main() {
     device.type = cudaMemLocationTypeDevice;
     CUDA(cudaMemAdvise(data, n * sizeof(int), cudaMemAdviseSetReadMostly, device));
     CUDA(cudaMemPrefetchAsync(data, n * sizeof(int), device, 0));
+    int is_read_mostly = 0, place[2] = {9, 9};
+    void *advice[] = {&place[0], &place[1]};
+    size_t advice_bytes[] = {sizeof(int), sizeof(int)};
+    cudaMemRangeAttribute asked[] = {cudaMemRangeAttributePreferredLocation, cudaMemRangeAttributeLastPrefetchLocation};
+    CUDA(
+        cudaMemRangeGetAttribute(&is_read_mostly, sizeof(int), cudaMemRangeAttributeReadMostly, data, n * sizeof(int)));
+    CUDA(cudaMemRangeGetAttributes(advice, advice_bytes, asked, 2, data, n * sizeof(int)));
+    EXPECT(is_read_mostly == 1 && place[0] == cudaInvalidDeviceId && place[1] == 0);
     accumulate<<<3, 128>>>(data, n);
     CUDA(cudaDeviceSynchronize());
     EXPECT(total == 6 + n * (n - 1) / 2);
