@@ -1,7 +1,8 @@
-/* cuLinkCreate and the calls after it: links PTX and fat binaries into an image that can be loaded.
+/* cuLinkCreate and the calls after it: links PTX, and what contains it, into an image that can be loaded.
  *
  * The image holds the PTX as it was given; linking happens again when it is loaded. It is self-contained: a program may
  * write it to a file. */
+#define _GNU_SOURCE
 #include "cuda/internal.h"
 
 #include <stdio.h>
@@ -71,15 +72,47 @@ static CUresult add_image(struct CUlinkState_st *link, const char *name, const v
     return complain(link, result, line);
 }
 
-/* Objects and libraries of a host compiler and compiler IR contain no PTX to link. A cubin may: NVRTC's are PTX here
- * (cudart/preload/nvrtc.c), and so are linked images. */
+/* Adds the fat binaries in an object or an archive of a host compiler, wherever they are. Those without PTX are left
+ * out, as in a program (image.c). */
+static CUresult add_objects(struct CUlinkState_st *link, const char *name, const unsigned char *bytes, size_t length) {
+    static const unsigned char start[] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
+    const unsigned char *at = bytes, *end = bytes + length;
+    unsigned n_added = 0;
+    while ((at = memmem(at, (size_t)(end - at), start, sizeof(start)))) {
+        struct cuda_fatbin fatbin;
+        if (cuda_fatbin_open(&fatbin, at, (size_t)(end - at), 0)) {
+            at++; /* only looked like one */
+            continue;
+        }
+        size_t own_bytes = fatbin.bytes;
+        CUresult result = fatbin.n_ptx ? add_image(link, name, at, own_bytes) : CUDA_SUCCESS;
+        n_added += fatbin.n_ptx != 0;
+        cuda_fatbin_close(&fatbin);
+        if (result != CUDA_SUCCESS)
+            return result;
+        at += own_bytes;
+    }
+    if (n_added)
+        return CUDA_SUCCESS;
+    char line[512];
+    snprintf(line, sizeof(line), "heddle: %s contains no PTX to link\n", name);
+    return complain(link, CUDA_ERROR_NO_BINARY_FOR_GPU, line);
+}
+
+static CUresult add(struct CUlinkState_st *link, CUjitInputType type, const char *name, const void *bytes,
+                    size_t length) {
+    bool is_object = type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY;
+    return is_object ? add_objects(link, name, bytes, length) : add_image(link, name, bytes, length);
+}
+
+/* Compiler IR contains no PTX. A cubin may: NVRTC's are PTX here (cudart/preload/nvrtc.c), and so are linked images. */
 static CUresult check_type(const struct CUlinkState_st *link, CUjitInputType type, const char *name) {
     char line[512];
-    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY || type == CU_JIT_INPUT_CUBIN)
-        return CUDA_SUCCESS;
     if ((unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(line, sizeof(line), "heddle: %s: only PTX and fat binaries can be linked\n", name);
+    if (type != CU_JIT_INPUT_NVVM)
+        return CUDA_SUCCESS;
+    snprintf(line, sizeof(line), "heddle: %s: compiler IR cannot be linked\n", name);
     return complain(link, CUDA_ERROR_NO_BINARY_FOR_GPU, line);
 }
 
@@ -115,7 +148,7 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
         return add_image(link, shown, data, CUDA_FATBIN_UNKNOWN_LENGTH);
     char *copy = cuda_allocate(bytes + 1);
     memcpy(copy, data, bytes);
-    result = add_image(link, shown, copy, bytes);
+    result = add(link, type, shown, copy, bytes);
     free(copy);
     return result;
 }
@@ -137,7 +170,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
         return result;
     if (!data)
         return cuda_refuse(&call, CUDA_ERROR_FILE_NOT_FOUND, "cannot read %s", path);
-    result = bytes ? add_image(link, path, data, bytes) : CUDA_ERROR_INVALID_IMAGE;
+    result = bytes ? add(link, type, path, data, bytes) : CUDA_ERROR_INVALID_IMAGE;
     free(data);
     return result;
 }

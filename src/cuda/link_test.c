@@ -222,6 +222,42 @@ static void a_cubin_is_linked_if_it_is_ptx(void **state) {
     free(ptx);
 }
 
+/* What a host compiler makes of device code: fat binaries somewhere in a file. */
+static void objects_and_libraries_are_searched_for_ptx(void **state) {
+    (void)state;
+    static const CUjitInputType types[] = {CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY};
+    size_t first_bytes, second_bytes;
+    unsigned char *first = read_file("tests/fatbins/scale.fatbin", &first_bytes),
+                  *second = read_file("tests/fatbins/scaled.fatbin", &second_bytes);
+    size_t bytes = 64 + first_bytes + 6 + second_bytes + 10;
+    unsigned char *object = calloc(1, bytes);
+    memcpy(object, "\177ELF", 4);
+    memcpy(object + 32, "\x50\xed\x55\xba\1\0\x10\0\xff\xff", 10); /* no fat binary, although it begins like one */
+    memcpy(object + 64, first, first_bytes);
+    memcpy(object + 64 + first_bytes + 6, second, second_bytes);
+    char said[512];
+    for (unsigned i = 0; i < 2; i++) {
+        CUlinkState link;
+        CUmodule module;
+        void *image;
+        assert_cuda(cuLinkCreate(0, NULL, NULL, &link));
+        assert_cuda(cuLinkAddData(link, types[i], object, bytes, "both.o", 0, NULL, NULL));
+        struct capture capture = capture_stderr();
+        CUresult result = cuLinkAddData(link, types[i], object, 64, "none.o", 0, NULL, NULL);
+        read_stderr(&capture, said, sizeof(said));
+        assert_int_equal(result, CUDA_ERROR_NO_BINARY_FOR_GPU);
+        assert_non_null(strstr(said, "none.o contains no PTX to link"));
+        assert_cuda(cuLinkComplete(link, &image, NULL));
+        assert_cuda(cuModuleLoadData(&module, image));
+        check_scale(module);
+        assert_cuda(cuModuleUnload(module));
+        assert_cuda(cuLinkDestroy(link));
+    }
+    free(first);
+    free(second);
+    free(object);
+}
+
 static void a_linked_image_survives_in_a_file(void **state) {
     (void)state;
     size_t bytes = 0;
@@ -274,6 +310,7 @@ int main(void) {
         context_test(a_translation_unit_without_ptx_is_left_out),
         context_test(the_linker_takes_ptx_and_fat_binaries),
         context_test(a_cubin_is_linked_if_it_is_ptx),
+        context_test(objects_and_libraries_are_searched_for_ptx),
         context_test(a_linked_image_survives_in_a_file),
         context_test(what_is_missing_is_told_when_the_link_is_completed),
     };
