@@ -41,21 +41,18 @@ enum heddle_status {
     HEDDLE_NO_MEMORY = 2, /* of the host or of the device */
     HEDDLE_BAD_PTX = 3, /* the text is wrong or uses unsupported features; the reason lists every error with its line */
     HEDDLE_NOT_FOUND = 4, /* no such kernel or variable */
-    HEDDLE_FAULT = 5,     /* the kernel did something illegal; the reason names the fault, the thread and the PTX
-                           * line */
+    HEDDLE_FAULT = 5,     /* the kernel did something illegal; the reason names thread and PTX line */
     HEDDLE_LIMIT = 6,     /* a limit of the settings was reached, or threads are in a deadlock */
 };
 
-/* ---- The library --------------------------------------------------------------------------------------------------
- */
+/* ---- The library ------------------------------------------------------------------------------------------------- */
 
 /* Returns the release, such as "0.1.0". */
 HEDDLE_API const char *heddle_version(void);
 /* Returns the HEDDLE_API_VERSION of the linked library, at least that of the header it was compiled against. */
 HEDDLE_API unsigned heddle_api_version(void);
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------
- */
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 /* Start with HEDDLE_SETTINGS and change what you need. 0 means the default. */
 struct heddle_settings {
@@ -77,8 +74,7 @@ HEDDLE_API void heddle_device_destroy(struct heddle_device *device);
  * none has failed. Valid until the next failure. */
 HEDDLE_API const char *heddle_last_error(const struct heddle_device *device);
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Allocates zeroed device memory. Its address is a multiple of 256 and never 0. */
 HEDDLE_API enum heddle_status heddle_malloc(struct heddle_device *device, uint64_t bytes, uint64_t *address);
@@ -89,8 +85,7 @@ HEDDLE_API enum heddle_status heddle_copy_to(struct heddle_device *device, uint6
                                              uint64_t bytes);
 HEDDLE_API enum heddle_status heddle_copy_from(struct heddle_device *device, void *to, uint64_t from, uint64_t bytes);
 
-/* ---- Modules ------------------------------------------------------------------------------------------------------
- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 /* Loads `length` bytes of PTX text and copies them. Messages call it `name`. */
 HEDDLE_API enum heddle_status heddle_module_load(struct heddle_device *device, const char *name, const char *text,
@@ -101,8 +96,7 @@ HEDDLE_API void heddle_module_unload(struct heddle_device *device, struct heddle
 HEDDLE_API enum heddle_status heddle_module_variable(struct heddle_device *device, struct heddle_module *module,
                                                      const char *name, uint64_t *address, uint64_t *bytes);
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 struct heddle_launch {
     uint32_t grid[3];             /* blocks; none may be 0 */
@@ -116,8 +110,7 @@ struct heddle_launch {
 HEDDLE_API enum heddle_status heddle_launch(struct heddle_device *device, struct heddle_module *module,
                                             const char *kernel, const struct heddle_launch *launch);
 
-/* ---- Counters -----------------------------------------------------------------------------------------------------
- */
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
 /* A row is 32 lanes, which a warp instruction executes at once. */
 struct heddle_counters {

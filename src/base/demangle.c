@@ -35,8 +35,7 @@ const char *base_demangle(const char *name, struct base_arena *arena) {
     char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
     const char *found = name;
     if (text && status == 0) {
-        const char *start = strncmp(text, "void ", 5) == 0 ? text + 5 : text; /* the name of a template starts with its
-                                                                               * result type */
+        const char *start = strncmp(text, "void ", 5) == 0 ? text + 5 : text; /* of a template */
         found = base_arena_copy(arena, start, name_length(start));
     }
     free(text);

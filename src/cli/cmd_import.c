@@ -33,8 +33,7 @@ const struct cli_command cli_import_command = {
     .main = cli_import,
 };
 
-/* ---- Writing -------------------------------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The part of a key before its dot; "" for keys without one. */
 static size_t group_length(const char *key) {
@@ -71,8 +70,7 @@ void cli_write_import(const struct cli_import *import, const char *name, FILE *f
         fprintf(file, "# %s: %s\n", import->left[i].option, import->left[i].reason);
 }
 
-/* ---- Checking ------------------------------------------------------------------------------------------------------
- */
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
 /* A value that a machine cannot have keeps the default, and is listed. */
 static void drop_impossible(struct cli_import *import) {

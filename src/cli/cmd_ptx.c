@@ -49,8 +49,7 @@ const struct cli_command cli_ptx_command = {
     .main = cli_ptx,
 };
 
-/* ---- Facts --------------------------------------------------------------------------------------------------------
- */
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
 const char *cli_ptx_class_name(enum cli_ptx_class class) {
     static const char *const names[] = {
@@ -210,8 +209,7 @@ static void free_view(struct cli_ptx_view *view) {
     }
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------------
- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int refuse_kernel(const struct ptx_module *module, const char *name) {
     struct base_nearest nearest = base_nearest_to(name);

@@ -37,10 +37,8 @@ struct config_dram {
     uint32_t interleave_bytes; /* consecutive bytes of an L2 slice in one channel; 0: a line */
     uint32_t access_bytes;     /* bytes that one read brings into the L2; 0: a line */
     uint32_t row_hit_cycles, row_conflict_cycles;
-    uint32_t row_cycle_cycles; /* from opening a row until its bank can open another; 0: until all accesses to the row
-                                * have their data */
-    uint32_t row_hold_cycles;  /* how long an access with a row hint keeps its row open; 0: row_conflict_cycles -
-                                * row_hit_cycles */
+    uint32_t row_cycle_cycles; /* from opening a row until its bank can open another; 0: until its accesses are done */
+    uint32_t row_hold_cycles;  /* a row hint keeps its row open this long; 0: row_conflict_cycles - row_hit_cycles */
     double bytes_per_cycle;    /* of one channel's data bus */
     uint32_t queue_entries;
     enum config_dram_policy policy;
@@ -93,8 +91,7 @@ struct config_machine {
     bool l1_has_bank_queues; /* a bank conflict delays the lines that conflict, not those after them */
     bool l1_bypass;          /* loads such as .cg bypass the L1 */
     struct config_writes l1_writes, l2_writes;
-    double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: a warp's atomics on a line are one
-                                   * access */
+    double l2_atomic_cycles;      /* of a slice for each atomic on one address; 0: one access for a line */
     bool l2_is_warm;              /* the host's copies go into the L2 */
     uint32_t l2_interleave_bytes; /* consecutive bytes of a slice; 0: a line */
     double l2_partial_cycles;     /* of a slice for a store of less than a line */

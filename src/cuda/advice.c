@@ -41,8 +41,7 @@ static CUdevice device_of(CUmemLocation location) {
     return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : CU_DEVICE_CPU;
 }
 
-/* ---- Giving advice -------------------------------------------------------------------------------------------------
- */
+/* ---- Giving advice ----------------------------------------------------------------------------------------------- */
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
                             CUstream stream) {
@@ -99,8 +98,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUm
     return CUDA_SUCCESS;
 }
 
-/* ---- Asking for it -------------------------------------------------------------------------------------------------
- */
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
 /* Returns the advice on which all pages of the range agree. */
 static struct cuda_advice common_advice(const struct range *range) {

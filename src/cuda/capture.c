@@ -65,8 +65,7 @@ CUresult cuda_capture_graph(struct cuda_call *call, struct cuda_capture *capture
     return CUDA_SUCCESS;
 }
 
-/* ---- The API ------------------------------------------------------------------------------------------------------
- */
+/* ---- The API ----------------------------------------------------------------------------------------------------- */
 
 /* Begins a capture into the program's graph, or into a new one. The default stream cannot be captured. */
 static CUresult begin(CUstream stream, CUgraph graph, bool has_graph, CUstreamCaptureMode mode) {

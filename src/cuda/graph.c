@@ -145,8 +145,7 @@ CUresult cuda_graph_set_kernel(struct cuda_call *call, struct CUgraphNode_st *no
     return CUDA_SUCCESS;
 }
 
-/* ---- The API: graphs and nodes ------------------------------------------------------------------------------------
- */
+/* ---- The API: graphs and nodes ----------------------------------------------------------------------------------- */
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned flags) {
     CUDA_CALL call = cuda_enter();
@@ -352,8 +351,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Edges --------------------------------------------------------------------------------------------------------
- */
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
 /* Edge data asks for launches that overlap, which never happens here. */
 static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count, bool adds) {

@@ -56,8 +56,7 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec executable, CUgraphNode no
     return set_event(executable, true, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-/* ---- Attributes of kernel nodes: one counts, the others are hints --------------------------------------------------
- */
+/* ---- Attributes of kernel nodes: one counts, the others are hints ------------------------------------------------ */
 
 static struct CUgraphNode_st *find_kernel(const struct cuda_call *call, CUgraphNode handle) {
     struct CUgraphNode_st *node = cuda_object_find(call, handle, CUDA_KIND_GRAPH_NODE);
@@ -106,8 +105,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Text ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static const char *describe(const struct CUgraphNode_st *node) {
     static const char *const types[] = {"kernel", "copy", "memset", "host", "graph", "empty", "wait", "record"};

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Order --------------------------------------------------------------------------------------------------------
- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 /* Orders the nodes: those without dependencies come first, in the order in which they were added. Returns NULL if the
  * graph has a cycle. */
@@ -33,8 +32,7 @@ static struct CUgraphNode_st **put_in_order(struct CUgraph_st *graph) {
     return NULL;
 }
 
-/* ---- Instantiation ------------------------------------------------------------------------------------------------
- */
+/* ---- Instantiation ----------------------------------------------------------------------------------------------- */
 
 void cuda_graph_exec_delete(struct cuda_state *state, struct CUgraphExec_st *executable) {
     cuda_graph_delete(state, executable->graph);
@@ -99,8 +97,7 @@ CUresult cuGraphExecDestroy(CUgraphExec executable) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Update -------------------------------------------------------------------------------------------------------
- */
+/* ---- Update ------------------------------------------------------------------------------------------------------ */
 
 /* Nodes are compared in the order they were added. */
 static CUgraphExecUpdateResult compare(const struct CUgraph_st *old, const struct CUgraph_st *new_graph,
@@ -148,8 +145,7 @@ CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpd
     return CUDA_SUCCESS;
 }
 
-/* ---- Launch -------------------------------------------------------------------------------------------------------
- */
+/* ---- Launch ------------------------------------------------------------------------------------------------------ */
 
 static CUresult run_graph(struct CUgraph_st *graph, struct CUgraphNode_st *const *order, CUstream stream);
 

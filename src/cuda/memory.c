@@ -278,8 +278,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Symbols of per-thread streams ---------------------------------------------------------------------------------
- */
+/* ---- Symbols of per-thread streams ------------------------------------------------------------------------------- */
 
 CUDA_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);
 CUDA_ALIAS(cuMemAllocFromPoolAsync_ptsz, cuMemAllocFromPoolAsync);

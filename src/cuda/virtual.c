@@ -45,8 +45,7 @@ static struct cuda_mapping *find_mapping(const struct cuda_call *call, uint64_t 
     return NULL;
 }
 
-/* ---- Addresses ----------------------------------------------------------------------------------------------------
- */
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
 /* The program cannot choose the address of the range. */
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish,
@@ -80,8 +79,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static bool is_ours(const CUmemAllocationProp *properties) {
     return properties && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
@@ -157,8 +155,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     return CUDA_SUCCESS;
 }
 
-/* ---- Mappings -----------------------------------------------------------------------------------------------------
- */
+/* ---- Mappings ---------------------------------------------------------------------------------------------------- */
 
 static bool is_reserved(const struct cuda_call *call, uint64_t address, uint64_t bytes) {
     const struct cuda_entry *entry;

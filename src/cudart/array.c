@@ -1,8 +1,7 @@
 /* Arrays, mipmapped arrays and their channel formats. Left out: formats of compressed and normalized channels. */
 #include "cudart/internal.h"
 
-/* ---- Channel formats ----------------------------------------------------------------------------------------------
- */
+/* ---- Channel formats --------------------------------------------------------------------------------------------- */
 
 static const struct {
     enum cudaChannelFormatKind kind;
@@ -52,8 +51,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-/* ---- Arrays -------------------------------------------------------------------------------------------------------
- */
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
 static cudaError_t describe(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
                             CUDA_ARRAY3D_DESCRIPTOR *description) {
@@ -135,8 +133,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, cudaArray_c
     return cudaArrayGetInfo(format, NULL, NULL, (cudaArray_t)(uintptr_t)array);
 }
 
-/* ---- Linear copies ------------------------------------------------------------------------------------------------
- */
+/* ---- Linear copies ----------------------------------------------------------------------------------------------- */
 
 /* A linear copy traverses an array line by line, as if its lines followed each other without a gap. */
 struct piece {
@@ -228,8 +225,7 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
 }
 CUDART_ALIAS(cudaMemcpyArrayToArray_ptds, cudaMemcpyArrayToArray);
 
-/* ---- Limits -------------------------------------------------------------------------------------------------------
- */
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cudaChannelFormatDesc *format,
                                                  int device) {

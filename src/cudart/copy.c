@@ -4,8 +4,7 @@
  * cudaMemcpyDefault the driver decides by the address. */
 #include "cudart/internal.h"
 
-/* ---- One dimension ------------------------------------------------------------------------------------------------
- */
+/* ---- One dimension ----------------------------------------------------------------------------------------------- */
 
 static CUresult copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
     switch (kind) {
@@ -48,8 +47,7 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, NULL);
 }
 
-/* ---- Variables ----------------------------------------------------------------------------------------------------
- */
+/* ---- Variables --------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaGetSymbolAddress(void **memory, const void *symbol) {
     CUdeviceptr address = 0;
@@ -122,8 +120,7 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 }
 CUDART_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol);
 
-/* ---- Two dimensions -----------------------------------------------------------------------------------------------
- */
+/* ---- Two dimensions ---------------------------------------------------------------------------------------------- */
 
 /* Finds the memory type of each side of a copy. */
 static cudaError_t sides_of(enum cudaMemcpyKind kind, CUmemorytype *from, CUmemorytype *to) {
@@ -249,8 +246,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, c
 }
 CUDART_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray);
 
-/* ---- Three dimensions ---------------------------------------------------------------------------------------------
- */
+/* ---- Three dimensions -------------------------------------------------------------------------------------------- */
 
 /* Returns the bytes of an element: 1 without an array, because widths and positions are then in bytes; 0: no such
  * array. */
@@ -335,8 +331,7 @@ CUDART_PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *copy, cu
 cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *copy) { return cudaMemcpy3DPeerAsync(copy, NULL); }
 CUDART_ALIAS(cudaMemcpy3DPeer_ptds, cudaMemcpy3DPeer);
 
-/* ---- Many at once -------------------------------------------------------------------------------------------------
- */
+/* ---- Many at once ------------------------------------------------------------------------------------------------ */
 
 /* Attributes are hints. Version 12 had a pointer before the stream, to the number of a copy that failed. */
 cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count,
@@ -354,8 +349,7 @@ CUDART_PTSZ(cudaMemcpyBatchAsync,
              const size_t *attribute_index, size_t n_attributes, cudaStream_t stream),
             (to, from, bytes, count, attributes, attribute_index, n_attributes, stream))
 
-/* ---- Filling three dimensions -------------------------------------------------------------------------------------
- */
+/* ---- Filling three dimensions ------------------------------------------------------------------------------------ */
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream) {
     CUresult result = cudart_start();

@@ -38,8 +38,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *propertie
     return properties ? cudaGetDevice(device) : cudart_note(cudaErrorInvalidValue);
 }
 
-/* ---- Flags --------------------------------------------------------------------------------------------------------
- */
+/* ---- Flags ------------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
     CUresult result = cudart_start_driver();
@@ -60,8 +59,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 cudaError_t cudaDeviceReset(void) { return cudart_end(cudart_reset()); }
 CUDART_ALIAS(cudaThreadExit, cudaDeviceReset);
 
-/* ---- Peers --------------------------------------------------------------------------------------------------------
- */
+/* ---- Peers ------------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     (void)flags;
@@ -77,8 +75,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     return cudart_end(result);
 }
 
-/* ---- Versions and entry points ------------------------------------------------------------------------------------
- */
+/* ---- Versions and entry points ----------------------------------------------------------------------------------- */
 
 cudaError_t cudaRuntimeGetVersion(int *version) {
     if (!version)

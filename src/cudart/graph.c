@@ -7,8 +7,7 @@
 _Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "the same structure");
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS), "the same structure");
 
-/* ---- Descriptions -------------------------------------------------------------------------------------------------
- */
+/* ---- Descriptions ------------------------------------------------------------------------------------------------ */
 
 static cudaError_t describe_kernel(const struct cudaKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to) {
     CUfunction kernel;
@@ -68,8 +67,7 @@ CUcontext cudart_context(void) {
     return context;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                    size_t n_dependencies, const struct cudaKernelNodeParams *parameters) {
@@ -113,8 +111,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
     return cudart_end(result);
 }
 
-/* ---- Copies -------------------------------------------------------------------------------------------------------
- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                    size_t n_dependencies, const struct cudaMemcpy3DParms *parameters) {
@@ -181,8 +178,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t 
     return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n_dependencies, to, from, bytes, kind);
 }
 
-/* ---- Edges --------------------------------------------------------------------------------------------------------
- */
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
 /* Version 13 put the edges' data before the count. */
 static void take_count(CUgraphEdgeData **data, size_t **count) {
@@ -233,8 +229,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
     return cudart_end(result == CUDA_SUCCESS ? cuGraphRemoveDependencies(graph, from, to, data, count) : result);
 }
 
-/* ---- Executable graphs --------------------------------------------------------------------------------------------
- */
+/* ---- Executable graphs ------------------------------------------------------------------------------------------- */
 
 /* Version 11 had a node, a text and its size instead of flags. */
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
@@ -254,8 +249,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
     return cudart_end(result);
 }
 
-/* ---- Capture ------------------------------------------------------------------------------------------------------
- */
+/* ---- Capture ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                           const cudaGraphEdgeData *edges, size_t n_dependencies, int mode) {

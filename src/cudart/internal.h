@@ -22,8 +22,7 @@
  * compiled for each version. */
 extern const int cudart_major;
 
-/* ---- Calls (state.c) ----------------------------------------------------------------------------------------------
- */
+/* ---- Calls (state.c) --------------------------------------------------------------------------------------------- */
 
 /* Initializes the driver, and makes the primary context current unless the thread has a context. */
 CUresult cudart_start(void);
@@ -67,8 +66,7 @@ cudaError_t cudart_find_surface(const void *host, CUsurfref *surface);
 /* Forgets everything that was loaded, so that it is loaded again into the next context. */
 void cudart_unload_all(void);
 
-/* ---- Between the files --------------------------------------------------------------------------------------------
- */
+/* ---- Between the files ------------------------------------------------------------------------------------------- */
 
 /* array.c: returns false if there is no such format. */
 bool cudart_format_of(const struct cudaChannelFormatDesc *description, CUarray_format *format, unsigned *channels);
@@ -81,8 +79,7 @@ CUcontext cudart_context(void);
 
 static inline CUarray cudart_array(cudaArray_const_t array) { return (CUarray)(uintptr_t)array; }
 
-/* ---- Symbols ------------------------------------------------------------------------------------------------------
- */
+/* ---- Symbols ----------------------------------------------------------------------------------------------------- */
 
 /* Another symbol for a function of this file. */
 #define CUDART_ALIAS(symbol, target)                                                                                   \

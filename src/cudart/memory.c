@@ -48,8 +48,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent
     return cudart_end(result);
 }
 
-/* ---- Pointers -----------------------------------------------------------------------------------------------------
- */
+/* ---- Pointers ---------------------------------------------------------------------------------------------------- */
 
 static void describe(struct cudaPointerAttributes *attributes, CUdeviceptr address) {
     enum { NO_DEVICE = -2 };

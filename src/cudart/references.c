@@ -4,8 +4,7 @@
 
 #include "cudart/internal.h"
 
-/* ---- Textures -----------------------------------------------------------------------------------------------------
- */
+/* ---- Textures ---------------------------------------------------------------------------------------------------- */
 
 /* Applies the settings of the program's variable and unbinds the previous memory. */
 static CUresult apply_settings(const struct textureReference *from, CUtexref texture, bool reads_fractions) {
@@ -136,8 +135,7 @@ cudaError_t cudaGetTextureReference(const struct textureReference **reference, c
     return cudart_note(error);
 }
 
-/* ---- Surfaces -----------------------------------------------------------------------------------------------------
- */
+/* ---- Surfaces ---------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *reference, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *format) {

@@ -44,8 +44,7 @@ static struct {
     size_t n_binaries;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Tables -------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes);
@@ -87,8 +86,7 @@ static void remove_all_of(struct table *table, const struct binary *binary) {
         }
 }
 
-/* ---- Registration -------------------------------------------------------------------------------------------------
- */
+/* ---- Registration ------------------------------------------------------------------------------------------------ */
 
 void **__cudaRegisterFatBinary(void *wrapper) {
     struct binary *binary = allocate(sizeof(*binary));
@@ -169,8 +167,7 @@ void __cudaRegisterSurface(void **binary, const struct surfaceReference *host, c
     pthread_mutex_unlock(&registry.lock);
 }
 
-/* ---- Loading ------------------------------------------------------------------------------------------------------
- */
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 /* Only in Heddle's libcuda.so.1: cuLibraryLoadData() whose message names what needs the image ("kernel", its name). */
 CUresult cuHeddleLoadRegistered(CUlibrary *library, const void *image, const char *kind, const char *name);

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- Resources ----------------------------------------------------------------------------------------------------
- */
+/* ---- Resources --------------------------------------------------------------------------------------------------- */
 
 static cudaError_t to_driver(const struct cudaResourceDesc *resource, CUDA_RESOURCE_DESC *description) {
     memset(description, 0, sizeof(*description));
@@ -111,8 +110,7 @@ static struct cudaTextureDesc texture_from_driver(const CUDA_TEXTURE_DESC *from)
     return to;
 }
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
                                     const struct cudaTextureDesc *description, const cudaResourceViewDesc *view) {

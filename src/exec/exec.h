@@ -390,8 +390,7 @@ struct exec_context {
     struct exec_fault fault;      /* its lane is one of `row` or, if that is NULL, of `threads` */
     uint64_t address[EXEC_LANES]; /* of the last memory instruction, per active lane: generic or space-relative */
     struct exec_span span;        /* of the addresses of the last ld or st, if all lanes were active */
-    uint32_t texel_bytes;         /* of the last access to a texture or surface: bytes that a lane reads at its
-                                   * address */
+    uint32_t texel_bytes;         /* of the last texture or surface access: bytes that a lane reads */
     struct exec_async async;
     uint32_t touched; /* WARP_MEMORY only: the active lanes that accessed their address */
     bool waits;       /* an mbarrier's phase was not complete for any lane; set, but never cleared here */

@@ -41,8 +41,7 @@ struct exec_stores {
     unsigned char *data;
     size_t n_data, data_capacity;
     uint64_t filter[EXEC_STORES_BITS / 64]; /* a bit for each piece of memory that a store may have touched */
-    unsigned char seen[EXEC_LANES * EXEC_STORES_MOST_BYTES]; /* values that a load sees, for lanes that stores have
-                                                              * touched */
+    unsigned char seen[EXEC_LANES * EXEC_STORES_MOST_BYTES]; /* values of a load, for lanes that stores touched */
 };
 
 void exec_stores_free(struct exec_stores *stores);

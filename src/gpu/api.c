@@ -68,8 +68,7 @@ const char *heddle_last_error(const struct heddle_device *device) {
     return device && device->error ? device->error : "";
 }
 
-/* ---- The library and devices --------------------------------------------------------------------------------------
- */
+/* ---- The library and devices ------------------------------------------------------------------------------------- */
 
 const char *heddle_version(void) { return HEDDLE_VERSION; }
 unsigned heddle_api_version(void) { return HEDDLE_API_VERSION; }

@@ -114,8 +114,7 @@ bool gpu_run_in_quanta(struct gpu_run *run);
 bool gpu_may_go_on(struct gpu_run *run); /* the host's clock and the user */
 bool gpu_is_in_limit(struct gpu_run *run, uint64_t cycle);
 bool gpu_has_no_fault(struct gpu_run *run, uint32_t sm);
-bool gpu_has_next(struct gpu_run *run, uint64_t next); /* checks that `next`, the cycle of the next event, is not
-                                                        * never */
+bool gpu_has_next(struct gpu_run *run, uint64_t next); /* `next`: the cycle of the next event */
 bool gpu_observe_tick(struct gpu_run *run, uint32_t sm, uint64_t cycle);
 /* Observes and checks an SM after a finished tick. */
 static inline bool gpu_watch(struct gpu_run *run, uint32_t sm, uint64_t cycle) {

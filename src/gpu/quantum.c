@@ -24,8 +24,7 @@
 struct note {
     _Alignas(64) uint64_t next; /* the next cycle in which one of its pieces has work, or its first packet arrives */
     uint64_t n_ticks;
-    uint64_t round;                               /* the round in which the thread last worked; otherwise the note is
-                                                   * out of date */
+    uint64_t round;                               /* in which the thread last worked; the note is that round's */
     uint64_t *has_stores, *has_stopped, *is_idle; /* SMs; is_idle: with work, but without blocks */
     uint64_t *sms, *partitions;                   /* that received packets from others */
 };

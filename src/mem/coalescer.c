@@ -311,8 +311,7 @@ static unsigned tag_conflicts(const struct mem_transaction *transaction, unsigne
 
 unsigned mem_l1_passes(const uint64_t address[32], uint32_t mask, uint32_t bytes,
                        const struct mem_transaction *transaction, unsigned n, unsigned tag_banks, uint32_t banks) {
-    unsigned least = (bytes + WORD_BYTES - 1) / WORD_BYTES; /* wide accesses process a warp in this many parts, one by
-                                                             * one */
+    unsigned least = (bytes + WORD_BYTES - 1) / WORD_BYTES; /* wide accesses take this many parts of a warp */
     if (n <= 1)
         return least;
     unsigned words = mem_bank_conflicts(address, mask, bytes, banks);

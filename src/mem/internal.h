@@ -127,8 +127,7 @@ struct mem_bank {
     struct mem_entry *entry;
     struct mem_waiting *waiting;
     uint32_t free_waiting;                 /* list of those that were used before */
-    uint32_t n_waiting, n_touched_waiting; /* the rest have not been used yet, so the host has not allocated their
-                                            * memory */
+    uint32_t n_waiting, n_touched_waiting; /* the rest are unused and take no host memory */
     struct mem_ring requests, responses;
     struct mem_ring stores; /* l2.store_port: the stores among `requests` */
     struct mem_link out, in;

@@ -141,8 +141,7 @@ struct ptx_pending {
     struct ptx_call *call;
     struct ptx_operand *operand;
     struct ptx_function **function;
-    uint32_t function_serial; /* of the function that contains it, so that an undefined name is reported once per
-                               * function */
+    uint32_t function_serial; /* of its function, in which an undefined name is reported once */
 };
 
 struct ptx_scope {

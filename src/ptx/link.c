@@ -144,8 +144,7 @@ static struct ptx_variable *resolve_variable(struct linking *linking, struct ptx
     return found;
 }
 
-/* ---- A part's code and data ---------------------------------------------------------------------------------------
- */
+/* ---- A part's code and data -------------------------------------------------------------------------------------- */
 
 static void move_operand(const struct linking *linking, struct ptx_operand *operand) {
     if (operand->function) {
@@ -222,8 +221,7 @@ static void move_part(struct linking *linking, struct ptx_module *part) {
         module->file[module->n_files++] = part->file[i];
 }
 
-/* ---- The whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static struct ptx_module *new_module(const char *path, struct ptx_module **part, uint32_t n_parts) {
     struct base_arena *arena = calloc(1, sizeof *arena);

@@ -238,8 +238,7 @@ static void check_preamble(struct ptx_parser *parser) {
     else if (!module->target)
         ptx_fail(parser, start, "expected '.target' after '.version'");
     else if (module->address_size == 0 && module->version_major < 3)
-        module->address_size = 64; /* the directive came with 2.3; Heddle does not treat 32-bit registers as
-                                    * addresses */
+        module->address_size = 64; /* the directive came with 2.3; addresses here have 64 bits */
     else if (module->address_size == 0)
         ptx_fail(parser, start,
                  "expected '.address_size 64': without it addresses have 32 bits, which is not supported");

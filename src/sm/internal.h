@@ -6,8 +6,7 @@
 #include "sm/sm.h"
 
 enum {
-    SM_WHEEL = 128,    /* how far ahead a wake-up can lie, in cycles; a later one is checked again when the wheel comes
-                        * round */
+    SM_WHEEL = 128,    /* cycles that a wake-up can lie ahead; a later one is checked again after a turn of the wheel */
     SM_LDST_QUEUE = 8, /* accesses that wait for the L1; an instruction that finds room may add up to 32 (mimd) */
     SM_LDST_RING = 64,
     SM_INSTRUCTION_BYTES = 8,
@@ -59,8 +58,7 @@ _Static_assert(sizeof(struct sm_slot) == 64, "a slot is a cache line");
 struct sm_request {
     struct mem_transaction transaction[MEM_MAX_TRANSACTIONS];
     uint32_t n_transactions, next;
-    uint8_t lines_per_cycle, more_cycles; /* most lines per cycle; cycles for which the L1 is busy after the last one.
-                                           * 0: no limit */
+    uint8_t lines_per_cycle, more_cycles; /* most lines per cycle; L1 busy cycles after the last. 0: no limit */
     uint64_t outstanding;                 /* a bit per line: missed and not yet arrived */
     uint64_t conflicting;                 /* a bit per line before `next`: it waits for its bank (l1.bank_queues) */
     uint64_t ready;
@@ -147,8 +145,7 @@ struct sm {
     uint64_t constant_arrives[SM_MOST_CONSTANT_LINES]; /* cycle in which the line arrives */
     uint64_t far_constant_tag[SM_FAR_CONSTANT_LINES];  /* of the larger cache below it */
     int continued[SM_MAX_SCHEDULERS];                  /* the slot whose instruction has bundles left, or SM_NO_SLOT */
-    struct sched_set occupied, next_long, next_load, waits_long, pending; /* what schedulers see in addition to
-                                                                           * `ready` */
+    struct sched_set occupied, next_long, next_load, waits_long, pending; /* the other sets that schedulers see */
     struct sched_view view;                                               /* those sets by address */
     const struct sched_ops *policy;
     void *policy_state[SM_MAX_SCHEDULERS];

@@ -64,8 +64,7 @@ struct sm_timing {
     bool is_branch : 1;        /* a branch, conditional or not */
     bool is_sampled : 1;       /* a read through the texture cache, on a machine that has one */
     bool needs_turn : 1;       /* changes what other SMs see by other means than a plain store */
-    bool reads_memory : 1;     /* by other means than a plain load: it does not see stores that the SM keeps
-                                * (exec/stores.h) */
+    bool reads_memory : 1;     /* not by a plain load: it does not see stores that the SM keeps (exec/stores.h) */
     uint8_t copies;            /* enum sm_copies_role */
     uint16_t parts;            /* machine instructions in parts of ISA_PARTS */
 };
@@ -75,8 +74,7 @@ struct sm_program {
     const struct exec_program *exec;
     struct sm_timing *timing; /* per pc */
     uint32_t n_registers;     /* scoreboard entries per group */
-    uint32_t *more; /* the registers of instructions with more than SM_OWN_REGISTERS; reg[0] is the index of the
-                     * first */
+    uint32_t *more;           /* registers of instructions with more than SM_OWN_REGISTERS; reg[0] is their index */
     uint32_t n_more;
 };
 

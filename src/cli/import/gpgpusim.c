@@ -95,8 +95,7 @@ static struct option *find(struct reader *reader, const char *name) {
     return found;
 }
 
-/* ---- Keys and what is left -----------------------------------------------------------------------------------------
- */
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 4, 5))) static void set(struct reader *reader, const char *key, const char *source,
                                                       const char *format, ...) {
@@ -156,8 +155,7 @@ static void copy_number(struct reader *reader, const char *name, const char *key
     set(reader, key, source_of(reader, option), "%.10g", value);
 }
 
-/* ---- Parts of the machine ------------------------------------------------------------------------------------------
- */
+/* ---- Parts of the machine ---------------------------------------------------------------------------------------- */
 
 static void map_shape(struct reader *reader) {
     double shape[2] = {0}, warp_size = 32;
@@ -252,8 +250,7 @@ static void map_scheduler(struct reader *reader) {
     }
 }
 
-/* ---- Caches --------------------------------------------------------------------------------------------------------
- */
+/* ---- Caches ------------------------------------------------------------------------------------------------------ */
 
 /* [S|N:]sets:line:ways,replacement:write:allocate:write_allocate[:index],mshr:entries:merges,... */
 struct cache {

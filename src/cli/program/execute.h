@@ -84,8 +84,7 @@ struct cli_job {
 struct cli_jobs {
     struct cli_job *job;
     unsigned count, at_once;                                      /* 0: one for each processor, which is filled in */
-    void (*progress)(void *context, const struct cli_jobs *jobs); /* called from time to time while they run; NULL:
-                                                                   * never */
+    void (*progress)(void *context, const struct cli_jobs *jobs); /* while they run; NULL: never */
     void *context;
     /* Called before a run starts. Returns false if it need not run; it then counts as ended. NULL: all must run. */
     bool (*is_needed)(void *keeper, struct cli_job *job);

@@ -23,8 +23,7 @@ static void print_heading(FILE *file, const struct cli_ptx_view *view) {
     fputs("\n\n", file);
 }
 
-/* ---- All functions ------------------------------------------------------------------------------------------------
- */
+/* ---- All functions ----------------------------------------------------------------------------------------------- */
 
 static void print_summary(FILE *file, const struct cli_ptx_view *view, struct base_arena *arena) {
     static const char *const heading[] = {"kernel",       "registers", "virtual", "shared",   "local",    "params",
@@ -53,8 +52,7 @@ static void print_summary(FILE *file, const struct cli_ptx_view *view, struct ba
     report_table_print(&table, file, false);
 }
 
-/* ---- One function -------------------------------------------------------------------------------------------------
- */
+/* ---- One function ------------------------------------------------------------------------------------------------ */
 
 static void print_parameters(FILE *file, const struct ptx_function *function, struct base_arena *arena) {
     if (function->n_parameters == 0)

@@ -20,8 +20,7 @@ enum { INPUT_CUBIN = 1, INPUT_PTX = 2, INPUT_ANY = 10 };
 static const char linked_magic[] = "\xb0HEDLNK\n", fatbin_magic[] = "\x50\xed\x55\xba";
 enum { MAGIC_BYTES = 8, CONTAINER_BYTES = 16, ENTRY_BYTES = 64 };
 
-/* ---- The links of the program -------------------------------------------------------------------------------------
- */
+/* ---- The links of the program ------------------------------------------------------------------------------------ */
 
 /* PTX that went into a link, as containers one after another. */
 struct link {
@@ -99,8 +98,7 @@ static enum content content_of(int type, const void *data, size_t bytes) {
     return is_text && (type == INPUT_PTX || type == INPUT_CUBIN || type == INPUT_ANY) ? CONTENT_TEXT : CONTENT_OTHER;
 }
 
-/* ---- nvJitLink's own functions ------------------------------------------------------------------------------------
- */
+/* ---- nvJitLink's own functions ----------------------------------------------------------------------------------- */
 
 struct linker {
     int (*create)(void **handle, uint32_t n_options, const char **options);
@@ -141,8 +139,7 @@ static bool find_linker(struct linker *linker) {
     ALIAS(function, 13_2)                                                                                              \
     ALIAS(function, 13_3)
 
-/* ---- In their place -----------------------------------------------------------------------------------------------
- */
+/* ---- In their place ---------------------------------------------------------------------------------------------- */
 
 static bool has_option(uint32_t n, const char **options, const char *wanted) {
     for (uint32_t i = 0; i < n; i++)

@@ -33,8 +33,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *for
     _exit(1);
 }
 
-/* ---- Heddle's runtime ---------------------------------------------------------------------------------------------
- */
+/* ---- Heddle's runtime -------------------------------------------------------------------------------------------- */
 
 /* Functions that were added and removed identify the version: texture references ended with 11, and only 12 has a
  * second cudaGetDeviceProperties. */
@@ -80,8 +79,7 @@ static void *open_runtime(const struct features *features) {
     return runtime;
 }
 
-/* ---- One object ---------------------------------------------------------------------------------------------------
- */
+/* ---- One object -------------------------------------------------------------------------------------------------- */
 
 struct object {
     const char *path, *name; /* the file, and its name in messages */
@@ -158,8 +156,7 @@ bool heddle_is_closed(const void *address) {
     return result;
 }
 
-/* ---- Objects that are opened later --------------------------------------------------------------------------------
- */
+/* ---- Objects that are opened later ------------------------------------------------------------------------------- */
 
 static void refuse_linked(void *context, const struct elf_function *function) {
     const struct object *object = context;
@@ -182,8 +179,7 @@ static void register_again(struct object *object) {
     elf_close(&file);
 }
 
-/* ---- All objects --------------------------------------------------------------------------------------------------
- */
+/* ---- All objects ------------------------------------------------------------------------------------------------- */
 
 /* Loading our libraries changes the list of objects, so it is copied first. */
 struct objects {

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Symbols of a file (symbols.c) ---------------------------------------------------------------------------------
- */
+/* ---- Symbols of a file (symbols.c) ------------------------------------------------------------------------------- */
 
 /* An ELF file, mapped. */
 struct elf_file {
@@ -33,8 +32,7 @@ void elf_each_function(const struct elf_file *file, const char *prefix,
 /* Returns true if the file imports a function of this name. */
 bool elf_imports(const struct elf_file *file, const char *name);
 
-/* ---- Libraries of the toolkit (replaced.c, nvrtc.c, nvjitlink.c) ----------------------------------------------------
- */
+/* ---- Libraries of the toolkit (replaced.c, nvrtc.c, nvjitlink.c) ------------------------------------------------- */
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -52,8 +50,7 @@ EXPORTED int nvJitLinkComplete(void *handle);
 EXPORTED int nvJitLinkGetLinkedCubinSize(void *handle, size_t *bytes);
 EXPORTED int nvJitLinkGetLinkedCubin(void *handle, void *cubin);
 
-/* ---- Jumps (jumps.c) -----------------------------------------------------------------------------------------------
- */
+/* ---- Jumps (jumps.c) --------------------------------------------------------------------------------------------- */
 
 /* The jumps of one object go through this page, which is near enough for jumps of 32 bits. */
 struct jump_table {

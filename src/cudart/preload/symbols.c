@@ -39,8 +39,7 @@ void elf_close(struct elf_file *file) {
     file->bytes = NULL;
 }
 
-/* ---- Sections -----------------------------------------------------------------------------------------------------
- */
+/* ---- Sections ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the bytes of a part of the file, or NULL if they are not all there. */
 static const void *part(const struct elf_file *file, uint64_t offset, uint64_t size) {
@@ -75,8 +74,7 @@ bool elf_has_section(const struct elf_file *file, const char *name) {
     return false;
 }
 
-/* ---- Symbols ------------------------------------------------------------------------------------------------------
- */
+/* ---- Symbols ----------------------------------------------------------------------------------------------------- */
 
 /* Calls `found` for the symbols of one table until it returns true. Returns true if it did. */
 static bool each_symbol(const struct elf_file *file, unsigned type,

@@ -135,8 +135,7 @@ static bool fetch_level(struct exec_context *cx, const struct exec_operands *o, 
     uint32_t layer = info.has_layer ? source(cx, o, 0, lane) : 0;
     const uint32_t size[3] = {t->width, t->height, t->depth};
     int64_t number[3] = {0};
-    bool is_inside = t->is_buffer || geometry_of(o) != EXEC_GEOMETRY_1D; /* an integer fetch with tex.1d reads only
-                                                                          * linear memory */
+    bool is_inside = t->is_buffer || geometry_of(o) != EXEC_GEOMETRY_1D; /* here tex.1d reads only linear memory */
     is_inside &= layer < n_layers(t, false);
     for (unsigned k = 0; k < dimensions; k++) {
         number[k] = (int32_t)source(cx, o, info.has_layer + k, lane);
