@@ -189,8 +189,8 @@ static void test_parity(struct exec_context *cx, const struct exec_operands *o) 
 
 /* --- cp.async.mbarrier.arrive --- */
 
-/* The thread's copies are complete. With .noinc they count as the arrival of the thread. Otherwise the manual raises
- * the expected arrivals by one, which this arrival takes back, and nothing changes. */
+/* The thread's copies are complete. With .noinc they count as the arrival of the thread. Otherwise the instruction
+ * first raises the expected arrivals by one, which its own arrival takes back, so nothing changes. */
 EXEC_INLINE void arrive_copies(struct exec_context *cx, const struct exec_operands *o, bool arrives) {
     struct exec_view view;
     if (!exec_view_lanes(cx, o, sizeof(uint64_t), true, &view))
