@@ -44,7 +44,8 @@ static void it_is_one_line_that_says_what_to_report(void **state) {
     (void)state;
     const char *text = fail_apart("");
     assert_ptr_equal(strstr(text, "heddle: a defect of Heddle: src/base/arena.c:"), text);
-    assert_non_null(strstr(text, ": base_arena_alloc: Assertion 'alignment != 0 && "));
+    assert_non_null(strstr(text, "base_arena_alloc")); /* some compilers add its parameters */
+    assert_non_null(strstr(text, ": Assertion 'alignment != 0 && "));
     assert_non_null(strstr(text, " failed; please report it with this: heddle " HEDDLE_VERSION ", command: "));
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }

@@ -192,7 +192,7 @@ refuses 'does not explain the command hello' manual
 after docs/heddle.1 '^Explain Heddle or a command\.$' $'.It Cm hello\nGreet.'
 manual
 say "no test knows the lists by heart"
-ninja -C build config_machines_test sched_registry_test stats_counters_test gpu_fault_test cli_e2e_machines_test >build.log
+ninja -C build config_machines_test sched_registry_test stats_counters_test gpu_fault_test cli_e2e_machines_test heddle_ptx_run >build.log
 ctest --test-dir build --output-on-failure -R '^(config/(docs|machines)|sched/registry|stats/counters|gpu/fault|cli/machines)$'
 
 # ---- The page that adds a scheduler ----

@@ -21,7 +21,7 @@ if table=$("$heddle" validate h200 --recording "$folder/card.csv" --set sm.count
     fail "a run that was stopped is good: $table"
 fi
 [[ $table == *failed* && $table != *mean* ]] || fail "a mean of nothing: $table"
-printf 'workload,size,kernel,grid,cycles\nmatmul,paper,matmul,"(1, 1, 1)",1000\n' >"$folder/long.csv"
+printf 'workload,size,kernel,grid,cycles\nlib,paper,lib,"(1, 1, 1)",1000\n' >"$folder/long.csv"
 "$heddle" validate h200 --recording "$folder/long.csv" >"$folder/table" 2>"$folder/error" &
 pid=$!
 sleep 1
