@@ -8,6 +8,9 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "base/hash.h"
+#include "base/memory.h"
+
 enum {
     THREADS = 6,
     STACK_BYTES = 1 << 16,
@@ -162,21 +165,20 @@ static struct entry {
 } * table;
 static size_t n_table;
 
-/* Calls visit() with all bytes of the state. */
-static size_t visit_state(void (*visit)(void *user, void *bytes, size_t n), void *user) {
-    size_t total = 0;
-    visit(user, &world, sizeof world);
+/* Calls visit() for all bytes of the state. */
+static void visit_state(void (*visit)(void *user, void *bytes, size_t n), void *user) {
+    visit(user, &world, sizeof world); /* first: the rest depends on it */
     visit(user, memory, world.n_memory);
-    total += sizeof world + world.n_memory;
-    for (unsigned i = 0; i < n_regions; i++, total += region[i - 1].bytes)
+    for (unsigned i = 0; i < n_regions; i++)
         visit(user, region[i].begin, region[i].bytes);
     for (unsigned i = 0; i < world.n_threads; i++)
-        if (world.thread[i].low) {
-            size_t n = (size_t)(stack[i] + STACK_BYTES - world.thread[i].low);
-            visit(user, world.thread[i].low, n);
-            total += n;
-        }
-    return total;
+        if (world.thread[i].low)
+            visit(user, world.thread[i].low, (size_t)(stack[i] + STACK_BYTES - world.thread[i].low));
+}
+
+static void count_bytes(void *user, void *bytes, size_t n) {
+    (void)bytes;
+    *(size_t *)user += n;
 }
 
 static void save_bytes(void *user, void *bytes, size_t n) {
@@ -191,30 +193,17 @@ static void restore_bytes(void *user, void *bytes, size_t n) {
     *from += n;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value, uint64_t factor) {
-    hash = (hash ^ value) * factor;
-    return hash ^ hash >> 29;
-}
-
 static void hash_bytes(void *user, void *bytes, size_t n) {
     uint64_t *key = user;
-    const unsigned char *from = bytes;
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, from + i, n - i < 8 ? n - i : 8);
-        key[0] = mix(key[0], word, UINT64_C(0x9E3779B97F4A7C15));
-        key[1] = mix(key[1], word, UINT64_C(0xC2B2AE3D27D4EB4F));
-    }
+    key[0] = base_hash(bytes, n, key[0]);
+    key[1] = base_hash(bytes, n, key[1]);
 }
 
 static void *grow(void *array, size_t n, size_t *capacity, size_t bytes) {
     if (n < *capacity)
         return array;
     *capacity = *capacity ? 2 * *capacity : 1024;
-    array = realloc(array, *capacity * bytes);
-    if (!array)
-        abort();
-    return array;
+    return base_grow(array, *capacity, bytes);
 }
 
 static struct entry *find(const uint64_t key[2]) {
@@ -228,9 +217,7 @@ static void grow_table(void) {
     struct entry *old = table;
     size_t n_old = n_table;
     n_table = n_old ? 2 * n_old : 4096;
-    table = calloc(n_table, sizeof *table);
-    if (!table)
-        abort();
+    table = base_allocate(n_table, sizeof *table);
     for (size_t i = 0; i < n_old; i++)
         if (old[i].node)
             *find(old[i].key) = old[i];
@@ -240,16 +227,16 @@ static void grow_table(void) {
 /* Adds the present state unless it is known. Returns its number. */
 static uint32_t add_state(uint32_t parent, unsigned thread, unsigned with) {
     uint64_t key[2] = {1, 2};
-    size_t bytes = visit_state(hash_bytes, key);
+    visit_state(hash_bytes, key);
     if (2 * n_nodes >= n_table)
         grow_table();
     struct entry *entry = find(key);
     if (!entry->node) {
         *entry = (struct entry){{key[0], key[1]}, (uint32_t)n_nodes + 1};
         node = grow(node, n_nodes, &n_node_capacity, sizeof *node);
-        unsigned char *snapshot = malloc(bytes), *to = snapshot;
-        if (!snapshot)
-            abort();
+        size_t bytes = 0;
+        visit_state(count_bytes, &bytes);
+        unsigned char *snapshot = base_allocate(bytes, 1), *to = snapshot;
         visit_state(save_bytes, &to);
         node[n_nodes++] = (struct node){parent, (uint8_t)thread, (uint8_t)with, false, snapshot};
     }
@@ -258,9 +245,6 @@ static uint32_t add_state(uint32_t parent, unsigned thread, unsigned with) {
 
 static void restore(const unsigned char *snapshot) {
     const unsigned char *from = snapshot;
-    /* The world comes first: visit_state() then finds the sizes of the rest in it. */
-    restore_bytes(&from, &world, sizeof world);
-    from = snapshot;
     visit_state(restore_bytes, &from);
 }
 
@@ -269,6 +253,9 @@ static bool step(unsigned thread, unsigned with) {
     current = thread;
     choice = with;
     failure[0] = '\0';
+    /* Variables that the step leaves unset must not make two states of one. */
+    unsigned char *end = world.thread[thread].low ? world.thread[thread].low : stack[thread] + STACK_BYTES;
+    memset(end - UNUSED_BYTES, 0, UNUSED_BYTES);
     if (_setjmp(explorer) == 0) {
         if (world.thread[thread].low)
             _longjmp(world.thread[thread].resume, 1);
@@ -279,10 +266,6 @@ static bool step(unsigned thread, unsigned with) {
         makecontext(&start, begin_thread, 0);
         setcontext(&start);
     }
-    /* Variables that later calls leave unset must not make two states of one. */
-    unsigned char *low = world.thread[thread].low;
-    if (low)
-        memset(low - UNUSED_BYTES, 0, UNUSED_BYTES);
     return !failure[0];
 }
 
@@ -290,33 +273,31 @@ static bool can_run(const struct thread *thread) { return thread->is_alive && !(
 
 /* --- the search --- */
 
-static void print_way(uint32_t to) {
-    static uint32_t way[1 << 16];
-    size_t n = 0;
-    for (uint32_t i = to; i != 0 && n < sizeof way / sizeof *way; i = node[i].parent)
-        way[n++] = i;
-    restore(node[0].snapshot);
-    while (n-- > 0) {
-        const struct node *next = &node[way[n]];
-        const struct thread *thread = &world.thread[next->thread];
-        fprintf(stderr, "  thread %u, line %d: %s%s\n", next->thread, thread->line, thread->what,
-                next->choice ? ", fails for no reason" : "");
-        if (!step(next->thread, next->choice))
-            break;
-    }
+static void print_step(unsigned thread, unsigned with) {
+    fprintf(stderr, "  thread %u, line %d: %s%s\n", thread, world.thread[thread].line, world.thread[thread].what,
+            with ? ", fails for no reason" : "");
 }
 
-static void report(const char *what, uint32_t at, unsigned thread, unsigned with, bool is_expected) {
-    static char text[512];
+/* Repeats the way to a state and prints it. */
+static void print_way(uint32_t to) {
+    if (to == 0) {
+        restore(node[0].snapshot);
+        return;
+    }
+    print_way(node[to].parent);
+    print_step(node[to].thread, node[to].choice);
+    step(node[to].thread, node[to].choice);
+}
+
+/* Keeps the failure, and prints it with the way to it unless it is expected. */
+static void report(const char *what, uint32_t at, bool is_expected) {
+    static char text[sizeof failure];
     snprintf(text, sizeof text, "%s", what);
     if (!is_expected) {
         fprintf(stderr, "%s\n", text);
         print_way(at);
-        if (thread < THREADS)
-            fprintf(stderr, "  thread %u, line %d: %s%s\n", thread, world.thread[thread].line,
-                    world.thread[thread].what, with ? ", fails for no reason" : "");
     }
-    snprintf(failure, sizeof failure, "%.250s", text);
+    memcpy(failure, text, sizeof failure); /* repeating the way has cleared it */
 }
 
 /* Marks the states from which the end can be reached. Returns one from which it cannot, or 0. */
@@ -347,7 +328,10 @@ static bool expand(uint32_t at, bool is_expected) {
         for (unsigned c = 0, n = world.thread[t].n_choices; c < n; c++) {
             restore(node[at].snapshot);
             if (!step(t, c)) {
-                report(failure, at, t, c, is_expected);
+                report(failure, at, is_expected);
+                restore(node[at].snapshot);
+                if (!is_expected)
+                    print_step(t, c);
                 return false;
             }
             uint32_t to = add_state(at, t, c);
@@ -356,7 +340,7 @@ static bool expand(uint32_t at, bool is_expected) {
         }
     }
     if (!n_run && n_alive) {
-        report("a deadlock: no thread can run", at, THREADS, 0, is_expected);
+        report("a deadlock: no thread can run", at, is_expected);
         return false;
     }
     node[at].ends = !n_alive;
@@ -397,7 +381,7 @@ struct explore_result explore(void (*main_thread)(void), bool is_expected) {
     }
     uint32_t endless = failure[0] ? 0 : find_endless();
     if (endless)
-        report("threads that never end: from here the end cannot be reached", endless - 1, THREADS, 0, is_expected);
+        report("threads that never end: from here the end cannot be reached", endless - 1, is_expected);
     struct explore_result result = {n_nodes, n_edges, failure[0] ? failure : NULL};
     for (i = 0; i < n_nodes; i++)
         free(node[i].snapshot);
