@@ -1,6 +1,6 @@
-/* The claims of exec/stores.c under every interleaving: three SMs store at the same time, then write to memory at the
- * same time the stores whose order does not matter, then the rest in the order (cycle, SM). Memory must be as if all
- * had been written in that order, however their threads interleaved. */
+/* Runs the claims of exec/stores.c under every interleaving. Three SMs store at the same time. Then they write the
+ * stores whose order does not matter, again at the same time, and finally the rest in the order (cycle, SM). Memory
+ * must be as if all stores had been written in that order. */
 #include <stdint.h>
 #include <stdio.h>
 

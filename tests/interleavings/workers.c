@@ -1,11 +1,11 @@
-/* gpu/workers.c under every interleaving: in each round every piece runs once, with that round's work and argument, and
- * none runs any longer when gpu_workers_run() has returned. Threads that sleep are woken, and all of them end. */
+/* Runs gpu/workers.c under every interleaving. In each round every piece runs once, with that round's work and
+ * argument, and has ended when gpu_workers_run() returns. Threads that sleep are woken, and all threads end. */
 #include <stdint.h>
 #include <stdio.h>
 
 #include "threads.h"
 
-/* Few, so that every way through the loops that poll is short; the order is that of the real ones. */
+/* Small numbers, so that the loops that poll have few states. Their order is that of the real ones. */
 #define POLLS 2
 #define YIELDS 1
 #define IDLE_POLLS 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# runs.sh HEDDLE SHAKEN SEED...: workloads in the shaken build, on more threads than there are processors, have the same statistics as
-# on one thread of the ordinary build. They have stores of several SMs to the same lines, atomics, blocks that end early and late,
-# kernels after kernels, SMs that run ahead, and models that move threads.
+# runs.sh HEDDLE SHAKEN SEED...: compares workloads in the shaken build, on more threads than there are processors, with the ordinary
+# build on one thread. Their statistics must be equal. The workloads cover stores of several SMs to the same lines, atomics, blocks
+# that end early and late, sequences of kernels, SMs that run ahead, and models that move threads between SMs.
 set -euo pipefail
 heddle=$1 shaken=$2
 shift 2

@@ -1,5 +1,5 @@
-/* See shake.h. Mostly nothing happens, sometimes another thread gets the processor, seldom the thread sleeps for longer
- * than a round takes, and very seldom for longer than many rounds take. */
+/* See shake.h. Usually nothing happens. Sometimes another thread gets the processor. Rarely the thread sleeps for
+ * longer than a round takes, and very rarely for longer than many rounds. */
 #include "shake.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* Included before the files that several host threads execute, in the shaken build: before and after each atomic
- * operation and each lock a thread may lose its processor, as it may at any time on a busy host. The seed in
+/* The shaken build includes this header before the files that several host threads execute. A thread may then lose its
+ * processor before and after each atomic operation and each lock, as it may at any time on a busy host. The seed in
  * HEDDLE_SHAKE decides where. Results must stay the same. */
 #pragma once
 
