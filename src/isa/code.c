@@ -82,7 +82,6 @@ static bool is_short_use(const struct isa_code *code, const struct ptx_instructi
     case PTX_OP_XOR:
     case PTX_OP_NOT:
     case PTX_OP_NEG:
-        return result != ISA_NONE && code->is_short[result];
     case PTX_OP_SHL:
         return result != ISA_NONE && code->is_short[result];
     default:

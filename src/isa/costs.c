@@ -157,15 +157,11 @@ static unsigned cost_of_atomic(const struct isa_code *code, const struct ptx_ins
     bool is_exchange = ptx_has(insn, PTX_MOD_CAS) || ptx_has(insn, PTX_MOD_EXCH);
     if (insn->space == PTX_SPACE_SHARED)
         return !is_exchange && (ptx_type_bits(type) == 64 || ptx_type_kind(type) == PTX_KIND_F) ? 9 : 1;
-    bool is_same = address->kind == PTX_OPERAND_ADDRESS &&
-                   (address->register_id == PTX_NO_INDEX || code->analysis->is_uniform[address->register_id]);
     bool is_sum = ptx_has(insn, PTX_MOD_ADD) && ptx_type_kind(type) != PTX_KIND_F && ptx_type_bits(type) == 32;
-    if (is_same && is_sum && insn->guard == PTX_NO_INDEX)
+    if (isa_is_uniform_address(code, address) && is_sum && insn->guard == PTX_NO_INDEX)
         return insn->opcode == PTX_OP_ATOM ? 11 : 6;
     return 1;
 }
-
-static unsigned cost_of_fence(const struct ptx_instruction *insn) { return ptx_has(insn, PTX_MOD_CTA_MODE) ? 1 : 4; }
 
 static unsigned cost_of_branch(const struct isa_code *code, uint32_t i) {
     const struct ptx_instruction *insn = isa_source(code, i);
@@ -245,11 +241,10 @@ unsigned isa_ptxas_cost(const struct isa_code *code, uint32_t i) {
         return cost_of_atomic(code, insn);
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
-        return cost_of_fence(insn);
+        return ptx_has(insn, PTX_MOD_CTA_MODE) ? 1 : 4;
     case PTX_OP_BRA:
         return cost_of_branch(code, i);
     case PTX_OP_BRX:
-        return 4;
     case PTX_OP_CALL:
         return 4;
     case PTX_OP_PREFETCH:

@@ -373,10 +373,8 @@ static void fold_signs(struct isa_code *code) {
 static void pair_constants(struct isa_code *code) {
     for (uint32_t i = 0; i < code->n; i++) {
         const struct ptx_instruction *insn = isa_source(code, i);
-        bool is_word = insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
-                       ptx_type_bits(isa_type(insn)) == 32 && insn->operand[1].kind == PTX_OPERAND_ADDRESS;
-        uint32_t base = is_word ? insn->operand[1].register_id : PTX_NO_INDEX;
-        if (is_word && (base == PTX_NO_INDEX || code->analysis->is_uniform[base]))
+        if (insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST && insn->vector <= 1 &&
+            ptx_type_bits(isa_type(insn)) == 32 && isa_is_uniform_address(code, &insn->operand[1]))
             code->insn[i].parts /= 2;
     }
 }

@@ -112,6 +112,16 @@ static inline bool isa_is_access(const struct ptx_instruction *insn) {
            insn->opcode == PTX_OP_ATOM || insn->opcode == PTX_OP_RED || insn->opcode == PTX_OP_PREFETCH;
 }
 
+static inline bool isa_has_target(const struct ptx_instruction *insn) {
+    return insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL;
+}
+
+/* Returns whether all lanes have the same address here. */
+static inline bool isa_is_uniform_address(const struct isa_code *code, const struct ptx_operand *operand) {
+    return operand->kind == PTX_OPERAND_ADDRESS &&
+           (operand->register_id == PTX_NO_INDEX || code->analysis->is_uniform[operand->register_id]);
+}
+
 /* Returns whether the instruction reads the register as the base of an address, and in no other way. */
 bool isa_reads_as_address(const struct ptx_instruction *insn, uint32_t r);
 
@@ -168,7 +178,6 @@ struct isa_loop {
     uint32_t times;      /* iterations that become one; 0: all */
 };
 bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop);
-bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l);
 bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header);
 /* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
 uint32_t isa_find_step(const struct isa_code *code, uint32_t r, uint32_t header, int64_t *step);

@@ -5,23 +5,18 @@
  */
 #include "isa/internal.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
-
 bool isa_is_in_loop(const struct isa_code *code, uint32_t i, uint32_t header) {
     const struct ptx_analysis *analysis = code->analysis;
     return analysis->block[analysis->block_of[i]].loop_header == header;
 }
 
-bool isa_is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
+static bool is_innermost(const struct ptx_analysis *analysis, uint32_t l) {
     for (uint32_t k = 0; k < analysis->n_loops; k++)
         if (analysis->loop[k].parent == l)
             return false;
     return true;
 }
 
-/* A register that the loop changes only by adding a constant: returns that addition, or ISA_NONE. */
 uint32_t isa_find_step(const struct isa_code *code, uint32_t r, uint32_t header, int64_t *step) {
     uint32_t found = ISA_NONE;
     for (uint32_t i = 0; i < code->n; i++) {
@@ -145,7 +140,7 @@ static bool is_kept(const struct isa_code *code, uint32_t header) {
 
 bool isa_find_loop(const struct isa_code *code, uint32_t l, struct isa_loop *loop) {
     uint32_t header = code->analysis->loop[l].header;
-    if (!isa_is_innermost(code->analysis, l) || is_kept(code, header) || !find_counter(code, header, loop))
+    if (!is_innermost(code->analysis, l) || is_kept(code, header) || !find_counter(code, header, loop))
         return false;
     uint32_t body = body_cost(code, header);
     if (body == UINT32_MAX || !body)

@@ -49,7 +49,7 @@ static void take_out(struct ptx_function *function, const bool *is_gone) {
         place[i + 1] = place[i] + !is_gone[i];
     for (uint32_t i = 0; i < n; i++) {
         struct ptx_instruction *insn = &function->instruction[i];
-        if (insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL)
+        if (isa_has_target(insn))
             insn->operand[0].target = place[insn->operand[0].target];
         for (uint32_t t = 0; t < insn->n_targets; t++)
             insn->target[t] = place[insn->target[t]];
@@ -65,8 +65,7 @@ static void take_out_jumps(struct ptx_function *function) {
     bool *is_gone = base_allocate(function->n_instructions + 1, sizeof(bool));
     for (uint32_t i = 0; i < function->n_instructions; i++) {
         const struct ptx_instruction *insn = &function->instruction[i];
-        is_gone[i] = insn->opcode == PTX_OP_BRA && insn->guard == PTX_NO_INDEX &&
-                     insn->operand[0].kind == PTX_OPERAND_LABEL && insn->operand[0].target == i + 1 &&
+        is_gone[i] = isa_has_target(insn) && insn->guard == PTX_NO_INDEX && insn->operand[0].target == i + 1 &&
                      !insn->has_nounroll;
     }
     take_out(function, is_gone);

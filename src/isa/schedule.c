@@ -48,9 +48,7 @@ static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
         return;
     if (ordering->n_edges == ordering->edge_room) {
         ordering->edge_room = ordering->edge_room ? 2 * ordering->edge_room : 256;
-        ordering->edge = realloc(ordering->edge, ordering->edge_room * sizeof *ordering->edge);
-        if (!ordering->edge)
-            abort();
+        ordering->edge = base_grow(ordering->edge, ordering->edge_room, sizeof *ordering->edge);
     }
     ordering->edge[ordering->n_edges] = (struct edge){to, ordering->after[from]};
     ordering->after[from] = ordering->n_edges++;
@@ -60,9 +58,7 @@ static void add_edge(struct ordering *ordering, uint32_t from, uint32_t to) {
 static void add_reader(struct ordering *ordering, uint32_t r, uint32_t i) {
     if (ordering->n_readers == ordering->reader_room) {
         ordering->reader_room = ordering->reader_room ? 2 * ordering->reader_room : 256;
-        ordering->reader = realloc(ordering->reader, ordering->reader_room * sizeof *ordering->reader);
-        if (!ordering->reader)
-            abort();
+        ordering->reader = base_grow(ordering->reader, ordering->reader_room, sizeof *ordering->reader);
     }
     ordering->reader[ordering->n_readers] = (struct edge){i, ordering->reader_edge[r]};
     ordering->reader_edge[r] = ordering->n_readers++;
@@ -295,6 +291,13 @@ static void find_words(struct ordering *ordering) {
     }
 }
 
+/* Visits the registers of the block's instructions in the order of the text. */
+static void visit_block(struct ordering *ordering, const struct ptx_block *block,
+                        void (*visit_register)(void *user, uint32_t r, bool is_write)) {
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        ptx_for_each_register(&ordering->function->instruction[i], visit_register, ordering);
+}
+
 static void count_use(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
     ordering->n_uses[r] += !is_write;
@@ -318,20 +321,10 @@ static void begin_pressure(struct ordering *ordering, uint32_t b) {
         ordering->lives_on[r] = lives_on(ordering, block, r);
         ordering->pressure += ordering->is_live[r] * ordering->words[r];
     }
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
-        ptx_for_each_register(&ordering->function->instruction[i], count_use, ordering);
+    visit_block(ordering, block, count_use);
 }
 
-static void forget_uses(void *user, uint32_t r, bool is_write);
-
-static void forget_block(struct ordering *ordering, const struct ptx_block *block) {
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
-        ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
-    for (uint32_t c = 0; c < ordering->analysis->n_crossing; c++)
-        ordering->is_live[ordering->analysis->crossing[c]] = ordering->lives_on[ordering->analysis->crossing[c]] =
-            false;
-}
-
+/* Registers that cross blocks and do not occur in this one are set again at the start of the next. */
 static void forget_uses(void *user, uint32_t r, bool is_write) {
     struct ordering *ordering = user;
     (void)is_write;
@@ -386,7 +379,7 @@ static void find_room(struct ordering *ordering, uint32_t b) {
         most = ordering->pressure - ordering->loaded > most ? ordering->pressure - ordering->loaded : most;
     }
     ordering->room = most - start;
-    forget_block(ordering, block);
+    visit_block(ordering, block, forget_uses);
 }
 
 /* The most registers of the text as it is decide over the limit. */
@@ -400,10 +393,7 @@ static void find_limit(struct ordering *ordering, int32_t least) {
             ptx_for_each_register(&ordering->function->instruction[i], pass_register, ordering);
             ordering->limit = ordering->pressure > ordering->limit ? ordering->pressure : ordering->limit;
         }
-        for (uint32_t i = block->first; i < block->first + block->count; i++)
-            ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
-        for (uint32_t c = 0; c < analysis->n_crossing; c++)
-            ordering->is_live[analysis->crossing[c]] = ordering->lives_on[analysis->crossing[c]] = false;
+        visit_block(ordering, block, forget_uses);
     }
 }
 
@@ -493,8 +483,7 @@ static void order_block(struct ordering *ordering, uint32_t b, struct ptx_instru
     find_room(ordering, b);
     begin_pressure(ordering, b);
     put_in_order(ordering, sorted);
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
-        ptx_for_each_register(&ordering->function->instruction[i], forget_uses, ordering);
+    visit_block(ordering, block, forget_uses);
     for (uint32_t k = 0; k < ordering->n_touched; k++)
         ordering->writer[ordering->touched[k]] = ordering->reader_edge[ordering->touched[k]] = ISA_NONE;
 }

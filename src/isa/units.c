@@ -110,11 +110,8 @@ static enum isa_atomic kind_of_atomic(const struct isa_code *code, const struct 
 /* A constant whose address all lanes share goes through a uniform register, beside the load/store unit (constant_fixed,
  * constant_first). */
 static bool is_uniform_constant(const struct isa_code *code, const struct ptx_instruction *insn) {
-    if (insn->opcode != PTX_OP_LD || insn->space != PTX_SPACE_CONST)
-        return false;
-    const struct ptx_operand *address = &insn->operand[1];
-    return address->kind == PTX_OPERAND_ADDRESS &&
-           (address->register_id == PTX_NO_INDEX || code->analysis->is_uniform[address->register_id]);
+    return insn->opcode == PTX_OP_LD && insn->space == PTX_SPACE_CONST &&
+           isa_is_uniform_address(code, &insn->operand[1]);
 }
 
 static void describe(const struct isa_code *code, const struct ptx_instruction *source, struct isa_insn *insn) {

@@ -41,10 +41,6 @@ static uint32_t block_of(const struct isa_code *code, uint32_t i) { return code-
 
 static bool is_inside(const struct copied_loop *loop, uint32_t i) { return i >= loop->first && i <= loop->last; }
 
-static bool has_target(const struct ptx_instruction *insn) {
-    return insn->opcode == PTX_OP_BRA && insn->operand[0].kind == PTX_OPERAND_LABEL;
-}
-
 /* The loop is one piece of text that only its last instruction leads back in. */
 static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) {
     loop->n_exits = 0;
@@ -53,16 +49,17 @@ static bool is_one_piece(const struct isa_code *code, struct copied_loop *loop) 
         if (isa_is_in_loop(code, i, loop->found.header) != is_inside(loop, i))
             return false;
         if (!is_inside(loop, i)) {
-            if (has_target(insn) && is_inside(loop, insn->operand[0].target) && insn->operand[0].target != loop->first)
+            if (isa_has_target(insn) && is_inside(loop, insn->operand[0].target) &&
+                insn->operand[0].target != loop->first)
                 return false;
             for (uint32_t t = 0; t < insn->n_targets; t++)
                 if (is_inside(loop, insn->target[t]))
                     return false;
             continue;
         }
-        if (insn->n_targets || insn->opcode == PTX_OP_CALL || (insn->opcode == PTX_OP_BRA && !has_target(insn)))
+        if (insn->n_targets || insn->opcode == PTX_OP_CALL || (insn->opcode == PTX_OP_BRA && !isa_has_target(insn)))
             return false;
-        if (!has_target(insn) || i == loop->last)
+        if (!isa_has_target(insn) || i == loop->last)
             continue;
         uint32_t target = insn->operand[0].target;
         if (target == loop->first)
@@ -263,9 +260,7 @@ static void find_roles(struct copying *copying) {
 static uint32_t add_register(struct copying *copying, enum ptx_type type, const char *name) {
     if (copying->n_registers == copying->register_room) {
         copying->register_room = 2 * copying->register_room + 64;
-        copying->reg = realloc(copying->reg, copying->register_room * sizeof *copying->reg);
-        if (!copying->reg)
-            abort();
+        copying->reg = base_grow(copying->reg, copying->register_room, sizeof *copying->reg);
     }
     copying->reg[copying->n_registers] = (struct ptx_register){name, type};
     return copying->n_registers++;
@@ -276,9 +271,7 @@ static uint32_t add_register(struct copying *copying, enum ptx_type type, const 
 static struct ptx_instruction *add(struct copying *copying, const struct ptx_instruction *insn) {
     if (copying->n == copying->room) {
         copying->room = 2 * copying->room + 256;
-        copying->out = realloc(copying->out, copying->room * sizeof *copying->out);
-        if (!copying->out)
-            abort();
+        copying->out = base_grow(copying->out, copying->room, sizeof *copying->out);
     }
     struct ptx_instruction *copy = &copying->out[copying->n++];
     *copy = *insn;
@@ -360,6 +353,10 @@ static void add_branch(struct copying *copying, uint32_t predicate, bool is_nega
     insn->operand[0].target = target;
 }
 
+/* Targets of new branches, until their places are known: the remainder, the end, or OUTSIDE + a place in the old text.
+ */
+enum { TO_REMAINDER = 0x20000000, TO_END = 0x20000001, OUTSIDE = 0x40000000 };
+
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 static void rename_operand(struct copying *copying, struct ptx_operand *operand) {
@@ -424,10 +421,10 @@ static void add_copy(struct copying *copying, uint32_t k) {
     }
     copying->place[loop->last - loop->first] = copying->n;
     for (uint32_t i = base; i < copying->n; i++)
-        if (has_target(&copying->out[i]) && is_inside(loop, copying->out[i].operand[0].target))
+        if (isa_has_target(&copying->out[i]) && is_inside(loop, copying->out[i].operand[0].target))
             copying->out[i].operand[0].target = copying->place[copying->out[i].operand[0].target - loop->first];
-        else if (has_target(&copying->out[i])) /* out of the loop: put right with the others at the end */
-            copying->out[i].operand[0].target += 0x40000000;
+        else if (isa_has_target(&copying->out[i])) /* out of the loop: put right with the others at the end */
+            copying->out[i].operand[0].target += OUTSIDE;
 }
 
 /* The constant or register that the counter is compared with in MAIN: its bound less what the copies ahead add. */
@@ -464,7 +461,6 @@ static bool has_room(const struct isa_code *code, const struct copied_loop *loop
 
 /* MAIN with its entry and its end, before the loop, or all iterations in its place. */
 static void add_loop(struct copying *copying, uint32_t *remainder) {
-    enum { TO_REMAINDER = 0x20000000, TO_END = 0x20000001 };
     const struct copied_loop *loop = copying->loop;
     uint32_t base = copying->n;
     uint32_t predicate = isa_source(copying->code, loop->found.branch)->guard;
@@ -488,7 +484,7 @@ static void add_loop(struct copying *copying, uint32_t *remainder) {
     *remainder = copying->n;
     uint32_t end = copying->n + loop->last - loop->first + 1;
     for (uint32_t i = base; i < copying->n; i++)
-        if (has_target(&copying->out[i])) {
+        if (isa_has_target(&copying->out[i])) {
             uint32_t *target = &copying->out[i].operand[0].target;
             *target = *target == TO_REMAINDER ? copying->n : *target == TO_END ? end : *target;
         }
@@ -503,7 +499,6 @@ static uint32_t moved(const struct copied_loop *loop, uint32_t remainder, uint32
 }
 
 static void write_function(struct copying *copying, struct ptx_function *function) {
-    enum { OUTSIDE = 0x40000000 };
     const struct copied_loop *loop = copying->loop;
     uint32_t remainder = 0, n_old = function->n_instructions;
     for (uint32_t i = 0; i < loop->first; i++)
@@ -515,11 +510,11 @@ static void write_function(struct copying *copying, struct ptx_function *functio
     for (uint32_t i = 0; i < copying->n; i++) {
         struct ptx_instruction *insn = &copying->out[i];
         bool is_old = i < loop->first || i >= end_of_copies;
-        if (has_target(insn) && is_old) {
+        if (isa_has_target(insn) && is_old) {
             uint32_t target = insn->operand[0].target;
             bool is_back = !loop->is_whole && i == remainder + loop->last - loop->first;
             insn->operand[0].target = is_back ? remainder : moved(loop, remainder, target);
-        } else if (has_target(insn) && insn->operand[0].target >= OUTSIDE) {
+        } else if (isa_has_target(insn) && insn->operand[0].target >= OUTSIDE) {
             insn->operand[0].target = moved(loop, remainder, insn->operand[0].target - OUTSIDE);
         }
         for (uint32_t t = 0; is_old && t < insn->n_targets; t++)
@@ -546,9 +541,7 @@ static void copy_loop(const struct isa_code *code, const struct copied_loop *loo
     copying.name = base_allocate(n + 1, sizeof *copying.name);
     copying.ahead = base_allocate(n + 1, sizeof *copying.ahead);
     copying.place = base_allocate(loop->last - loop->first + 1, sizeof *copying.place);
-    copying.reg = malloc((n + 1) * sizeof *copying.reg);
-    if (!copying.reg)
-        abort();
+    copying.reg = base_allocate(n + 1, sizeof *copying.reg);
     memcpy(copying.reg, function->reg, n * sizeof *copying.reg);
     for (uint32_t r = 0; r < n; r++)
         copying.name[r] = r;
