@@ -140,41 +140,43 @@ static void a_branch_that_does_not_diverge_leaves_the_warps_alone(void **state) 
     fixture_close(f);
 }
 
-/* A loop whose length all threads share: a warp may be in its last trip while another has not started. */
-static void a_uniform_branch_waits_for_nobody(void **state) {
-    (void)state;
+/* A loop whose length all threads share. */
+static struct fixture *open_uniform_loop(const char *model) {
     static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
         "mov.u32 %r4, 0; mov.u32 %r5, 5; LOOP: add.u32 %r4, %r4, %r0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
         "@%p1 bra LOOP;\n" PROGRAM_END;
-    struct fixture *f = fixture_open(&divergence_tbc, "tbc", text, &three_by_four);
+    struct fixture *f = fixture_open(&divergence_tbc, model, text, &three_by_four);
     fixture_parameter(f, 0, fixture_alloc(f, 4096));
     fixture_start(f);
-    while (group_in(f, 1))
-        fixture_step(&f->sm[0], 1); /* to its end */
-    assert_int_equal(group_in(f, 0)->pc, f->program->function[0].first_pc);
+    return f;
+}
+
+static void close_uniform_loop(struct fixture *f) {
     fixture_run(f);
     for (uint32_t i = 0; i < 12; i++)
         assert_int_equal(fixture_u32(f, f->parameter[0])[i], 5 * i);
     fixture_close(f);
 }
 
+/* A warp may be in its last trip while another has not started. */
+static void a_uniform_branch_waits_for_nobody(void **state) {
+    (void)state;
+    struct fixture *f = open_uniform_loop("tbc");
+    while (group_in(f, 1))
+        fixture_step(&f->sm[0], 1); /* to its end */
+    assert_int_equal(group_in(f, 0)->pc, f->program->function[0].first_pc);
+    close_uniform_loop(f);
+}
+
 /* meet=every: at the end of its first trip a warp waits for the others. */
 static void with_meet_every_warps_meet_at_uniform_branches(void **state) {
     (void)state;
-    static const char text[] = PROGRAM_HEAD PROGRAM_BEGIN
-        "mov.u32 %r4, 0; mov.u32 %r5, 5; LOOP: add.u32 %r4, %r4, %r0; sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n"
-        "@%p1 bra LOOP;\n" PROGRAM_END;
-    struct fixture *f = fixture_open(&divergence_tbc, "tbc:meet=every", text, &three_by_four);
-    fixture_parameter(f, 0, fixture_alloc(f, 4096));
-    fixture_start(f);
+    struct fixture *f = open_uniform_loop("tbc:meet=every");
     while (group_in(f, 1)->status == DIVERGENCE_RUNS)
         fixture_step(&f->sm[0], 1);
     assert_int_equal(f->program->code[group_in(f, 1)->pc].opcode, PTX_OP_BRA);
     assert_int_equal(group_in(f, 0)->pc, f->program->function[0].first_pc);
-    fixture_run(f);
-    for (uint32_t i = 0; i < 12; i++)
-        assert_int_equal(fixture_u32(f, f->parameter[0])[i], 5 * i);
-    fixture_close(f);
+    close_uniform_loop(f);
 }
 
 /* The other warps of the block continue when the last branch has left the pipeline. */
