@@ -119,9 +119,7 @@ static void begin_grid(void *user) {
     chip->unused = NULL;
     for (uint32_t i = 0; i < chip->n_warps; i++)
         divergence_odgs_give_back(chip, chip->warp[i]);
-    chip->may_regroup = realloc(chip->may_regroup, grid->program->n_insns);
-    if (!chip->may_regroup)
-        abort();
+    chip->may_regroup = base_grow(chip->may_regroup, grid->program->n_insns, sizeof *chip->may_regroup);
     chip->is_free = !grid->shared_bytes || chip->options.shared == DIVERGENCE_ODGS_SHARED_ON;
     memset(chip->may_regroup, chip->is_free, grid->program->n_insns);
     if (!chip->is_free && chip->options.shared == DIVERGENCE_ODGS_SHARED_AFTER_LAST)

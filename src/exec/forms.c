@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "exec/combine.h"
 #include "exec/lanes/imm.h"
 #include "exec/link.h"
@@ -400,10 +401,7 @@ static void add_missing(struct missing **missing, unsigned *n_missing, const str
             (*missing)[i].count++;
             return;
         }
-    struct missing *larger = realloc(*missing, (*n_missing + 1) * sizeof **missing);
-    if (!larger)
-        abort();
-    *missing = larger;
+    struct missing *larger = *missing = base_grow(*missing, *n_missing + 1, sizeof **missing);
     larger[*n_missing] = (struct missing){function, insn, "", 1};
     memcpy(larger[(*n_missing)++].name, name, sizeof name);
 }

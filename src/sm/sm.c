@@ -258,9 +258,7 @@ static struct sm_resident *free_resident(struct sm *sm) {
         if (!sm->resident[i]->is_in_flight)
             return sm->resident[i];
     uint32_t number = sm->n_resident_places++;
-    sm->resident = realloc(sm->resident, sm->n_resident_places * sizeof *sm->resident);
-    if (!sm->resident)
-        abort();
+    sm->resident = base_grow(sm->resident, sm->n_resident_places, sizeof *sm->resident);
     struct sm_resident *resident = sm->resident[number] = base_allocate(1, sizeof *resident);
     resident->block.cta = exec_cta_new(sm->grid);
     resident->block.cta->owner = &resident->block;

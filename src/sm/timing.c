@@ -298,10 +298,7 @@ static void collect_registers(struct sm_program *program, const struct ptx_instr
         memcpy(timing->reg, collector.reg, collector.n * sizeof *collector.reg);
         return;
     }
-    uint32_t *larger = realloc(program->more, (program->n_more + collector.n) * sizeof *larger);
-    if (!larger)
-        abort();
-    program->more = larger;
+    program->more = base_grow(program->more, program->n_more + collector.n, sizeof *program->more);
     memcpy(program->more + program->n_more, collector.reg, collector.n * sizeof *collector.reg);
     timing->reg[0] = program->n_more;
     program->n_more += collector.n;
@@ -333,9 +330,7 @@ static void share_units(const struct exec_function *function, const struct isa_i
 
 struct sm_program *sm_program_new(const struct exec_program *exec, const struct config_machine *machine) {
     static const struct isa_insn added = {.parts = ISA_PARTS, .passes = 1}; /* by the linker */
-    struct sm_program *program = calloc(1, sizeof *program);
-    if (!program)
-        abort();
+    struct sm_program *program = base_allocate(1, sizeof *program);
     program->exec = exec;
     program->timing = base_allocate_aligned((exec->n_insns + 1) * sizeof *program->timing);
     for (uint32_t f = 0; f < exec->n_functions; f++) {

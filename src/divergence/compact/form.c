@@ -25,9 +25,7 @@ struct divergence_compact_saved *divergence_compact_new_saved(struct divergence_
     while (i < block->n_saved && block->saved[i].is_used)
         i++;
     if (i == block->n_saved) {
-        block->saved = realloc(block->saved, ++block->n_saved * sizeof *block->saved);
-        if (!block->saved)
-            abort();
+        block->saved = base_grow(block->saved, ++block->n_saved, sizeof *block->saved);
         block->saved[i] = (struct divergence_compact_saved){
             .compacted = base_allocate(block->n_rows, sizeof(struct divergence_compacted))};
     }

@@ -3,8 +3,7 @@
  * from then on they are threads as those of plain odgs. They leave only where no thread of the block can still come to
  * a barrier or a warp-wide instruction; before that, a block is as under tbc. A block keeps as many slots as its
  * threads may need; the pool has the others. Ours: Malits 2012, section 3.8, names the variant and no more. */
-#include <stdlib.h>
-
+#include "base/memory.h"
 #include "divergence/odgs/departure.h"
 #include "divergence/odgs/internal.h"
 
@@ -43,9 +42,7 @@ void divergence_odgs_start_tbc(struct divergence_odgs_sm *model) {
 
 void divergence_odgs_find_where_to_leave(struct divergence_odgs_chip *chip) {
     uint32_t n_insns = chip->program->n_insns;
-    chip->may_leave = realloc(chip->may_leave, n_insns);
-    if (!chip->may_leave)
-        abort();
+    chip->may_leave = base_grow(chip->may_leave, n_insns, sizeof *chip->may_leave);
     divergence_find_sync_free(chip->program, chip->may_leave);
     for (uint32_t pc = 0; pc < n_insns; pc++)
         chip->may_leave[pc] &= chip->may_regroup[pc];

@@ -33,9 +33,7 @@ struct divergence_odgs_warp *divergence_odgs_new_warp(struct divergence_odgs_chi
         chip->unused = warp->next;
     } else {
         warp = base_allocate_aligned(sizeof *warp);
-        chip->warp = realloc(chip->warp, (chip->n_warps + 1) * sizeof(struct divergence_odgs_warp *));
-        if (!chip->warp)
-            abort();
+        chip->warp = base_grow(chip->warp, chip->n_warps + 1, sizeof(struct divergence_odgs_warp *));
         chip->warp[chip->n_warps++] = warp;
     }
     exec_threads_carry(&warp->threads, chip->program);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 static struct divergence_entry *push(struct divergence_stack *stack, uint32_t pc, const uint32_t *mask) {
@@ -13,9 +15,7 @@ static struct divergence_entry *push(struct divergence_stack *stack, uint32_t pc
     memcpy(copy, mask, stack->n_rows * sizeof *mask);
     if (used + size > stack->capacity) {
         stack->capacity = stack->capacity ? 2 * stack->capacity : 8 * size;
-        stack->bytes = realloc(stack->bytes, stack->capacity);
-        if (!stack->bytes)
-            abort();
+        stack->bytes = base_grow(stack->bytes, stack->capacity, 1);
     }
     stack->depth++;
     struct divergence_entry *entry = divergence_stack_top(stack);

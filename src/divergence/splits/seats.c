@@ -1,6 +1,5 @@
 /* Where splits live: the warp-split table, subdivisions, slots and the queue for them. See splits.h. */
-#include <stdlib.h>
-
+#include "base/memory.h"
 #include "divergence/splits/internal.h"
 
 /* --- the table --- */
@@ -49,9 +48,7 @@ struct divergence_subdivision *divergence_subdivision_new(struct divergence_spli
     if (subdivision) {
         splits->free_subdivision = subdivision->next;
     } else {
-        subdivision = calloc(1, sizeof *subdivision);
-        if (!subdivision)
-            abort();
+        subdivision = base_allocate(1, sizeof *subdivision);
     }
     subdivision->warp = warp;
     subdivision->parent = parent;
@@ -112,13 +109,11 @@ static struct divergence_split *find_free(struct divergence_splits *splits) {
             *at = found->next;
             return found;
         }
-    struct divergence_split *made = calloc(1, sizeof *made);
+    struct divergence_split *made = base_allocate(1, sizeof *made);
     if (splits->n_pool == splits->pool_capacity) {
         splits->pool_capacity = splits->pool_capacity ? 2 * splits->pool_capacity : 64;
-        splits->pool = realloc(splits->pool, splits->pool_capacity * sizeof(struct divergence_split *));
+        splits->pool = base_grow(splits->pool, splits->pool_capacity, sizeof(struct divergence_split *));
     }
-    if (!made || !splits->pool)
-        abort();
     splits->pool[splits->n_pool++] = made;
     made->group.slot = DIVERGENCE_NO_SLOT;
     made->entry = -1;

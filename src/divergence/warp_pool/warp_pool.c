@@ -10,13 +10,6 @@
 #include "divergence/parts/count.h"
 #include "divergence/parts/threads.h"
 
-static void *enlarge(void *memory, size_t count, size_t bytes) {
-    void *larger = realloc(memory, count * bytes);
-    if (!larger)
-        abort();
-    return larger;
-}
-
 uint32_t divergence_warp_pool_n_slots(const void *options, const struct config_machine *machine, uint32_t n_warps,
                                       uint32_t most_slots) {
     (void)options, (void)machine, (void)n_warps;
@@ -74,7 +67,7 @@ static void add_loose(struct divergence_warp_pool *pool, struct exec_row *row, u
                       uint32_t passed) {
     if (pool->n_loose == pool->loose_capacity) {
         pool->loose_capacity = pool->loose_capacity ? 2 * pool->loose_capacity : 64;
-        pool->loose = enlarge(pool->loose, pool->loose_capacity, sizeof *pool->loose);
+        pool->loose = base_grow(pool->loose, pool->loose_capacity, sizeof *pool->loose);
     }
     pool->loose[pool->n_loose++] = (struct divergence_piece){row, mask, pc, passed};
 }
@@ -83,7 +76,7 @@ void divergence_warp_pool_admit(struct divergence_warp_pool *pool, struct diverg
     struct divergence_warp_pool_block *state = block->state;
     if (pool->n_blocks == pool->block_capacity) {
         pool->block_capacity = pool->block_capacity ? 2 * pool->block_capacity : 16;
-        pool->block = enlarge(pool->block, pool->block_capacity, sizeof(struct divergence_block *));
+        pool->block = base_grow(pool->block, pool->block_capacity, sizeof(struct divergence_block *));
     }
     pool->block[pool->n_blocks++] = block;
     divergence_sync_start(state->sync);
@@ -143,8 +136,8 @@ static void make_room(struct divergence_warp_pool *pool) {
     if (pool->n_live + pool->n_spare < pool->capacity)
         return;
     uint32_t capacity = pool->capacity ? 2 * pool->capacity : 64;
-    pool->live = enlarge(pool->live, capacity, sizeof(struct divergence_dynamic_warp *));
-    pool->spare = enlarge(pool->spare, capacity, sizeof(struct divergence_dynamic_warp *));
+    pool->live = base_grow(pool->live, capacity, sizeof(struct divergence_dynamic_warp *));
+    pool->spare = base_grow(pool->spare, capacity, sizeof(struct divergence_dynamic_warp *));
     struct divergence_dynamic_warp **queue = base_allocate(capacity, sizeof(struct divergence_dynamic_warp *));
     for (uint32_t i = 0; i < pool->queue_length; i++)
         queue[i] = pool->queue[(pool->queue_head + i) % pool->capacity];
