@@ -1,27 +1,16 @@
 #!/usr/bin/env bash
 # nvjitlink.sh HEDDLE CUDA [TOOLKIT]: programs that link at run time for the device's own architecture, with a stand-in for nvJitLink
-# and, where the toolkit has it, with nvJitLink. CUDA is the folder of our libcuda.
+# and, if the toolkit has it, with nvJitLink itself.
 set -euo pipefail
-heddle=$1 cuda=$2 toolkit=${3-}
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cc=${CC:-cc}
+# shellcheck source=tests/cuda/stand_ins.sh
+source "$(dirname "$0")/stand_ins.sh"
 
-fail() {
-    echo "nvjitlink.sh: $*" >&2
-    exit 1
-}
-
-# Takes what it is given: PTX by its first byte, as type 2; compiler IR (3), of which it makes PTX, but not together with PTX.
-cat >"$work/nvjitlink.c" <<'END_OF_FILE'
+# Accepts PTX, recognised by its first byte, as type 2, and compiler IR as type 3. Makes PTX of IR, but not together with PTX.
+cat >"$work/stand_in.c" <<'END_OF_FILE'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry seven(.param .u64 out) {\n  .reg .b64 %d<2>;\n  ld.param.u64 %d1, [out];\n"
-    "  st.global.u32 [%d1], 7;\n  ret;\n}\n";
-static const char code[64] = "\177ELF\2\1\1";
+#include "output.h"
 struct link { int makes_ptx, n; };
 int nvJitLinkCreate(struct link **link, unsigned n, const char **option) {
     *link = calloc(1, sizeof(struct link));
@@ -47,11 +36,7 @@ END_OF_FILE
 
 # program KIND: links two files of PTX, PTX that is called a cubin, or compiler IR, and runs the kernel. OPENS: opens the library.
 cat >"$work/program.c" <<'END_OF_FILE'
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h"
 /* The names in nvJitLink.h have a version. */
 #define NAME(name) __nvJitLink##name##_13_0
 #ifdef OPENS
@@ -68,11 +53,6 @@ cat >"$work/program.c" <<'END_OF_FILE'
     FUNCTION(GetLinkedCubinSize, void *, size_t *)                                                                     \
     FUNCTION(GetLinkedCubin, void *, void *)
 FUNCTIONS
-static void check(int line, int result) {
-    if (result)
-        exit((fprintf(stderr, "line %d: result %d\n", line, result), 2));
-}
-#define CHECK(call) check(__LINE__, call)
 static char text[1 << 20];
 static size_t load(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -130,27 +110,18 @@ int main(int argc, char **argv) {
 }
 END_OF_FILE
 
-# expect TEXT COMMAND...: the command succeeds and prints this line alone
-expect() {
-    local output
-    output=$("${@:2}" 2>&1) || fail "${*:2} failed: $output"
-    [[ $output == "$1" ]] || fail "${*:2} printed '$output', expected '$1'"
-}
-
 # check FOLDER NAME [IR]: a program linked to FOLDER/NAME, and one that opens it; IR is a file
 check() {
-    "$cc" -w -Iinclude/cuda "$work/program.c" -o "$work/linked" "$1/$2" -L"$cuda" -lcuda -Wl,-rpath,"$1"
-    "$cc" -w -DOPENS -Iinclude/cuda "$work/program.c" -o "$work/opens" -L"$cuda" -lcuda -ldl -Wl,-rpath,"$1"
+    build_programs "$1" "$2"
     for kind in ptx cubin ${3:+ir}; do
         local result=15
         [[ $kind != ir ]] || result=7
-        expect $result "$heddle" run -q --functional "$work/linked" -- $kind ${3:+"$3"}
-        expect $result "$heddle" run -q --functional "$work/opens" -- $kind "$2" ${3:+"$3"}
+        run $result "$work/linked" -- "$kind" ${3:+"$3"}
+        run $result "$work/opens" -- "$kind" "$2" ${3:+"$3"}
     done
 }
 
-mkdir "$work/stand-in"
-"$cc" -w -shared -fPIC -Wl,-soname,libnvJitLink.so.13 "$work/nvjitlink.c" -o "$work/stand-in/libnvJitLink.so.13"
+build_stand_in libnvJitLink.so.13
 echo IR >"$work/seven.ir"
 check "$work/stand-in" libnvJitLink.so.13 "$work/seven.ir"
 

@@ -1,25 +1,14 @@
 #!/usr/bin/env bash
 # nvrtc.sh HEDDLE CUDA [TOOLKIT]: programs that compile at run time for the device's own architecture, with a stand-in for NVRTC and,
-# where the toolkit has it, with NVRTC. CUDA is the folder of our libcuda.
+# if the toolkit has it, with NVRTC itself.
 set -euo pipefail
-heddle=$1 cuda=$2 toolkit=${3-}
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cc=${CC:-cc}
+# shellcheck source=tests/cuda/stand_ins.sh
+source "$(dirname "$0")/stand_ins.sh"
 
-fail() {
-    echo "nvrtc.sh: $*" >&2
-    exit 1
-}
-
-# What NVRTC does with an architecture: sm_80 makes PTX and machine code, compute_80 makes PTX.
-cat >"$work/nvrtc.c" <<'END_OF_FILE'
+# Like NVRTC, makes PTX and machine code for sm_80, and PTX for compute_80.
+cat >"$work/stand_in.c" <<'END_OF_FILE'
 #include <string.h>
-static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry seven(.param .u64 out) {\n  .reg .b64 %d<2>;\n  ld.param.u64 %d1, [out];\n"
-    "  st.global.u32 [%d1], 7;\n  ret;\n}\n";
-static const char code[64] = "\177ELF\2\1\1";
+#include "output.h"
 static int has_code;
 int nvrtcCreateProgram(void **program, const char *text, const char *name, int n, const char *const *h, const char *const *i) {
     *program = (void *)ptx;
@@ -37,11 +26,7 @@ END_OF_FILE
 
 # program ARCHITECTURE [LIBRARY]: opens NVRTC if it was not linked to it. Loads the cubin as a module, and through the linker.
 cat >"$work/program.c" <<'END_OF_FILE'
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h"
 #ifdef OPENS
 #define F(name, ...) static int (*name)(__VA_ARGS__);
 #else
@@ -51,11 +36,6 @@ F(nvrtcCreateProgram, void **, const char *, const char *, int, const char *cons
 F(nvrtcCompileProgram, void *, int, const char *const *)
 F(nvrtcGetCUBINSize, void *, size_t *)
 F(nvrtcGetCUBIN, void *, char *)
-static void check(int line, int result) {
-    if (result)
-        exit((fprintf(stderr, "line %d: result %d\n", line, result), 2));
-}
-#define CHECK(call) check(__LINE__, call)
 static unsigned run(const void *image) {
     CUmodule module;
     CUfunction function;
@@ -105,27 +85,18 @@ int main(int argc, char **argv) {
 }
 END_OF_FILE
 
-# expect TEXT COMMAND...: the command succeeds and prints this line alone
-expect() {
-    local output
-    output=$("${@:2}" 2>&1) || fail "${*:2} failed: $output"
-    [[ $output == "$1" ]] || fail "${*:2} printed '$output', expected '$1'"
-}
-
 # check FOLDER NAME: a program linked to FOLDER/NAME, and one that opens it, by its path and by its name
 check() {
     local path=$1/$2
-    "$cc" -w -Iinclude/cuda "$work/program.c" -o "$work/linked" "$path" -L"$cuda" -lcuda -Wl,-rpath,"$1"
-    "$cc" -w -DOPENS -Iinclude/cuda "$work/program.c" -o "$work/opens" -L"$cuda" -lcuda -ldl -Wl,-rpath,"$1"
-    expect "7 7" "$heddle" run -q --functional "$work/linked" -- sm_80
-    expect "no cubin" "$heddle" run -q --functional "$work/linked" -- compute_80
-    expect "7 7" "$heddle" run -q --functional "$work/opens" -- sm_80 "$path"
-    expect "7 7" "$heddle" run -q --functional "$work/opens" -- sm_80 "$2"
-    expect "no cubin" "$heddle" run -q --functional "$work/opens" -- compute_80 "$path"
+    build_programs "$1" "$2"
+    run "7 7" "$work/linked" -- sm_80
+    run "no cubin" "$work/linked" -- compute_80
+    run "7 7" "$work/opens" -- sm_80 "$path"
+    run "7 7" "$work/opens" -- sm_80 "$2"
+    run "no cubin" "$work/opens" -- compute_80 "$path"
 }
 
-mkdir "$work/stand-in"
-"$cc" -w -shared -fPIC -Wl,-soname,libnvrtc.so.99 "$work/nvrtc.c" -o "$work/stand-in/libnvrtc.so.99"
+build_stand_in libnvrtc.so.99
 check "$work/stand-in" libnvrtc.so.99
 for library in ${toolkit:+"$toolkit"/lib64/libnvrtc.so.[0-9]*}; do
     [[ ! -e $library ]] || check "$(dirname "$library")" "$(basename "$library")"
