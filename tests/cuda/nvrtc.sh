@@ -98,6 +98,36 @@ check() {
 
 build_stand_in libnvrtc.so.99
 check "$work/stand-in" libnvrtc.so.99
+
+# One thread asks for a size while another opens and closes a library: the two take the loader's locks at the same time.
+cat >"$work/threads.c" <<'END_OF_FILE'
+#include "check.h"
+#include <pthread.h>
+#include <unistd.h>
+static volatile int is_done;
+static void *open_and_close(void *path) {
+    while (!is_done)
+        CHECK(dlclose(dlopen(path, RTLD_NOW)));
+    return 0;
+}
+int main(int argc, char **argv) {
+    int (*get_size)(void *, size_t *) = dlsym(dlopen(argv[1], RTLD_NOW), "nvrtcGetCUBINSize");
+    pthread_t thread;
+    size_t bytes;
+    alarm(30); /* not for ever, if they wait for each other */
+    CHECK(pthread_create(&thread, 0, open_and_close, argv[2]));
+    for (int i = 0; i < 500; i++)
+        CHECK(get_size(0, &bytes));
+    is_done = 1;
+    CHECK(pthread_join(thread, 0));
+    return puts("done") < 0;
+}
+END_OF_FILE
+echo 'int variable;' >"$work/other.c"
+"$cc" -shared -fPIC "$work/other.c" -o "$work/libother.so"
+"$cc" -w -Iinclude/cuda "$work/threads.c" -o "$work/threads" -ldl -pthread
+run "done" "$work/threads" -- "$work/stand-in/libnvrtc.so.99" "$work/libother.so"
+
 for library in ${toolkit:+"$toolkit"/lib64/libnvrtc.so.[0-9]*}; do
     [[ ! -e $library ]] || check "$(dirname "$library")" "$(basename "$library")"
 done

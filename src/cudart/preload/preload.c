@@ -236,12 +236,12 @@ static bool has_object(const struct objects *objects, const struct object *wante
     return false;
 }
 
-/* The name shadows the C library's. Without a '/' the loader searches the paths of the object that calls, so that call
+/* The name shadows the C library's. Without a '/' the loader searches the paths of the calling object, so that call
  * must remain a jump. */
 __attribute__((visibility("default"))) void *dlopen(const char *path, int flags) {
     static _Thread_local bool is_inside;
     void *(*next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
-    if (!path || !strchr(path, '/') || is_inside)
+    if (!path || !strchr(path, '/') || (flags & RTLD_NOLOAD) || is_inside)
         return next(path, flags);
     is_inside = true;
     struct objects before = {0}, after = {0};

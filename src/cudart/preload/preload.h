@@ -39,7 +39,7 @@ bool elf_imports(const struct elf_file *file, const char *name);
 /* Finds functions of a loaded library whose file name contains `library`. Returns false unless all are there. */
 bool find_functions(const char *library, const char *const *names, size_t n, void **functions);
 
-/* In place of theirs; a program and a link are handles. */
+/* In place of theirs; programs and links are handles. */
 EXPORTED int nvrtcGetCUBINSize(void *program, size_t *bytes);
 EXPORTED int nvrtcGetCUBIN(void *program, char *cubin);
 EXPORTED int nvJitLinkCreate(void **handle, uint32_t n_options, const char **options);

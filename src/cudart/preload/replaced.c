@@ -1,11 +1,13 @@
-/* Functions of the toolkit's libraries that this library has in their place.
+/* Functions of the toolkit's libraries that Heddle replaces.
  *
  * The loader finds ours first because this library is preloaded. A program that opens such a library by itself asks
- * dlsym() for its functions, so this file shadows that name too. Ours find the originals in the list of loaded objects,
- * whoever opened them. */
+ * dlsym() for its functions, so this file shadows dlsym() too. Our functions find the originals in the list of loaded
+ * objects, whoever opened them. Nothing is remembered between calls, so threads need no lock here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cudart/preload/preload.h"
@@ -26,38 +28,44 @@ static find_function next_dlsym(void) { return (find_function)dlvsym(RTLD_NEXT, 
 
 struct search {
     const char *library;
-    const char *const *names;
-    size_t n;
-    void **functions;
+    unsigned n_skipped; /* matching objects before the wanted one */
+    char path[PATH_MAX];
 };
 
-/* Stops the search when an object has all functions. */
-static int look_at(struct dl_phdr_info *info, size_t size, void *context) {
+static int find_path(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
-    const struct search *search = context;
+    struct search *search = context;
     const char *slash = strrchr(info->dlpi_name, '/');
-    if (!strstr(slash ? slash : info->dlpi_name, search->library))
+    if (!strstr(slash ? slash : info->dlpi_name, search->library) || search->n_skipped-- > 0)
         return 0;
+    snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+    return 1;
+}
+
+static bool find_in(const char *path, const char *const *names, size_t n, void **functions) {
     find_function find = next_dlsym();
-    void *library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     size_t n_found = 0;
-    while (library && n_found < search->n) {
-        search->functions[n_found] = find(library, search->names[n_found]);
-        if (!search->functions[n_found])
-            break;
+    while (library && n_found < n && (functions[n_found] = find(library, names[n_found])))
         n_found++;
-    }
     if (library)
         dlclose(library);
-    return n_found == search->n;
+    return n_found == n;
 }
 
+/* Several objects may match: libnvrtc comes with libnvrtc-builtins. dl_iterate_phdr() holds a lock that a dlopen() of
+ * another thread may wait for, so it must not call dlopen() itself. */
 bool find_functions(const char *library, const char *const *names, size_t n, void **functions) {
-    struct search search = {library, names, n, functions};
-    return dl_iterate_phdr(look_at, &search) != 0;
+    for (unsigned i = 0;; i++) {
+        struct search search = {.library = library, .n_skipped = i};
+        if (!dl_iterate_phdr(find_path, &search))
+            return false;
+        if (find_in(search.path, names, n, functions))
+            return true;
+    }
 }
 
-/* Ours for a name; one such as __nvJitLinkCreate_13_0 has a version. */
+/* Returns our function of that name, or NULL. A name such as __nvJitLinkCreate_13_0 contains a version. */
 static void *ours(const char *name) {
     bool has_version = strncmp(name, "__", 2) == 0;
     const char *base = has_version ? name + 2 : name;
@@ -69,7 +77,7 @@ static void *ours(const char *name) {
     return NULL;
 }
 
-/* A search may depend on the object that calls (RTLD_NEXT), so one for other names must remain a jump. */
+/* The result may depend on the calling object (RTLD_NEXT), so the call for other names must remain a jump. */
 EXPORTED void *dlsym(void *handle, const char *name) {
     find_function next = next_dlsym();
     void *function = ours(name);
