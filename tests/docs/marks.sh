@@ -6,7 +6,7 @@ trap 'rm -rf "$folder"' EXIT
 
 fail() { echo "$*" >&2 && exit 1; }
 
-page() { # NUMBER NUMBER: a page with an indented block and a table, and a number in each
+page() { # NUMBER NUMBER NUMBER: a page with an indented block, a table, and text up to its end, and a number in each
     cat <<END
 <!-- output: seq 2 | sed "s/2/  2/" -->
 
@@ -17,13 +17,19 @@ page() { # NUMBER NUMBER: a page with an indented block and a table, and a numbe
 | a | b |
 | 1 | $2 |
 The end.
+<!-- output: printf "Text\n\n| a |\n| 5 |\n" -->
+Text
+
+| a |
+| $3 |
+<!-- end -->
 END
 }
-page 2 2 >"$folder/right.md"
-page 3 4 >"$folder/wrong.md"
+page 2 2 5 >"$folder/right.md"
+page 3 4 6 >"$folder/wrong.md"
 tools/outputs --check "$folder/right.md" || fail "a page that is right is refused"
 if tools/outputs --check "$folder/wrong.md" 2>"$folder/log"; then fail "a page that is wrong passes"; fi
-[[ $(grep -c 'is no longer what' "$folder/log") == 2 ]] || fail "not both blocks are told: $(<"$folder/log")"
+[[ $(grep -c 'is no longer what' "$folder/log") == 3 ]] || fail "not every block is told: $(<"$folder/log")"
 tools/outputs --sample "$folder/wrong.md" || fail "a block that is not marked as sampled is compared"
 tools/outputs "$folder/wrong.md"
 cmp "$folder/right.md" "$folder/wrong.md" || fail "what was written is not what the commands print"
