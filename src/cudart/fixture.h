@@ -48,7 +48,7 @@ static const char kernels_ptx[] =
     ".visible .entry paint() {\n  .reg .b32 %r<4>;\n  mov.u32 %r1, %tid.x;\n  shl.b32 %r2, %r1, 2;\n"
     "  mov.u32 %r3, 1;\n  sust.b.2d.b32.trap [plane, {%r2, %r3}], {%r1};\n  ret;\n}\n";
 
-/* The fat binary around it, as compilers lay it out; src/cuda/fatbin.h describes the format. */
+/* The fat binary around it, as compilers lay it out; src/cuda/modules/fatbin.h describes the format. */
 static struct {
     uint32_t magic;
     uint16_t version, header_bytes;

@@ -1,4 +1,5 @@
-/* Reads the results file of the driver; cuda/results.c writes and describes it. Totals are summed from the launches. */
+/* Reads the results file of the driver; cuda/process/results.c writes and describes it. Totals are summed from the
+ * launches. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -82,9 +82,9 @@ sed -e 's/isa_sm_80 = {/isa_sm_86 = {/' -e 's/\.name = "sm_80"/.name = "sm_86"/'
 after src/config/targets.def '^CONFIG_TARGET\(sm_80\)$' 'CONFIG_TARGET(sm_86)'
 
 say "a CUDA call"
-without src/cuda/unsupported.def 'CUDA_UNSUPPORTED(cuFlushGPUDirectRDMAWrites)'
+without src/cuda/symbols/unsupported.def 'CUDA_UNSUPPORTED(cuFlushGPUDirectRDMAWrites)'
 after include/cuda/cuda.h '^CUresult cuDriverGetVersion' 'CUresult cuFlushGPUDirectRDMAWrites(int target, int scope);'
-cat >src/cuda/flush.c <<'SCRIPT'
+cat >src/cuda/devices/flush.c <<'SCRIPT'
 /* No other device writes to memory, so there is nothing to flush. */
 #include "cuda/internal.h"
 

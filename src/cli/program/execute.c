@@ -259,7 +259,7 @@ static const char *first_line(const char *path, struct base_arena *arena) {
     return *text ? base_arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-/* Returns whether the driver could not write the results (cuda/results.c). */
+/* Returns whether the driver could not write the results (cuda/process/results.c). */
 static bool is_lost(const struct cli_job *job, struct base_arena *arena) {
     const char *path = results_path(job, arena);
     return access(base_arena_printf(arena, "%s.lost", path), F_OK) == 0 ||

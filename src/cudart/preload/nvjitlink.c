@@ -1,8 +1,8 @@
 /* Stands between the program and nvJitLink, the linker that programs call at run time.
  *
  * nvJitLink makes machine code. Here the cubin that it returns is an image of the PTX that went in, in the form of
- * cuLinkComplete (cuda/image.h), and the driver links it. Compiler IR goes through nvJitLink itself, which can make PTX
- * of it ("-lto -ptx"). The rest nvJitLink links too, so that its errors are those of a GPU. */
+ * cuLinkComplete (cuda/modules/image.h), and the driver links it. Compiler IR goes through nvJitLink itself, which can
+ * make PTX of it ("-lto -ptx"). The rest nvJitLink links too, so that its errors are those of a GPU. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 enum { NVJITLINK_SUCCESS = 0, NVJITLINK_ERROR_INTERNAL = 6 };
 enum { INPUT_CUBIN = 1, INPUT_PTX = 2, INPUT_ANY = 10 };
 
-/* As in cuda/image.h and cuda/fatbin.h. */
+/* As in cuda/modules/image.h and cuda/modules/fatbin.h. */
 static const char linked_magic[] = "\xb0HEDLNK\n", fatbin_magic[] = "\x50\xed\x55\xba";
 enum { MAGIC_BYTES = 8, CONTAINER_BYTES = 16, ENTRY_BYTES = 64 };
 

@@ -17,7 +17,7 @@ static const char ptx[] =
     "  ld.global.f32 %f1, [%d4];\n  ld.global.f32 %f2, [%d5];\n  ld.const.f32 %f3, [factor];\n"
     "  fma.rn.f32 %f4, %f1, %f3, %f2;\n  st.global.f32 [%d5], %f4;\n  ret;\n}\n";
 
-/* src/cuda/fatbin.h has the format. */
+/* src/cuda/modules/fatbin.h has the format. */
 static struct {
     uint32_t magic;
     uint16_t version, header_bytes;

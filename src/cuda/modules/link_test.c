@@ -1,7 +1,7 @@
 /* Images of all kinds through the API, and modules made of several translation units. */
 #include "cuda/fixture.h"
 
-#include "cuda/fatbin.h"
+#include "cuda/modules/fatbin.h"
 
 static unsigned char *read_file(const char *path, size_t *length) {
     unsigned char *bytes = calloc(1, 1 << 16);

@@ -1,5 +1,5 @@
 /* Finds the PTX in images; image.h lists their kinds. */
-#include "cuda/image.h"
+#include "cuda/modules/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* User objects: resources of the program that graphs hold on to. Each has a count of references. Graphs, their clones
  * and executables hold some. The destructor runs when the last is gone. It must not call CUDA, so it may run inside a
  * call. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

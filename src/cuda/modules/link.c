@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/image.h"
+#include "cuda/modules/image.h"
 
 struct CUlinkState_st {
     struct cuda_object object;

@@ -1,5 +1,5 @@
 /* Reads fat binaries; fatbin.h has the format. */
-#include "cuda/fatbin.h"
+#include "cuda/modules/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>

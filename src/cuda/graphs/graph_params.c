@@ -1,5 +1,5 @@
 /* Parameters of graph nodes: reading and replacing them. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cuda/fatbin.h"
+#include "cuda/modules/fatbin.h"
 
 struct file {
     unsigned char *bytes;

@@ -1,7 +1,7 @@
 /* Symbols of earlier versions for graphs and captures: like their successors, with fewer parameters. */
 #include <string.h>
 
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #undef cuGraphAddKernelNode
 #undef cuGraphKernelNodeGetParams

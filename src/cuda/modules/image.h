@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "cuda.h"
-#include "cuda/fatbin.h"
+#include "cuda/modules/fatbin.h"
 #include "gpu/gpu.h"
 
 #define CUDA_IMAGE_LINKED_MAGIC "\xb0HEDLNK\n" /* 8 bytes */

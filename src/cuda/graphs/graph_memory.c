@@ -4,7 +4,7 @@
  * the block of device memory is taken with the node and kept while any node or copy of it exists. Allocating and
  * freeing only makes it known and unknown to the other functions of the API. Therefore a kernel that uses a block that
  * is not allocated at that time is not caught. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Graphs and their nodes: creation, edges, queries. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

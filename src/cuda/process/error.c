@@ -6,7 +6,7 @@ static const struct {
     const char *name, *text;
 } results[] = {
 #define CUDA_RESULT(id, text) {id, #id, text},
-#include "cuda/results.def"
+#include "cuda/process/results.def"
 #undef CUDA_RESULT
 };
 

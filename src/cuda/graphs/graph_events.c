@@ -1,5 +1,5 @@
 /* Event nodes, attributes of kernel nodes, and graphs as text: questions about a graph other than its work. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdio.h>
 

@@ -85,7 +85,7 @@ static CUresult attribute_value(const struct cuda_call *call, CUdevice_attribute
     case CU_DEVICE_ATTRIBUTE_##id:                                                                                     \
         *value = (int)(expression);                                                                                    \
         return CUDA_SUCCESS;
-#include "cuda/attributes.def"
+#include "cuda/devices/attributes.def"
 #undef CUDA_ATTRIBUTE
     default:
         return CUDA_ERROR_INVALID_VALUE;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/image.h"
+#include "cuda/modules/image.h"
 
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Executable graphs: instantiation, update, launch. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/symbols.h"
+#include "cuda/symbols/symbols.h"
 
 bool cuda_note_unsupported(struct cuda_state *state, const char *name) {
     for (unsigned i = 0; i < state->n_unsupported; i++)

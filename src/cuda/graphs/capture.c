@@ -2,7 +2,7 @@
  *
  * A stream captures from cuStreamBeginCapture() on. Another stream joins when it waits for an event that was recorded
  * in the capture. The capture ends, for all of them, on the stream where it began. */
-#include "cuda/graph.h"
+#include "cuda/graphs/graph.h"
 
 #include <stdlib.h>
 
