@@ -55,6 +55,8 @@ struct gpu_config {
 
 /* Returns a device without a machine, with room for programs that were written for any GPU. */
 struct gpu_config gpu_default_config(void);
+/* Makes the device a timed one: it takes its shape from the machine, which must outlive the config. */
+void gpu_config_use(struct gpu_config *config, const struct config_machine *machine);
 
 enum gpu_status {
     GPU_OK,

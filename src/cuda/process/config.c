@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "config/config.h"
 
-enum { MOST_REGISTERS = 255 }; /* of a thread, by the CUDA C Programming Guide */
 enum option_type { OPTION_BOOLEAN, OPTION_U32, OPTION_U64, OPTION_SECONDS, OPTION_TEXT, OPTION_MACHINE };
 
 struct option {
@@ -47,20 +46,7 @@ static bool set_machine(struct gpu_config *config, const char *yaml) {
         cuda_print("%s", error);
         return false;
     }
-    config->machine = machine;
-    config->n_sms = machine->n_sms;
-    config->threads_per_sm = machine->threads_per_sm;
-    config->blocks_per_sm = machine->blocks_per_sm;
-    uint32_t enough = machine->threads_per_sm * MOST_REGISTERS; /* sm.registers=0: as many as threads need */
-    config->registers_per_sm = config->registers_per_block =
-        machine->registers_per_sm ? machine->registers_per_sm : enough;
-    config->shared_bytes_per_sm = machine->shared_bytes;
-    config->shared_bytes_reserved = machine->shared_reserved_bytes;
-    config->shared_bytes_per_block_optin = machine->shared_bytes - machine->shared_reserved_bytes;
-    if (config->shared_bytes_per_block > config->shared_bytes_per_block_optin)
-        config->shared_bytes_per_block = config->shared_bytes_per_block_optin;
-    config->threads_per_block = machine->threads_per_block;
-    config->clock_khz = (uint32_t)(machine->clock_ghz * 1e6);
+    gpu_config_use(config, machine);
     return true;
 }
 
